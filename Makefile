@@ -1,0 +1,81 @@
+# Everything happens in .venv, which the first target that needs it creates. `make help` lists the targets.
+PYTHON ?= python3
+VENV ?= .venv
+PYTEST_ARGS ?=
+ARGS ?=
+
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev/null)
+
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format api docs bench fuzz soak clean
+.DELETE_ON_ERROR:
+
+help: ## list the targets
+	@echo "pixelmill: image data for deep-learning training"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+		awk -F '|' '{ printf "%-14s %s\n", $$1, $$2 }'
+	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, fuzz, soak)"
+
+demo: $(VENV)/installed.stamp ## make 300 photo-like pictures, augment one epoch, show speed and a contact sheet
+	@$(BIN)/pixelmill demo --output build/demo
+
+test: $(VENV)/test.stamp lint ## check everything, the comparisons with DALI, TensorFlow and torch included
+	@echo "running the tests"
+	@$(PY) -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/test.stamp ## check style and types
+	@echo "checking style and types"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy --strict src
+
+format: $(VENV)/test.stamp ## bring Python and C++ sources into shape
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+	@find native -name '*.cpp' -o -name '*.h' -o -name '*.inl' | xargs clang-format -i
+
+api: $(VENV)/installed.stamp ## write what is derived from the operators: stubs and docs/operators.md
+	@$(PY) scripts/write_api.py
+
+docs: api ## write the generated pages of docs/
+
+bench: $(VENV)/test.stamp ## measure beside DALI, tf.data and torch
+	@$(PY) benchmarks/run.py $(ARGS)
+
+fuzz: ## feed damaged images to the decoders under the sanitizers
+	@sh scripts/check-tools.sh $(PYTHON)
+	@sh scripts/fuzz.sh $(ARGS)
+
+soak: $(VENV)/test.stamp ## run for long and watch memory and speed
+	@$(PY) benchmarks/soak.py $(ARGS)
+
+clean: ## remove what was built; the environment stays (rm -r .venv removes it)
+	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis pixelmill-demo
+	find src tests benchmarks scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# The package itself, editable: changes of Python files need no new installation, changes of native ones do.
+$(VENV)/installed.stamp: $(BUILD_INPUTS) $(PY)
+	@sh scripts/check-tools.sh $(PYTHON)
+	@echo "building pixelmill (about a minute)"
+	@$(PIP) $$($(PY) scripts/requirements.py build)
+	@$(PIP) --no-build-isolation --editable .
+	@touch $@
+
+$(PY):
+	@sh scripts/check-tools.sh $(PYTHON)
+	@echo "making the environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+# torch comes alone and first: its pinned version decides which build of it is taken, before anything else asks for one.
+$(VENV)/test.stamp: pyproject.toml scripts/requirements.py | $(VENV)/installed.stamp
+	@echo "installing the test environment (about 3 GB, some minutes the first time)"
+	@echo "  torch"
+	@$(PIP) $$($(PY) scripts/requirements.py test torch)
+	@echo "  TensorFlow, DALI and the test tools"
+	@$(PIP) $$($(PY) scripts/requirements.py test)
+	@touch $@

@@ -1,0 +1,201 @@
+// What every encoded image passes, driven with arbitrary bytes: header, limits, decode at any scale and window.
+// libFuzzer-compatible; standalone.cpp drives it where there is no libFuzzer.
+#include "decode_gate.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "../native/core/codecs/foreign.h"
+#include "../native/core/codecs/jpeg.h"
+#include "../native/core/kernels/axis.h"
+#include "../native/core/steps/steps.h"
+
+namespace pixelmill {
+namespace {
+
+constexpr std::array colours{"rgb", "bgr", "gray", "ycbcr", "any"};
+constexpr std::array dtypes{DType::u8, DType::u8, DType::u8, DType::u16, DType::f32, DType::i8};
+
+[[noreturn]] void broken(const char* what) {
+    std::fprintf(stderr, "broken promise: %s\n", what);
+    std::abort();
+}
+
+// splitmix64: all choices follow from the input, so an input alone reproduces a run.
+struct Choices {
+    uint64_t state;
+    uint64_t below(uint64_t bound) {
+        uint64_t z = state += 0x9E3779B97F4A7C15;
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+        z = (z ^ z >> 27) * 0x94D049BB133111EB;
+        return (z ^ z >> 31) % bound;
+    }
+};
+
+uint64_t hash_of(const uint8_t* data, size_t size) {
+    uint64_t hash = 0xCBF29CE484222325;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ data[i]) * 0x100000001B3;
+    return hash;
+}
+
+struct Variant {
+    const char* colour;
+    DType dtype;
+    std::unique_ptr<Step> shape, decode;
+};
+
+Variant make_variant(Choices& choices) {
+    Variant variant{colours[choices.below(colours.size())], dtypes[choices.below(dtypes.size())], {}, {}};
+    const auto flag = [&] { return Param{static_cast<int64_t>(choices.below(2))}; };
+    const Param orientation = flag();
+    const Param filter = static_cast<int64_t>(Filter::triangular);
+    variant.shape = make_image_shape(Params({{"color", std::string(variant.colour)}, {"orientation", orientation}}));
+    variant.decode = make_decode(Params({{"color", std::string(variant.colour)},
+                                         {"dtype", static_cast<int64_t>(variant.dtype)},
+                                         {"orientation", orientation},
+                                         {"fast_idct", flag()},
+                                         {"padded_pixels", flag()},
+                                         {"scaling", Param{int64_t{1}}},
+                                         {"filter_min", filter},
+                                         {"filter_mag", filter},
+                                         {"antialias", Param{int64_t{1}}}}));
+    return variant;
+}
+
+// Stands in for Pillow: makes a picture as large as the header says.
+ForeignPicture paint(Bytes, const ImageInfo& info, const ForeignAllocator& allocate) {
+    ForeignPicture picture{nullptr, info.height, info.width, 1 + static_cast<int>(info.width % 4), info.bits, false};
+    const int64_t bytes = picture.height * picture.width * picture.channels * (picture.bits / 8);
+    picture.data = allocate(bytes);
+    std::memset(picture.data, 77, static_cast<size_t>(bytes));
+    return picture;
+}
+
+struct Heap final : Sink {
+    std::vector<std::byte> memory;
+    std::byte* place(int, DType dtype, std::span<const int64_t> shape) override {
+        int64_t bytes = size_of(dtype);
+        for (const int64_t extent : shape) bytes *= extent;
+        memory = std::vector<std::byte>(static_cast<size_t>(bytes));  // its own allocation, so that overruns show
+        return memory.data();
+    }
+};
+
+struct Gate {
+    std::vector<Variant> variants;
+    ThreadState thread;
+    Limits limits;
+    Heap heap;
+
+    Gate() {
+        Choices choices{1};
+        for (int i = 0; i < 64; i++) variants.push_back(make_variant(choices));
+        limits.pixels = 1 << 20;
+        limits.scan_pixels = 1 << 24;
+        set_foreign_decoder(paint);
+    }
+};
+
+template <class T>
+Value vector_value(std::vector<T>& numbers, DType dtype) {
+    const auto count = static_cast<int64_t>(numbers.size());
+    return {reinterpret_cast<std::byte*>(numbers.data()), dtype, 1, {count}, {1}};
+}
+
+// Reads every element, so that a view that points outside of its memory is noticed.
+uint64_t touch(const Value& value) {
+    std::vector<std::byte> copy(static_cast<size_t>(value.elements() * size_of(value.dtype)));
+    Value packed = value;
+    packed.data = copy.data();
+    packed.stride = packed_strides(value.ndim, value.shape);
+    copy_elements(packed, value);
+    return hash_of(reinterpret_cast<const uint8_t*>(copy.data()), copy.size());
+}
+
+struct Run {
+    Gate& gate;
+    const Variant& variant;
+    Choices& choices;
+    Value file;
+
+    std::array<int64_t, 3> shape() {
+        Context context(gate.thread, gate.limits);
+        const std::array<int16_t, 1> leaving{-1};
+        context.leaving = leaving;
+        std::array<Value, 1> in{file}, out;
+        variant.shape->run(context, in, out);
+        const int64_t* extents = out[0].as<int64_t>();
+        return {extents[0], extents[1], extents[2]};
+    }
+
+    std::vector<int64_t> window(int64_t height, int64_t width) {
+        const auto y = static_cast<int64_t>(choices.below(height)), x = static_cast<int64_t>(choices.below(width));
+        return {y, x, 1 + static_cast<int64_t>(choices.below(height - y)), 1 + static_cast<int64_t>(choices.below(width - x))};
+    }
+
+    std::vector<double> geometry(int64_t height, int64_t width) {
+        std::vector<double> axes;
+        for (const int64_t extent : {height, width}) {
+            const double low = static_cast<double>(choices.below(extent)) / 2, high = static_cast<double>(extent) - low / 3;
+            const auto out = static_cast<double>(64 + choices.below(8));
+            axes.insert(axes.end(), {low, high, out, 0, out, static_cast<double>(choices.below(2)), static_cast<double>(extent), 0});
+        }
+        return axes;
+    }
+
+    uint32_t decode(const std::array<int64_t, 3>& whole) {
+        Context context(gate.thread, gate.limits);
+        const std::array<int16_t, 2> leaving{static_cast<int16_t>(choices.below(2) ? 0 : -1), -1};
+        context.leaving = leaving;
+        context.sink = &gate.heap;
+        std::vector<int64_t> part{0, 0, whole[0], whole[1]};
+        std::vector<double> axes;
+        std::array<Value, 3> in{file};
+        std::array<Value, 2> out;
+        if (choices.below(2)) part = window(whole[0], whole[1]), in[1] = vector_value(part, DType::i64);
+        if (choices.below(2)) {
+            axes = geometry(part[2], part[3]);
+            in[2] = vector_value(axes, DType::f64);
+            in[2].ndim = 2;
+            in[2].shape = {2, 8};
+            in[2].stride = {8, 1};
+        }
+        variant.decode->run(context, in, out);
+        if (out[0].ndim != 3 || out[0].shape[2] != whole[2]) broken("the channels of image_shape");
+        if (!in[2].present() && (out[0].shape[0] != part[2] || out[0].shape[1] != part[3])) broken("the extents of the window");
+        touch(out[0]);
+        return context.notes;
+    }
+};
+
+}  // namespace
+
+Verdict run_decode_gate(const uint8_t* data, size_t size) {
+    static Gate gate;
+    Choices choices{hash_of(data, size)};
+    // A copy of exactly this size: reading behind it is an error the sanitizer sees.
+    std::vector<uint8_t> copy(data, data + size);
+    std::vector<uint8_t> one(1);
+    Value file = vector_value(size ? copy : one, DType::u8);
+    file.shape[0] = static_cast<int64_t>(size);
+    gate.thread.arena.reset();
+    Run run{gate, gate.variants[choices.below(gate.variants.size())], choices, file};
+    try {
+        return run.decode(run.shape()) ? Verdict::noted : Verdict::decoded;
+    } catch (const Fault& fault) {
+        if (fault.kind == FaultKind::argument) broken("no argument is wrong");
+        if (!*fault.what()) broken("a fault has a message");
+        return static_cast<Verdict>(fault.kind);
+    }
+}
+
+}  // namespace pixelmill
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    pixelmill::run_decode_gate(data, size);
+    return 0;
+}

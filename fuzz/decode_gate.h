@@ -1,0 +1,24 @@
+// The fuzz target behind LLVMFuzzerTestOneInput, with its answer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../native/core/fault.h"
+
+namespace pixelmill {
+
+// The fault kinds, and behind them what is no fault.
+enum class Verdict {
+    not_an_image = static_cast<int>(FaultKind::not_an_image),
+    truncated = static_cast<int>(FaultKind::truncated),
+    corrupt = static_cast<int>(FaultKind::corrupt),
+    too_large = static_cast<int>(FaultKind::too_large),
+    unsupported = static_cast<int>(FaultKind::unsupported),
+    decoded = 8,
+    noted = 9,
+};
+
+Verdict run_decode_gate(const uint8_t* data, size_t size);
+
+}  // namespace pixelmill

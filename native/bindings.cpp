@@ -1,0 +1,232 @@
+// The only file that knows Python. It is crossed once per batch.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include "core/executor.h"
+#include "core/resources.h"
+#include "core/rng.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace pixelmill {
+
+namespace {
+
+using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
+using NumpyArray = nb::ndarray<nb::numpy>;
+template <class T>
+using Column1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Items = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+constexpr nb::dlpack::dtype dlpack_type(nb::dlpack::dtype_code code, uint8_t bits) {
+    return {static_cast<uint8_t>(code), bits, 1};
+}
+
+// In the order of DType.
+using Code = nb::dlpack::dtype_code;
+constexpr nb::dlpack::dtype dlpack_types[] = {
+    dlpack_type(Code::UInt, 8),  dlpack_type(Code::UInt, 16), dlpack_type(Code::UInt, 32),  dlpack_type(Code::UInt, 64),
+    dlpack_type(Code::Int, 8),   dlpack_type(Code::Int, 16),  dlpack_type(Code::Int, 32),   dlpack_type(Code::Int, 64),
+    dlpack_type(Code::Float, 16), dlpack_type(Code::Float, 32), dlpack_type(Code::Float, 64), dlpack_type(Code::Bool, 8),
+};
+
+DType dtype_of(nb::dlpack::dtype type) {
+    for (int code = 0; code < 12; ++code) {
+        if (dlpack_types[code] == type) return static_cast<DType>(code);
+    }
+    throw nb::type_error("the array has an element type that pixelmill does not know");
+}
+
+// The caller keeps the array alive for as long as the value is used.
+Value borrowed(const AnyArray& array) {
+    if (array.ndim() > max_dims) throw nb::value_error("an array of more than 6 dimensions");
+    Value value;
+    value.dtype = dtype_of(array.dtype());
+    value.ndim = static_cast<int>(array.ndim());
+    for (size_t d = 0; d < array.ndim(); ++d) {
+        value.shape[d] = static_cast<int64_t>(array.shape(d));
+        value.stride[d] = array.stride(d);
+    }
+    value.data = static_cast<std::byte*>(const_cast<void*>(array.data()));
+    static std::byte nothing;
+    if (value.data == nullptr) value.data = &nothing;  // an empty array is present all the same
+    return value;
+}
+
+NumpyArray exported(const Value& value, const Buffer& owner, std::optional<size_t> count) {
+    std::vector<size_t> shape;
+    if (count) shape.push_back(*count);
+    for (int d = 0; d < value.ndim; ++d) shape.push_back(static_cast<size_t>(value.shape[d]));
+    nb::capsule keep(new Buffer(owner), [](void* buffer) noexcept { delete static_cast<Buffer*>(buffer); });
+    return NumpyArray(value.data, shape.size(), shape.data(), keep, nullptr,
+                      dlpack_types[static_cast<int>(value.dtype)]);
+}
+
+Param parameter(nb::handle value) {
+    if (nb::isinstance<nb::bool_>(value)) return int64_t{nb::cast<bool>(value)};
+    if (nb::isinstance<nb::int_>(value)) return nb::cast<int64_t>(value);
+    if (nb::isinstance<nb::float_>(value)) return nb::cast<double>(value);
+    if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
+    if (nb::isinstance<ByteRanges>(value)) {
+        return std::static_pointer_cast<const Resource>(nb::cast<std::shared_ptr<ByteRanges>>(value));
+    }
+    if (nb::isinstance<Table>(value)) return std::static_pointer_cast<const Resource>(nb::cast<std::shared_ptr<Table>>(value));
+    return nb::cast<std::vector<double>>(value);
+}
+
+Params parameters(nb::dict given) {
+    std::map<std::string, Param> values;
+    for (auto [key, value] : given) values.emplace(nb::cast<std::string>(key), parameter(value));
+    return Params(std::move(values));
+}
+
+std::shared_ptr<ByteRanges> make_ranges(std::vector<nb::bytes> paths, Column1<int64_t> file, Column1<int64_t> offset,
+                                        Column1<int64_t> length) {
+    auto ranges = std::make_shared<ByteRanges>();
+    for (const nb::bytes& path : paths) ranges->paths.emplace_back(path.c_str(), path.size());
+    ranges->file.assign(file.data(), file.data() + file.size());
+    ranges->offset.assign(offset.data(), offset.data() + offset.size());
+    ranges->length.assign(length.data(), length.data() + length.size());
+    return ranges;
+}
+
+std::shared_ptr<Table> make_table(const AnyArray& rows) {
+    const Value value = borrowed(rows);
+    auto table = std::make_shared<Table>();
+    table->dtype = value.dtype;
+    table->row_shape.assign(value.shape.begin() + 1, value.shape.begin() + value.ndim);
+    table->data.resize(static_cast<size_t>(value.elements() * size_of(value.dtype)));
+    Value packed = value;
+    packed.data = table->data.data();
+    packed.stride = packed_strides(value.ndim, value.shape);
+    copy_elements(packed, value);
+    return table;
+}
+
+struct Submission {
+    Column1<uint32_t> epochs;
+    Column1<uint64_t> samples;
+    Column1<uint16_t> variants;
+    Items items;
+
+    size_t size() const { return samples.size(); }
+    void describe(size_t i, Batch::Sample& sample) const {
+        sample.id = {epochs.data()[i], samples.data()[i], variants.data()[i]};
+        const int64_t* row = items.data() + i * items.shape(1);
+        sample.items.assign(row, row + items.shape(1));
+    }
+};
+
+// Workers may be waiting for the GIL (pictures that Pillow decodes), so nobody joins them while holding it.
+class PythonExecutor : public Executor {
+   public:
+    using Executor::Executor;
+    ~PythonExecutor() {
+        nb::gil_scoped_release release;
+        close();
+    }
+};
+
+std::shared_ptr<Batch> submit(PythonExecutor& executor, std::shared_ptr<Program> program, const Limits& limits,
+                              const Submission& who, std::vector<std::vector<AnyArray>> inputs, bool fill) {
+    std::vector<Batch::Sample> samples(who.size());
+    for (size_t i = 0; i < samples.size(); ++i) {
+        who.describe(i, samples[i]);
+        samples[i].fill = fill;
+        for (const auto& input : inputs) samples[i].inputs.push_back(borrowed(input.at(i)));
+    }
+    auto batch = std::make_shared<Batch>(std::move(program), limits, std::move(samples), executor.buffers());
+    nb::gil_scoped_release release;
+    executor.submit(batch);
+    return batch;
+}
+
+nb::list outcomes(const Batch& batch) {
+    nb::list list;
+    for (size_t i = 0; i < batch.size(); ++i) {
+        const Outcome& outcome = batch.outcome(i);
+        if (!outcome.failed && outcome.notes == 0) continue;
+        list.append(nb::make_tuple(i, outcome.failed ? nb::object(nb::str(name_of(outcome.kind))) : nb::none(),
+                                   outcome.step, outcome.notes, outcome.message));
+    }
+    return list;
+}
+
+nb::object block_of(const Batch& batch, int number) {
+    if (!batch.dense(number)) return nb::none();
+    return nb::cast(exported(batch.first_row(number), batch.block_owner(number), batch.size()));
+}
+
+}  // namespace
+
+void bind_codecs(nb::module_& module);
+
+}  // namespace pixelmill
+
+NB_MODULE(_core, module) {
+    using namespace pixelmill;
+    module.doc() = "pixelmill's native core; pixelmill.engine.native is its only user.";
+
+    nb::class_<Limits>(module, "Limits")
+        .def(
+            "__init__",
+            [](Limits* self, int64_t pixels, int64_t side, int64_t scans, int64_t scan_pixels, int64_t encoded_bytes) {
+                new (self) Limits{pixels, side, scans, scan_pixels, encoded_bytes};
+            },
+            "pixels"_a, "side"_a, "scans"_a, "scan_pixels"_a, "encoded_bytes"_a);
+
+    nb::class_<ByteRanges>(module, "ByteRanges")
+        .def(nb::new_(&make_ranges), "paths"_a, "file"_a.noconvert(), "offset"_a.noconvert(), "length"_a.noconvert());
+    nb::class_<Table>(module, "Table").def(nb::new_(&make_table), "rows"_a.noconvert());
+
+    nb::class_<Program>(module, "Program")
+        .def(nb::init<>())
+        .def("add_constant", [](Program& self, int slot, const AnyArray& array) { self.add_constant(slot, borrowed(array)); },
+             "slot"_a, "value"_a.noconvert())
+        .def("add_input", &Program::add_input, "slot"_a, "number"_a)
+        .def("add_step",
+             [](Program& self, const std::string& kind, nb::dict params, std::vector<int> in, std::vector<int> out) {
+                 self.add_step(kind, parameters(params), std::move(in), std::move(out));
+             },
+             "kind"_a, "params"_a, "inputs"_a, "outputs"_a)
+        .def("set_outputs", &Program::set_outputs, "slots"_a);
+
+    nb::class_<Submission>(module, "Submission")
+        .def(nb::init<Column1<uint32_t>, Column1<uint64_t>, Column1<uint16_t>, Items>(), "epochs"_a.noconvert(),
+             "samples"_a.noconvert(), "variants"_a.noconvert(), "items"_a.noconvert());
+
+    nb::class_<Batch>(module, "Batch")
+        .def("__len__", &Batch::size)
+        .def("wait", &Batch::wait, "seconds"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def_prop_ro("clean", &Batch::clean)
+        .def("outcomes", &outcomes)
+        .def("block", &block_of, "output"_a)
+        .def("value",
+             [](const Batch& self, int output, size_t index) -> nb::object {
+                 if (self.outcome(index).failed) return nb::none();
+                 return nb::cast(exported(self.value(output, index), self.owner(output, index), std::nullopt));
+             },
+             "output"_a, "index"_a);
+
+    nb::class_<PythonExecutor>(module, "Executor")
+        .def(nb::init<int>(), "threads"_a)
+        .def("submit", &submit, "program"_a, "limits"_a, "who"_a, "inputs"_a, "fill"_a = false)
+        .def("close", &PythonExecutor::close, nb::call_guard<nb::gil_scoped_release>());
+
+    module.def("operator_key", &operator_key, "seed"_a, "operator_id"_a);
+    module.def("philox", [](std::vector<uint32_t> counter, uint64_t key) {
+        const auto words = philox({counter.at(0), counter.at(1), counter.at(2), counter.at(3)}, key);
+        return std::vector<uint32_t>(words.begin(), words.end());
+    });
+    bind_codecs(module);
+}

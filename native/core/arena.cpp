@@ -1,0 +1,44 @@
+#include "arena.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace pixelmill {
+
+namespace {
+
+constexpr size_t alignment = 64, slack = 64, smallest_block = size_t{1} << 20;
+
+size_t rounded(size_t bytes) { return (bytes + slack + alignment - 1) / alignment * alignment; }
+
+}  // namespace
+
+std::byte* Arena::take(size_t bytes) {
+    const size_t need = rounded(bytes);
+    while (block_ < blocks_.size() && used_ + need > blocks_[block_].size) {
+        ++block_;
+        used_ = 0;
+    }
+    if (block_ == blocks_.size()) {
+        const size_t size = std::max(need, smallest_block);
+        blocks_.push_back({std::unique_ptr<std::byte[]>(new std::byte[size + alignment]), size});
+        used_ = 0;
+    }
+    const auto base = reinterpret_cast<uintptr_t>(blocks_[block_].memory.get());
+    auto* memory = reinterpret_cast<std::byte*>((base + alignment - 1) / alignment * alignment + used_);
+    used_ += need;
+    return memory;
+}
+
+void Arena::reset() {
+    // One block of the size that was needed beats several: the next sample is usually like this one.
+    if (blocks_.size() > 1) {
+        size_t total = 0;
+        for (const Block& block : blocks_) total += block.size;
+        blocks_.clear();
+        blocks_.push_back({std::unique_ptr<std::byte[]>(new std::byte[total + alignment]), total});
+    }
+    block_ = used_ = 0;
+}
+
+}  // namespace pixelmill

@@ -1,0 +1,160 @@
+#include "batch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <new>
+
+namespace pixelmill {
+
+namespace {
+
+constexpr size_t spare_buffers = 8;
+
+std::byte* new_block(size_t bytes) {
+    // One more line behind the end so that vector loads and stores may run over.
+    const size_t size = (bytes + 127) / 64 * 64;
+    auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, size));
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+}
+
+void free_block(std::byte* memory) { std::free(memory); }
+
+size_t bytes_of(const Value& value) { return static_cast<size_t>(value.elements() * size_of(value.dtype)); }
+
+}  // namespace
+
+Buffer BufferPool::take(size_t bytes) {
+    std::byte* memory = nullptr;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto found = std::find_if(spare_.begin(), spare_.end(), [&](const Spare& s) { return s.bytes == bytes; });
+        if (found != spare_.end()) {
+            memory = found->memory.release();
+            spare_.erase(found);
+        }
+    }
+    if (memory == nullptr) memory = new_block(bytes);
+    return Buffer(memory, [pool = weak_from_this(), bytes](std::byte* block) {
+        if (const auto alive = pool.lock()) {
+            alive->give_back(block, bytes);
+        } else {
+            free_block(block);
+        }
+    });
+}
+
+void BufferPool::give_back(std::byte* memory, size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (spare_.size() == spare_buffers) spare_.erase(spare_.begin());
+    spare_.push_back({{memory, free_block}, bytes});
+}
+
+Batch::Batch(std::shared_ptr<const Program> program, Limits limits, std::vector<Sample> samples,
+             std::shared_ptr<BufferPool> pool)
+    : program_(std::move(program)),
+      limits_(limits),
+      samples_(std::move(samples)),
+      outcomes_(samples_.size()),
+      pool_(std::move(pool)),
+      missing_(samples_.size()) {
+    for (int i = 0; i < program_->outputs(); ++i) {
+        outputs_.push_back(std::make_unique<Output>());
+        outputs_.back()->values.resize(samples_.size());
+        outputs_.back()->own.resize(samples_.size());
+    }
+}
+
+// Hands out the memory of one sample's outputs.
+class Batch::Place : public Sink {
+   public:
+    Place(Batch& batch, size_t index) : batch_(batch), index_(index) {}
+
+    std::byte* place(int number, DType dtype, std::span<const int64_t> shape) override {
+        Output& output = *batch_.outputs_[static_cast<size_t>(number)];
+        Value row;
+        row.dtype = dtype;
+        row.ndim = static_cast<int>(shape.size());
+        std::copy(shape.begin(), shape.end(), row.shape.begin());
+        row.stride = packed_strides(row.ndim, row.shape);
+        Value& placed = output.values[index_];
+        if (placed.present() && same(placed, row)) return placed.data;
+
+        const std::lock_guard lock(output.mutex);
+        if (!output.block) {
+            output.block = batch_.pool_->take(bytes_of(row) * batch_.size());
+            output.block_row = row;
+        }
+        if (same(output.block_row, row)) {
+            row.data = output.block.get() + index_ * bytes_of(row);
+            output.own[index_].reset();
+        } else {
+            output.own[index_] = batch_.pool_->take(bytes_of(row));
+            row.data = output.own[index_].get();
+        }
+        placed = row;
+        return row.data;
+    }
+
+   private:
+    static bool same(const Value& a, const Value& b) {
+        return a.dtype == b.dtype && a.ndim == b.ndim && a.shape == b.shape;
+    }
+    Batch& batch_;
+    size_t index_;
+};
+
+void Batch::run(ThreadState& thread, size_t index) {
+    Place place(*this, index);
+    Context context(thread, limits_);
+    const Sample& sample = samples_[index];
+    context.id = sample.id;
+    context.items = sample.items;
+    context.inputs = sample.inputs;
+    context.fill = sample.fill;
+    context.sink = &place;
+    Outcome outcome;
+    try {
+        program_->run(context);
+        outcome.message = context.note_text;
+    } catch (const StepFault& fault) {
+        outcome = {true, fault.kind, fault.step, 0, fault.message};
+    } catch (const std::exception& error) {  // a bug of ours; it must not take the process down
+        outcome = {true, FaultKind::corrupt, -1, 0, std::string("internal error: ") + error.what()};
+    }
+    outcome.notes = context.notes;
+    outcomes_[index] = std::move(outcome);
+    thread.arena.reset();
+    const std::lock_guard lock(mutex_);
+    if (--missing_ == 0) finished_.notify_all();
+}
+
+bool Batch::wait(double seconds) {
+    std::unique_lock lock(mutex_);
+    return finished_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return missing_ == 0; });
+}
+
+bool Batch::clean() const {
+    return std::none_of(outcomes_.begin(), outcomes_.end(),
+                        [](const Outcome& outcome) { return outcome.failed || outcome.notes != 0; });
+}
+
+Buffer Batch::owner(int number, size_t index) const {
+    const Output& output = *outputs_[static_cast<size_t>(number)];
+    return output.own[index] ? output.own[index] : output.block;
+}
+
+Value Batch::first_row(int number) const {
+    const Output& output = *outputs_[static_cast<size_t>(number)];
+    Value row = output.block_row;
+    row.data = output.block.get();
+    return row;
+}
+
+bool Batch::dense(int number) const {
+    const Output& output = *outputs_[static_cast<size_t>(number)];
+    return output.block && std::none_of(output.own.begin(), output.own.end(), [](const Buffer& own) { return own != nullptr; });
+}
+
+}  // namespace pixelmill

@@ -1,0 +1,88 @@
+// A batch in the making: which samples, where their outputs go, what went wrong.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "program.h"
+
+namespace pixelmill {
+
+using Buffer = std::shared_ptr<std::byte>;
+
+// Large buffers go round: a fresh one costs a page fault every 4 KiB, which is a tenth of a decoded image.
+class BufferPool : public std::enable_shared_from_this<BufferPool> {
+   public:
+    Buffer take(size_t bytes);
+
+   private:
+    void give_back(std::byte* memory, size_t bytes);
+    struct Spare {
+        std::unique_ptr<std::byte, void (*)(std::byte*)> memory;
+        size_t bytes;
+    };
+    std::mutex mutex_;
+    std::vector<Spare> spare_;
+};
+
+struct Outcome {
+    bool failed = false;
+    FaultKind kind = FaultKind::corrupt;
+    int step = -1;
+    uint32_t notes = 0;
+    std::string message;  // of the fault, or of the first note
+};
+
+class Batch {
+   public:
+    struct Sample {
+        SampleId id;
+        std::vector<int64_t> items;
+        std::vector<Value> inputs;
+        bool fill = false;
+    };
+
+    Batch(std::shared_ptr<const Program> program, Limits limits, std::vector<Sample> samples,
+          std::shared_ptr<BufferPool> pool);
+
+    // Runs sample `index` to its end; called once for each by the workers.
+    void run(ThreadState& thread, size_t index);
+    bool wait(double seconds);  // false: not yet
+
+    size_t size() const { return samples_.size(); }
+    const Outcome& outcome(size_t index) const { return outcomes_[index]; }
+    bool clean() const;  // neither faults nor notes
+
+    // Value `index` of output `number`, and who owns its memory.
+    Value value(int number, size_t index) const { return outputs_[static_cast<size_t>(number)]->values[index]; }
+    Buffer owner(int number, size_t index) const;
+    Buffer block_owner(int number) const { return outputs_[static_cast<size_t>(number)]->block; }
+    // All samples lie in one block, in order, because there is only one shape. Rows of failed samples hold anything.
+    bool dense(int number) const;
+    // The first row of that block.
+    Value first_row(int number) const;
+
+   private:
+    struct Output {
+        std::mutex mutex;
+        Buffer block;      // speculation: all samples have the shape of the first that arrives
+        Value block_row;   // description of one sample in the block
+        std::vector<Value> values;
+        std::vector<Buffer> own;  // of samples that do not fit the block
+    };
+    class Place;
+
+    std::shared_ptr<const Program> program_;
+    Limits limits_;
+    std::vector<Sample> samples_;
+    std::vector<Outcome> outcomes_;
+    std::shared_ptr<BufferPool> pool_;
+    std::vector<std::unique_ptr<Output>> outputs_;
+    std::mutex mutex_;
+    std::condition_variable finished_;
+    size_t missing_;
+};
+
+}  // namespace pixelmill

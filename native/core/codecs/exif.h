@@ -1,0 +1,26 @@
+// The one thing we want from EXIF: which way is up.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "bytes.h"
+
+namespace pixelmill {
+
+struct ExifOrientation {
+    int value = 1;
+    bool invalid = false;  // the tag was there, but outside 1..8: value is 1 then
+};
+
+// The first value of `tag` in the first directory of a TIFF blob, if it is an integer of 8, 16 or 32 bits.
+std::optional<uint32_t> tiff_tag(Bytes blob, uint32_t tag);
+
+// Of a TIFF blob, with or without "Exif\0\0" in front of it. What cannot be parsed has no orientation.
+ExifOrientation exif_orientation(Bytes blob);
+
+// The EXIF blob of a container, empty when there is none. The JPEG one comes out of the header walk in jpeg_markers.h.
+Bytes png_exif(Bytes file);
+Bytes webp_exif(Bytes file);
+
+}  // namespace pixelmill

@@ -1,0 +1,35 @@
+// The gate every encoded picture passes: what is it, how large is it, is that allowed. Nothing is decoded here.
+#pragma once
+
+#include <cstdint>
+
+#include "../limits.h"
+#include "bytes.h"
+
+namespace pixelmill {
+
+enum class ImageFormat { unknown, jpeg, png, bmp, gif, tiff, webp, pnm, jpeg2000 };
+
+const char* name_of(ImageFormat format);
+
+ImageFormat sniff(Bytes file);
+
+struct ImageInfo {
+    ImageFormat format = ImageFormat::unknown;
+    int64_t width = 0, height = 0;  // as stored, before the orientation is applied
+    int channels = 0;               // as stored; 2 and 4 with alpha, 4 for CMYK; a palette counts as its colours
+    int bits = 8;                   // per channel
+    int orientation = 1;            // 1..8
+    bool bad_orientation = false;   // there was one outside 1..8
+    bool more_frames = false;       // an animation, a multi-page file, a multi-picture JPEG
+
+    bool sideways() const { return orientation >= 5; }
+};
+
+// Reads the header and compares it with the limits. Faults: not_an_image, truncated, corrupt, too_large.
+ImageInfo read_info(Bytes file, const Limits& limits);
+
+// For whoever learns the extents elsewhere. Faults: corrupt (an extent of zero), too_large.
+void check_extents(ImageFormat format, int64_t width, int64_t height, const Limits& limits);
+
+}  // namespace pixelmill

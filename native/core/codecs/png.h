@@ -1,0 +1,38 @@
+// PNG by libpng: pixels only. Colour profiles, texts and the like are passed over without being inflated.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "../limits.h"
+#include "../view.h"
+#include "bytes.h"
+#include "image.h"
+
+namespace pixelmill {
+
+struct PngRequest {
+    bool rgb = true;        // expand gray to three channels; otherwise channels stay as stored
+    bool alpha = false;     // keep it
+    bool bgr = false;
+    bool sixteen = false;   // keep 16-bit samples; otherwise their high byte is taken
+    int64_t first_row = 0, rows = 0;
+};
+
+// The channels a picture has under a request.
+int png_channels(const ImageInfo& info, const PngRequest& request);
+
+// Deflate makes at most 1032 bytes of one, so a large picture in a small file is found out before anything is allocated.
+// `info` comes from read_info. Fault: truncated.
+void check_png_substance(Bytes file, const ImageInfo& info);
+
+struct PngWarnings {
+    int64_t count = 0;
+    std::string first;
+};
+
+// Rows of the full width; `out` has png_channels, packed; its strides count
+// bytes, and with `sixteen` a sample is two of them, in the machine's order. Faults: truncated, corrupt, too_large.
+PngWarnings decode_png(View<uint8_t> out, Bytes file, const ImageInfo& info, const PngRequest& request);
+
+}  // namespace pixelmill

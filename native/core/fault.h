@@ -1,0 +1,27 @@
+// What can be wrong with a sample. A fault concerns one sample and never the process.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace pixelmill {
+
+enum class FaultKind {
+    not_an_image,  // content no decoder knows
+    truncated,     // the data ends before the picture does
+    corrupt,       // the decoder refused the content
+    too_large,     // a limit was passed; nothing was allocated
+    unsupported,   // a valid file that asks for something we do not do
+    io,            // the operating system could not read it
+    argument,      // an argument of an operator does not fit this sample
+};
+
+const char* name_of(FaultKind kind);
+
+class Fault : public std::runtime_error {
+   public:
+    Fault(FaultKind kind, const std::string& message) : std::runtime_error(message), kind(kind) {}
+    FaultKind kind;
+};
+
+}  // namespace pixelmill

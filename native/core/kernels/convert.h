@@ -1,0 +1,92 @@
+// One number from one type to another by DALI's rules: round half away from zero, saturate, NaN becomes 0.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "../value.h"
+#include "half.h"
+
+namespace pixelmill {
+
+// Calls `body` with a zero of the C++ type that a DType stands for; booleans are stored as bool.
+template <class Body>
+decltype(auto) with_type(DType dtype, Body&& body) {
+    switch (dtype) {
+        case DType::boolean: return body(bool{});
+        case DType::u8: return body(uint8_t{});
+        case DType::u16: return body(uint16_t{});
+        case DType::u32: return body(uint32_t{});
+        case DType::u64: return body(uint64_t{});
+        case DType::i8: return body(int8_t{});
+        case DType::i16: return body(int16_t{});
+        case DType::i32: return body(int32_t{});
+        case DType::i64: return body(int64_t{});
+        case DType::f16: return body(Half{});
+        case DType::f64: return body(double{});
+        default: return body(float{});
+    }
+}
+
+// Small integers: clamped first, so that the conversion to int32 is defined and vectorises.
+template <class Out>
+Out rounded_small(float x) {
+    constexpr auto low = static_cast<float>(std::numeric_limits<Out>::min());
+    constexpr auto high = static_cast<float>(std::numeric_limits<Out>::max());
+    x = x != x ? 0.0f : x;
+    x = x < low ? low : x;
+    x = x > high ? high : x;
+    const auto whole = static_cast<int32_t>(x);
+    const float rest = x - static_cast<float>(whole);
+    return static_cast<Out>(whole + (rest >= 0.5f ? 1 : 0) - (rest <= -0.5f ? 1 : 0));
+}
+
+template <class Out>
+Out rounded_large(double x) {
+    constexpr auto low = static_cast<double>(std::numeric_limits<Out>::min());
+    constexpr auto high = static_cast<double>(std::numeric_limits<Out>::max());  // rounds up to 2^63 or 2^64
+    if (x != x) return 0;
+    x = std::round(x);
+    if (x <= low) return std::numeric_limits<Out>::min();
+    if (x >= high) return std::numeric_limits<Out>::max();
+    return static_cast<Out>(x);
+}
+
+template <class Out, class In>
+Out saturated(In x) {
+    if constexpr (std::is_signed_v<In> && std::is_unsigned_v<Out>) {
+        if (x < 0) return 0;
+        if (static_cast<std::make_unsigned_t<In>>(x) > std::numeric_limits<Out>::max()) return std::numeric_limits<Out>::max();
+    } else if constexpr (std::is_unsigned_v<In> && std::is_signed_v<Out>) {
+        if (x > static_cast<std::make_unsigned_t<Out>>(std::numeric_limits<Out>::max())) return std::numeric_limits<Out>::max();
+    } else {
+        if (x < std::numeric_limits<Out>::min()) return std::numeric_limits<Out>::min();
+        if (x > std::numeric_limits<Out>::max()) return std::numeric_limits<Out>::max();
+    }
+    return static_cast<Out>(x);
+}
+
+template <class Out, class In>
+Out convert(In x) {
+    if constexpr (std::is_same_v<Out, In>) {
+        return x;
+    } else if constexpr (std::is_same_v<In, Half>) {
+        return convert<Out>(to_float(x));
+    } else if constexpr (std::is_same_v<Out, Half>) {
+        return to_half(static_cast<float>(x));
+    } else if constexpr (std::is_floating_point_v<Out> || std::is_same_v<In, bool>) {
+        return static_cast<Out>(x);
+    } else if constexpr (std::is_same_v<Out, bool>) {
+        if constexpr (std::is_floating_point_v<In>) return std::fabs(x) >= In(0.5);
+        return x != 0;
+    } else if constexpr (std::is_floating_point_v<In>) {
+        if constexpr (sizeof(Out) <= 2 && std::is_same_v<In, float>) return rounded_small<Out>(x);
+        return rounded_large<Out>(static_cast<double>(x));
+    } else {
+        return saturated<Out>(x);
+    }
+}
+
+}  // namespace pixelmill

@@ -1,0 +1,40 @@
+// An axis worked out: for every output the source pixels it reads and their weights.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "../arena.h"
+#include "axis.h"
+
+namespace pixelmill {
+
+inline constexpr int weight_bits = 14;
+
+enum class Weights : uint8_t { fixed, real };
+
+// Output i is the sum over k < taps of picture[first[i] + k] * weight[i * stride + k]. All taps lie in the picture.
+// Behind the `taps` weights of an output come zeros up to `stride`, a multiple of 4, and behind the last output there are
+// copies of it up to a multiple of 4, so that vector code needs no tails. `fixed` or `real` is null, as was asked for.
+struct AxisPlan {
+    int32_t count = 0, taps = 0, stride = 0;
+    const int32_t* first = nullptr;
+    const int16_t* fixed = nullptr;  // each output's add up to 1 << weight_bits
+    const float* real = nullptr;
+    int32_t low = 0, high = 0;  // the picture pixels that are read at all
+    int32_t copies = 0;         // 1 or -1 when the axis only copies, forwards or backwards; else 0
+    bool overshoots = false;    // there are negative weights, results may leave the range of the source
+};
+
+// The plan and its arrays live in `arena`. `extent` is the size of the picture at hand along this axis.
+AxisPlan plan_axis(const Axis& axis, const FilterChoice& filters, int64_t extent, Weights kind, Arena& arena);
+
+// The same without weights when every output is one source pixel, DALI's way: `order` is the place of the axis among the
+// spatial ones, outermost first. True for all axes or for none; then `plans` is left alone.
+bool plan_nearest(std::span<AxisPlan> plans, std::span<const Axis> axes, const FilterChoice& filters,
+                  std::span<const int64_t> extents, Arena& arena);
+
+// The plan for the picture read backwards, in place of negating its strides.
+void mirror_source(AxisPlan& plan, int64_t extent, Arena& arena);
+
+}  // namespace pixelmill

@@ -1,0 +1,225 @@
+#include "pointwise.h"
+
+#include <cstring>
+
+#include "convert.h"
+#include "simd.h"
+
+#if PIXELMILL_AVX2
+#include <immintrin.h>
+#endif
+
+namespace pixelmill {
+
+namespace base {
+#define AVX2_CODE 0
+#include "pointwise.inl"
+#undef AVX2_CODE
+}  // namespace base
+
+#if PIXELMILL_AVX2
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace avx2 {
+#define AVX2_CODE 1
+#include "pointwise.inl"
+#undef AVX2_CODE
+}  // namespace avx2
+#pragma GCC pop_options
+#endif
+
+const PixelRows& pixel_rows() {
+#if PIXELMILL_AVX2
+    if (simd_level() == SimdLevel::avx2) return avx2::pixel_rows;
+#endif
+    return base::pixel_rows;
+}
+
+Raster mirrored(const Raster& picture) {
+    Raster result = picture;
+    result.data = picture.at(0, picture.width - 1);
+    result.pixel = -picture.pixel;
+    return result;
+}
+
+namespace {
+
+template <class Out, class In>
+void convert_rows(const Value& out, const Value& in, int dim, int64_t to, int64_t from) {
+    const int64_t count = in.ndim == 0 ? 1 : in.shape[dim];
+    if (dim + 1 < in.ndim) {
+        for (int64_t i = 0; i < count; ++i) {
+            convert_rows<Out, In>(out, in, dim + 1, to + i * out.stride[dim], from + i * in.stride[dim]);
+        }
+        return;
+    }
+    Out* destination = out.as<Out>() + to;
+    const In* source = in.as<In>() + from;
+    const int64_t step = in.ndim == 0 ? 1 : in.stride[dim];
+    if (step == 1) {
+        for (int64_t i = 0; i < count; ++i) destination[i] = convert<Out>(source[i]);
+    } else {
+        for (int64_t i = 0; i < count; ++i) destination[i] = convert<Out>(source[i * step]);
+    }
+}
+
+// A packed value is one long row, and so is every tail of axes that is packed.
+Value flattened(const Value& value) {
+    Value flat = value;
+    while (flat.ndim > 1 && flat.stride[flat.ndim - 1] == 1 &&
+           flat.stride[flat.ndim - 2] == flat.shape[flat.ndim - 1]) {
+        flat.shape[flat.ndim - 2] *= flat.shape[flat.ndim - 1];
+        flat.stride[flat.ndim - 2] = 1;
+        --flat.ndim;
+    }
+    return flat;
+}
+
+template <class Out, class In>
+void normalise_any(const Raster& out, const Raster& in, const Scaling& scaling) {
+    auto* to = reinterpret_cast<Out*>(out.data);
+    const auto* from = reinterpret_cast<const In*>(in.data);
+    const auto one = [&](int64_t at, int64_t c) {
+        return convert<Out>((convert<float>(from[at]) - scaling.subtract[c]) * scaling.multiply[c]);
+    };
+    for (int64_t y = 0; y < out.height; ++y) {
+        if (out.pixel != 1) {
+            for (int64_t x = 0; x < out.width; ++x) {
+                Out* pixel = to + y * out.row + x * out.pixel;
+                for (int64_t c = 0; c < in.channels; ++c) pixel[c * out.channel] = one(y * in.row + x * in.pixel + c * in.channel, c);
+            }
+            continue;
+        }
+        for (int64_t c = 0; c < in.channels; ++c) {
+            Out* row = to + y * out.row + c * out.channel;
+            const int64_t at = y * in.row + c * in.channel;
+            for (int64_t x = 0; x < out.width; ++x) row[x] = one(at + x * in.pixel, c);
+        }
+    }
+}
+
+void zero_channels(const Raster& out, int64_t from) {
+    const auto size = static_cast<size_t>(size_of(out.dtype));
+    for (int64_t c = from; c < out.channels; ++c) {
+        for (int64_t y = 0; y < out.height; ++y) {
+            for (int64_t x = 0; x < out.width; ++x) std::memset(out.at(y, x, c), 0, size);
+        }
+    }
+}
+
+// Rows of 8-bit pixels brought to 4 bytes each, left to right, for the row passes.
+class FourByteRows {
+   public:
+    FourByteRows(const Raster& in, Arena& arena)
+        : forward_(in.pixel > 0 ? in : mirrored(in)),
+          last_(in.row < 0 ? 0 : in.height - 1),
+          reversed_(in.pixel < 0),
+          spread_(arena.take<uint8_t>(static_cast<size_t>(4 * in.width))),
+          turned_(reversed_ ? arena.take<uint8_t>(static_cast<size_t>(4 * in.width)) : nullptr) {}
+
+    // Three or four channels side by side, three or four bytes apart.
+    static bool fit(const Raster& in) {
+        const int64_t step = in.pixel < 0 ? -in.pixel : in.pixel;
+        return in.dtype == DType::u8 && in.channel == 1 && in.width > 0 &&
+               ((in.channels == 3 && (step == 3 || step == 4)) || (in.channels == 4 && step == 4));
+    }
+
+    const uint8_t* row(const PixelRows& rows, int64_t y) const {
+        const auto* source = reinterpret_cast<const uint8_t*>(forward_.at(y, 0));
+        if (forward_.pixel == 3) {
+            rows.spread3(spread_, source, forward_.width);
+            source = spread_;
+        } else if (y == last_ && forward_.channels == 3) {
+            // The memory may end with the third byte of the last pixel.
+            std::memcpy(spread_, source, static_cast<size_t>(4 * forward_.width - 1));
+            source = spread_;
+        }
+        if (!reversed_) return source;
+        rows.reverse4(turned_, source, forward_.width);
+        return turned_;
+    }
+
+   private:
+    Raster forward_;
+    int64_t last_;
+    bool reversed_;
+    uint8_t *spread_, *turned_;
+};
+
+void normalise_bytes(const Raster& out, const Raster& in, const Scaling& scaling, Arena& arena) {
+    const PixelRows& rows = pixel_rows();
+    const FourByteRows source(in, arena);
+    const auto channels = static_cast<int>(in.channels);
+    for (int64_t y = 0; y < out.height; ++y) {
+        auto* to = reinterpret_cast<float*>(out.at(y, 0));
+        const uint8_t* from = source.row(rows, y);
+        if (out.pixel == 1) {
+            rows.to_planes(to, out.channel, from, in.width, channels, scaling);
+        } else {
+            rows.to_pixels(to, from, in.width, channels, scaling);
+        }
+    }
+}
+
+Raster picture_of(const Value& value) {
+    return {value.data,     value.dtype,     value.shape[0], value.shape[1],
+            value.shape[2], value.stride[0], value.stride[1], value.stride[2]};
+}
+
+void pack_bytes(const Raster& out, const Raster& in, Arena& arena) {
+    const PixelRows& rows = pixel_rows();
+    const FourByteRows source(in, arena);
+    for (int64_t y = 0; y < out.height; ++y) {
+        auto* to = reinterpret_cast<uint8_t*>(out.at(y, 0));
+        const uint8_t* from = source.row(rows, y);
+        if (in.channels == 3) {
+            rows.pack3(to, from, in.width);
+        } else {
+            std::memcpy(to, from, static_cast<size_t>(4 * in.width));
+        }
+    }
+}
+
+}  // namespace
+
+void convert_elements(const Value& out, const Value& in) {
+    if (in.elements() == 0) return;
+    if (out.dtype == in.dtype) return copy_elements(out, in);
+    Value from = flattened(in), to = out;
+    to.ndim = from.ndim;
+    to.shape = from.shape;
+    to.stride = packed_strides(to.ndim, to.shape);
+    with_type(out.dtype, [&](auto o) {
+        with_type(in.dtype, [&](auto i) { convert_rows<decltype(o), decltype(i)>(to, from, 0, 0, 0); });
+    });
+}
+
+void normalise(const Raster& out, const Raster& in, const Scaling& scaling, Arena& arena) {
+    if (out.height == 0 || out.width == 0) return;
+    const bool planes = out.pixel == 1, pixels = out.channel == 1 && out.channels == in.channels;
+    if (out.dtype == DType::f32 && FourByteRows::fit(in) && (planes || pixels)) {
+        normalise_bytes(out, in, scaling, arena);
+    } else {
+        const auto to = [&](auto o) {
+            with_type(in.dtype, [&](auto i) { normalise_any<decltype(o), decltype(i)>(out, in, scaling); });
+        };
+        switch (out.dtype) {
+            case DType::f16: to(Half{}); break;
+            case DType::u8: to(uint8_t{}); break;
+            case DType::i8: to(int8_t{}); break;
+            default: to(float{});
+        }
+    }
+    zero_channels(out, in.channels);
+}
+
+void pack(const Value& out, const Value& in, Arena& arena) {
+    if (in.elements() == 0) return;
+    if (in.ndim == 3 && !in.contiguous()) {
+        const Raster from = picture_of(in);
+        if (FourByteRows::fit(from)) return pack_bytes(picture_of(out), from, arena);
+    }
+    copy_elements(out, in);
+}
+
+}  // namespace pixelmill

@@ -1,0 +1,134 @@
+#include "resample.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "simd.h"
+
+#if PIXELMILL_AVX2
+#include <immintrin.h>
+#endif
+
+namespace pixelmill {
+
+namespace base {
+#define AVX2_CODE 0
+#include "resample.inl"
+#undef AVX2_CODE
+}  // namespace base
+
+#if PIXELMILL_AVX2
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace avx2 {
+#define AVX2_CODE 1
+#include "resample.inl"
+#undef AVX2_CODE
+}  // namespace avx2
+#pragma GCC pop_options
+#endif
+
+const ByteResampling& byte_resampling() {
+#if PIXELMILL_AVX2
+    if (simd_level() == SimdLevel::avx2) return avx2::byte_resampling;
+#endif
+    return base::byte_resampling;
+}
+
+bool fits_bytes(const View<const uint8_t>& in) {
+    if (in.channels == 1) return in.pixel == 1;
+    if (in.channel != 1) return false;
+    return (in.channels == 3 && (in.pixel == 3 || in.pixel == 4)) || (in.channels == 4 && in.pixel == 4);
+}
+
+namespace {
+
+// Vector loads may run this far behind the last pixel that weighs something.
+constexpr int64_t overrun = 16;
+
+}  // namespace
+
+ByteResampler::ByteResampler(const View<const uint8_t>& in, const AxisPlan& vertical, const AxisPlan& horizontal, Arena& arena)
+    : in_(in),
+      vertical_(vertical),
+      horizontal_(horizontal),
+      cells_(in.channels == 1 ? 1 : 4),
+      length_((horizontal.count * cells_ + 31) / 32 * 32),
+      kept_(vertical.taps + 3),
+      // One bit is given away where a filter may overshoot the range of bytes.
+      fraction_(horizontal.overshoots ? 6 : 7),
+      ring_(arena.take<int16_t>(static_cast<size_t>(length_ * kept_))),
+      rows_(arena.take<const int16_t*>(static_cast<size_t>(vertical.taps + 1))),
+      pixels_(arena.take<uint8_t>(static_cast<size_t>(length_))),
+      spread_(arena.take<uint8_t>(static_cast<size_t>(length_))) {
+    std::memset(ring_, 0, static_cast<size_t>(length_ * kept_) * sizeof(int16_t));
+    for (uint8_t*& copy : copies_) copy = arena.take<uint8_t>(static_cast<size_t>(in.width * in.pixel));
+}
+
+void ByteResampler::run(RowSink& sink, const uint8_t* data) {
+    in_.data = data;
+    next_ = vertical_.low;
+    const ByteResampling& kernels = byte_resampling();
+    const int pairs = (vertical_.taps + 1) / 2;
+    const bool descending = vertical_.first[0] > vertical_.first[vertical_.count - 1];
+    for (int32_t i = 0; i < vertical_.count; ++i) {
+        const int32_t y = descending ? vertical_.count - 1 - i : i;
+        const int32_t first = vertical_.first[y];
+        need(first);
+        if (vertical_.copies != 0) {
+            kernels.narrow(pixels_, row(first), length_, fraction_);
+        } else {
+            for (int k = 0; k < 2 * pairs; ++k) rows_[k] = row(first + std::min(k, vertical_.taps - 1));
+            kernels.vertical(pixels_, rows_, vertical_.fixed + int64_t{y} * vertical_.stride, pairs, length_, fraction_);
+        }
+        sink.row(y, pixels_);
+    }
+}
+
+// Makes the intermediate rows of an output that starts at row `first`; outputs come in ascending order.
+void ByteResampler::need(int64_t first) {
+    const bool gap = first > next_;
+    if (gap) next_ = first;
+    const int64_t last = first + vertical_.taps;
+    while (next_ < last) {
+        const int64_t rows = std::min<int64_t>(4, (gap ? last : vertical_.high) - next_);
+        make(static_cast<int>(rows));
+        next_ += rows;
+    }
+}
+
+void ByteResampler::make(int rows) {
+    const ByteResampling& kernels = byte_resampling();
+    const uint8_t* from[4];
+    int16_t* to[4];
+    for (int r = 0; r < rows; ++r) {
+        from[r] = readable(next_ + r, copies_[r]);
+        to[r] = row(next_ + r);
+    }
+    if (horizontal_.copies == 1) {
+        for (int r = 0; r < rows; ++r) widen(to[r], from[r] + horizontal_.low * in_.pixel);
+    } else {
+        auto* pass = in_.pixel == 4 ? kernels.horizontal4 : in_.pixel == 3 ? kernels.horizontal3 : kernels.horizontal1;
+        pass(to, from, rows, horizontal_, fraction_);
+    }
+}
+
+// Behind all rows but the last in memory there is another row to run into; that one is read from a copy.
+const uint8_t* ByteResampler::readable(int64_t y, uint8_t* copy) const {
+    const uint8_t* row = in_.at(y, 0);
+    const int64_t last_in_memory = in_.row < 0 ? 0 : in_.height - 1;
+    if (y != last_in_memory && std::abs(in_.row) >= overrun) return row;
+    std::memcpy(copy, row, static_cast<size_t>((in_.width - 1) * in_.pixel + in_.channels));
+    return copy;
+}
+
+void ByteResampler::widen(int16_t* out, const uint8_t* in) const {
+    if (in_.pixel == 3) {
+        pixel_rows().spread3(spread_, in, horizontal_.count);
+        in = spread_;
+    }
+    byte_resampling().widen(out, in, horizontal_.count * cells_, fraction_);
+}
+
+}  // namespace pixelmill

@@ -1,0 +1,60 @@
+// Resampling of 8-bit pictures in two passes of 16-bit integers: along the rows first, then across them.
+#pragma once
+
+#include <cstdint>
+
+#include "../arena.h"
+#include "../view.h"
+#include "plan.h"
+#include "pointwise.h"
+
+namespace pixelmill {
+
+// Who takes a finished row of 8-bit pixels: one byte each, or four for pictures of three or four channels.
+class RowSink {
+   public:
+    virtual ~RowSink() = default;
+    virtual void row(int64_t y, const uint8_t* pixels) = 0;
+};
+
+// Pixels of 1 channel, or of 3 or 4 channels side by side, that are 1, 3 or 4 bytes apart, left to right.
+bool fits_bytes(const View<const uint8_t>& in);
+
+// Both plans are fixed ones of pictures like `in`; all pictures of a sequence share one resampler and its memory.
+class ByteResampler {
+   public:
+    ByteResampler(const View<const uint8_t>& in, const AxisPlan& vertical, const AxisPlan& horizontal, Arena& arena);
+    void run(RowSink& sink, const uint8_t* data);  // the picture that begins at `data`
+
+   private:
+    void need(int64_t first);
+    void make(int rows);
+    const uint8_t* readable(int64_t y, uint8_t* copy) const;
+    void widen(int16_t* out, const uint8_t* in) const;
+    int16_t* row(int64_t y) const { return ring_ + y % kept_ * length_; }
+
+    View<const uint8_t> in_;
+    const AxisPlan &vertical_, &horizontal_;
+    int64_t cells_;   // values per pixel of the intermediate rows
+    int64_t length_;  // of an intermediate row
+    int64_t kept_;    // rows of it
+    int64_t next_ = 0;
+    int fraction_;
+    int16_t* ring_;
+    const int16_t** rows_;
+    uint8_t *pixels_, *spread_, *copies_[4];
+};
+
+// The passes; rows of the intermediate picture are int16 with `fraction` fractional bits, 4 to a pixel or 1.
+struct ByteResampling {
+    using Horizontal = void(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction);
+    Horizontal *horizontal4, *horizontal3, *horizontal1;  // by the distance of pixels; up to 4 rows
+    // One row from `pairs` pairs of rows; writes `count` bytes rounded up to 32.
+    void (*vertical)(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int pairs, int64_t count, int fraction);
+    // The two when an axis only copies.
+    void (*widen)(int16_t* out, const uint8_t* in, int64_t count, int fraction);
+    void (*narrow)(uint8_t* out, const int16_t* in, int64_t count, int fraction);
+};
+const ByteResampling& byte_resampling();  // of the current SIMD level
+
+}  // namespace pixelmill

@@ -1,0 +1,230 @@
+// Included once per SIMD level; AVX2_CODE says which. All sums are exact integers, so every level gives the same bytes.
+
+inline int16_t saturated16(int32_t value) { return static_cast<int16_t>(value < -32768 ? -32768 : value > 32767 ? 32767 : value); }
+
+template <int step, int channels>
+inline void horizontal_plain(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
+    const int shift = weight_bits - fraction;
+    const int32_t half = 1 << (shift - 1);
+    constexpr int cells = channels == 1 ? 1 : 4;
+    for (int r = 0; r < rows; ++r) {
+        for (int32_t x = 0; x < plan.count; ++x) {
+            const uint8_t* pixel = in[r] + int64_t{plan.first[x]} * step;
+            const int16_t* weight = plan.fixed + int64_t{x} * plan.stride;
+            int32_t sum[cells];
+            for (int c = 0; c < cells; ++c) sum[c] = half;
+            for (int k = 0; k < plan.taps; ++k, pixel += step) {
+                for (int c = 0; c < channels; ++c) sum[c] += pixel[c] * weight[k];
+            }
+            for (int c = 0; c < cells; ++c) out[r][x * cells + c] = c < channels ? saturated16(sum[c] >> shift) : int16_t{0};
+        }
+    }
+}
+
+#if AVX2_CODE
+
+// Two rows at a time, one in each half of the register: taps k and k + 1 of one channel lie side by side for madd.
+template <int step>
+struct TwoRows {
+    static __m256i pairs(int from) {
+        char order[16];
+        for (int c = 0; c < 4; ++c) {
+            const bool used = step == 4 || c < 3;
+            order[4 * c] = static_cast<char>(used ? from * step + c : -1);
+            order[4 * c + 2] = static_cast<char>(used ? (from + 1) * step + c : -1);
+            order[4 * c + 1] = order[4 * c + 3] = -1;
+        }
+        return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(order)));
+    }
+    static __m256i load(const uint8_t* upper, const uint8_t* lower) {
+        return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(upper))),
+                                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(lower)), 1);
+    }
+};
+
+inline __m256i weight_pair(const int16_t* weight) {
+    int32_t both;
+    std::memcpy(&both, weight, 4);
+    return _mm256_set1_epi32(both);
+}
+
+// `quads` groups of four taps; 0 stands for one pair only, -1 for as many as the plan has.
+template <int step, int quads>
+inline void horizontal_four(int16_t* const* out, const uint8_t* const* in, const AxisPlan& plan, int fraction) {
+    const int shift = weight_bits - fraction;
+    const __m256i half = _mm256_set1_epi32(1 << (shift - 1));
+    const __m128i bits = _mm_cvtsi32_si128(shift);
+    const __m256i front = TwoRows<step>::pairs(0), back = TwoRows<step>::pairs(2);
+    const int groups = quads < 0 ? (plan.taps + 3) / 4 : quads;
+    for (int32_t x = 0; x < plan.count; x += 2) {
+        __m256i sums[2][2];
+        for (int o = 0; o < 2; ++o) {
+            const int64_t at = int64_t{plan.first[x + o]} * step;
+            const int16_t* weight = plan.fixed + int64_t{x + o} * plan.stride;
+            __m256i upper = half, lower = half;
+            if constexpr (quads == 0) {
+                const __m256i pair = weight_pair(weight);
+                upper = _mm256_add_epi32(
+                    upper, _mm256_madd_epi16(_mm256_shuffle_epi8(TwoRows<step>::load(in[0] + at, in[1] + at), front), pair));
+                lower = _mm256_add_epi32(
+                    lower, _mm256_madd_epi16(_mm256_shuffle_epi8(TwoRows<step>::load(in[2] + at, in[3] + at), front), pair));
+            }
+            for (int g = 0; g < groups; ++g) {
+                const __m256i first = weight_pair(weight + 4 * g), second = weight_pair(weight + 4 * g + 2);
+                const int64_t from = at + 4 * g * step;
+                const __m256i a = TwoRows<step>::load(in[0] + from, in[1] + from);
+                const __m256i b = TwoRows<step>::load(in[2] + from, in[3] + from);
+                upper = _mm256_add_epi32(upper, _mm256_madd_epi16(_mm256_shuffle_epi8(a, front), first));
+                lower = _mm256_add_epi32(lower, _mm256_madd_epi16(_mm256_shuffle_epi8(b, front), first));
+                upper = _mm256_add_epi32(upper, _mm256_madd_epi16(_mm256_shuffle_epi8(a, back), second));
+                lower = _mm256_add_epi32(lower, _mm256_madd_epi16(_mm256_shuffle_epi8(b, back), second));
+            }
+            sums[0][o] = _mm256_sra_epi32(upper, bits);
+            sums[1][o] = _mm256_sra_epi32(lower, bits);
+        }
+        for (int h = 0; h < 2; ++h) {
+            const __m256i packed = _mm256_packs_epi32(sums[h][0], sums[h][1]);
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(out[2 * h] + 4 * x), _mm256_castsi256_si128(packed));
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(out[2 * h + 1] + 4 * x), _mm256_extracti128_si256(packed, 1));
+        }
+    }
+}
+
+template <int step>
+inline void horizontal_pixels(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
+    // Missing rows are made twice, which costs less than code for one, two and three rows.
+    int16_t* to[4];
+    const uint8_t* from[4];
+    for (int r = 0; r < 4; ++r) {
+        to[r] = out[r < rows ? r : rows - 1];
+        from[r] = in[r < rows ? r : rows - 1];
+    }
+    if (plan.taps <= 2) {
+        horizontal_four<step, 0>(to, from, plan, fraction);
+    } else if (plan.taps <= 4) {
+        horizontal_four<step, 1>(to, from, plan, fraction);
+    } else if (plan.taps <= 8) {
+        horizontal_four<step, 2>(to, from, plan, fraction);
+    } else {
+        horizontal_four<step, -1>(to, from, plan, fraction);
+    }
+}
+
+#endif
+
+inline void horizontal4(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
+#if AVX2_CODE
+    horizontal_pixels<4>(out, in, rows, plan, fraction);
+#else
+    horizontal_plain<4, 4>(out, in, rows, plan, fraction);
+#endif
+}
+
+inline void horizontal3(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
+#if AVX2_CODE
+    horizontal_pixels<3>(out, in, rows, plan, fraction);
+#else
+    horizontal_plain<3, 3>(out, in, rows, plan, fraction);
+#endif
+}
+
+inline void horizontal1(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
+#if AVX2_CODE
+    // Four taps of four rows fill a register; the sums of two neighbouring outputs are folded together.
+    const int shift = weight_bits - fraction;
+    const __m128i bits = _mm_cvtsi32_si128(shift);
+    const __m256i half = _mm256_set1_epi32(1 << (shift - 1));
+    const uint8_t* from[4];
+    for (int r = 0; r < 4; ++r) from[r] = in[r < rows ? r : rows - 1];
+    for (int32_t x = 0; x < plan.count; x += 2) {
+        __m256i sums[2];
+        for (int o = 0; o < 2; ++o) {
+            const int32_t at = plan.first[x + o];
+            const int16_t* weight = plan.fixed + int64_t{x + o} * plan.stride;
+            sums[o] = _mm256_setzero_si256();
+            for (int k = 0; k < plan.taps; k += 4) {
+                int32_t four[4];
+                int64_t weights;
+                for (int r = 0; r < 4; ++r) std::memcpy(&four[r], from[r] + at + k, 4);
+                std::memcpy(&weights, weight + k, 8);
+                const __m128i bytes = _mm_setr_epi32(four[0], four[1], four[2], four[3]);
+                const __m256i products = _mm256_madd_epi16(_mm256_cvtepu8_epi16(bytes), _mm256_set1_epi64x(weights));
+                sums[o] = _mm256_add_epi32(sums[o], products);
+            }
+        }
+        // Now row 0 of both outputs, row 1 of both | row 2 of both, row 3 of both.
+        const __m256i folded = _mm256_shuffle_epi32(_mm256_hadd_epi32(sums[0], sums[1]), 0xD8);
+        const __m256i rounded = _mm256_sra_epi32(_mm256_add_epi32(folded, half), bits);
+        const __m256i packed = _mm256_packs_epi32(rounded, rounded);
+        alignas(32) int32_t both[8];
+        _mm256_store_si256(reinterpret_cast<__m256i*>(both), packed);
+        const int32_t of_row[4] = {both[0], both[1], both[4], both[5]};
+        for (int r = 0; r < rows; ++r) std::memcpy(out[r] + x, &of_row[r], 4);
+    }
+#else
+    horizontal_plain<1, 1>(out, in, rows, plan, fraction);
+#endif
+}
+
+#if AVX2_CODE
+template <int fixed_pairs>
+inline void vertical_pairs(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int pairs, int64_t count,
+                           int fraction) {
+    const int shift = weight_bits + fraction;
+    const __m256i half = _mm256_set1_epi32(1 << (shift - 1));
+    const __m128i bits = _mm_cvtsi32_si128(shift);
+    if (fixed_pairs > 0) pairs = fixed_pairs;
+    for (int64_t x = 0; x < count; x += 32) {
+        __m256i sum[4] = {half, half, half, half};
+        for (int p = 0; p < pairs; ++p) {
+            const __m256i weight = weight_pair(weights + 2 * p);
+            for (int h = 0; h < 2; ++h) {
+                const __m256i a = _mm256_load_si256(reinterpret_cast<const __m256i*>(rows[2 * p] + x + 16 * h));
+                const __m256i b = _mm256_load_si256(reinterpret_cast<const __m256i*>(rows[2 * p + 1] + x + 16 * h));
+                sum[2 * h] = _mm256_add_epi32(sum[2 * h], _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), weight));
+                sum[2 * h + 1] = _mm256_add_epi32(sum[2 * h + 1], _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), weight));
+            }
+        }
+        for (auto& four : sum) four = _mm256_sra_epi32(four, bits);
+        const __m256i bytes =
+            _mm256_packus_epi16(_mm256_packs_epi32(sum[0], sum[1]), _mm256_packs_epi32(sum[2], sum[3]));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + x), _mm256_permute4x64_epi64(bytes, 0xD8));
+    }
+}
+#endif
+
+inline void vertical(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int pairs, int64_t count, int fraction) {
+#if AVX2_CODE
+    if (pairs == 1) return vertical_pairs<1>(out, rows, weights, pairs, count, fraction);
+    if (pairs == 2) return vertical_pairs<2>(out, rows, weights, pairs, count, fraction);
+    vertical_pairs<0>(out, rows, weights, pairs, count, fraction);
+#else
+    const int shift = weight_bits + fraction;
+    for (int64_t x = 0; x < count; x += 32) {
+        int32_t sum[32];
+        for (int i = 0; i < 32; ++i) sum[i] = 1 << (shift - 1);
+        for (int p = 0; p < pairs; ++p) {
+            const int16_t *a = rows[2 * p] + x, *b = rows[2 * p + 1] + x;
+            const int32_t weight_a = weights[2 * p], weight_b = weights[2 * p + 1];
+            for (int i = 0; i < 32; ++i) sum[i] += a[i] * weight_a + b[i] * weight_b;
+        }
+        for (int i = 0; i < 32; ++i) {
+            const int32_t value = sum[i] >> shift;
+            out[x + i] = static_cast<uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
+        }
+    }
+#endif
+}
+
+inline void widen(int16_t* out, const uint8_t* in, int64_t count, int fraction) {
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<int16_t>(in[i] << fraction);
+}
+
+inline void narrow(uint8_t* out, const int16_t* in, int64_t count, int fraction) {
+    for (int64_t i = 0; i < count; ++i) {
+        const int32_t value = (in[i] + (1 << (fraction - 1))) >> fraction;
+        out[i] = static_cast<uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
+    }
+}
+
+constexpr ByteResampling byte_resampling{horizontal4, horizontal3, horizontal1, vertical, widen, narrow};

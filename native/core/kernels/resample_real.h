@@ -1,0 +1,53 @@
+// Resampling in single precision, for everything that is not 8-bit pictures; and nearest neighbours, which only copies.
+#pragma once
+
+#include <cstdint>
+
+#include "../arena.h"
+#include "../value.h"
+#include "plan.h"
+
+namespace pixelmill {
+
+// A stack of planes: columns of `channels` floats side by side; strides in floats.
+struct Plane {
+    float* data = nullptr;
+    int64_t height = 0, width = 0, channels = 0, row = 0;
+};
+
+// Both plans are real ones of planes of this size; all planes of a volume share one resampler and its memory.
+class PlaneResampler {
+   public:
+    PlaneResampler(int64_t height, int64_t width, int64_t channels, const AxisPlan& vertical, const AxisPlan& horizontal,
+                   Arena& arena);
+    void run(const Plane& out, const Plane& in);  // `out` has the plans' counts as its size
+
+   private:
+    void rows_first(const Plane& out, const Plane& in);
+    void columns_first(const Plane& out, const Plane& in);
+    void vertical_row(float* out, const Plane& in, int32_t y);
+    void horizontal_rows(float* const* out, const float* const* in, int rows) const;
+
+    int64_t channels_;
+    const AxisPlan &vertical_, &horizontal_;
+    bool rows_first_;
+    const float** rows_;
+    float* middle_;     // the rows or the picture between the passes
+    float* copies_[2];  // of a source row
+};
+
+// out[i] = the weighted sum of rows[k][i].
+void weigh_rows(float* out, const float* const* rows, const float* weights, int count, int64_t length);
+
+// Copies the pixels that the plans name. `in` has `outer` axes, then one per plan (two or three), then the rest.
+// Out is packed and has the same dtype.
+void resample_nearest(const Value& out, const Value& in, const AxisPlan* plans, int axes, int outer);
+
+struct RealResampling {
+    void (*weigh_rows)(float* out, const float* const* rows, const float* weights, int count, int64_t length);
+    // One or two rows; 4 floats behind a row of `in` must be readable.
+    void (*horizontal)(float* const* out, const float* const* in, int rows, int64_t channels, const AxisPlan& plan);
+};
+const RealResampling& real_resampling();  // of the current SIMD level
+
+}  // namespace pixelmill

@@ -1,0 +1,24 @@
+// Which build of the hot kernels runs: `base` is plain C++, `avx2` the same arithmetic with wider registers.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define PIXELMILL_AVX2 1
+#else
+#define PIXELMILL_AVX2 0
+#endif
+
+namespace pixelmill {
+
+enum class SimdLevel : uint8_t { base, avx2 };
+
+// The best level of this machine, or what PIXELMILL_SIMD=base asks for.
+SimdLevel simd_level();
+
+// For tests, which compare the levels within one process. Asking for more than the machine has is ignored.
+void force_simd_level(SimdLevel level);
+
+const char* name_of(SimdLevel level);
+
+}  // namespace pixelmill

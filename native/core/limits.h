@@ -1,0 +1,16 @@
+// What a single input may cost. All of them are on by default; pixelmill.types.Limits is the Python face.
+#pragma once
+
+#include <cstdint>
+
+namespace pixelmill {
+
+struct Limits {
+    int64_t pixels = int64_t{1} << 27;
+    int64_t side = 65535;
+    int64_t scans = 256;                          // of a progressive JPEG
+    int64_t scan_pixels = int64_t{1} << 32;       // scans x pixels: about 4 s of decoding
+    int64_t encoded_bytes = int64_t{256} << 20;   // of one compressed image
+};
+
+}  // namespace pixelmill

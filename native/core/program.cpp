@@ -1,0 +1,82 @@
+#include "program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace pixelmill {
+
+void Program::reserve(int slot) {
+    if (slot >= static_cast<int>(initial_.size())) initial_.resize(slot + 1);
+}
+
+void Program::add_constant(int slot, const Value& value) {
+    reserve(slot);
+    const size_t bytes = static_cast<size_t>(value.elements() * size_of(value.dtype));
+    memory_.push_back(std::make_unique<std::byte[]>(bytes + 64));
+    Value constant = value;
+    constant.data = memory_.back().get();
+    constant.stride = packed_strides(value.ndim, value.shape);
+    copy_elements(constant, value);
+    initial_[slot] = constant;
+}
+
+void Program::add_input(int slot, int number) {
+    reserve(slot);
+    inputs_.emplace_back(slot, number);
+}
+
+void Program::add_step(const std::string& kind, const Params& params, std::vector<int> in, std::vector<int> out) {
+    for (int slot : out) reserve(slot);
+    std::vector<int16_t> leaving(out.size(), -1);
+    instructions_.push_back({make_step(kind, params), std::move(in), std::move(out), std::move(leaving)});
+}
+
+void Program::set_outputs(std::vector<int> slots) {
+    outputs_ = std::move(slots);
+    for (Instruction& instruction : instructions_) {
+        for (size_t i = 0; i < instruction.out.size(); ++i) {
+            const auto found = std::find(outputs_.begin(), outputs_.end(), instruction.out[i]);
+            if (found != outputs_.end()) instruction.leaving[i] = static_cast<int16_t>(found - outputs_.begin());
+        }
+    }
+}
+
+namespace {
+
+// A value is not where it must leave from when it is a view, a constant, an input, or leaves twice.
+void deliver(Sink& sink, int number, const Value& value) {
+    std::byte* place = sink.place(number, value.dtype, {value.shape.data(), static_cast<size_t>(value.ndim)});
+    if (place == value.data && value.contiguous()) return;
+    Value target = value;
+    target.data = place;
+    target.stride = packed_strides(value.ndim, value.shape);
+    copy_elements(target, value);
+}
+
+}  // namespace
+
+void Program::run(Context& context) const {
+    thread_local std::vector<Value> slots, in, out;
+    slots = initial_;
+    for (const auto& [slot, number] : inputs_) slots[slot] = context.inputs[number];
+    int number = 0;
+    try {
+        for (const Instruction& instruction : instructions_) {
+            in.clear();
+            for (int slot : instruction.in) in.push_back(slot < 0 ? Value{} : slots[slot]);
+            out.assign(instruction.out.size(), Value{});
+            context.leaving = instruction.leaving;
+            instruction.step->run(context, in, out);
+            for (size_t i = 0; i < out.size(); ++i) slots[instruction.out[i]] = out[i];
+            ++number;
+        }
+        for (size_t i = 0; i < outputs_.size(); ++i) deliver(*context.sink, static_cast<int>(i), slots[outputs_[i]]);
+    } catch (const Fault& fault) {
+        throw StepFault{fault.kind, fault.what(), number};
+    } catch (const std::bad_alloc&) {
+        throw StepFault{FaultKind::too_large, "not enough memory for this sample", number};
+    }
+}
+
+}  // namespace pixelmill

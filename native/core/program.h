@@ -1,0 +1,51 @@
+// A program: steps on numbered slots, run from the first to the last for each sample.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "step.h"
+
+namespace pixelmill {
+
+class Program {
+   public:
+    Program() = default;
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    // Slots are numbered by the caller. A constant slot keeps its memory in the program.
+    void add_constant(int slot, const Value& value);
+    void add_input(int slot, int number);  // fed from outside with every batch
+    void add_step(const std::string& kind, const Params& params, std::vector<int> in, std::vector<int> out);
+    void set_outputs(std::vector<int> slots);
+
+    int outputs() const { return static_cast<int>(outputs_.size()); }
+
+    // Runs every step for the sample that `context` describes. A Fault is annotated with the step's number.
+    void run(Context& context) const;
+
+   private:
+    struct Instruction {
+        std::unique_ptr<Step> step;
+        std::vector<int> in, out;
+        std::vector<int16_t> leaving;
+    };
+    void reserve(int slot);
+
+    std::vector<Instruction> instructions_;
+    std::vector<Value> initial_;                        // constants in place, everything else absent
+    std::vector<std::unique_ptr<std::byte[]>> memory_;  // of the constants
+    std::vector<std::pair<int, int>> inputs_;           // slot, number
+    std::vector<int> outputs_;
+};
+
+// Which instruction of the program failed; thrown by Program::run around a Fault.
+struct StepFault {
+    FaultKind kind;
+    std::string message;
+    int step;
+};
+
+}  // namespace pixelmill

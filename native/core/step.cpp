@@ -1,0 +1,63 @@
+#include "step.h"
+
+#include "codecs/jpeg.h"
+
+namespace pixelmill {
+
+ThreadState::ThreadState() : jpeg(std::make_unique<JpegReader>()) {}
+ThreadState::~ThreadState() = default;
+
+void Context::note(Note kind, const std::string& text) {
+    if (notes == 0) note_text = text;
+    notes |= static_cast<uint32_t>(kind);
+}
+
+namespace {
+
+Value described(DType dtype, std::span<const int64_t> shape) {
+    if (shape.size() > max_dims) throw Fault(FaultKind::argument, "more than 6 dimensions");
+    Value value;
+    value.dtype = dtype;
+    value.ndim = static_cast<int>(shape.size());
+    for (size_t d = 0; d < shape.size(); ++d) value.shape[d] = shape[d];
+    value.stride = packed_strides(value.ndim, value.shape);
+    return value;
+}
+
+}  // namespace
+
+Value Context::allocate(int index, DType dtype, std::span<const int64_t> shape) {
+    const int16_t output = leaving[static_cast<size_t>(index)];
+    if (output < 0) return scratch(dtype, shape);
+    Value value = described(dtype, shape);
+    value.data = sink->place(output, dtype, shape);
+    return value;
+}
+
+Value Context::scratch(DType dtype, std::span<const int64_t> shape) {
+    Value value = described(dtype, shape);
+    value.data = thread.arena.take(static_cast<size_t>(value.elements() * size_of(dtype)));
+    return value;
+}
+
+const Param& Params::get(const std::string& key) const {
+    const auto found = values_.find(key);
+    if (found == values_.end()) throw std::logic_error("a step was made without its parameter '" + key + "'");
+    return found->second;
+}
+
+int64_t Params::integer(const std::string& key) const { return std::get<int64_t>(get(key)); }
+
+double Params::number(const std::string& key) const {
+    const Param& value = get(key);
+    if (const auto* whole = std::get_if<int64_t>(&value)) return static_cast<double>(*whole);
+    return std::get<double>(value);
+}
+
+const std::string& Params::text(const std::string& key) const { return std::get<std::string>(get(key)); }
+
+const std::vector<double>& Params::numbers(const std::string& key) const {
+    return std::get<std::vector<double>>(get(key));
+}
+
+}  // namespace pixelmill

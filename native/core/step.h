@@ -1,0 +1,116 @@
+// A step is one instruction of a program: it unwraps values, checks them, and calls kernels.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "arena.h"
+#include "fault.h"
+#include "limits.h"
+#include "value.h"
+
+namespace pixelmill {
+
+class JpegReader;
+
+// Where the outputs of a program go. `place` may be asked again for an output; the last answer counts.
+class Sink {
+   public:
+    virtual ~Sink() = default;
+    virtual std::byte* place(int output, DType dtype, std::span<const int64_t> shape) = 0;
+};
+
+// Notes do not stop a sample; they are counted and listed.
+enum class Note : uint32_t {
+    decoder_warning = 1,     // libjpeg or libpng complained but went on
+    extension_mismatch = 2,  // a PNG named .jpg
+    depth_reduced = 4,       // 16-bit samples became 8-bit ones
+    bad_orientation = 8,     // an EXIF orientation outside 1..8
+    more_frames = 16,        // an animation or a multi-page file: the first frame was taken
+};
+
+// What a worker thread keeps from sample to sample.
+struct ThreadState {
+    ThreadState();
+    ~ThreadState();
+    Arena arena;
+    std::unique_ptr<JpegReader> jpeg;
+};
+
+// Who the sample is: everything random is a function of this and of the operator.
+struct SampleId {
+    uint32_t epoch = 0;
+    uint64_t sample = 0;
+    uint16_t variant = 0;
+};
+
+class Context {
+   public:
+    Context(ThreadState& thread, const Limits& limits) : thread(thread), limits(limits) {}
+
+    ThreadState& thread;
+    const Limits& limits;
+    SampleId id;
+    std::span<const int64_t> items;  // one per reader of the program
+    std::span<const Value> inputs;   // fed from outside for this sample
+    bool fill = false;               // a decode that fails yields a grey picture instead
+    uint32_t notes = 0;
+    std::string note_text;           // of the first note
+
+    void note(Note kind, const std::string& text);
+
+    // Memory for output `index` of the running step. Where that output leaves the program this is the batch
+    // buffer itself, so the step writes straight into the batch.
+    Value allocate(int index, DType dtype, std::span<const int64_t> shape);
+
+    // Memory that lives until the end of the sample.
+    Value scratch(DType dtype, std::span<const int64_t> shape);
+
+    // Set by the executor for each step: which outputs of the step leave the program, and who holds their memory.
+    std::span<const int16_t> leaving;  // output number of the program, or -1
+    Sink* sink = nullptr;
+};
+
+class Step {
+   public:
+    virtual ~Step() = default;
+    // An input that was not given is a Value with present() == false. An output may alias an input (a view).
+    virtual void run(Context& context, std::span<const Value> in, std::span<Value> out) const = 0;
+};
+
+// Something large and read-only that steps of many programs may share: a list of files, a column of labels.
+class Resource {
+   public:
+    virtual ~Resource() = default;
+};
+
+using Param = std::variant<int64_t, double, std::string, std::vector<double>, std::shared_ptr<const Resource>>;
+
+// The constant parameters of a step. A missing or mistyped one is our bug, not the user's: std::logic_error.
+class Params {
+   public:
+    explicit Params(std::map<std::string, Param> values) : values_(std::move(values)) {}
+    int64_t integer(const std::string& key) const;
+    double number(const std::string& key) const;
+    const std::string& text(const std::string& key) const;
+    const std::vector<double>& numbers(const std::string& key) const;
+    template <class T>
+    std::shared_ptr<const T> resource(const std::string& key) const {
+        return std::dynamic_pointer_cast<const T>(std::get<std::shared_ptr<const Resource>>(get(key)));
+    }
+    bool flag(const std::string& key) const { return integer(key) != 0; }
+
+   private:
+    const Param& get(const std::string& key) const;
+    std::map<std::string, Param> values_;
+};
+
+// Every step there is, by name. `steps/registry.cpp` holds the one table.
+std::unique_ptr<Step> make_step(const std::string& kind, const Params& params);
+
+}  // namespace pixelmill

@@ -1,0 +1,230 @@
+// Steps "image_shape" and "decode". What decode leaves out (rows, columns, resolution) is decided here; how, in codecs/.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "../codecs/picture.h"
+#include "../kernels/axis.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+constexpr int64_t fill_side = 256;  // of a picture whose header nobody can read
+constexpr std::byte fill_level{128};
+
+// Beyond its edge a picture repeats its outermost pixels, and in a scaled one those are averages. The difference shows
+// in the outermost row of the output only: too much of a smaller output than this, at 38 dB for a picture with a frame.
+constexpr double smallest_scaled_output = 64;
+
+using Axes = std::array<Axis, 2>;
+
+struct Extents2 {
+    int64_t height, width;
+};
+
+Bytes bytes_of(const Value& value) {
+    if (value.dtype != DType::u8 || value.ndim != 1 || (value.shape[0] > 1 && value.stride[0] != 1))
+        throw Fault(FaultKind::argument, "decode: encoded images are uint8 of one dimension, got " + describe(value));
+    return {value.data, static_cast<size_t>(value.shape[0])};
+}
+
+Extents2 seen_extents(const ImageInfo& info, bool orient) {
+    if (orient && info.sideways()) return {info.width, info.height};
+    return {info.height, info.width};
+}
+
+// With a fill the reader of a damaged file goes on with this.
+ImageInfo info_or_fill(Bytes file, const Context& context) {
+    try {
+        return read_info(file, context.limits);
+    } catch (const Fault&) {
+        if (!context.fill) throw;
+        return {ImageFormat::unknown, fill_side, fill_side, 3};
+    }
+}
+
+const Value* given(std::span<const Value> in, size_t index) {
+    return index < in.size() && in[index].present() ? &in[index] : nullptr;
+}
+
+Window window_of(const Value& value) { return {value.integer(0), value.integer(1), value.integer(2), value.integer(3)}; }
+
+std::string describe(const Window& window) {
+    return "y " + std::to_string(window.y) + ", x " + std::to_string(window.x) + ", height " +
+           std::to_string(window.height) + ", width " + std::to_string(window.width);
+}
+
+void check_inside(const Window& window, const Extents2& picture) {
+    const bool inside = window.y >= 0 && window.x >= 0 && window.height > 0 && window.width > 0 &&
+                        window.height <= picture.height && window.y <= picture.height - window.height &&
+                        window.width <= picture.width && window.x <= picture.width - window.width;
+    if (!inside)
+        throw Fault(FaultKind::argument, "decode: the window (" + describe(window) + ") does not lie inside the picture of " +
+                                             std::to_string(picture.height) + " x " + std::to_string(picture.width) +
+                                             " pixels (height x width)");
+}
+
+Axes axes_of(const Value& value, const Window& window) {
+    Axes axes;
+    if (value.dtype != DType::f64 || value.elements() != 16 || !value.contiguous())
+        throw std::logic_error("decode: a geometry is two records of eight float64");
+    std::memcpy(axes.data(), value.data, sizeof axes);
+    if (axes[0].source != static_cast<double>(window.height) || axes[1].source != static_cast<double>(window.width))
+        throw Fault(FaultKind::argument, "decode: the geometry is for another picture than that of " +
+                                             std::to_string(window.height) + " x " + std::to_string(window.width) +
+                                             " pixels (height x width)");
+    return axes;
+}
+
+struct Interval {
+    int64_t first, length;
+};
+
+// Turns an axis over pixels `wanted` of a side of `extent` pixels into one over the side scaled by 1/denominator, and
+// returns the scaled pixels it covers. Scaled pixel i covers the stored pixels from i * denominator on; seen from the
+// other end, a side that is no multiple of the denominator begins with a part of a pixel.
+Interval scale_axis(Axis& axis, Interval wanted, int64_t extent, int64_t denominator, bool flipped) {
+    if (denominator == 1) return wanted;
+    const int64_t whole = (extent + denominator - 1) / denominator * denominator;
+    const int64_t start = wanted.first + (flipped ? whole - extent : 0);
+    const int64_t first = start / denominator, end = (start + wanted.length + denominator - 1) / denominator;
+    const auto scaled = [&](double at) { return (at + static_cast<double>(start - first * denominator)) / static_cast<double>(denominator); };
+    axis.low = scaled(axis.low);
+    axis.high = scaled(axis.high);
+    axis.source = static_cast<double>(end - first);
+    return {first, end - first};
+}
+
+// The pixels an axis reads, of those it is about.
+Interval narrow(Axis& axis, Interval covered, const FilterChoice& filters) {
+    const Range range = source_range(axis, filters);
+    axis.origin = static_cast<double>(range.first);
+    return {covered.first + range.first, range.last - range.first};
+}
+
+class Decode final : public Step {
+   public:
+    explicit Decode(const Params& params) : scaling_(params.flag("scaling")) {
+        request_.colour = colour_of(params.text("color"));
+        request_.dtype = static_cast<DType>(params.integer("dtype"));
+        request_.orient = params.flag("orientation");
+        request_.fast_idct = params.flag("fast_idct");
+        request_.padded = params.flag("padded_pixels");
+        filters_ = {static_cast<Filter>(params.integer("filter_min")), static_cast<Filter>(params.integer("filter_mag")),
+                    params.flag("antialias")};
+    }
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Bytes file = bytes_of(in[0]);
+        try {
+            decode(context, file, in, out);
+        } catch (const Fault& fault) {
+            if (!context.fill || fault.kind == FaultKind::argument) throw;
+            fill(context, file, in, out);
+        }
+    }
+
+   private:
+    void decode(Context& context, Bytes file, std::span<const Value> in, std::span<Value> out) const {
+        const ImageInfo info = read_info(file, context.limits);
+        const Extents2 seen = seen_extents(info, request_.orient);
+        PictureRequest request = request_;
+        request.part = {0, 0, seen.height, seen.width};
+        if (const Value* window = given(in, 1)) {
+            request.part = window_of(*window);
+            check_inside(request.part, seen);
+        }
+        if (const Value* geometry = given(in, 2)) {
+            Axes axes = axes_of(*geometry, request.part);
+            reduce(request, axes, info);
+            out[1] = store(context, axes);
+        }
+        out[0] = decode_picture(context, file, info, request);
+    }
+
+    // Leaves out of the request what the axes do not look at, and adapts them to what is left.
+    void reduce(PictureRequest& request, Axes& axes, const ImageInfo& info) const {
+        const Orientation turn = orientation_of(info, request);
+        const Extents2 seen = seen_extents(info, request.orient);
+        Window& part = request.part;
+        request.denominator = denominator(axes, info);
+        Interval rows = scale_axis(axes[0], {part.y, part.height}, seen.height, request.denominator,
+                                   turn.swap ? turn.flip_columns : turn.flip_rows);
+        Interval columns = scale_axis(axes[1], {part.x, part.width}, seen.width, request.denominator,
+                                      turn.swap ? turn.flip_rows : turn.flip_columns);
+        rows = narrow(axes[0], rows, filters_);
+        columns = narrow(axes[1], columns, filters_);
+        part = {rows.first, columns.first, rows.length, columns.length};
+    }
+
+    // Only a filter that averages what it leaves out makes the same picture of a scaled one, and it needs twice the
+    // pixels of the output for it.
+    int denominator(const Axes& axes, const ImageInfo& info) const {
+        const bool averages = filters_.min != Filter::nearest &&
+                              (filters_.antialias || filters_.min == Filter::triangular || filters_.min == Filter::gaussian);
+        if (!scaling_ || !averages || info.format != ImageFormat::jpeg) return 1;
+        if (std::min(axes[0].out, axes[1].out) < smallest_scaled_output) return 1;
+        const auto room = [](const Axis& axis) { return std::abs(axis.high - axis.low) / (2 * axis.out); };
+        const double most = std::min(room(axes[0]), room(axes[1]));
+        return most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
+    }
+
+    static Value store(Context& context, const Axes& axes) {
+        const Value value = context.allocate(1, DType::f64, std::array<int64_t, 2>{2, 8});
+        std::memcpy(value.data, axes.data(), sizeof axes);
+        return value;
+    }
+
+    // A grey picture of the extents the good one would have had.
+    void fill(Context& context, Bytes file, std::span<const Value> in, std::span<Value> out) const {
+        const ImageInfo info = info_or_fill(file, context);
+        const Extents2 seen = seen_extents(info, request_.orient);
+        Window part{0, 0, seen.height, seen.width};
+        if (const Value* window = given(in, 1)) part = window_of(*window);
+        if (const Value* geometry = given(in, 2)) {
+            Axes axes = axes_of(*geometry, part);
+            axes[0].origin = axes[1].origin = 0;
+            out[1] = store(context, axes);
+        }
+        const std::array<int64_t, 3> shape{part.height, part.width, channels_of(info, request_.colour)};
+        std::byte level = fill_level;
+        const Value grey{&level, DType::u8, 3, {part.height, part.width, 3}, {}};
+        out[0] = context.allocate(0, request_.dtype, shape);
+        convert_pixels(out[0], grey, request_.colour);
+    }
+
+    PictureRequest request_;  // all but the part
+    FilterChoice filters_;
+    bool scaling_;
+};
+
+class ImageShape final : public Step {
+   public:
+    explicit ImageShape(const Params& params)
+        : colour_(colour_of(params.text("color"))), orient_(params.flag("orientation")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const ImageInfo info = info_or_fill(bytes_of(in[0]), context);
+        const Extents2 seen = seen_extents(info, orient_);
+        out[0] = context.allocate(0, DType::i64, std::array<int64_t, 1>{3});
+        int64_t* shape = out[0].as<int64_t>();
+        shape[0] = seen.height;
+        shape[1] = seen.width;
+        shape[2] = channels_of(info, colour_);
+    }
+
+   private:
+    Colour colour_;
+    bool orient_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_decode(const Params& params) { return std::make_unique<Decode>(params); }
+
+std::unique_ptr<Step> make_image_shape(const Params& params) { return std::make_unique<ImageShape>(params); }
+
+}  // namespace pixelmill

@@ -1,0 +1,283 @@
+// Geometry: what resize and its relatives ask of the resampler, one Axis record per spatial axis, no pixel touched.
+#include <algorithm>
+#include <cmath>
+
+#include "../kernels/axis.h"
+#include "layout.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+constexpr int most_axes = 3;
+
+Axis* put_axes(Context& context, std::span<Value> out, int count) {
+    const int64_t shape[2] = {count, 8};
+    out[0] = context.allocate(0, DType::f64, shape);
+    return out[0].as<Axis>();
+}
+
+Axis* copy_axes(Context& context, std::span<Value> out, const Value& geometry) {
+    const auto count = static_cast<int>(geometry.shape[0]);
+    Axis* axes = put_axes(context, out, count);
+    std::copy_n(geometry.as<Axis>(), count, axes);
+    return axes;
+}
+
+// The output size of a resize, worked out in DALI's precision: floats, and doubles for scales.
+class ResizeRule {
+   public:
+    enum class Mode : uint8_t { free, stretch, not_larger, not_smaller };
+
+    static Mode mode_named(const std::string& name) {
+        if (name == "stretch") return Mode::stretch;
+        if (name == "not_larger") return Mode::not_larger;
+        if (name == "not_smaller") return Mode::not_smaller;
+        return Mode::free;
+    }
+
+    int axes = 0;
+    float in[most_axes] = {}, wanted[most_axes] = {}, limit[most_axes] = {};  // a limit of 0 is none
+
+    void apply(Mode mode) {
+        int given = 0;
+        for (int d = 0; d < axes; ++d) {
+            given_[d] = wanted[d] != 0 && in[d] != 0;
+            scale_[d] = in[d] != 0 ? wanted[d] / in[d] : 1.0f;
+            given += given_[d] ? 1 : 0;
+        }
+        if (given == 0) {
+            std::copy_n(in, axes, wanted);
+        } else if (mode == Mode::free || mode == Mode::stretch) {
+            complete(mode == Mode::free ? mean_scale(given) : 1.0);
+        } else {
+            scale_all(common_scale(mode == Mode::not_smaller));
+        }
+    }
+
+   private:
+    double mean_scale(int given) const {
+        double product = 1;
+        for (int d = 0; d < axes; ++d) product *= given_[d] ? std::fabs(scale_[d]) : 1.0;
+        return given > 1 ? std::pow(product, 1.0 / given) : product;
+    }
+
+    void complete(double scale) {
+        for (int d = 0; d < axes; ++d) {
+            if (!given_[d]) wanted[d] = static_cast<float>(in[d] * scale);
+            if (limit[d] > 0 && std::fabs(wanted[d]) > limit[d]) wanted[d] = std::copysign(limit[d], wanted[d]);
+        }
+    }
+
+    double common_scale(bool largest) const {
+        double scale = 0;
+        bool found = false;
+        for (int d = 0; d < axes; ++d) {
+            const auto mine = static_cast<double>(std::fabs(static_cast<float>(scale_[d])));
+            if (given_[d] && (!found || (largest ? mine > scale : mine < scale))) scale = mine;
+            found |= given_[d];
+        }
+        for (int d = 0; d < axes; ++d) {
+            if (limit[d] > 0) scale = std::min(scale, static_cast<double>(limit[d]) / in[d]);
+        }
+        return scale;
+    }
+
+    void scale_all(double scale) {
+        for (int d = 0; d < axes; ++d) {
+            if (given_[d] && std::fabs(scale_[d]) == scale) continue;
+            wanted[d] = static_cast<float>(in[d] * std::copysign(scale, scale_[d]));
+        }
+    }
+
+    bool given_[most_axes] = {};
+    double scale_[most_axes] = {};
+};
+
+// in: shape, size, resize_z, resize_y, resize_x, resize_shorter, resize_longer, max_size, roi_start, roi_end
+class ResizeGeometry : public Step {
+   public:
+    explicit ResizeGeometry(const Params& params)
+        : layout_(params.text("layout")),
+          mode_(ResizeRule::mode_named(params.text("mode"))),
+          keeps_scale_(params.flag("subpixel_scale")),
+          relative_(params.flag("roi_relative")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& shape = in[0];
+        const std::string layout = layout_of(layout_, static_cast<int>(shape.elements()), "resize");
+        const int count = spatial_axes(layout);
+        ResizeRule rule;
+        rule.axes = count;
+        bool empty = false;
+        Axis* axes = put_axes(context, out, count);
+        for (int i = 0, d = 0; i < static_cast<int>(layout.size()); ++i) {
+            const int64_t extent = shape.integer(i);
+            empty |= extent == 0;
+            if (is_spatial(layout[static_cast<size_t>(i)])) axes[d++].source = static_cast<double>(extent);
+        }
+        for (int d = 0; d < count; ++d) {
+            region(axes[d], in, d, count);
+            rule.wanted[d] = wanted(in, d, count);
+            rule.limit[d] = in[7].present() ? static_cast<float>(at(in[7], d, count, "max_size")) : 0.0f;
+            if (axes[d].high < axes[d].low) {  // from here on the sign of the wanted size says which way round
+                std::swap(axes[d].low, axes[d].high);
+                rule.wanted[d] = -rule.wanted[d];
+            }
+            rule.in[d] = static_cast<float>(axes[d].high) - static_cast<float>(axes[d].low);
+        }
+        const bool shorter = in[5].present(), longer = in[6].present();
+        rule.apply(shorter ? ResizeRule::Mode::not_smaller : longer ? ResizeRule::Mode::not_larger : mode_);
+        for (int d = 0; d < count; ++d) settle(axes[d], rule.wanted[d], empty, context.limits);
+    }
+
+   private:
+    static double at(const Value& values, int axis, int count, const char* name) {
+        if (values.elements() == 1) return values.number();
+        if (values.elements() != count) {
+            throw Fault(FaultKind::argument, std::string("resize: ") + name + " needs one value or " + std::to_string(count) +
+                                                 ", got " + std::to_string(values.elements()));
+        }
+        return values.number(axis);
+    }
+
+    static float wanted(std::span<const Value> in, int axis, int count) {
+        const Value& own = in[static_cast<size_t>(2 + most_axes - count + axis)];  // resize_z, _y, _x
+        double size = 0;
+        if (in[1].present()) {
+            size = at(in[1], axis, count, "size");
+        } else if (in[5].present() || in[6].present()) {
+            size = in[in[5].present() ? 5 : 6].number();
+        } else if (own.present()) {
+            size = own.number();
+        }
+        if (!std::isfinite(size)) throw Fault(FaultKind::argument, "resize: the size must be a finite number");
+        return static_cast<float>(size);
+    }
+
+    // The part of the source that is wanted; a region without extent is widened, so that it still has a scale.
+    void region(Axis& axis, std::span<const Value> in, int d, int count) const {
+        axis.low = 0;
+        axis.high = axis.source;
+        if (!in[8].present() || !in[9].present() || axis.source == 0) return;
+        double low = at(in[8], d, count, "roi_start"), high = at(in[9], d, count, "roi_end");
+        if (!std::isfinite(low) || !std::isfinite(high)) {
+            throw Fault(FaultKind::argument, "resize: roi_start and roi_end must be finite numbers");
+        }
+        if (relative_) {
+            low *= axis.source;
+            high *= axis.source;
+        }
+        constexpr float smallest = 1e-3f;
+        if (std::fabs(high - low) < smallest) {
+            const float offset = low <= high ? 0.5f * smallest : -0.5f * smallest;
+            low -= offset;
+            high += offset;
+        }
+        axis.low = static_cast<float>(low);
+        axis.high = static_cast<float>(high);
+    }
+
+    // Rounds the size; a negative one turns the axis round, a fractional one widens the region to keep the scale.
+    void settle(Axis& axis, float size, bool empty, const Limits& limits) const {
+        const float extent = std::fabs(size);
+        if (axis.low == axis.high && size != 0) {
+            throw Fault(FaultKind::argument, "resize: an empty input cannot become an output with pixels");
+        }
+        if (!(extent <= static_cast<float>(limits.side))) {
+            throw Fault(FaultKind::too_large, "resize: a side of " + std::to_string(extent) + " pixels passes the limit of " +
+                                                  std::to_string(limits.side));
+        }
+        const float rounded = std::max(empty ? 0.0f : 1.0f, std::round(extent));
+        if (size < 0) std::swap(axis.low, axis.high);
+        if (keeps_scale_ && rounded != extent) {
+            const double widening = std::clamp(static_cast<double>(rounded) / extent, -10.0, 10.0);
+            const double centre = static_cast<double>(static_cast<float>(axis.low) + static_cast<float>(axis.high)) * 0.5;
+            const auto moved = [&](double edge) {
+                return static_cast<double>(static_cast<float>(std::clamp(centre + (edge - centre) * widening, -1e9, 1e9)));
+            };
+            axis.low = moved(axis.low);
+            axis.high = moved(axis.high);
+        }
+        axis.out = axis.count = rounded;
+        axis.first = axis.flip = axis.origin = 0;
+    }
+
+    std::string layout_;
+    ResizeRule::Mode mode_;
+    bool keeps_scale_, relative_;
+};
+
+// in: start, extent, shape, size. Filters reach beyond the window into the picture, as DALI's do.
+class WindowGeometry : public Step {
+   public:
+    explicit WindowGeometry(const Params& params) : layout_(params.text("layout")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const std::string layout = layout_of(layout_, static_cast<int>(in[2].elements()), "random_resized_crop");
+        Axis* axes = put_axes(context, out, 2);
+        for (int d = 0; d < 2; ++d) {
+            const int at = axis_named(layout, d == 0 ? 'H' : 'W');
+            const double size = in[3].number(in[3].elements() == 1 ? 0 : d);
+            if (!(size >= 1 && size <= static_cast<double>(context.limits.side))) {
+                throw Fault(FaultKind::argument, "random_resized_crop: size must be positive, got " + std::to_string(size));
+            }
+            const auto low = static_cast<double>(in[0].integer(d)), extent = static_cast<double>(in[1].integer(d));
+            const auto source = static_cast<double>(in[2].integer(at));
+            if (extent <= 0 || source <= 0) throw Fault(FaultKind::argument, "random_resized_crop: the input is empty");
+            const double count = std::floor(size);
+            axes[d] = {low, low + extent, count, 0, count, 0, source, 0};
+        }
+    }
+
+   private:
+    std::string layout_;
+};
+
+// in: geometry, start, extent. Only a window of the output is wanted; the window counts in the order of the output.
+class RestrictGeometry : public Step {
+   public:
+    explicit RestrictGeometry(const Params& params) : name_(params.text("name")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        Axis* axes = copy_axes(context, out, in[0]);
+        const int64_t all = in[0].shape[0], given = in[1].elements();
+        for (int64_t i = 0; i < given; ++i) {
+            Axis& axis = axes[all - given + i];
+            const auto start = static_cast<double>(in[1].integer(i)), extent = static_cast<double>(in[2].integer(i));
+            if (start < 0 || extent < 0 || start + extent > axis.count) {
+                throw Fault(FaultKind::argument, name_ + ": window from " + std::to_string(in[1].integer(i)) + " of size " +
+                                                     std::to_string(in[2].integer(i)) + " does not fit into " +
+                                                     std::to_string(static_cast<int64_t>(axis.count)) + " pixels");
+            }
+            axis.first += axis.flip != 0 ? axis.count - start - extent : start;
+            axis.count = extent;
+        }
+    }
+
+   private:
+    std::string name_;
+};
+
+// in: geometry, horizontal, vertical, depthwise
+class FlipGeometry : public Step {
+   public:
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        Axis* axes = copy_axes(context, out, in[0]);
+        const int64_t count = in[0].shape[0];
+        for (int64_t i = 0; i < std::min<int64_t>(count, 3); ++i) {
+            const Value& turns = in[static_cast<size_t>(1 + i)];
+            if (turns.present() && turns.number() != 0) axes[count - 1 - i].flip = axes[count - 1 - i].flip == 0 ? 1 : 0;
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_resize_geometry(const Params& params) { return std::make_unique<ResizeGeometry>(params); }
+std::unique_ptr<Step> make_window_geometry(const Params& params) { return std::make_unique<WindowGeometry>(params); }
+std::unique_ptr<Step> make_restrict_geometry(const Params& params) { return std::make_unique<RestrictGeometry>(params); }
+std::unique_ptr<Step> make_flip_geometry(const Params&) { return std::make_unique<FlipGeometry>(); }
+
+}  // namespace pixelmill

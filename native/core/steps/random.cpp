@@ -1,0 +1,174 @@
+// Draws. They depend on the operator's key and the sample alone; what is done with them is other steps' work.
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+#include "../rng.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+// The shape of a draw: given as a vector, taken from another value, or a scalar.
+std::vector<int64_t> drawn_shape(const Value& shape, const Value& like) {
+    std::vector<int64_t> extents;
+    if (shape.present()) {
+        for (int64_t i = 0; i < shape.elements(); ++i) extents.push_back(shape.integer(i));
+    } else if (like.present()) {
+        extents.assign(like.shape.begin(), like.shape.begin() + like.ndim);
+    }
+    for (int64_t extent : extents) {
+        if (extent < 0) throw Fault(FaultKind::argument, "shape: extents cannot be negative");
+    }
+    return extents;
+}
+
+class Draw : public Step {
+   public:
+    explicit Draw(const Params& params) : key_(static_cast<uint64_t>(params.integer("key"))) {}
+
+   protected:
+    Stream stream(const Context& context) const { return Stream(key_, context.id); }
+
+   private:
+    uint64_t key_;
+};
+
+// in: range, values, shape, like
+class Uniform : public Draw {
+   public:
+    explicit Uniform(const Params& params) : Draw(params), wide_(params.flag("wide")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        out[0] = context.allocate(0, wide_ ? DType::f64 : DType::f32, drawn_shape(in[2], in[3]));
+        const int64_t count = out[0].elements();
+        Stream draws = stream(context);
+        if (in[1].present()) {
+            const int64_t choices = in[1].elements();
+            if (choices == 0) throw Fault(FaultKind::argument, "values: at least one is needed");
+            for (int64_t i = 0; i < count; ++i) put(out[0], i, in[1].number(draws.below(choices)));
+            return;
+        }
+        const double low = in[0].number(0), high = in[0].number(1);
+        if (!(low <= high)) throw Fault(FaultKind::argument, "range: the first value is above the second");
+        for (int64_t i = 0; i < count; ++i) put(out[0], i, between(draws, low, high));
+    }
+
+   private:
+    double between(Stream& draws, double low, double high) const {
+        if (wide_) return low + static_cast<double>(draws.below(int64_t{1} << 53)) * 0x1p-53 * (high - low);
+        // Rounding to float may reach the excluded end.
+        const auto drawn = static_cast<float>(draws.uniform(low, high));
+        return high > low ? std::fmin(drawn, std::nextafter(static_cast<float>(high), static_cast<float>(low))) : drawn;
+    }
+    void put(const Value& out, int64_t i, double drawn) const {
+        if (wide_) {
+            out.as<double>()[i] = drawn;
+        } else {
+            out.as<float>()[i] = static_cast<float>(drawn);
+        }
+    }
+    bool wide_;
+};
+
+// in: mean, stddev, shape, like
+class Normal : public Draw {
+   public:
+    using Draw::Draw;
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        out[0] = context.allocate(0, DType::f32, drawn_shape(in[2], in[3]));
+        const double mean = in[0].number(), deviation = in[1].number();
+        const int64_t count = out[0].elements();
+        auto* drawn = out[0].as<float>();
+        Stream draws = stream(context);
+        for (int64_t i = 0; i < count; i += 2) {  // Box and Muller give two at a time
+            const double radius = std::sqrt(-2.0 * std::log((draws.word() + 0.5) * 0x1p-32));
+            const double angle = 2.0 * std::numbers::pi * draws.unit();
+            drawn[i] = static_cast<float>(mean + deviation * radius * std::cos(angle));
+            if (i + 1 < count) drawn[i + 1] = static_cast<float>(mean + deviation * radius * std::sin(angle));
+        }
+    }
+};
+
+// in: probability, shape, like
+class CoinFlip : public Draw {
+   public:
+    using Draw::Draw;
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const double probability = in[0].number();
+        if (!(probability >= 0 && probability <= 1)) {
+            throw Fault(FaultKind::argument, "probability: must be from 0 to 1, got " + std::to_string(probability));
+        }
+        out[0] = context.allocate(0, DType::i32, drawn_shape(in[1], in[2]));
+        const int64_t count = out[0].elements();
+        Stream draws = stream(context);
+        for (int64_t i = 0; i < count; ++i) out[0].as<int32_t>()[i] = draws.unit() < probability;
+    }
+};
+
+// in: a (a count, or the list to choose from along its first axis), p, shape
+class Choice : public Draw {
+   public:
+    using Draw::Draw;
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& a = in[0];
+        const int64_t choices = a.ndim == 0 ? a.integer() : a.shape[0];
+        if (choices < 1) throw Fault(FaultKind::argument, "a: there is nothing to choose from");
+        if (in[1].present() && in[1].elements() != choices) {
+            throw Fault(FaultKind::argument, "p: " + std::to_string(in[1].elements()) + " probabilities for " +
+                                                 std::to_string(choices) + " choices");
+        }
+        std::vector<int64_t> shape = drawn_shape(in[2], Value{});
+        int64_t count = 1, row = 1;
+        for (int64_t extent : shape) count *= extent;
+        for (int d = 1; d < a.ndim; ++d) {
+            shape.push_back(a.shape[d]);
+            row *= a.shape[d];
+        }
+        out[0] = context.allocate(0, a.dtype, shape);
+        Stream draws = stream(context);
+        const int64_t row_bytes = row * size_of(a.dtype);
+        for (int64_t i = 0; i < count; ++i) {
+            const int64_t chosen = in[1].present() ? weighted(draws, in[1]) : draws.below(choices);
+            copy_choice(out[0].data + i * row_bytes, a, chosen, row_bytes);
+        }
+    }
+
+   private:
+    static int64_t weighted(Stream& draws, const Value& p) {
+        double total = 0;
+        for (int64_t i = 0; i < p.elements(); ++i) {
+            if (p.number(i) < 0) throw Fault(FaultKind::argument, "p: probabilities cannot be negative");
+            total += p.number(i);
+        }
+        if (!(total > 0)) throw Fault(FaultKind::argument, "p: the probabilities add up to nothing");
+        double left = draws.unit() * total;
+        for (int64_t i = 0; i < p.elements(); ++i) {
+            left -= p.number(i);
+            if (left < 0) return i;
+        }
+        return p.elements() - 1;
+    }
+    static void copy_choice(std::byte* out, const Value& a, int64_t chosen, int64_t row_bytes) {
+        if (a.ndim > 0) {
+            std::memcpy(out, a.data + chosen * row_bytes, static_cast<size_t>(row_bytes));
+            return;
+        }
+        switch (size_of(a.dtype)) {  // an index, in the type of the count
+            case 1: *reinterpret_cast<uint8_t*>(out) = static_cast<uint8_t>(chosen); break;
+            case 2: *reinterpret_cast<uint16_t*>(out) = static_cast<uint16_t>(chosen); break;
+            case 4: *reinterpret_cast<uint32_t*>(out) = static_cast<uint32_t>(chosen); break;
+            default: *reinterpret_cast<uint64_t*>(out) = static_cast<uint64_t>(chosen);
+        }
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_uniform(const Params& params) { return std::make_unique<Uniform>(params); }
+std::unique_ptr<Step> make_normal(const Params& params) { return std::make_unique<Normal>(params); }
+std::unique_ptr<Step> make_coin_flip(const Params& params) { return std::make_unique<CoinFlip>(params); }
+std::unique_ptr<Step> make_choice(const Params& params) { return std::make_unique<Choice>(params); }
+
+}  // namespace pixelmill

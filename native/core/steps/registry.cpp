@@ -1,0 +1,44 @@
+#include <map>
+#include <stdexcept>
+
+#include "steps.h"
+
+namespace pixelmill {
+
+std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
+    static const std::map<std::string, StepFactory*> factories = {
+        {"read", make_read},
+        {"column", make_column},
+        {"image_shape", make_image_shape},
+        {"decode", make_decode},
+        {"uniform", make_uniform},
+        {"normal", make_normal},
+        {"coin_flip", make_coin_flip},
+        {"choice", make_choice},
+        {"join", make_join},
+        {"element", make_element},
+        {"spatial_shape", make_spatial_shape},
+        {"geometry_shape", make_geometry_shape},
+        {"crop_window", make_crop_window},
+        {"slice_window", make_slice_window},
+        {"random_window", make_random_window},
+        {"resize_geometry", make_resize_geometry},
+        {"window_geometry", make_window_geometry},
+        {"restrict_geometry", make_restrict_geometry},
+        {"flip_geometry", make_flip_geometry},
+        {"shape", make_shape},
+        {"window", make_window},
+        {"flip", make_flip},
+        {"transpose", make_transpose},
+        {"pad", make_pad},
+        {"contiguous", make_contiguous},
+        {"resample", make_resample},
+        {"normalize", make_normalize},
+        {"cast", make_cast},
+    };
+    const auto found = factories.find(kind);
+    if (found == factories.end()) throw std::logic_error("there is no step '" + kind + "'");
+    return found->second(params);
+}
+
+}  // namespace pixelmill

@@ -1,0 +1,28 @@
+// The factories of all steps; each is defined in the file of its topic.
+#pragma once
+
+#include <memory>
+
+#include "../step.h"
+
+namespace pixelmill {
+
+using StepFactory = std::unique_ptr<Step>(const Params&);
+
+// read.cpp
+StepFactory make_read, make_column;
+// decode.cpp
+StepFactory make_image_shape, make_decode;
+// random.cpp
+StepFactory make_uniform, make_normal, make_coin_flip, make_choice;
+// vectors.cpp
+StepFactory make_join, make_element, make_spatial_shape, make_geometry_shape;
+// geometry.cpp
+StepFactory make_crop_window, make_slice_window, make_random_window, make_resize_geometry, make_window_geometry,
+    make_restrict_geometry, make_flip_geometry;
+// views.cpp
+StepFactory make_shape, make_window, make_flip, make_transpose, make_pad, make_contiguous;
+// resample.cpp, pointwise.cpp
+StepFactory make_resample, make_normalize, make_cast;
+
+}  // namespace pixelmill

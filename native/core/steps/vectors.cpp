@@ -1,0 +1,82 @@
+// Short vectors of numbers: shapes and windows on their way from one step to the next.
+#include "../kernels/axis.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+class Join : public Step {
+   public:
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        int64_t count = 0;
+        for (const Value& part : in) count += part.elements();
+        out[0] = context.allocate(0, DType::i64, std::array{count});
+        auto* joined = out[0].as<int64_t>();
+        for (const Value& part : in) {
+            for (int64_t i = 0; i < part.elements(); ++i) *joined++ = part.integer(i);
+        }
+    }
+};
+
+class Element : public Step {
+   public:
+    explicit Element(const Params& params) : index_(params.integer("index")) {}
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        if (index_ >= in[0].elements()) {
+            throw Fault(FaultKind::argument, "a vector of at least " + std::to_string(index_ + 1) +
+                                                 " numbers is needed, got " + describe(in[0]));
+        }
+        out[0] = context.allocate(0, DType::f64, {});
+        *out[0].as<double>() = in[0].number(index_);
+    }
+
+   private:
+    int64_t index_;
+};
+
+// The extents of a shape that are space.
+class SpatialShape : public Step {
+   public:
+    explicit SpatialShape(const Params& params) : layout_(params.text("layout")) {}
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const std::string layout = layout_.empty() ? "HWC" : layout_;
+        std::vector<int32_t> extents;
+        for (size_t axis = 0; axis < layout.size(); ++axis) {
+            if (std::string("DHW").find(layout[axis]) == std::string::npos) continue;
+            extents.push_back(static_cast<int32_t>(in[0].integer(static_cast<int64_t>(axis))));
+        }
+        out[0] = context.allocate(0, DType::i32, std::array{static_cast<int64_t>(extents.size())});
+        std::copy(extents.begin(), extents.end(), out[0].as<int32_t>());
+    }
+
+   private:
+    std::string layout_;
+};
+
+// The shape a picture has after resampling: in [geometry, its shape before].
+class GeometryShape : public Step {
+   public:
+    explicit GeometryShape(const Params& params) : layout_(params.text("layout")) {}
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const std::string layout = layout_.empty() ? "HWC" : layout_;
+        const auto* axis = in[0].as<const Axis>();
+        out[0] = context.allocate(0, DType::i64, std::array{in[1].elements()});
+        for (int64_t d = 0; d < in[1].elements(); ++d) {
+            const bool space = std::string("DHW").find(layout[static_cast<size_t>(d)]) != std::string::npos;
+            out[0].as<int64_t>()[d] = space ? static_cast<int64_t>((axis++)->count) : in[1].integer(d);
+        }
+    }
+
+   private:
+    std::string layout_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_geometry_shape(const Params& params) { return std::make_unique<GeometryShape>(params); }
+std::unique_ptr<Step> make_join(const Params&) { return std::make_unique<Join>(); }
+std::unique_ptr<Step> make_element(const Params& params) { return std::make_unique<Element>(params); }
+std::unique_ptr<Step> make_spatial_shape(const Params& params) { return std::make_unique<SpatialShape>(params); }
+
+}  // namespace pixelmill

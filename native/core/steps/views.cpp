@@ -1,0 +1,258 @@
+// Steps that only say differently where the elements lie; they copy when somebody must write.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "../kernels/convert.h"
+#include "../kernels/pointwise.h"
+#include "layout.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+std::span<const int64_t> extents_of(const Extents& extents, int ndim) { return {extents.data(), static_cast<size_t>(ndim)}; }
+
+std::byte* element(const Value& value, int axis, int64_t index) {
+    return value.data + index * value.stride[axis] * size_of(value.dtype);
+}
+
+// A padded copy may be asked for in any size; what is far beyond a picture is a mistake, not a wish for memory.
+void check_size(const Context& context, const Value& x, const Extents& extent, const std::string& name) {
+    double elements = 1;
+    for (int d = 0; d < x.ndim; ++d) elements *= static_cast<double>(extent[d]);
+    if (elements > 4.0 * static_cast<double>(std::max(context.limits.pixels, x.elements()))) {
+        throw Fault(FaultKind::too_large, name + ": an output of size " + listed(extent.data(), x.ndim) + " passes the limit of " +
+                                              std::to_string(context.limits.pixels) + " pixels");
+    }
+}
+
+int axis_of(double axis, int ndim, const std::string& name) {
+    const auto given = static_cast<int>(axis), resolved = given < 0 ? given + ndim : given;
+    if (resolved < 0 || resolved >= ndim) {
+        throw Fault(FaultKind::argument, name + ": there is no axis " + std::to_string(given) + " among " + std::to_string(ndim));
+    }
+    return resolved;
+}
+
+// One value, or one per index of the axis that has as many of them: the channels.
+class Fill {
+   public:
+    Fill(const Value& values, const Value& out, const std::string& name) : values_(values) {
+        const int64_t count = values.present() ? values.elements() : 1;
+        if (count == 1) return;
+        axis_ = out.ndim - 1;
+        while (axis_ >= 0 && out.shape[axis_] != count) --axis_;
+        if (axis_ < 0) {
+            throw Fault(FaultKind::argument, name + ": fill_values has " + std::to_string(count) +
+                                                 " values, which is not the number of channels of " + describe(out));
+        }
+    }
+
+    void write(const Value& out) const {
+        with_type(out.dtype, [&](auto zero) {
+            using T = decltype(zero);
+            T* to = out.as<T>();
+            const int64_t count = out.elements();
+            if (axis_ < 0) {
+                std::fill(to, to + count, value<T>(0));
+                return;
+            }
+            const int64_t run = out.stride[axis_], choices = out.shape[axis_];
+            for (int64_t i = 0; i < count; i += run) std::fill(to + i, to + i + run, value<T>(i / run % choices));
+        });
+    }
+
+   private:
+    template <class T>
+    T value(int64_t index) const {
+        return values_.present() ? convert<T>(values_.number(index)) : T{};
+    }
+    const Value& values_;
+    int axis_ = -1;
+};
+
+// in: x. out: its extents.
+class Shape : public Step {
+   public:
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const int64_t count = in[0].ndim;
+        out[0] = context.allocate(0, DType::i64, {&count, 1});
+        std::copy_n(in[0].shape.begin(), count, out[0].as<int64_t>());
+    }
+};
+
+// in: x, start, extent, fill_values. A window along some axes; where it leaves x the policy decides.
+class WindowOf : public Step {
+   public:
+    explicit WindowOf(const Params& params) : axes_(params.numbers("axes")), name_(params.text("name")) {
+        const std::string& policy = params.text("policy");
+        pads_ = policy == "pad";
+        trims_ = policy == "trim_to_shape";
+        if (!pads_ && !trims_ && policy != "error") throw std::logic_error("unknown out of bounds policy " + policy);
+    }
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        Extents start{}, extent = x.shape;
+        for (size_t i = 0; i < axes_.size(); ++i) {
+            const int axis = axis_of(axes_[i], x.ndim, name_);
+            start[axis] = in[1].integer(static_cast<int64_t>(i));
+            extent[axis] = in[2].integer(static_cast<int64_t>(i));
+        }
+        Value inside = x;
+        bool leaves = false;
+        Extents first{};  // where the inside begins in the window
+        for (int d = 0; d < x.ndim; ++d) {
+            const int64_t low = std::clamp<int64_t>(start[d], 0, x.shape[d]);
+            const int64_t high = std::clamp<int64_t>(start[d] + extent[d], low, x.shape[d]);
+            leaves |= low != start[d] || high != start[d] + extent[d];
+            if (extent[d] < 0) throw Fault(FaultKind::argument, name_ + ": an extent of the window is negative");
+            inside.data = element(inside, d, low);
+            inside.shape[d] = high - low;
+            first[d] = low - start[d];
+        }
+        if (leaves && !pads_ && !trims_) {
+            throw Fault(FaultKind::argument, name_ + ": window at " + listed(start.data(), x.ndim) + " of size " +
+                                                 listed(extent.data(), x.ndim) + " does not fit into " +
+                                                 listed(x.shape.data(), x.ndim));
+        }
+        out[0] = leaves && pads_ ? padded(context, inside, first, extent, in[3]) : inside;
+    }
+
+   private:
+    Value padded(Context& context, const Value& inside, const Extents& first, const Extents& extent, const Value& fill) const {
+        check_size(context, inside, extent, name_);
+        Value whole = context.allocate(0, inside.dtype, extents_of(extent, inside.ndim));
+        Fill(fill, whole, name_).write(whole);
+        Value middle = whole;
+        middle.shape = inside.shape;
+        if (inside.elements() > 0) {
+            for (int d = 0; d < inside.ndim; ++d) middle.data = element(middle, d, first[d]);
+            copy_elements(middle, inside);
+        }
+        return whole;
+    }
+
+    std::vector<double> axes_;
+    std::string name_;
+    bool pads_ = false, trims_ = false;
+};
+
+// in: x, horizontal, vertical, depthwise
+class Flip : public Step {
+   public:
+    explicit Flip(const Params& params) : layout_(params.text("layout")) {}
+
+    void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
+        Value x = in[0];
+        const std::string layout = layout_of(layout_, x.ndim, "flip");
+        constexpr char names[] = {'W', 'H', 'D'};
+        for (size_t i = 0; i < 3; ++i) {
+            const int axis = axis_named(layout, names[i]);
+            if (axis < 0 || !in[i + 1].present() || in[i + 1].number() == 0 || x.shape[axis] == 0) continue;
+            x.data = element(x, axis, x.shape[axis] - 1);
+            x.stride[axis] = -x.stride[axis];
+        }
+        out[0] = x;
+    }
+
+   private:
+    std::string layout_;
+};
+
+// in: x
+class Transpose : public Step {
+   public:
+    explicit Transpose(const Params& params) : perm_(params.numbers("perm")) {}
+
+    void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        Value turned = x;
+        if (!perm_.empty() && static_cast<int>(perm_.size()) != x.ndim) {
+            throw Fault(FaultKind::argument, "transpose: perm has " + std::to_string(perm_.size()) + " axes, the input " +
+                                                 std::to_string(x.ndim));
+        }
+        unsigned seen = 0;
+        for (int d = 0; d < x.ndim; ++d) {
+            const int from = perm_.empty() ? x.ndim - 1 - d : axis_of(perm_[static_cast<size_t>(d)], x.ndim, "transpose");
+            seen |= 1u << from;
+            turned.shape[d] = x.shape[from];
+            turned.stride[d] = x.stride[from];
+        }
+        if (seen + 1 != 1u << x.ndim) throw Fault(FaultKind::argument, "transpose: perm names an axis twice");
+        out[0] = turned;
+    }
+
+   private:
+    std::vector<double> perm_;
+};
+
+// in: x, target extents, align, fill_value. The data stay at the low corner.
+class Pad : public Step {
+   public:
+    explicit Pad(const Params& params) : axes_(params.numbers("axes")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        std::vector<double> axes = axes_;
+        if (axes.empty()) {
+            axes.resize(static_cast<size_t>(x.ndim));
+            std::iota(axes.begin(), axes.end(), 0.0);
+        }
+        Extents extent = x.shape;
+        for (size_t i = 0; i < axes.size(); ++i) {
+            const int axis = axis_of(axes[i], x.ndim, "pad");
+            const int64_t target = at(in[1], i, -1), align = at(in[2], i, 1);
+            if (align < 1) throw Fault(FaultKind::argument, "pad: align must be positive, got " + std::to_string(align));
+            extent[axis] = (std::max(extent[axis], target) + align - 1) / align * align;
+        }
+        if (extent == x.shape) {
+            out[0] = x;
+            return;
+        }
+        check_size(context, x, extent, "pad");
+        out[0] = context.allocate(0, x.dtype, extents_of(extent, x.ndim));
+        Fill(in[3], out[0], "pad").write(out[0]);
+        Value corner = out[0];
+        corner.shape = x.shape;
+        copy_elements(corner, x);
+    }
+
+   private:
+    static int64_t at(const Value& values, size_t index, int64_t absent) {
+        if (!values.present()) return absent;
+        if (values.elements() == 1) return values.integer();
+        if (static_cast<int64_t>(index) >= values.elements()) {
+            throw Fault(FaultKind::argument, "pad: shape and align need one value per axis");
+        }
+        return values.integer(static_cast<int64_t>(index));
+    }
+    std::vector<double> axes_;
+};
+
+// in: x
+class Contiguous : public Step {
+   public:
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        if (x.contiguous()) {
+            out[0] = x;
+            return;
+        }
+        out[0] = context.allocate(0, x.dtype, extents_of(x.shape, x.ndim));
+        pack(out[0], x, context.thread.arena);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_shape(const Params&) { return std::make_unique<Shape>(); }
+std::unique_ptr<Step> make_window(const Params& params) { return std::make_unique<WindowOf>(params); }
+std::unique_ptr<Step> make_flip(const Params& params) { return std::make_unique<Flip>(params); }
+std::unique_ptr<Step> make_transpose(const Params& params) { return std::make_unique<Transpose>(params); }
+std::unique_ptr<Step> make_pad(const Params& params) { return std::make_unique<Pad>(params); }
+std::unique_ptr<Step> make_contiguous(const Params&) { return std::make_unique<Contiguous>(); }
+
+}  // namespace pixelmill

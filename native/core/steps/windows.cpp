@@ -1,0 +1,213 @@
+// Where crops and slices lie: start and extent along some axes, computed from the shape alone.
+#include <algorithm>
+#include <cmath>
+
+#include "../rng.h"
+#include "layout.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+void put_pair(Context& context, std::span<Value> out, std::span<const int64_t> start, std::span<const int64_t> extent) {
+    const auto count = static_cast<int64_t>(start.size());
+    for (int i = 0; i < 2; ++i) out[static_cast<size_t>(i)] = context.allocate(i, DType::i64, {&count, 1});
+    std::copy(start.begin(), start.end(), out[0].as<int64_t>());
+    std::copy(extent.begin(), extent.end(), out[1].as<int64_t>());
+}
+
+// in: shape, crop_h, crop_w, crop_d, crop_pos_y, crop_pos_x, crop_pos_z. Without D in the layout, crop_d is along F.
+class CropWindow : public Step {
+   public:
+    explicit CropWindow(const Params& params) : layout_(params.text("layout")) {
+        truncates_ = params.text("rounding") == "truncate";
+    }
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& shape = in[0];
+        const std::string layout = layout_of(layout_, static_cast<int>(shape.elements()), "crop");
+        const char depth = axis_named(layout, 'D') < 0 && in[3].present() ? 'F' : 'D';
+        int64_t start[3], extent[3];
+        size_t count = 0;
+        for (size_t i = 0; i < layout.size(); ++i) {
+            const int which = layout[i] == 'H' ? 0 : layout[i] == 'W' ? 1 : layout[i] == depth ? 2 : -1;
+            if (which < 0 || count == 3) continue;
+            const auto slot = static_cast<size_t>(which);
+            const int64_t whole = shape.integer(static_cast<int64_t>(i));
+            extent[count] = in[1 + slot].present() ? static_cast<int64_t>(in[1 + slot].number()) : 0;
+            if (extent[count] <= 0) extent[count] = whole;
+            start[count] = placed(in[4 + slot], whole - extent[count], "yxz"[which]);
+            ++count;
+        }
+        put_pair(context, out, {start, count}, {extent, count});
+    }
+
+   private:
+    int64_t placed(const Value& position, int64_t room, char axis) const {
+        const float at = position.present() ? static_cast<float>(position.number()) : 0.5f;
+        if (!(at >= 0 && at <= 1)) {
+            throw Fault(FaultKind::argument, std::string("crop: crop_pos_") + axis + " must be from 0 to 1, got " + std::to_string(at));
+        }
+        const float start = at * static_cast<float>(room);
+        return static_cast<int64_t>(truncates_ ? start : std::round(start));
+    }
+
+    std::string layout_;
+    bool truncates_ = false;
+};
+
+// in: shape, anchor, extent, start, end, rel_start, rel_end, shape, rel_shape
+class SliceWindow : public Step {
+   public:
+    explicit SliceWindow(const Params& params)
+        : axes_(params.numbers("axes")),
+          relative_anchor_(params.flag("normalized_anchor")),
+          relative_extent_(params.flag("normalized_shape")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const auto ndim = in[0].elements();
+        std::vector<int64_t> start(axes_.size()), extent(axes_.size());
+        for (size_t i = 0; i < axes_.size(); ++i) {
+            auto axis = static_cast<int64_t>(axes_[i]);
+            if (axis < 0) axis += ndim;
+            if (axis < 0 || axis >= ndim) throw Fault(FaultKind::argument, "slice: there is no axis " + std::to_string(axis));
+            const int64_t whole = in[0].integer(axis);
+            const Edges edges = in[1].present() ? positional(in, i, whole) : named(in, i, whole);
+            check(edges);
+            start[i] = std::llround(edges.low);
+            extent[i] = std::llround(edges.high) - start[i];
+        }
+        put_pair(context, out, start, extent);
+    }
+
+   private:
+    struct Edges {
+        double low, high;
+    };
+
+    double at(const Value& values, size_t i) const {
+        const int64_t count = values.elements();
+        if (count == 1) return values.number();
+        if (count != static_cast<int64_t>(axes_.size())) {
+            throw Fault(FaultKind::argument, "slice: " + std::to_string(count) + " values for " + std::to_string(axes_.size()) + " axes");
+        }
+        return values.number(static_cast<int64_t>(i));
+    }
+
+    Edges positional(std::span<const Value> in, size_t i, int64_t whole) const {
+        const auto fractional = [](const Value& v) { return v.dtype == DType::f32 || v.dtype == DType::f64; };
+        const bool relative_low = relative_anchor_ && fractional(in[1]), relative = relative_extent_ && fractional(in[2]);
+        const auto size = static_cast<double>(whole);
+        double low = at(in[1], i), extent = at(in[2], i);
+        if (relative_low && relative) return {low * size, (low + extent) * size};  // one rounding less
+        if (relative_low) low *= size;
+        if (relative) extent *= size;
+        return {low, low + extent};
+    }
+
+    // Relative edges are products in single precision, as in DALI.
+    Edges named(std::span<const Value> in, size_t i, int64_t whole) const {
+        const auto part = [&](const Value& v) { return static_cast<float>(at(v, i)) * static_cast<float>(whole); };
+        Edges edges{0, static_cast<double>(whole)};
+        if (in[3].present()) edges.low = at(in[3], i);
+        if (in[5].present()) edges.low = part(in[5]);
+        if (in[4].present()) edges.high = at(in[4], i);
+        if (in[6].present()) edges.high = part(in[6]);
+        if (in[7].present()) edges.high = edges.low + at(in[7], i);
+        if (in[8].present()) {
+            edges.high = in[5].present() ? (at(in[5], i) + at(in[8], i)) * static_cast<double>(whole) : edges.low + part(in[8]);
+        }
+        return edges;
+    }
+
+    static void check(const Edges& edges) {
+        if (edges.high < edges.low) {
+            throw Fault(FaultKind::argument, "slice: the end lies before the start, got start " + std::to_string(edges.low) +
+                                                 " and end " + std::to_string(edges.high));
+        }
+        if (!(std::fabs(edges.low) < 0x1p62 && std::fabs(edges.high) < 0x1p62)) {
+            throw Fault(FaultKind::argument, "slice: start and end must be finite numbers");
+        }
+    }
+
+    std::vector<double> axes_;
+    bool relative_anchor_, relative_extent_;
+};
+
+// in: shape. The window of a random resized crop: a share of the area and an aspect ratio are drawn until they fit.
+class RandomWindow : public Step {
+   public:
+    explicit RandomWindow(const Params& params)
+        : key_(static_cast<uint64_t>(params.integer("key"))),
+          attempts_(params.integer("attempts")),
+          layout_(params.text("layout")) {
+        const auto &area = params.numbers("area"), &ratio = params.numbers("ratio");
+        smallest_ = static_cast<float>(area.at(0));
+        largest_ = static_cast<float>(area.at(1));
+        narrowest_ = static_cast<float>(ratio.at(0));
+        widest_ = static_cast<float>(ratio.at(1));
+    }
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const std::string layout = layout_of(layout_, static_cast<int>(in[0].elements()), "random crop");
+        const Size whole{in[0].integer(axis_named(layout, 'H')), in[0].integer(axis_named(layout, 'W'))};
+        Size size{0, 0};
+        int64_t anchor[2] = {0, 0};
+        if (whole.height > 0 && whole.width > 0) {
+            Stream draws(key_, context.id);
+            size = drawn(draws, whole);
+            size = {std::min(size.height, whole.height), std::min(size.width, whole.width)};
+            anchor[0] = draws.below(whole.height - size.height + 1);
+            anchor[1] = draws.below(whole.width - size.width + 1);
+        }
+        const int64_t extent[2] = {size.height, size.width};
+        put_pair(context, out, anchor, extent);
+    }
+
+   private:
+    struct Size {
+        int64_t height, width;
+        float area() const { return static_cast<float>(height) * static_cast<float>(width); }
+    };
+
+    Size drawn(Stream& draws, const Size& whole) const {
+        const float pixels = whole.area();
+        const Size wide{whole.height, std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(whole.height) * widest_))};
+        const Size tall{std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(whole.width) * (1 / narrowest_))), whole.width};
+        // No window of the smallest area fits: the picture is too wide, or too tall.
+        if (wide.area() < pixels * smallest_) return wide;
+        if (tall.area() < pixels * smallest_) return tall;
+        for (int64_t attempt = 0; attempt < attempts_; ++attempt) {
+            const auto area = static_cast<float>(draws.uniform(smallest_, largest_)) * pixels;
+            const float ratio = std::exp(static_cast<float>(draws.uniform(std::log(narrowest_), std::log(widest_))));
+            const Size size{std::max<int64_t>(1, std::lround(std::sqrt(area / ratio))),
+                            std::max<int64_t>(1, std::lround(std::sqrt(area * ratio)))};
+            const float got = static_cast<float>(size.width) / static_cast<float>(size.height);
+            if (size.width <= whole.width && size.height <= whole.height && got >= narrowest_ && got <= widest_) return size;
+        }
+        return fallback(whole, wide, tall);
+    }
+
+    // The whole picture, cut to the limits of the ratio and shrunk to the largest area.
+    Size fallback(const Size& whole, const Size& wide, const Size& tall) const {
+        const float ratio = static_cast<float>(whole.width) / static_cast<float>(whole.height);
+        const Size size = ratio > widest_ ? wide : ratio < narrowest_ ? tall : whole;
+        const float shrink = std::sqrt(std::min(1.0f, largest_ * whole.area() / size.area()));
+        return {std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(size.height) * shrink)),
+                std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(size.width) * shrink))};
+    }
+
+    uint64_t key_;
+    int64_t attempts_;
+    std::string layout_;
+    float smallest_, largest_, narrowest_, widest_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_crop_window(const Params& params) { return std::make_unique<CropWindow>(params); }
+std::unique_ptr<Step> make_slice_window(const Params& params) { return std::make_unique<SliceWindow>(params); }
+std::unique_ptr<Step> make_random_window(const Params& params) { return std::make_unique<RandomWindow>(params); }
+
+}  // namespace pixelmill

@@ -1,0 +1,31 @@
+"""Image data for deep-learning training, from nothing to batches.
+
+    from pixelmill import fn, pipeline_def
+
+    @pipeline_def(batch_size=64, num_threads=4)
+    def train(folder):
+        jpegs, labels = fn.readers.file(file_root=folder, random_shuffle=True)
+        return fn.random_resized_crop(fn.decoders.image(jpegs), size=224), labels
+"""
+
+from pixelmill import fn, ops, types
+from pixelmill.errors import ArgumentError, DataError, EngineError, Event, MissingDependency, PixelmillError
+from pixelmill.graph import DataNode
+from pixelmill.pipeline import Pipeline, pipeline_def
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentError",
+    "DataError",
+    "DataNode",
+    "EngineError",
+    "Event",
+    "MissingDependency",
+    "Pipeline",
+    "PixelmillError",
+    "fn",
+    "ops",
+    "pipeline_def",
+    "types",
+]

@@ -1,0 +1,81 @@
+"""``pixelmill demo``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pixelmill.demo import DemoResult
+
+
+@click.command(short_help="Create pictures, augment one epoch, show the result.")
+@click.option("--count", default=300, show_default=True, type=click.IntRange(min=1), help="Number of pictures.")
+@click.option(
+    "--output",
+    default="pixelmill-demo",
+    show_default=True,
+    type=click.Path(file_okay=False, writable=True),
+    help="Folder for the contact sheet.",
+)
+@click.option("--threads", type=click.IntRange(min=1), help="Worker threads.  [default: number of processors]")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Another seed, other pictures.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON and nothing else.")
+def demo(count: int, output: str, threads: int | None, seed: int, as_json: bool) -> None:
+    """Create photo-like JPEG files, run one augmented training epoch over them, and draw a contact sheet.
+
+    Nothing is downloaded. The JPEG files are temporary; the contact sheet stays, with the first pictures above what
+    three epochs made of them.
+
+    \b
+    Examples:
+      pixelmill demo
+      pixelmill demo --count 2000 --threads 4
+      pixelmill demo --output /tmp/look --json
+    """
+    # Imported here so that --help does not wait for NumPy and the engine.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from pixelmill.demo import run_demo
+
+    console = Console(quiet=as_json, highlight=False)
+    bar = Progress(
+        TextColumn("creating photo-like JPEG files"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task("create", total=count)
+        result = run_demo(output, count=count, threads=threads, seed=seed, on_image=lambda _: bar.advance(task))
+    if as_json:
+        click.echo(json.dumps(_figures(result), indent=2))
+        return
+    console.print(f"[green]created[/]    {result.images} JPEG files, {result.megabytes:.1f} MB, ", end="")
+    console.print(f"in {result.create_seconds:.1f} s")
+    console.print("[green]augmented[/]  one epoch: random crop resized to 224x224, random mirror, normalised")
+    shape = " x ".join(str(extent) for extent in result.batch_shape)
+    console.print(f"           {result.batches} batches of {shape} float32 in {result.epoch_seconds:.2f} s")
+    threads_word = "thread" if result.threads == 1 else "threads"
+    console.print(f"           [bold]{result.images_per_second:,.0f} images/s[/] with {result.threads} {threads_word}")
+    console.print("[green]look at[/]    ", end="")
+    console.print(str(result.contact_sheet), style="bold", soft_wrap=True, markup=False)
+
+
+def _figures(result: DemoResult) -> dict[str, object]:
+    return {
+        "images": result.images,
+        "megabytes": round(result.megabytes, 3),
+        "create_seconds": round(result.create_seconds, 4),
+        "epoch_seconds": round(result.epoch_seconds, 4),
+        "images_per_second": round(result.images_per_second, 1),
+        "batches": result.batches,
+        "batch_shape": list(result.batch_shape),
+        "threads": result.threads,
+        "contact_sheet": str(result.contact_sheet),
+    }

@@ -1,0 +1,1 @@
+"""From graphs to batches: compile.py lowers, rules.py fuses, native.py runs."""

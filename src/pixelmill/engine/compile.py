@@ -1,0 +1,201 @@
+"""From a graph to native programs: one, or several where Python or the whole batch has to be asked in between."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pixelmill import _core
+from pixelmill.engine import rules
+from pixelmill.graph import OperatorNode
+from pixelmill.operators.program import Expr, Step
+from pixelmill.operators.readers import Reader
+from pixelmill.operators.sources import ExternalSource
+
+# Steps that see the whole batch: a program ends before them and another begins behind them.
+BARRIERS = frozenset({"callback", "batch_extents"})
+
+# An output of a step.
+Key = tuple[Step, int]
+
+
+@dataclass(eq=False)
+class Segment:
+    """Steps that run without a break, and what they take over and hand on."""
+
+    program: _core.Program
+    inputs: list[Key]
+    outputs: list[Key]
+    steps: list[Step]
+    barriers: list[Step] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A compiled graph."""
+
+    segments: list[Segment]
+    outputs: list[Key]
+    layouts: list[str]
+    readers: list[Reader]
+    sources: list[ExternalSource]
+
+
+def compile_graph(outputs: Sequence[Expr], *, seed: int, optimize: bool = True, decode_scaling: bool = True) -> Plan:
+    """Compile the program that gives `outputs`."""
+    layouts = [expr.layout for expr in outputs]
+    if optimize:
+        outputs = rules.optimize(outputs, decode_scaling=decode_scaling)
+    outputs = _shared(outputs)
+    order = _ordered(outputs)
+    readers = list(dict.fromkeys(step.params["reader"] for step in order if "reader" in step.params))
+    sources = list(dict.fromkeys(step.params["source"] for step in order if step.kind == "input"))
+    wanted = [(expr.step, expr.index) for expr in outputs]
+    builder = _Builder(readers, _keys(order, seed))
+    return Plan(builder.segments(order, wanted), wanted, layouts, readers, sources)
+
+
+def _ordered(outputs: Iterable[Expr]) -> list[Step]:
+    """List all steps so that each comes behind those it needs."""
+    order: dict[Step, None] = {}
+    stack = [(expr.step, False) for expr in reversed(list(outputs))]
+    while stack:
+        step, ready = stack.pop()
+        if ready:
+            order[step] = None
+        elif step not in order:
+            stack.append((step, True))
+            stack += [(value.step, False) for value in reversed(step.inputs) if value is not None]
+    return list(order)
+
+
+def _shared(outputs: Sequence[Expr]) -> list[Expr]:
+    """Let equal steps be one step."""
+    done: dict[Step, Step] = {}
+    known: dict[Any, Step] = {}
+    for step in _ordered(outputs):
+        inputs = tuple(None if v is None else Expr(done[v.step], v.index, v.layout) for v in step.inputs)
+        same = (step.kind, tuple(v and (v.step, v.index) for v in inputs), _frozen(step.params))
+        done[step] = known.setdefault(same, Step(step.kind, inputs, step.params, step.outputs, step.origin))
+    return [Expr(done[expr.step], expr.index, expr.layout) for expr in outputs]
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, dict):
+        return tuple((key, _frozen(value[key])) for key in sorted(value))
+    if isinstance(value, (list, tuple)):
+        return tuple(_frozen(item) for item in value)
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.shape, value.tobytes())
+    return value
+
+
+def _keys(order: Sequence[Step], seed: int) -> dict[OperatorNode, int]:
+    """Give each drawing operator its random key: the seed folded with its name and its number among its like."""
+    drawing = {step.params["key"] for step in order if "key" in step.params}
+    keys: dict[OperatorNode, int] = {}
+    counted: dict[str, int] = {}
+    for node in sorted({node.family or node for node in drawing}, key=lambda node: node.number):
+        count = counted.setdefault(node.operator, 0)
+        counted[node.operator] += 1
+        label = "" if node.seed is not None else f"{node.operator}/{count}"
+        identity = int.from_bytes(hashlib.blake2b(label.encode(), digest_size=8).digest(), "little")
+        keys[node] = _core.operator_key(seed if node.seed is None else node.seed, identity)
+    return {node: keys[node.family or node] for node in drawing}
+
+
+class _Builder:
+    """Makes native programs from ordered steps."""
+
+    def __init__(self, readers: list[Reader], keys: dict[OperatorNode, int]) -> None:
+        self.readers = readers
+        self.keys = keys
+        self.ranges: dict[Reader, _core.ByteRanges] = {}
+
+    def segments(self, order: Sequence[Step], wanted: Sequence[Key]) -> list[Segment]:
+        level = self._levels(order)
+        count = max(level.values(), default=0) + 1
+        crossing = self._crossing(order, level, wanted)
+        made = []
+        for number in range(count):
+            steps = [step for step in order if level[step] == number and step.kind not in BARRIERS]
+            made.append(self._segment(number, steps, level, crossing, wanted))
+            barriers = [step for step in order if step.kind in BARRIERS and level[step] == number + 1]
+            made[-1].barriers.extend(barriers)
+        return made
+
+    @staticmethod
+    def _levels(order: Sequence[Step]) -> dict[Step, int]:
+        level: dict[Step, int] = {}
+        for step in order:
+            before = max((level[value.step] for value in step.inputs if value is not None), default=0)
+            level[step] = before + (step.kind in BARRIERS)
+        return level
+
+    @staticmethod
+    def _crossing(order: Sequence[Step], level: dict[Step, int], wanted: Sequence[Key]) -> set[Key]:
+        """Find the values that are needed behind the program that makes them."""
+        last = max(level.values(), default=0)
+        crossing = {key for key in wanted if level[key[0]] < last or key[0].kind in BARRIERS}
+        for step in order:
+            for value in step.inputs:
+                if value is None or value.step.kind in ("constant", "input"):
+                    continue
+                if level[step] > level[value.step] or value.step.kind in BARRIERS:
+                    crossing.add((value.step, value.index))
+        return crossing
+
+    def _segment(
+        self, number: int, steps: list[Step], level: dict[Step, int], crossing: set[Key], wanted: Sequence[Key]
+    ) -> Segment:
+        program = _core.Program()
+        slots: dict[Key, int] = {}
+        segment = Segment(program, [], [], [])
+
+        def slot_of(key: Key) -> int:
+            if key not in slots:
+                slots[key] = len(slots)
+                if key[0].kind == "constant":
+                    program.add_constant(slots[key], key[0].params["value"])
+                elif key[0].kind == "input" or key[0].kind in BARRIERS or level[key[0]] < number:
+                    program.add_input(slots[key], len(segment.inputs))
+                    segment.inputs.append(key)
+            return slots[key]
+
+        for step in steps:
+            if step.kind in ("constant", "input"):
+                continue
+            inputs = [-1 if value is None else slot_of((value.step, value.index)) for value in step.inputs]
+            outputs = [slot_of((step, index)) for index in range(step.outputs)]
+            program.add_step(step.kind, self._params(step), inputs, outputs)
+            segment.steps.append(step)
+        made_here = {step for step in steps}
+        for key in dict.fromkeys([*wanted, *crossing]):
+            if key[0] in made_here:
+                slot_of(key)
+                segment.outputs.append(key)
+        program.set_outputs([slots[key] for key in segment.outputs])
+        return segment
+
+    def _params(self, step: Step) -> dict[str, Any]:
+        params = dict(step.params)
+        if "key" in params:
+            params["key"] = int(np.uint64(self.keys[params["key"]]).astype(np.int64))
+        if "reader" in params:
+            reader: Reader = params["reader"]
+            params["reader"] = self.readers.index(reader)
+            if step.kind == "read":
+                params["ranges"] = self._ranges(reader)
+            else:
+                params["table"] = _core.Table(reader.index.columns[params.pop("column")])
+        return {key: [float(item) for item in v] if isinstance(v, (list, tuple)) else v for key, v in params.items()}
+
+    def _ranges(self, reader: Reader) -> _core.ByteRanges:
+        if reader not in self.ranges:
+            index = reader.index
+            self.ranges[reader] = _core.ByteRanges(index.encoded_paths(), index.files, index.offsets, index.lengths)
+        return self.ranges[reader]

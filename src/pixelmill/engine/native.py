@@ -1,0 +1,226 @@
+"""Runs compiled graphs on the native core."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pixelmill import _core
+from pixelmill.engine.compile import Key, Plan, Segment
+from pixelmill.errors import ArgumentError, EngineError
+from pixelmill.graph import OperatorNode
+from pixelmill.types import Limits
+
+Array = np.ndarray[Any, Any]
+
+# All samples of one value: one array with the batch in front where shapes agree, a list of arrays where they do not.
+Data = Array | list[Array]
+
+NOTES = {
+    1: "decoder_warning",
+    2: "extension_mismatch",
+    4: "depth_reduced",
+    8: "bad_orientation",
+    16: "more_frames",
+}
+POLL_SECONDS = 0.1  # how long Ctrl-C may have to wait
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Who is in a batch: everything a sample's values depend on, beside the program.
+
+    Attributes:
+        epochs: The epoch of each sample.
+        numbers: The number of each sample in its dataset.
+        items: The item of every reader for each sample.
+        inputs: What external sources gave, by the value it is for.
+    """
+
+    epochs: Array
+    numbers: Array
+    items: Array
+    inputs: dict[Key, Data]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def submission(self) -> _core.Submission:
+        """Give the part that the core has to know for every program."""
+        variants = np.zeros(len(self), np.uint16)
+        return _core.Submission(self.epochs, self.numbers, variants, np.ascontiguousarray(self.items))
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """What a step said about one sample of a batch: a fault, or a note about a sample that is there all the same."""
+
+    place: int
+    kind: str
+    message: str
+    origin: OperatorNode | None
+    fatal: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The outputs of a batch, in the order of the graph's outputs, and what went wrong.
+
+    The places of failed samples hold anything. There are no outputs where a failure kept a graph of several programs from
+    going on.
+    """
+
+    outputs: list[Data]
+    troubles: list[Trouble]
+
+
+class Pending:
+    """A batch under way."""
+
+    def __init__(self, future: Future[Result] | None, finish: Callable[[], Result]) -> None:
+        self._future = future
+        self._finish = finish
+
+    def result(self) -> Result:
+        """Wait for the batch."""
+        return self._finish() if self._future is None else self._future.result()
+
+
+class NativeEngine:
+    """Worker threads with a compiled graph.
+
+    Args:
+        plan: The graph.
+        threads: How many samples are worked on at a time.
+        limits: What a single input may cost.
+    """
+
+    def __init__(self, plan: Plan, *, threads: int, limits: Limits) -> None:
+        self.plan = plan
+        self._executor = _core.Executor(threads)
+        self._limits = _core.Limits(**vars(limits))
+        self._process = os.getpid()
+        # Barriers are worked on by one Python thread, so that the native work of the next batches goes on meanwhile.
+        several = len(plan.segments) > 1
+        self._driver = ThreadPoolExecutor(1, thread_name_prefix="pixelmill") if several else None
+
+    def forked(self) -> bool:
+        """Tell whether this is another process than the one that made the engine."""
+        return self._process != os.getpid()
+
+    def submit(self, samples: Samples, *, fill: bool = False) -> Pending:
+        """Begin a batch."""
+        first = self._begin(self.plan.segments[0], samples, samples.inputs, fill)
+        if self._driver is None:
+            return Pending(None, lambda: self._finish(self._collect(first, samples)))
+        return Pending(self._driver.submit(self._drive, first, samples, fill), lambda: Result([], []))
+
+    def close(self) -> None:
+        """Stop the threads. Batches that were begun are lost."""
+        if self._driver is not None:
+            self._driver.shutdown(wait=not self.forked(), cancel_futures=True)
+        if not self.forked():
+            self._executor.close()
+
+    def _begin(self, segment: Segment, samples: Samples, known: dict[Key, Data], fill: bool) -> _core.Batch:
+        inputs = [list(known[key]) for key in segment.inputs]
+        return self._executor.submit(segment.program, self._limits, samples.submission(), inputs, fill)
+
+    def _collect(self, batch: _core.Batch, samples: Samples) -> _core.Batch:
+        # `samples` is an argument so that the arrays which the core reads stay alive until here.
+        while not batch.wait(POLL_SECONDS):
+            pass
+        return batch
+
+    def _drive(self, batch: _core.Batch, samples: Samples, fill: bool) -> Result:
+        known = dict(samples.inputs)
+        troubles: list[Trouble] = []
+        for number, segment in enumerate(self.plan.segments):
+            if number > 0:
+                batch = self._begin(segment, samples, known, fill)
+            self._collect(batch, samples)
+            troubles += _troubles(batch, segment)
+            if any(trouble.fatal for trouble in troubles):
+                return Result([], troubles)
+            for index, key in enumerate(segment.outputs):
+                known[key] = _data(batch, index)
+            for barrier in segment.barriers:
+                known.update(_cross(barrier, known, len(samples)))
+        return Result([known[key] for key in self.plan.outputs], troubles)
+
+    def _finish(self, batch: _core.Batch) -> Result:
+        (segment,) = self.plan.segments
+        known = {key: _data(batch, index) for index, key in enumerate(segment.outputs)}
+        return Result([known[key] for key in self.plan.outputs], _troubles(batch, segment))
+
+
+def _data(batch: _core.Batch, output: int) -> Data:
+    block: Array | None = batch.block(output)
+    return block if block is not None else [batch.value(output, index) for index in range(len(batch))]
+
+
+def _troubles(batch: _core.Batch, segment: Segment) -> list[Trouble]:
+    if batch.clean:
+        return []
+    troubles = []
+    for place, fault, step, notes, message in batch.outcomes():
+        origin = segment.steps[step].origin if fault and 0 <= step < len(segment.steps) else None
+        if fault:
+            troubles.append(Trouble(place, fault, message, origin, fatal=True))  # type: ignore[arg-type]
+        else:
+            kinds = [kind for bit, kind in NOTES.items() if notes & bit]
+            troubles += [Trouble(place, kind, message, None, fatal=False) for kind in kinds]
+    return troubles
+
+
+def _cross(barrier: Any, known: dict[Key, Data], count: int) -> dict[Key, Data]:
+    """Work out what a step that sees the whole batch gives."""
+    inputs = [None if value is None else _looked_up(value, known, count) for value in barrier.inputs]
+    if barrier.kind == "batch_extents":
+        return {(barrier, 0): _batch_extents(inputs[0], inputs[1], barrier.params["axes"])}  # type: ignore[arg-type]
+    results = _call(barrier, [data for data in inputs if data is not None], count)
+    return {(barrier, index): data for index, data in enumerate(results)}
+
+
+def _looked_up(value: Any, known: dict[Key, Data], count: int) -> Data:
+    if value.step.kind == "constant":
+        return [value.step.params["value"]] * count
+    return known[value.step, value.index]
+
+
+def _batch_extents(shapes: Data, given: Data | None, axes: Sequence[float]) -> Data:
+    """Find the extents that all samples of a batch shall have: those given, and where none is, the largest."""
+    if len({len(shape) for shape in shapes}) > 1:
+        raise EngineError("pad: the samples of a batch have different numbers of axes")
+    chosen = [int(axis) for axis in axes] or list(range(len(shapes[0])))
+    largest = np.max([[shape[axis] for axis in chosen] for shape in shapes], axis=0)
+    extents = []
+    for place in range(len(shapes)):
+        wanted = largest.astype(np.int64)
+        if given is not None:
+            asked = np.broadcast_to(given[place], wanted.shape)
+            wanted = np.where(asked >= 0, asked, wanted).astype(np.int64)
+        extents.append(wanted)
+    return extents
+
+
+def _call(barrier: Any, inputs: list[Data], count: int) -> list[Data]:
+    """Call the user's function for each sample, or once for the batch."""
+    function, outputs = barrier.params["function"], barrier.outputs
+    if barrier.params["batch"]:
+        returned = function(*(list(data) for data in inputs))
+        batches = returned if outputs > 1 else (returned,)
+        results = [[np.asarray(sample) for sample in batch] for batch in batches]
+    else:
+        rows = [function(*(data[place] for data in inputs)) for place in range(count)]
+        tuples = [row if outputs > 1 else (row,) for row in rows]
+        results = [[np.asarray(row[index]) for row in tuples] for index in range(outputs)]
+    for batch in results:
+        if len(batch) != count:
+            raise ArgumentError(f"python_function: the function gave {len(batch)} samples for a batch of {count}")
+    return list(results)

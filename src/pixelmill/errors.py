@@ -1,0 +1,81 @@
+"""Everything pixelmill raises on purpose.
+
+    PixelmillError
+    ├── ArgumentError (ValueError)          an argument, when the graph is built or a function is called
+    ├── DataError                           a file, a record, an image; carries the events that say which
+    ├── EngineError (RuntimeError)          the pipeline was used in a way it cannot be
+    └── MissingDependency (ImportError)     an optional package that is not installed
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class PixelmillError(Exception):
+    """The root of all errors of pixelmill."""
+
+
+class ArgumentError(PixelmillError, ValueError):
+    """An argument that cannot be meant."""
+
+
+class EngineError(PixelmillError, RuntimeError):
+    """A call that does not fit the state of the pipeline."""
+
+
+class MissingDependency(PixelmillError, ImportError):
+    """An optional package that is needed now.
+
+    Args:
+        package: The name to import.
+        extra: The extra of pixelmill that installs it.
+    """
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"{package} is not installed; it comes with: pip install 'pixelmill[{extra}]'")
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happened to one sample.
+
+    Attributes:
+        kind: `truncated`, `not_an_image`, `corrupt`, `too_large`, `unsupported`, `io` or `argument` for a sample that failed;
+            `decoder_warning`, `extension_mismatch`, `depth_reduced`, `bad_orientation` or `more_frames` for one that did not.
+        message: What exactly was wrong.
+        sample: The number of the sample in its dataset.
+        epoch: The epoch it was read in.
+        path: The file it came from, where there is one.
+        offset: The byte in that file where it starts.
+        operator: The operator that found out.
+        line: The user's own line that made this operator.
+        fatal: False for a note about a sample that was delivered all the same.
+    """
+
+    kind: str
+    message: str
+    sample: int
+    epoch: int
+    path: str | None = None
+    offset: int | None = None
+    operator: str | None = None
+    line: str | None = None
+    fatal: bool = True
+
+    def __str__(self) -> str:
+        where = "" if self.path is None else f", {self.path}" + (f" at byte {self.offset}" if self.offset else "")
+        text = f"{self.operator or 'sample'}: {self.kind}: {self.message} (sample {self.sample}{where})"
+        return text + (f"\n  created at {self.line}" if self.line else "")
+
+
+class DataError(PixelmillError):
+    """Input that could not be used.
+
+    Attributes:
+        events: One for each sample concerned.
+    """
+
+    def __init__(self, message: str, events: tuple[Event, ...] = ()) -> None:
+        super().__init__(message)
+        self.events = events

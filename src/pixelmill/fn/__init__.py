@@ -1,0 +1,25 @@
+"""Operators as functions: `fn.resize(images, size=224)`. The functions come from the registry, see docs/operators.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pixelmill.graph import call, family
+from pixelmill.operators import REGISTRY, Operator
+
+
+def _function(spec: Operator) -> Any:
+    def function(
+        *inputs: Any, device: str | None = None, name: str | None = None, seed: int | None = None, **arguments: Any
+    ) -> Any:
+        return call(spec, inputs, arguments, device=device, name=name, seed=seed)
+
+    function.__name__ = function.__qualname__ = spec.name.rsplit(".", 1)[-1]
+    function.__module__ = ".".join([__name__, *spec.name.split(".")[:-1]])
+    function.__doc__ = spec.body.__doc__
+    return function
+
+
+for _name, _spec in REGISTRY.items():
+    *_path, _last = _name.split(".")
+    setattr(family(__name__, _path), _last, _function(_spec))

@@ -1,0 +1,92 @@
+"""Images in files: a folder of class folders, a list in a text file, or a list in the program."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats.index import Index
+
+IMAGE_FILTERS = tuple(
+    f"*.{ending}"
+    for ending in "jpg jpeg png bmp tif tiff pnm ppm pgm pbm jp2 webp flac ogg wav".split()
+)
+
+
+def from_root(
+    root: str,
+    *,
+    filters: Sequence[str] = IMAGE_FILTERS,
+    folder_filters: Sequence[str] = ("*",),
+    case_sensitive: bool = False,
+) -> Index:
+    """Index the files of the class folders below `root`.
+
+    Folders are sorted by their bytes and number the classes, empty ones included; so are the files of each. Files that lie
+    directly in `root` and folders below the class folders are not read.
+    """
+    try:
+        entries = sorted((entry for entry in os.scandir(root) if entry.is_dir()), key=lambda e: os.fsencode(e.name))
+    except OSError as error:
+        raise ArgumentError(f"file_root: {error.strerror}: {root}") from None
+    folders = [entry.name for entry in entries if _matches(entry.name, folder_filters, case_sensitive)]
+    paths: list[str] = []
+    labels: list[int] = []
+    for label, folder in enumerate(folders):
+        with os.scandir(os.path.join(root, folder)) as files:
+            names = sorted((entry.name for entry in files if entry.is_file()), key=os.fsencode)
+        chosen = [name for name in names if _matches(name, filters, case_sensitive)]
+        paths += [os.path.join(root, folder, name) for name in chosen]
+        labels += [label] * len(chosen)
+    if not paths:
+        raise ArgumentError(f"file_root: no file in a folder below {root} has one of the names {', '.join(filters)}")
+    return _index(paths, labels)
+
+
+def from_list(path: str, *, root: str | None = None) -> Index:
+    """Index the files that a text file names, one a line: a path, blanks, a label that is not negative."""
+    try:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        raise ArgumentError(f"file_list: {error.strerror}: {path}") from None
+    base = os.path.dirname(path) if root is None else root
+    paths: list[str] = []
+    labels: list[int] = []
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = os.fsdecode(raw).strip()
+        if not line:
+            continue
+        name, _, label = line.replace("\t", " ").rpartition(" ")
+        if not name or not label.isdecimal():
+            raise DataError(f"file_list: line {number} of {path} is not a path and a label of 0 or more: {line!r}")
+        paths.append(os.path.join(base, name.rstrip()))
+        labels.append(int(label))
+    if not paths:
+        raise DataError(f"file_list: {path} names no file")
+    return _index(paths, labels)
+
+
+def from_files(files: Sequence[str], *, labels: Sequence[int] | None = None, root: str | None = None) -> Index:
+    """Index the files named; without labels, each gets its number in the list."""
+    if not files:
+        raise ArgumentError("files: the list is empty")
+    if labels is not None and len(labels) != len(files):
+        raise ArgumentError(f"labels: {len(labels)} labels for {len(files)} files")
+    paths = [os.path.join(root, name) for name in files] if root else list(files)
+    return _index(paths, range(len(files)) if labels is None else labels)
+
+
+def _index(paths: list[str], labels: Sequence[int]) -> Index:
+    return Index(paths, columns={"label": np.asarray(labels, np.int32).reshape(-1, 1)})
+
+
+def _matches(name: str, patterns: Sequence[str], case_sensitive: bool) -> bool:
+    if not case_sensitive:
+        name = name.lower()
+        patterns = [pattern.lower() for pattern in patterns]
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)

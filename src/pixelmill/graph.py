@@ -1,0 +1,251 @@
+"""Building graphs: a call of an operator becomes a node, checked and lowered on the spot."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import linecache
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, NoReturn
+
+import numpy as np
+
+from pixelmill.errors import ArgumentError
+from pixelmill.operators.declare import Operator
+from pixelmill.operators.program import Expr, constant, lowering
+from pixelmill.types import ArrayConstant, ScalarConstant, default_array, to_numpy_type
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+DEVICES = ("cpu", "gpu", "mixed")
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True, eq=False)
+class OperatorNode:
+    """An operator with its inputs and arguments.
+
+    Attributes:
+        spec: The declaration of the operator.
+        inputs: What it works on.
+        arguments: Checked constants, and nodes for what differs from sample to sample.
+        name: The name of this node.
+        device: Where the user wants it to run.
+        seed: The user's own seed for its random numbers.
+        line: The user's line that made it.
+        number: Its place in the order of creation.
+        family: The first node of a call with several inputs; they draw the same numbers.
+        exprs: What it was lowered to, one for each output.
+    """
+
+    spec: Operator
+    inputs: tuple[DataNode | None, ...]
+    arguments: dict[str, Any]
+    name: str
+    device: str
+    seed: int | None
+    line: str | None
+    family: OperatorNode | None = None
+    number: int = field(default_factory=lambda: next(_numbers))
+    exprs: list[Expr] = field(default_factory=list)
+
+    @property
+    def operator(self) -> str:
+        """The name of the operator."""
+        return self.spec.name
+
+
+class DataNode:
+    """A value in a graph: one output of an operator, a batch of samples when the pipeline runs."""
+
+    __slots__ = ("device", "expr", "index", "operator", "source")
+    __array_ufunc__ = None  # array + node is the node's business
+
+    def __init__(self, operator: OperatorNode | None, expr: Expr, index: int = 0) -> None:
+        self.operator = operator
+        self.expr = expr
+        self.index = index
+        self.device = "cpu"
+        self.source: Any = None
+
+    @property
+    def name(self) -> str:
+        """The name of the node, followed by the number of the output where there are several."""
+        base = "constant" if self.operator is None else self.operator.name
+        return base if self.index == 0 else f"{base}[{self.index}]"
+
+    def gpu(self) -> DataNode:
+        """Ask for the value on the GPU; on the native engine it stays where it is."""
+        return self._on("gpu")
+
+    def cpu(self) -> DataNode:
+        """Ask for the value in main memory."""
+        return self._on("cpu")
+
+    def _on(self, device: str) -> DataNode:
+        copy = DataNode(self.operator, self.expr, self.index)
+        copy.device = device
+        copy.source = self.source
+        return copy
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"the value of {self.name!r} is known only when the pipeline runs, so it cannot decide an `if` or a `while` here"
+        )
+
+    def __repr__(self) -> str:
+        return f"DataNode(name={self.name!r}, device={self.device!r})"
+
+
+def user_line() -> str | None:
+    """Find the line outside of this package that led here, as `file:number   text`."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back  # type: ignore[assignment]
+    if frame is None:
+        return None
+    path, number = frame.f_code.co_filename, frame.f_lineno
+    return f"{os.path.basename(path)}:{number}   {linecache.getline(path, number).strip()}".rstrip()
+
+
+def as_node(value: Any) -> DataNode:
+    """Give a node; numbers, lists and arrays become constants."""
+    if isinstance(value, DataNode):
+        return value
+    if isinstance(value, ScalarConstant):
+        return DataNode(None, constant(value.value, to_numpy_type(value.dtype)))
+    if isinstance(value, ArrayConstant):
+        return DataNode(None, constant(value.value, layout=value.layout))
+    if isinstance(value, (bool, int, float, list, tuple, np.ndarray, np.generic)):
+        return DataNode(None, constant(default_array(value)))
+    raise ArgumentError(f"an input must be a node, a number, a list or an array, got {value!r}")
+
+
+def call(
+    spec: Operator,
+    inputs: Sequence[Any],
+    arguments: dict[str, Any],
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> Any:
+    """Add an operator to a graph: what `fn.…()` and the classes of `ops` do.
+
+    Returns:
+        A node, or a list of nodes where the operator gives several. With a list of nodes for an input, a list with a result
+        for each of them, all drawing the same random numbers.
+    """
+    line = user_line()
+    try:
+        checked = _check_arguments(spec, arguments)
+        options = {"name": name, "device": _check_device(spec, device), "seed": _check_seed(spec, seed), "line": line}
+        sets = [value for value in inputs if isinstance(value, (list, tuple)) and _all_nodes(value)]
+        if not sets:
+            return _add(spec, inputs, checked, options)
+        if len({len(values) for values in sets}) != 1:
+            raise ArgumentError(f"{spec.name}: lists of inputs must be equally long")
+        results: list[Any] = []
+        for i in range(len(sets[0])):
+            chosen = [value[i] if any(value is s for s in sets) else value for value in inputs]
+            results.append(_add(spec, chosen, checked, options))
+            first = results[0][0] if isinstance(results[0], list) else results[0]
+            options["family"] = first.operator
+        return results
+    except ArgumentError as error:
+        if line is None or "created at" in str(error):
+            raise
+        text = str(error) if str(error).startswith(spec.name) else f"{spec.name}: {error}"
+        raise ArgumentError(f"{text}\n  created at {line}") from None
+
+
+def _all_nodes(values: Sequence[Any]) -> bool:
+    return len(values) > 0 and all(isinstance(value, DataNode) for value in values)
+
+
+def _add(spec: Operator, inputs: Sequence[Any], arguments: dict[str, Any], options: dict[str, Any]) -> Any:
+    most = len(spec.inputs)
+    if not spec.required_inputs <= len(inputs) or (len(inputs) > most and not spec.many_inputs):
+        wanted = str(most) if spec.required_inputs == most else f"{spec.required_inputs} to {most}"
+        raise ArgumentError(f"{spec.name}: takes {wanted} inputs, got {len(inputs)}")
+    nodes = tuple(None if value is None else as_node(value) for value in inputs)
+    name = options["name"] or f"{spec.class_name}_{next(_numbers)}"
+    node = OperatorNode(spec, nodes, arguments, **{**options, "name": name})
+    lowered = {}
+    for key, argument in spec.arguments.items():
+        value = arguments[key]
+        lowered[key] = value.expr if isinstance(value, DataNode) else value
+        if argument.per_sample:
+            lowered[key] = argument.lowered(lowered[key])
+    with lowering(node):
+        result = spec.body(*(None if value is None else value.expr for value in nodes), **lowered)
+    if isinstance(result, tuple):
+        return [_output(node, expr, index) for index, expr in enumerate(result)]
+    if isinstance(result, dict):
+        return {key: _output(node, expr, index) for index, (key, expr) in enumerate(result.items())}
+    return _output(node, result, 0)
+
+
+def _output(node: OperatorNode, expr: Expr, index: int) -> DataNode:
+    made = DataNode(node, expr, index)
+    node.exprs.append(expr)
+    made.device = "gpu" if node.device in ("gpu", "mixed") else "cpu"
+    return made
+
+
+def _check_arguments(spec: Operator, given: dict[str, Any]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        name = spec.renamed.get(key, key)
+        if name in spec.arguments:
+            if value is not None:
+                values[name] = value
+        elif name not in spec.ignored:
+            close = difflib.get_close_matches(name, spec.arguments, n=1)
+            hint = f"; did you mean {close[0]}?" if close else f"; it takes {', '.join(spec.arguments) or 'none'}"
+            raise TypeError(f"{spec.name}: there is no argument {key!r}{hint}")
+    checked: dict[str, Any] = {}
+    for name, argument in spec.arguments.items():
+        value = values.get(name)
+        if value is None:
+            if argument.required:
+                raise ArgumentError(f"{spec.name}: {name} is missing")
+            checked[name] = argument.default
+        elif isinstance(value, DataNode):
+            if not argument.per_sample:
+                raise ArgumentError(f"{spec.name}: {name} must be a constant; it cannot differ from sample to sample")
+            checked[name] = value
+        else:
+            checked[name] = argument.check(spec.name, _plain(value))
+    return checked
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, (ScalarConstant, ArrayConstant)) else value
+
+
+def _check_device(spec: Operator, device: str | None) -> str:
+    if device is not None and device not in DEVICES:
+        raise ArgumentError(f"{spec.name}: device must be one of {', '.join(DEVICES)}, got {device!r}")
+    return device or "cpu"
+
+
+def _check_seed(spec: Operator, seed: int | None) -> int | None:
+    if seed is None or seed < 0:
+        return None
+    return int(seed)
+
+
+def family(root: str, path: Sequence[str]) -> ModuleType:
+    """Give the module that holds a family of operators, such as `fn.readers`; make it where it is missing."""
+    module = sys.modules[root]
+    for part in path:
+        name = f"{module.__name__}.{part}"
+        if name not in sys.modules:
+            sys.modules[name] = ModuleType(name, f"Operators of the family `{part}`.")
+            setattr(module, part, sys.modules[name])
+        module = sys.modules[name]
+    return module

@@ -1,0 +1,314 @@
+"""Parts of pictures: crop, slice, pad; and their mirror images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from pixelmill.errors import ArgumentError
+from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
+from pixelmill.operators.program import constant, step, steps
+from pixelmill.types import FLOAT, FLOAT16, INT8, UINT8, DALIDataType
+
+Policy = Literal["error", "pad", "trim_to_shape"]
+Rounding = Literal["round", "truncate"]
+
+SPATIAL = "DHW"
+
+
+def image_layout(layout: str) -> str:
+    """Give the layout that a picture without one is taken to have."""
+    return layout or "HWC"
+
+
+def spatial_axes(layout: str) -> list[int]:
+    """Give the numbers of the axes of a picture that are space."""
+    return [axis for axis, letter in enumerate(layout) if letter in SPATIAL]
+
+
+def crop_window(
+    name: str, shape: Tensor, layout: str, sizes: Mapping[str, Any], position: tuple[Any, ...], rounding: str
+) -> tuple[Tensor, ...]:
+    """Add the window of `crop`: its first corner and its extents along the axes of space."""
+    if sizes["crop"] is not None:
+        if any(sizes[axis] is not None for axis in ("crop_h", "crop_w", "crop_d")):
+            raise ArgumentError(f"{name}: crop already says what crop_h, crop_w and crop_d would say")
+        depth, height, width = _separate(sizes["crop"], len(spatial_axes(layout)))
+    else:
+        depth, height, width = sizes["crop_d"], sizes["crop_h"], sizes["crop_w"]
+        if (height is None) != (width is None):
+            raise ArgumentError(f"{name}: crop_h and crop_w belong together")
+    x, y, z = position
+    return steps(
+        "crop_window",
+        shape,
+        height,
+        width,
+        depth,
+        y,
+        x,
+        z,
+        layouts=("", ""),
+        layout=layout,
+        rounding=rounding,
+    )
+
+
+def _separate(crop: Tensor, count: int) -> tuple[Tensor | None, Tensor, Tensor]:
+    """Take a vector (depth,) height, width apart."""
+    if crop.step.kind == "constant" and crop.step.params["value"].size != count:
+        raise ArgumentError(f"crop must be {count} numbers, got {crop.step.params['value'].tolist()}")
+    parts = [step("element", crop, index=index) for index in range(count)]
+    return (None if count == 2 else parts[0]), parts[-2], parts[-1]
+
+
+def cut(
+    name: str, data: Tensor, window: tuple[Tensor, ...], axes: list[int], policy: str, fill: list[float] | None
+) -> Tensor:
+    """Add the cutting of a window out of `data`."""
+    filling = None if fill is None else constant(fill, np.float64)
+    return step("window", data, *window, filling, gives=data.layout, axes=axes, policy=policy, name=name)
+
+
+def cast_to(data: Tensor, dtype: DALIDataType | None) -> Tensor:
+    """Add a cast where one is asked for."""
+    return data if dtype is None else step("cast", data, dtype=int(dtype), gives=data.layout)
+
+
+@operator("crop", renamed={"output_dtype": "dtype"}, ignored=("image_type",))
+def crop(
+    data: Tensor,
+    *,
+    crop: PerSample[Floats] | None = None,
+    crop_h: PerSample[float] | None = None,
+    crop_w: PerSample[float] | None = None,
+    crop_d: PerSample[float] | None = None,
+    crop_pos_x: PerSample[float] = 0.5,
+    crop_pos_y: PerSample[float] = 0.5,
+    crop_pos_z: PerSample[float] = 0.5,
+    rounding: Rounding = "round",
+    out_of_bounds_policy: Policy = "error",
+    fill_values: Floats | None = None,
+    dtype: DALIDataType | None = None,
+) -> Tensor:
+    """Cut a window out of pictures.
+
+    Args:
+        data: Pictures.
+        crop: Height and width of the window (depth, height and width of a volume).
+        crop_h: Its height alone.
+        crop_w: Its width alone.
+        crop_d: Its depth alone.
+        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
+        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
+        crop_pos_z: Where it lies along the depth.
+        rounding: How a position between pixels is brought to one.
+        out_of_bounds_policy: What to do with a window that leaves the picture.
+        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
+        dtype: Type of the result, that of `data` when left out.
+    """
+    layout = image_layout(data.layout)
+    sizes = {"crop": crop, "crop_h": crop_h, "crop_w": crop_w, "crop_d": crop_d}
+    position = (crop_pos_x, crop_pos_y, crop_pos_z)
+    window = crop_window("crop", step("shape", data), layout, sizes, position, rounding)
+    return cast_to(cut("crop", data, window, spatial_axes(layout), out_of_bounds_policy, fill_values), dtype)
+
+
+def slice_window(
+    name: str,
+    shape: Tensor,
+    layout: str,
+    positional: tuple[Any, Any],
+    bounds: Mapping[str, Any],
+    axes: list[int] | None,
+    axis_names: str | None,
+    *,
+    normalized: tuple[bool, bool],
+) -> tuple[tuple[Tensor, ...], list[int]]:
+    """Add the window of `slice`, and give the axes it is counted along."""
+    given = [key for key, value in bounds.items() if value is not None]
+    if positional[0] is not None and given:
+        raise ArgumentError(f"{name}: the window is given twice, by the inputs and by {given[0]}")
+    if (positional[0] is None) != (positional[1] is None):
+        raise ArgumentError(f"{name}: an anchor and an extent belong together")
+    for one, other in (("start", "rel_start"), ("end", "rel_end"), ("shape", "rel_shape")):
+        if one in given and other in given:
+            raise ArgumentError(f"{name}: {one} and {other} exclude each other")
+    if {"end", "rel_end"} & set(given) and {"shape", "rel_shape"} & set(given):
+        raise ArgumentError(f"{name}: an end and a shape exclude each other")
+    if positional[0] is None and not given:
+        raise ArgumentError(f"{name}: nothing says which window; give an anchor and an extent, or start and end or shape")
+    chosen = _chosen_axes(name, layout, axes, axis_names)
+    order = ("start", "end", "rel_start", "rel_end", "shape", "rel_shape")
+    window = steps(
+        "slice_window",
+        shape,
+        *positional,
+        *(bounds[key] for key in order),
+        layouts=("", ""),
+        axes=chosen,
+        normalized_anchor=normalized[0],
+        normalized_shape=normalized[1],
+        name=name,
+    )
+    return window, chosen
+
+
+def _chosen_axes(name: str, layout: str, axes: list[int] | None, axis_names: str | None) -> list[int]:
+    if axes is not None:
+        return axes
+    try:
+        return [layout.index(letter) for letter in (axis_names or "WH")]
+    except ValueError:
+        raise ArgumentError(f"{name}: axis_names {axis_names or 'WH'!r} are not all among the axes {layout!r}") from None
+
+
+@operator("slice", renamed={"output_dtype": "dtype"}, ignored=("image_type",))
+def slice(
+    data: Tensor,
+    anchor: Tensor | None = None,
+    extent: Tensor | None = None,
+    *,
+    start: PerSample[Ints] | None = None,
+    end: PerSample[Ints] | None = None,
+    shape: PerSample[Ints] | None = None,
+    rel_start: PerSample[Floats] | None = None,
+    rel_end: PerSample[Floats] | None = None,
+    rel_shape: PerSample[Floats] | None = None,
+    axes: Ints | None = None,
+    axis_names: str | None = None,
+    normalized_anchor: bool = True,
+    normalized_shape: bool = True,
+    out_of_bounds_policy: Policy = "error",
+    fill_values: Floats | None = None,
+    dtype: DALIDataType | None = None,
+) -> Tensor:
+    """Cut out a part, by shares or by numbers of elements, along any axes.
+
+    Args:
+        data: Pictures or other arrays.
+        anchor: Where the part begins, in the order of the axes; numbers with a fraction are shares.
+        extent: How large it is.
+        start: Where it begins, in elements.
+        end: Where it ends, in elements.
+        shape: How large it is, in elements.
+        rel_start: Where it begins, as a share.
+        rel_end: Where it ends, as a share.
+        rel_shape: How large it is, as a share.
+        axes: The axes that the other arguments mean, by number.
+        axis_names: The same by name; `"WH"`, so x before y, when neither is given.
+        normalized_anchor: Whether an anchor with a fraction is a share.
+        normalized_shape: Whether an extent with a fraction is a share.
+        out_of_bounds_policy: What to do with a part that leaves the array.
+        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
+        dtype: Type of the result, that of `data` when left out.
+    """
+    bounds = {"start": start, "end": end, "shape": shape}
+    bounds |= {"rel_start": rel_start, "rel_end": rel_end, "rel_shape": rel_shape}
+    layout = data.layout or ("" if axes is not None else "HWC")
+    window, chosen = slice_window(
+        "slice",
+        step("shape", data),
+        layout,
+        (anchor, extent),
+        bounds,
+        axes,
+        axis_names,
+        normalized=(normalized_anchor, normalized_shape),
+    )
+    return cast_to(cut("slice", data, window, chosen, out_of_bounds_policy, fill_values), dtype)
+
+
+@operator("flip")
+def flip(
+    data: Tensor,
+    *,
+    horizontal: PerSample[int] = 1,
+    vertical: PerSample[int] = 0,
+    depthwise: PerSample[int] = 0,
+) -> Tensor:
+    """Mirror pictures about their centre lines.
+
+    Args:
+        data: Pictures.
+        horizontal: Swap left and right.
+        vertical: Swap top and bottom.
+        depthwise: Swap front and back of volumes.
+    """
+    layout = image_layout(data.layout)
+    return step("flip", data, horizontal, vertical, depthwise, gives=layout, layout=data.layout)
+
+
+@operator("crop_mirror_normalize", renamed={"output_dtype": "dtype"}, ignored=("image_type",))
+def crop_mirror_normalize(
+    data: Tensor,
+    *,
+    crop: PerSample[Floats] | None = None,
+    crop_h: PerSample[float] | None = None,
+    crop_w: PerSample[float] | None = None,
+    crop_d: PerSample[float] | None = None,
+    crop_pos_x: PerSample[float] = 0.5,
+    crop_pos_y: PerSample[float] = 0.5,
+    crop_pos_z: PerSample[float] = 0.5,
+    mirror: PerSample[int] = 0,
+    mean: PerSample[Floats] = [0.0],  # noqa: B006 - never changed
+    std: PerSample[Floats] = [1.0],  # noqa: B006
+    scale: float = 1.0,
+    shift: float = 0.0,
+    dtype: DALIDataType = FLOAT,
+    output_layout: str = "CHW",
+    pad_output: bool = False,
+    rounding: Rounding = "round",
+    out_of_bounds_policy: Policy = "error",
+    fill_values: Floats | None = None,
+) -> Tensor:
+    """Crop, mirror, normalise and reorder the axes in one pass: `scale * (x - mean) / std + shift`.
+
+    Args:
+        data: Pictures.
+        crop: Height and width of the window (depth, height and width of a volume).
+        crop_h: Its height alone.
+        crop_w: Its width alone.
+        crop_d: Its depth alone.
+        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
+        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
+        crop_pos_z: Where it lies along the depth.
+        mirror: Swap left and right.
+        mean: What is taken away, one value or one for each channel.
+        std: What is divided by, one value or one for each channel.
+        scale: What the result is multiplied with.
+        shift: What is added at last.
+        dtype: Type of the result: FLOAT, FLOAT16, UINT8 or INT8.
+        output_layout: Order of the axes of the result; empty to keep that of `data`.
+        pad_output: Add channels up to the next power of two.
+        rounding: How a position between pixels is brought to one.
+        out_of_bounds_policy: What to do with a window that leaves the picture.
+        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
+    """
+    if dtype not in (FLOAT, FLOAT16, UINT8, INT8):
+        raise ArgumentError(f"crop_mirror_normalize: dtype must be FLOAT, FLOAT16, UINT8 or INT8, got {dtype.name}")
+    layout = image_layout(data.layout)
+    if output_layout and sorted(output_layout) != sorted(layout):
+        raise ArgumentError(f"crop_mirror_normalize: output_layout {output_layout!r} does not have the axes of {layout!r}")
+    sizes = {"crop": crop, "crop_h": crop_h, "crop_w": crop_w, "crop_d": crop_d}
+    if any(size is not None for size in sizes.values()):
+        position = (crop_pos_x, crop_pos_y, crop_pos_z)
+        window = crop_window("crop_mirror_normalize", step("shape", data), layout, sizes, position, rounding)
+        data = cut("crop_mirror_normalize", data, window, spatial_axes(layout), out_of_bounds_policy, fill_values)
+    return step(
+        "normalize",
+        step("flip", data, mirror, None, None, gives=layout, layout=data.layout),
+        None,
+        mean,
+        std,
+        constant(scale, np.float64),
+        constant(shift, np.float64),
+        gives=output_layout or layout,
+        layout=layout,
+        out_layout=output_layout or layout,
+        dtype=int(dtype),
+        pad_channels=pad_output,
+        name="crop_mirror_normalize",
+    )

@@ -1,0 +1,292 @@
+"""The one way to declare an operator: a typed function with a docstring.
+
+Its signature gives names, types, defaults and limits; its docstring the documentation; its body the lowering to steps of
+the core, run when a graph is compiled and never per sample. `fn`, `ops`, their stubs and docs/operators.md follow from it.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import re
+import types as python_types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeVar
+
+import numpy as np
+
+from pixelmill.errors import ArgumentError
+from pixelmill.operators.program import Expr, constant
+
+T = TypeVar("T")
+Floats = list[float]
+Ints = list[int]
+Strings = list[str]
+Tensor = Expr
+
+
+# An argument that may be a node, one value for each sample. The body gets an Expr in any case, or None.
+PER_SAMPLE = "per sample"
+PerSample = Annotated[T, PER_SAMPLE]
+
+# An argument that is handed to the body as it is.
+Anything = Annotated[Any, "anything"]
+
+
+@dataclass(frozen=True)
+class Range:
+    """Limits of a number, both included."""
+
+    low: float
+    high: float = float("inf")
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A keyword argument of an operator."""
+
+    name: str
+    kind: Any
+    per_sample: bool
+    default: Any
+    required: bool
+    limits: Range | None
+    doc: str
+
+    def check(self, operator: str, value: Any) -> Any:
+        """Bring a constant into the declared type, or raise an ArgumentError that says what is allowed."""
+        if value is None:
+            return None
+        try:
+            checked = _converters(self.kind)(value)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"{operator}: {self.name} must be {describe(self.kind)}, got {value!r}") from None
+        for number in checked if isinstance(checked, list) else [checked]:
+            if self.limits is not None and not self.limits.low <= number <= self.limits.high:
+                bounds = f"at least {self.limits.low:g}"
+                if self.limits.high != float("inf"):
+                    bounds = f"from {self.limits.low:g} to {self.limits.high:g}"
+                raise ArgumentError(f"{operator}: {self.name} must be {bounds}, got {value!r}")
+        return checked
+
+    def lowered(self, value: Any) -> Expr | None:
+        """Give a checked per-sample argument as a value of the program."""
+        if value is None or isinstance(value, Expr):
+            return value
+        return constant(value, np.int64 if self.kind in (int, Ints, bool) else np.float64)
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A declared operator: everything that is known about it."""
+
+    name: str
+    body: Callable[..., Any]
+    inputs: tuple[str, ...]
+    optional_inputs: int
+    many_inputs: bool
+    input_docs: Mapping[str, str]
+    arguments: Mapping[str, Argument]
+    summary: str
+    details: str
+    draws: bool
+    outputs: int | None
+    renamed: Mapping[str, str]
+    ignored: frozenset[str]
+    aliases: tuple[str, ...]
+    class_name: str
+    required_inputs: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "required_inputs", len(self.inputs) - self.optional_inputs)
+
+
+REGISTRY: dict[str, Operator] = {}
+
+# Hints about memory and hardware that every operator takes and none needs here.
+COMMON_IGNORED = frozenset({"preserve", "bytes_per_sample_hint"})
+
+
+def operator(
+    name: str,
+    *,
+    draws: bool = False,
+    outputs: int | None = 1,
+    renamed: Mapping[str, str] | None = None,
+    ignored: Sequence[str] = (),
+    aliases: Sequence[str] = (),
+    class_name: str | None = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare an operator.
+
+    Args:
+        name: Its name below `fn`, such as `decoders.image`.
+        draws: Whether it draws random numbers, and so has a `seed`.
+        outputs: How many values it gives; None when that depends on its arguments.
+        renamed: Older names of arguments, and what they are called now.
+        ignored: Arguments that are accepted and do nothing here.
+        aliases: Older names of the operator, in the spelling of `ops`.
+        class_name: The name of its class below `ops`, where it does not follow from `name`.
+    """
+
+    def declare(body: Callable[..., Any]) -> Callable[..., Any]:
+        summary, details, docs = _docstring(name, body)
+        hints = typing.get_type_hints(body, include_extras=True)
+        inputs, optional, many, arguments = [], 0, False, {}
+        for parameter in inspect.signature(body).parameters.values():
+            doc = docs.pop(parameter.name, None)
+            if doc is None:
+                raise LookupError(f"operator {name}: the docstring does not explain {parameter.name}")
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                arguments[parameter.name] = _argument(parameter, hints[parameter.name], doc)
+                continue
+            many |= parameter.kind is parameter.VAR_POSITIONAL
+            inputs.append((parameter.name, doc))
+            optional += parameter.default is not parameter.empty
+        if docs:
+            raise LookupError(f"operator {name}: the docstring explains {', '.join(docs)}, which it does not have")
+        last = name.rsplit(".", 1)[-1]
+        REGISTRY[name] = Operator(
+            name=name,
+            body=body,
+            inputs=tuple(input_name for input_name, _ in inputs),
+            optional_inputs=optional,
+            many_inputs=many,
+            input_docs=dict(inputs),
+            arguments=arguments,
+            summary=summary,
+            details=details,
+            draws=draws,
+            outputs=outputs,
+            renamed=dict(renamed or {}),
+            ignored=COMMON_IGNORED | frozenset(ignored),
+            aliases=tuple(aliases),
+            class_name=class_name or "".join(word.capitalize() for word in last.split("_")),
+        )
+        return body
+
+    return declare
+
+
+def _argument(parameter: inspect.Parameter, hint: Any, doc: str) -> Argument:
+    hint = _without_none(hint)
+    marks: Sequence[Any] = ()
+    if typing.get_origin(hint) is Annotated:
+        hint, *marks = typing.get_args(hint)
+    required = parameter.default is parameter.empty
+    return Argument(
+        parameter.name,
+        kind=hint,
+        per_sample=PER_SAMPLE in marks,
+        default=None if required else parameter.default,
+        required=required,
+        limits=next((mark for mark in marks if isinstance(mark, Range)), None),
+        doc=doc,
+    )
+
+
+def _without_none(hint: Any) -> Any:
+    if typing.get_origin(hint) in (typing.Union, python_types.UnionType):
+        (hint,) = (choice for choice in typing.get_args(hint) if choice is not type(None))
+    return hint
+
+
+def _docstring(name: str, body: Callable[..., Any]) -> tuple[str, str, dict[str, str]]:
+    text = inspect.getdoc(body)
+    if text is None:
+        raise LookupError(f"operator {name} has no docstring")
+    head, _, tail = text.partition("\nArgs:\n")
+    summary, _, details = head.strip().partition("\n\n")
+    docs: dict[str, str] = {}
+    for line in tail.splitlines():
+        start = re.match(r"    (\w+): (.*)", line)
+        if start:
+            docs[start[1]] = start[2].strip()
+        elif line.strip():
+            docs[next(reversed(docs))] += " " + line.strip()
+    return " ".join(summary.split()), details.strip(), docs
+
+
+def _whole(value: Any) -> int:
+    number = int(value)
+    if number != value:
+        raise ValueError(value)
+    return number
+
+
+def _real(value: Any) -> float:
+    if isinstance(value, str):
+        raise TypeError(value)
+    number = float(value)
+    if np.isnan(number):
+        raise ValueError(value)
+    return number
+
+
+def _flag(value: Any) -> bool:
+    if value not in (0, 1):
+        raise ValueError(value)
+    return bool(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _path(value: Any) -> str:
+    return _text(getattr(value, "__fspath__", lambda: value)())
+
+
+def _list_of(convert: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
+    def converted(value: Any) -> list[Any]:
+        single = isinstance(value, str) or hasattr(value, "__fspath__") or np.ndim(value) == 0
+        return [convert(item) for item in ([value] if single else value)]
+
+    return converted
+
+
+def _converters(kind: Any) -> Callable[[Any], Any]:
+    if typing.get_origin(kind) is Literal:
+        return lambda value: _one_of(typing.get_args(kind), value)
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return kind
+    table: dict[Any, Callable[[Any], Any]] = {
+        int: _whole,
+        float: _real,
+        bool: _flag,
+        str: _text,
+        Floats: _list_of(_real),
+        Ints: _list_of(_whole),
+        Strings: _list_of(_path),
+        Any: lambda value: value,
+    }
+    return next(convert for known, convert in table.items() if known == kind)
+
+
+def _one_of(choices: tuple[Any, ...], value: Any) -> Any:
+    if value not in choices:
+        raise ValueError(value)
+    return value
+
+
+def describe(kind: Any) -> str:
+    """Say in words what values a type of argument takes."""
+    if typing.get_origin(kind) is Literal:
+        return "one of " + ", ".join(map(repr, typing.get_args(kind)))
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return f"a {kind.__name__} of pixelmill.types"
+    words = [
+        (int, "a whole number"),
+        (float, "a number"),
+        (bool, "True or False"),
+        (str, "a string"),
+        (Floats, "a number or a list of numbers"),
+        (Ints, "a whole number or a list of them"),
+        (Strings, "a path or a list of paths"),
+        (Any, "anything"),
+    ]
+    return next(text for known, text in words if known == kind)

@@ -1,0 +1,75 @@
+"""Types, axes and padding of any array."""
+
+from __future__ import annotations
+
+from pixelmill.errors import ArgumentError
+from pixelmill.operators.declare import Ints, PerSample, Tensor, operator
+from pixelmill.operators.program import step
+from pixelmill.types import DALIDataType
+
+
+@operator("cast")
+def cast(data: Tensor, *, dtype: DALIDataType) -> Tensor:
+    """Change the type of the elements; what does not fit is rounded and cut to the range.
+
+    Args:
+        data: Any array.
+        dtype: The new type.
+    """
+    return step("cast", data, dtype=int(dtype), gives=data.layout)
+
+
+@operator("transpose")
+def transpose(
+    data: Tensor,
+    *,
+    perm: Ints | None = None,
+    transpose_layout: bool = True,
+    output_layout: str | None = None,
+) -> Tensor:
+    """Reorder the axes.
+
+    Args:
+        data: Any array.
+        perm: The axis of `data` that each axis of the result is; all in reverse order when left out.
+        transpose_layout: Reorder the names of the axes as well.
+        output_layout: New names of the axes.
+    """
+    if perm is not None and sorted(perm) != list(range(len(perm))):
+        raise ArgumentError(f"transpose: perm must hold each axis once, got {perm}")
+    if perm is not None and data.layout and len(perm) != len(data.layout):
+        raise ArgumentError(f"transpose: perm {perm} does not fit the axes {data.layout!r}")
+    order = perm if perm is not None else list(reversed(range(len(data.layout))))
+    turned = "".join(data.layout[axis] for axis in order) if data.layout and transpose_layout else ""
+    return step("transpose", data, gives=output_layout or turned, perm=[float(axis) for axis in perm or []])
+
+
+@operator("pad")
+def pad(
+    data: Tensor,
+    *,
+    axes: Ints | None = None,
+    axis_names: str | None = None,
+    shape: PerSample[Ints] | None = None,
+    align: PerSample[Ints] | None = None,
+    fill_value: PerSample[float] = 0.0,
+) -> Tensor:
+    """Enlarge arrays at their far ends, by default until all of a batch are equally large.
+
+    Args:
+        data: Any array.
+        axes: The axes to enlarge, by number; all when left out.
+        axis_names: The same by name.
+        shape: Smallest extents; -1 or nothing stands for the largest of the batch.
+        align: What the extents are made a multiple of.
+        fill_value: What is put into the new places.
+    """
+    if axis_names is not None:
+        if axes is not None:
+            raise ArgumentError("pad: axes and axis_names exclude each other")
+        if any(letter not in data.layout for letter in axis_names):
+            raise ArgumentError(f"pad: axis_names {axis_names!r} are not all among the axes {data.layout!r}")
+        axes = [data.layout.index(letter) for letter in axis_names]
+    numbers = [float(axis) for axis in axes or []]
+    largest = step("batch_extents", step("shape", data), shape, axes=numbers)
+    return step("pad", data, largest, align, fill_value, gives=data.layout, axes=numbers)

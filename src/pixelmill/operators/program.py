@@ -1,0 +1,84 @@
+"""What operators are lowered to: steps of the native core, joined by the values they pass on."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Origin(Protocol):
+    """The operator of the graph that a step belongs to."""
+
+    @property
+    def operator(self) -> str: ...
+
+    @property
+    def line(self) -> str | None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One instruction: a step of the core by its name, or `constant`, `input`, `callback`, `batch_extents`."""
+
+    kind: str
+    inputs: tuple[Expr | None, ...]
+    params: Mapping[str, Any]
+    outputs: int
+    origin: Origin | None
+
+
+@dataclass(frozen=True, eq=False)
+class Expr:
+    """One output of a step, and the names of its axes."""
+
+    step: Step
+    index: int = 0
+    layout: str = ""
+
+
+_origin: ContextVar[Origin | None] = ContextVar("origin", default=None)
+
+
+@contextlib.contextmanager
+def lowering(origin: Origin) -> Iterator[None]:
+    """Make `origin` the owner of all steps made inside."""
+    token = _origin.set(origin)
+    try:
+        yield
+    finally:
+        _origin.reset(token)
+
+
+def operator_key() -> Origin:
+    """Give the operator being lowered; the compiler puts its random key in this place."""
+    origin = _origin.get()
+    if origin is None:
+        raise LookupError("no operator is being lowered")
+    return origin
+
+
+def step(kind: str, *inputs: Any, gives: str = "", **params: Any) -> Expr:
+    """Add a step with one output, of the layout `gives`; an input is an Expr, or None where it is left out."""
+    return Expr(Step(kind, inputs, params, 1, _origin.get()), 0, gives)
+
+
+def steps(kind: str, *inputs: Any, layouts: tuple[str, ...], **params: Any) -> tuple[Expr, ...]:
+    """Add a step with one output for each of `layouts`."""
+    made = Step(kind, inputs, params, len(layouts), _origin.get())
+    return tuple(Expr(made, index, layout) for index, layout in enumerate(layouts))
+
+
+def constant(value: Any, dtype: Any = None, layout: str = "") -> Expr:
+    """Add a value that is the same for every sample."""
+    return step("constant", gives=layout, value=np.ascontiguousarray(np.asarray(value, dtype)))
+
+
+def rebuilt(expr: Expr, *inputs: Expr | None, **params: Any) -> Expr:
+    """Give `expr` from a step like its own, with other inputs and with `params` laid over its own."""
+    old = expr.step
+    return Expr(Step(old.kind, inputs, {**old.params, **params}, old.outputs, old.origin), expr.index, expr.layout)

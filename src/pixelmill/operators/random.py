@@ -1,0 +1,101 @@
+"""Draws: one value for each sample, or an array of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pixelmill.errors import ArgumentError
+from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
+from pixelmill.operators.program import constant, operator_key, step
+from pixelmill.types import FLOAT, FLOAT64, INT32, DALIDataType
+
+
+def _cast(value: Tensor, drawn: DALIDataType, wanted: DALIDataType | None) -> Tensor:
+    return value if wanted in (None, drawn) else step("cast", value, dtype=int(wanted), gives=value.layout)
+
+
+@operator("random.uniform", draws=True, aliases=("Uniform",))
+def uniform(
+    like: Tensor | None = None,
+    *,
+    range: PerSample[Floats] | None = None,
+    values: PerSample[Floats] | None = None,
+    shape: PerSample[Ints] | None = None,
+    dtype: DALIDataType | None = None,
+) -> Tensor:
+    """Draw numbers that are equally likely everywhere in a range, or among given values.
+
+    Args:
+        like: A value whose shape the result takes.
+        range: The smallest number, and the number that is never reached; -1 and 1 when left out.
+        values: Numbers to choose from, instead of a range.
+        shape: The shape of the result; a single number when left out.
+        dtype: Type of the result, float when left out.
+    """
+    if range is not None and values is not None:
+        raise ArgumentError("random.uniform: range and values exclude each other")
+    if shape is not None and like is not None:
+        raise ArgumentError("random.uniform: the shape is given twice, by shape and by the input")
+    bounds = range if range is not None else constant([-1.0, 1.0])
+    wide = dtype not in (None, FLOAT)
+    drawn = step("uniform", bounds, values, shape, like, key=operator_key(), wide=wide)
+    return _cast(drawn, FLOAT64 if wide else FLOAT, dtype)
+
+
+@operator("random.normal", draws=True, aliases=("NormalDistribution",))
+def normal(
+    like: Tensor | None = None,
+    *,
+    mean: PerSample[float] = 0.0,
+    stddev: PerSample[Annotated[float, Range(0)]] = 1.0,
+    shape: PerSample[Ints] | None = None,
+    dtype: DALIDataType | None = None,
+) -> Tensor:
+    """Draw numbers from a normal distribution.
+
+    Args:
+        like: A value whose shape the result takes.
+        mean: The centre of the distribution.
+        stddev: Its standard deviation.
+        shape: The shape of the result; a single number when left out.
+        dtype: Type of the result, float when left out.
+    """
+    drawn = step("normal", mean, stddev, shape, like, key=operator_key())
+    return _cast(drawn, FLOAT, dtype)
+
+
+@operator("random.coin_flip", draws=True, aliases=("CoinFlip",))
+def coin_flip(
+    like: Tensor | None = None,
+    *,
+    probability: PerSample[Annotated[float, Range(0, 1)]] = 0.5,
+    shape: PerSample[Ints] | None = None,
+    dtype: DALIDataType | None = None,
+) -> Tensor:
+    """Draw ones and zeros.
+
+    Args:
+        like: A value whose shape the result takes.
+        probability: How likely a one is.
+        shape: The shape of the result; a single number when left out.
+        dtype: Type of the result, int32 when left out.
+    """
+    drawn = step("coin_flip", probability, shape, like, key=operator_key())
+    return _cast(drawn, INT32, dtype)
+
+
+@operator("random.choice", draws=True)
+def choice(
+    a: Tensor,
+    *,
+    p: PerSample[Floats] | None = None,
+    shape: PerSample[Ints] | None = None,
+) -> Tensor:
+    """Draw from a list, or from the numbers 0 to a - 1.
+
+    Args:
+        a: A number, or the list; of an array with several axes, its first is chosen from.
+        p: How likely each choice is; equally, when left out.
+        shape: The shape of the result; a single choice when left out.
+    """
+    return step("choice", step("contiguous", a), p, shape, key=operator_key())

@@ -1,0 +1,284 @@
+"""The resize family: one resampler, told in different ways which part becomes how large."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pixelmill.errors import ArgumentError
+from pixelmill.operators.crop import Policy, Rounding, crop_window, cut, image_layout, spatial_axes
+from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
+from pixelmill.operators.decoders import random_window
+from pixelmill.operators.program import constant, step
+from pixelmill.types import FLOAT, INTERP_LINEAR, DALIDataType, DALIInterpType
+
+Mode = Literal["default", "stretch", "not_larger", "not_smaller"]
+
+MEMORY_HINTS = ("minibatch_size", "temp_buffer_hint", "image_type")
+
+
+def resample(
+    data: Tensor,
+    geometry: Tensor,
+    *,
+    interp_type: DALIInterpType | None,
+    min_filter: DALIInterpType | None,
+    mag_filter: DALIInterpType | None,
+    antialias: bool,
+    dtype: DALIDataType | None,
+) -> Tensor:
+    """Add the resampling of `data` along a geometry."""
+    if interp_type is not None and min_filter is not None and mag_filter is not None:
+        raise ArgumentError("interp_type does nothing when min_filter and mag_filter are both given")
+    if dtype not in (None, FLOAT) and data.step.params.get("dtype") != int(dtype or 0):
+        raise ArgumentError(f"dtype must be that of the input, or FLOAT; got {dtype and dtype.name}")
+    both = INTERP_LINEAR if interp_type is None else interp_type
+    return step(
+        "resample",
+        data,
+        geometry,
+        None,
+        None,
+        None,
+        None,
+        gives=image_layout(data.layout),
+        layout=data.layout,
+        filter_min=int(both if min_filter is None else min_filter),
+        filter_mag=int(both if mag_filter is None else mag_filter),
+        antialias=antialias,
+        dtype=-1 if dtype is None else int(dtype),
+        normalize=False,
+        out_layout="",
+        pad_channels=False,
+    )
+
+
+def resize_geometry(name: str, data: Tensor, extents: dict[str, Any], mode: Mode, options: dict[str, Any]) -> Tensor:
+    """Add the geometry of `resize` from its many ways to tell the size."""
+    alone = ("size", "resize_shorter", "resize_longer")
+    given = [key for key in alone if extents[key] is not None]
+    if any(extents[f"resize_{axis}"] is not None for axis in "xyz"):
+        given.append("resize_x, resize_y or resize_z")
+    if len(given) != 1:
+        raise ArgumentError(
+            f"{name}: give one of size, resize_x/resize_y/resize_z, resize_shorter and resize_longer; "
+            f"got {' and '.join(given) or 'none of them'}"
+        )
+    if mode != "default" and given[0] in ("resize_shorter", "resize_longer"):
+        raise ArgumentError(f"{name}: {given[0]} has a mode of its own; leave mode out")
+    if (options["roi_start"] is None) != (options["roi_end"] is None):
+        raise ArgumentError(f"{name}: roi_start and roi_end belong together")
+    order = ("size", "resize_z", "resize_y", "resize_x", "resize_shorter", "resize_longer")
+    largest = options["max_size"]
+    return step(
+        "resize_geometry",
+        step("shape", data),
+        *(extents[key] for key in order),
+        None if largest is None else constant(largest),
+        options["roi_start"],
+        options["roi_end"],
+        layout=data.layout,
+        mode=mode,
+        subpixel_scale=options["subpixel_scale"],
+        roi_relative=options["roi_relative"],
+    )
+
+
+@operator("resize", outputs=None, ignored=MEMORY_HINTS)
+def resize(
+    data: Tensor,
+    *,
+    size: PerSample[Floats] | None = None,
+    resize_x: PerSample[float] | None = None,
+    resize_y: PerSample[float] | None = None,
+    resize_z: PerSample[float] | None = None,
+    resize_shorter: PerSample[float] | None = None,
+    resize_longer: PerSample[float] | None = None,
+    mode: Mode = "default",
+    max_size: Floats | None = None,
+    subpixel_scale: bool = True,
+    roi_start: PerSample[Floats] | None = None,
+    roi_end: PerSample[Floats] | None = None,
+    roi_relative: bool = False,
+    interp_type: DALIInterpType | None = None,
+    min_filter: DALIInterpType | None = None,
+    mag_filter: DALIInterpType | None = None,
+    antialias: bool = True,
+    dtype: DALIDataType | None = None,
+    save_attrs: bool = False,
+) -> Tensor | tuple[Tensor, ...]:
+    """Change the size of pictures.
+
+    Args:
+        data: Pictures.
+        size: Height and width (depth before them for volumes); one number for all; 0 leaves an extent free.
+        resize_x: Width.
+        resize_y: Height.
+        resize_z: Depth of volumes.
+        resize_shorter: Length of the shorter side; the other follows.
+        resize_longer: Length of the longer side; the other follows.
+        mode: `default` gives free extents the scale of the others, `stretch` leaves them; `not_larger` and `not_smaller`
+            keep the aspect ratio and take the extents as upper or lower bounds.
+        max_size: Upper bounds of the result, one for all or one for each extent.
+        subpixel_scale: Keep the exact scale where it gives a fraction of a pixel, instead of the exact edges.
+        roi_start: Where the part to be resized begins, in the order of the axes.
+        roi_end: Where it ends; before its start flips the picture.
+        roi_relative: Whether that part is told as shares.
+        interp_type: The filter, linear when left out.
+        min_filter: The filter for making smaller.
+        mag_filter: The filter for making larger.
+        antialias: Widen the filter when making smaller so that nothing is left out.
+        dtype: Type of the result: that of `data`, or FLOAT.
+        save_attrs: Give the old extents as a second result.
+    """
+    extents = {"size": size, "resize_x": resize_x, "resize_y": resize_y, "resize_z": resize_z}
+    extents |= {"resize_shorter": resize_shorter, "resize_longer": resize_longer}
+    options = {"max_size": max_size, "subpixel_scale": subpixel_scale, "roi_relative": roi_relative}
+    options |= {"roi_start": roi_start, "roi_end": roi_end}
+    geometry = resize_geometry("resize", data, extents, mode, options)
+    filters = {"interp_type": interp_type, "min_filter": min_filter, "mag_filter": mag_filter}
+    resized = resample(data, geometry, **filters, antialias=antialias, dtype=dtype)  # type: ignore[arg-type]
+    if not save_attrs:
+        return resized
+    return resized, step("spatial_shape", step("shape", data), layout=data.layout)
+
+
+@operator("random_resized_crop", draws=True, ignored=MEMORY_HINTS)
+def random_resized_crop(
+    data: Tensor,
+    *,
+    size: Ints,
+    random_area: Floats = [0.08, 1.0],  # noqa: B006 - never changed
+    random_aspect_ratio: Floats = [0.75, 4 / 3],  # noqa: B006
+    num_attempts: Annotated[int, Range(1)] = 10,
+    interp_type: DALIInterpType | None = None,
+    min_filter: DALIInterpType | None = None,
+    mag_filter: DALIInterpType | None = None,
+    antialias: bool = True,
+    dtype: DALIDataType | None = None,
+) -> Tensor:
+    """Cut a random window out of pictures and change it to a given size.
+
+    Args:
+        data: Pictures.
+        size: Height and width of the result; one number for both.
+        random_area: Smallest and largest share of the picture's area.
+        random_aspect_ratio: Smallest and largest width divided by height.
+        num_attempts: How often to draw before the whole picture, cut to the allowed ratios, is taken.
+        interp_type: The filter, linear when left out.
+        min_filter: The filter for making smaller.
+        mag_filter: The filter for making larger.
+        antialias: Widen the filter when making smaller so that nothing is left out.
+        dtype: Type of the result: that of `data`, or FLOAT.
+    """
+    if len(size) not in (1, 2) or any(extent < 1 for extent in size):
+        raise ArgumentError(f"random_resized_crop: size must be two positive integers (height, width), got {tuple(size)}")
+    shape = step("shape", data)
+    start, extent = random_window(shape, random_area, random_aspect_ratio, num_attempts, image_layout(data.layout))
+    wanted = constant(size * 2 if len(size) == 1 else size)
+    geometry = step("window_geometry", start, extent, shape, wanted, layout=data.layout)
+    filters = {"interp_type": interp_type, "min_filter": min_filter, "mag_filter": mag_filter}
+    return resample(data, geometry, **filters, antialias=antialias, dtype=dtype)  # type: ignore[arg-type]
+
+
+@operator("random_crop_generator", draws=True, outputs=2)
+def random_crop_generator(
+    shape: Tensor,
+    *,
+    random_area: Floats = [0.08, 1.0],  # noqa: B006 - never changed
+    random_aspect_ratio: Floats = [0.75, 4 / 3],  # noqa: B006
+    num_attempts: Annotated[int, Range(1)] = 10,
+) -> tuple[Tensor, ...]:
+    """Draw the window of a random crop: its first corner (y, x) and its extents (height, width), as int32.
+
+    Args:
+        shape: The shape of a picture, height first.
+        random_area: Smallest and largest share of the picture's area.
+        random_aspect_ratio: Smallest and largest width divided by height.
+        num_attempts: How often to draw before the whole picture, cut to the allowed ratios, is taken.
+    """
+    window = random_window(shape, random_area, random_aspect_ratio, num_attempts, "HWC")
+    return tuple(step("cast", part, dtype=int(DALIDataType.INT32)) for part in window)
+
+
+def _resize_crop_mirror(name: str, data: Tensor, antialias: bool, given: dict[str, Any]) -> Tensor:
+    extents = {key: given[key] for key in ("size", "resize_x", "resize_y", "resize_z", "resize_shorter", "resize_longer")}
+    geometry = resize_geometry(name, data, extents, given["mode"], given)
+    filters = {key: given[key] for key in ("interp_type", "min_filter", "mag_filter", "dtype")}
+    resized = resample(data, geometry, antialias=antialias, **filters)
+    layout = resized.layout
+    sizes = {key: given[key] for key in ("crop", "crop_h", "crop_w", "crop_d")}
+    if any(size is not None for size in sizes.values()):
+        position = (given["crop_pos_x"], given["crop_pos_y"], given["crop_pos_z"])
+        window = crop_window(name, step("shape", resized), layout, sizes, position, given["rounding"])
+        resized = cut(name, resized, window, spatial_axes(layout), given["out_of_bounds_policy"], given["fill_values"])
+    return step("flip", resized, given["mirror"], None, None, gives=layout, layout=layout)
+
+
+@operator("resize_crop_mirror", ignored=MEMORY_HINTS)
+def resize_crop_mirror(
+    data: Tensor,
+    *,
+    size: PerSample[Floats] | None = None,
+    resize_x: PerSample[float] | None = None,
+    resize_y: PerSample[float] | None = None,
+    resize_z: PerSample[float] | None = None,
+    resize_shorter: PerSample[float] | None = None,
+    resize_longer: PerSample[float] | None = None,
+    mode: Mode = "default",
+    max_size: Floats | None = None,
+    subpixel_scale: bool = True,
+    roi_start: PerSample[Floats] | None = None,
+    roi_end: PerSample[Floats] | None = None,
+    roi_relative: bool = False,
+    interp_type: DALIInterpType | None = None,
+    min_filter: DALIInterpType | None = None,
+    mag_filter: DALIInterpType | None = None,
+    antialias: bool = True,
+    dtype: DALIDataType | None = None,
+    crop: PerSample[Floats] | None = None,
+    crop_h: PerSample[float] | None = None,
+    crop_w: PerSample[float] | None = None,
+    crop_d: PerSample[float] | None = None,
+    crop_pos_x: PerSample[float] = 0.5,
+    crop_pos_y: PerSample[float] = 0.5,
+    crop_pos_z: PerSample[float] = 0.5,
+    rounding: Rounding = "round",
+    out_of_bounds_policy: Policy = "error",
+    fill_values: Floats | None = None,
+    mirror: PerSample[int] = 0,
+) -> Tensor:
+    """Change the size of pictures, then crop, then mirror, in one pass.
+
+    Args:
+        data: Pictures.
+        size: Height and width; one number for both; 0 leaves an extent free.
+        resize_x: Width.
+        resize_y: Height.
+        resize_z: Depth of volumes.
+        resize_shorter: Length of the shorter side; the other follows.
+        resize_longer: Length of the longer side; the other follows.
+        mode: What becomes of extents that are not given, as in `resize`.
+        max_size: Upper bounds of the result, one for all or one for each extent.
+        subpixel_scale: Keep the exact scale where it gives a fraction of a pixel, instead of the exact edges.
+        roi_start: Where the part to be resized begins, in the order of the axes.
+        roi_end: Where it ends; before its start flips the picture.
+        roi_relative: Whether that part is told as shares.
+        interp_type: The filter, linear when left out.
+        min_filter: The filter for making smaller.
+        mag_filter: The filter for making larger.
+        antialias: Widen the filter when making smaller so that nothing is left out.
+        dtype: Type of the result: that of `data`, or FLOAT.
+        crop: Height and width of the window.
+        crop_h: Its height alone.
+        crop_w: Its width alone.
+        crop_d: Its depth alone.
+        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
+        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
+        crop_pos_z: Where it lies along the depth.
+        rounding: How a position between pixels is brought to one.
+        out_of_bounds_policy: What to do with a window that leaves the picture.
+        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
+        mirror: Swap left and right.
+    """
+    given = {key: value for key, value in locals().items() if key not in ("data", "antialias")}
+    return _resize_crop_mirror("resize_crop_mirror", data, antialias, given)

@@ -1,0 +1,111 @@
+"""Data that the user's own program makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pixelmill.errors import ArgumentError
+from pixelmill.operators.declare import Anything, Strings, Tensor, operator
+from pixelmill.operators.program import step, steps
+from pixelmill.types import DALIDataType
+
+
+@dataclass(frozen=True, eq=False)
+class ExternalSource:
+    """Where an `external_source` gets its batches; the pipeline asks it, or is fed."""
+
+    source: Callable[..., Any] | Iterable[Any] | None
+    outputs: int
+    several: bool
+    cycle: str | None
+    per_sample: bool
+    wants_info: bool
+    dtypes: tuple[DALIDataType | None, ...]
+    ndims: tuple[int | None, ...]
+    repeat_last: bool
+
+
+@operator(
+    "external_source",
+    outputs=None,
+    ignored=("parallel", "no_copy", "blocking", "prefetch_queue_depth", "cuda_stream", "use_copy_kernel"),
+)
+def external_source(
+    *,
+    source: Anything | None = None,
+    num_outputs: int | None = None,
+    cycle: Literal["no", "quiet", "raise", False, True] | None = None,
+    batch: bool | None = None,
+    batch_info: bool = False,
+    layout: Strings | None = None,
+    dtype: Anything | None = None,
+    ndim: Anything | None = None,
+    repeat_last: bool = False,
+) -> Tensor | tuple[Tensor, ...]:
+    """Take data from a callable, an iterable, or `Pipeline.feed_input`.
+
+    Args:
+        source: A callable, an iterable, or a generator function; None to be fed by `feed_input` or `run(name=…)`.
+        num_outputs: How many values one call of the source gives; then a list of nodes is returned.
+        cycle: What to do when an iterable ends: `"no"` stops, `"quiet"` (or True) begins again, `"raise"` stops the epoch
+            and begins again after `reset`.
+        batch: Whether the source makes whole batches (default) or single samples.
+        batch_info: Hand a callable that makes batches a BatchInfo instead of the number of the batch.
+        layout: Names of the axes, such as `"HWC"`; one string or one for each output.
+        dtype: Type of the elements, checked when data arrives; one or one for each output.
+        ndim: Number of axes, checked when data arrives; one or one for each output.
+        repeat_last: Use the last batch that was fed again when no newer one is there.
+    """
+    count = num_outputs or 1
+    if source is not None and not (callable(source) or isinstance(source, Iterable)):
+        raise ArgumentError(f"source must be a callable or an iterable, got {source!r}")
+    if repeat_last and source is not None:
+        raise ArgumentError("repeat_last is for data that is fed, not for a source")
+    external = ExternalSource(
+        source,
+        outputs=count,
+        several=num_outputs is not None,
+        cycle={True: "quiet", "quiet": "quiet", "raise": "raise"}.get(cycle or "no"),
+        per_sample=batch is False,
+        wants_info=batch_info,
+        dtypes=_for_each("dtype", dtype, count),
+        ndims=_for_each("ndim", ndim, count),
+        repeat_last=repeat_last,
+    )
+    layouts = _for_each("layout", layout, count)
+    values = tuple(step("input", source=external, output=i, gives=layouts[i] or "") for i in range(count))
+    return values if external.several else values[0]
+
+
+def _for_each(name: str, value: Any, count: int) -> tuple[Any, ...]:
+    if value is None or not isinstance(value, (list, tuple)):
+        return (value,) * count
+    if len(value) == 1:
+        return tuple(value) * count
+    if len(value) != count:
+        raise ArgumentError(f"{name}: {len(value)} given for {count} outputs")
+    return tuple(value)
+
+
+@operator("python_function", outputs=None, ignored=("output_layouts",))
+def python_function(
+    *inputs: Tensor,
+    function: Anything,
+    num_outputs: int = 1,
+    batch_processing: bool = False,
+) -> Tensor | tuple[Tensor, ...]:
+    """Call a Python function in the middle of a graph. It gets and gives NumPy arrays.
+
+    Args:
+        inputs: What the function is called with.
+        function: The function.
+        num_outputs: How many arrays it gives.
+        batch_processing: Call it once with lists of samples, instead of for every sample.
+    """
+    if not callable(function):
+        raise ArgumentError(f"function must be callable, got {function!r}")
+    layouts = ("",) * num_outputs
+    results = steps("callback", *inputs, layouts=layouts, function=function, batch=batch_processing)
+    return results[0] if num_outputs == 1 else results

@@ -1,0 +1,189 @@
+"""What a pipeline gives: batches of samples in main memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from pixelmill.errors import EngineError
+from pixelmill.types import DALIDataType, to_data_type
+
+Array = np.ndarray[Any, Any]
+
+
+class TensorCPU:
+    """One array: a sample, or a batch whose samples agree in shape. NumPy, torch and JAX read it without a copy."""
+
+    def __init__(self, data: Any, layout: str = "", source_info: str = "") -> None:
+        self._array: Array = np.asarray(data)
+        self._layout = layout
+        self._source_info = source_info
+
+    def shape(self) -> list[int]:
+        """Give the extents."""
+        return list(self._array.shape)
+
+    def layout(self) -> str:
+        """Give the names of the axes."""
+        return self._layout
+
+    def source_info(self) -> str:
+        """Say where the sample came from."""
+        return self._source_info
+
+    @property
+    def dtype(self) -> DALIDataType:
+        """The type of the elements."""
+        return to_data_type(self._array.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self._array.ndim
+
+    def as_cpu(self) -> TensorCPU:
+        """Give the tensor in main memory, where it is."""
+        return self
+
+    def data_ptr(self) -> int:
+        """Give the address of the first element."""
+        return int(self._array.ctypes.data)
+
+    def squeeze(self, dim: int | None = None) -> bool:
+        """Remove axes of extent 1; tell whether there were any."""
+        before = self._array.ndim
+        self._array = np.squeeze(self._array, dim)
+        return self._array.ndim != before
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if dtype is not None and dtype != self._array.dtype:
+            return self._array.astype(dtype)
+        return self._array.copy() if copy else self._array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._array[index]
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __repr__(self) -> str:
+        return f"TensorCPU({self._array.dtype} {tuple(self._array.shape)}, layout={self._layout!r})"
+
+
+class TensorListCPU:
+    """A batch. Its samples share type and number of axes, but not always shape.
+
+    Args:
+        data: One array with the batch in front, or a sequence of arrays.
+        layout: Names of the axes of a sample.
+    """
+
+    def __init__(self, data: Any, layout: str = "") -> None:
+        if isinstance(data, np.ndarray):
+            self._block: Array | None = data
+            self._samples: Sequence[Array] = data
+        else:
+            self._block = None
+            self._samples = [np.asarray(sample) for sample in data]
+        self._layout = layout
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def __getitem__(self, index: int) -> TensorCPU:
+        return TensorCPU(self._samples[index], self._layout)
+
+    def __iter__(self) -> Iterator[TensorCPU]:
+        return (self[index] for index in range(len(self)))
+
+    def at(self, index: int) -> Array:
+        """Give one sample as a NumPy array."""
+        return self._samples[index]
+
+    def as_array(self) -> Array:
+        """Give the batch as one array. Samples of different shapes are an error."""
+        if self._block is None:
+            if not self.is_dense_tensor():
+                shapes = sorted({sample.shape for sample in self._samples})
+                raise EngineError(f"the samples of this batch differ in shape, so there is no one array: {shapes[:4]}")
+            self._block = np.stack(self._samples) if len(self) else np.empty(0)
+        return self._block
+
+    def as_tensor(self) -> TensorCPU:
+        """Give the batch as one tensor. Samples of different shapes are an error."""
+        return TensorCPU(self.as_array(), "N" + self._layout if self._layout else "")
+
+    def as_reshaped_tensor(self, shape: Sequence[int]) -> TensorCPU:
+        """Give the elements of the batch in another shape."""
+        return TensorCPU(self.as_array().reshape(shape))
+
+    def as_cpu(self) -> TensorListCPU:
+        """Give the batch in main memory, where it is."""
+        return self
+
+    def shape(self) -> list[tuple[int, ...]]:
+        """Give the shape of every sample."""
+        return [tuple(sample.shape) for sample in self._samples]
+
+    def layout(self) -> str:
+        """Give the names of the axes of a sample."""
+        return self._layout
+
+    def set_layout(self, layout: str) -> None:
+        """Name the axes of a sample."""
+        self._layout = layout
+
+    def is_dense_tensor(self) -> bool:
+        """Tell whether all samples agree in shape."""
+        return self._block is not None or len({sample.shape for sample in self._samples}) <= 1
+
+    @property
+    def dtype(self) -> DALIDataType:
+        """The type of the elements."""
+        return to_data_type(self._samples[0].dtype if len(self) else np.uint8)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes of a sample."""
+        return self._samples[0].ndim if len(self) else 0
+
+    def copy_to_external(self, target: int) -> None:
+        """Copy the batch to an address."""
+        import ctypes
+
+        block = np.ascontiguousarray(self.as_array())
+        ctypes.memmove(target, block.ctypes.data, block.nbytes)
+
+    def data_ptr(self) -> int:
+        """Give the address of the first element of the batch."""
+        return int(self.as_array().ctypes.data)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return TensorCPU(self.as_array()).__array__(dtype, copy)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.as_array().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.as_array().__dlpack_device__()
+
+    def __repr__(self) -> str:
+        shapes = sorted(set(self.shape()))
+        what = str(shapes[0]) if len(shapes) == 1 else f"{len(shapes)} shapes"
+        return f"TensorListCPU({len(self)} x {self.dtype.name} {what}, layout={self._layout!r})"
+
+
+class TensorGPU:
+    """Exists for `isinstance`; batches of the native engine are in main memory."""
+
+
+class TensorListGPU:
+    """Exists for `isinstance`; batches of the native engine are in main memory."""
