@@ -1,10 +1,13 @@
 #include "builtin_seeds.h"
 
+#include <png.h>
+
 #include <cstdio>
 #include <cstdlib>
 
+// clang-format off: it needs <cstdio>
 #include <jpeglib.h>
-#include <png.h>
+// clang-format on
 
 namespace {
 
@@ -16,7 +19,8 @@ Input pixels(int channels) {
     Input data;
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++)
-            for (int c = 0; c < channels; c++) data.push_back(static_cast<uint8_t>(x * (5 + c) + y * 7 + (x * y * c) % 50));
+            for (int c = 0; c < channels; c++)
+                data.push_back(static_cast<uint8_t>(x * (5 + c) + y * 7 + (x * y * c) % 50));
     return data;
 }
 
@@ -47,7 +51,9 @@ Input jpeg(const Kind& kind) {
     info.restart_interval = kind.restart;
     if (kind.progressive) jpeg_simple_progression(&info);
     jpeg_start_compress(&info, TRUE);
-    const uint8_t exif[] = {'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, kind.orientation, 0, 0, 0, 0, 0, 0};
+    const uint8_t exif[] = {'E', 'x', 'i', 'f', 0,    0, 'M', 'M', 0, 42, 0, 0, 0,
+                            8,   0,   1,   1,   0x12, 0, 3,   0,   0, 0,  1, 0, kind.orientation,
+                            0,   0,   0,   0,   0,    0};
     if (kind.orientation) jpeg_write_marker(&info, JPEG_APP0 + 1, exif, sizeof exif);
     Input data = pixels(kind.channels);
     for (int y = 0; y < height; y++) {
@@ -89,11 +95,13 @@ std::vector<Input> builtin_seeds() {
         seeds.push_back(jpeg({3, 2, 2, progressive, true, 0, 0}));
         seeds.push_back(jpeg({1, 1, 1, progressive, false, 0, 0}));
         seeds.push_back(jpeg({4, 2, 2, progressive, false, 0, 0}));
-        for (const uint8_t orientation : {2, 6, 7, 9}) seeds.push_back(jpeg({3, 2, 1, progressive, false, 0, orientation}));
+        for (const uint8_t orientation : {2, 6, 7, 9})
+            seeds.push_back(jpeg({3, 2, 1, progressive, false, 0, orientation}));
     }
-    const std::pair<png_uint_32, int> formats[] = {
-        {PNG_FORMAT_GRAY, 1}, {PNG_FORMAT_GA, 2}, {PNG_FORMAT_RGB, 3}, {PNG_FORMAT_RGBA, 4},
-        {PNG_FORMAT_LINEAR_RGB, 6}, {PNG_FORMAT_LINEAR_Y, 2}, {PNG_FORMAT_RGB_COLORMAP, 1}, {PNG_FORMAT_RGBA_COLORMAP, 1}};
+    const std::pair<png_uint_32, int> formats[] = {{PNG_FORMAT_GRAY, 1},         {PNG_FORMAT_GA, 2},
+                                                   {PNG_FORMAT_RGB, 3},          {PNG_FORMAT_RGBA, 4},
+                                                   {PNG_FORMAT_LINEAR_RGB, 6},   {PNG_FORMAT_LINEAR_Y, 2},
+                                                   {PNG_FORMAT_RGB_COLORMAP, 1}, {PNG_FORMAT_RGBA_COLORMAP, 1}};
     for (const auto& [format, bytes] : formats) seeds.push_back(png(format, bytes));
     return seeds;
 }

@@ -1,6 +1,6 @@
 """Write small images of every kind the decode gate knows into a folder, as seeds for the fuzzer.
 
-    python fuzz/seeds.py FOLDER
+Run it as `python fuzz/seeds.py FOLDER`.
 """
 
 import struct
@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
@@ -22,7 +23,7 @@ def picture(mode: str = "RGB") -> Image.Image:
     return rgb.convert(mode)
 
 
-def encoded(image: Image.Image, kind: str, **options: object) -> bytes:
+def encoded(image: Image.Image, kind: str, **options: Any) -> bytes:
     buffer = BytesIO()
     image.save(buffer, kind, **options)
     return buffer.getvalue()
@@ -38,10 +39,9 @@ def jpegs() -> Iterator[tuple[str, bytes]]:
     for sampling in ("4:4:4", "4:2:2", "4:2:0"):
         for progressive in (False, True):
             for restart in (0, 1):
-                yield (
-                    f"rgb-{sampling.replace(':', '')}-{progressive:d}{restart}.jpg",
-                    encoded(picture(), "JPEG", subsampling=sampling, progressive=progressive, restart_marker_rows=restart),
-                )
+                options = {"subsampling": sampling, "progressive": progressive, "restart_marker_rows": restart}
+                name = f"rgb-{sampling.replace(':', '')}-{progressive:d}{restart}.jpg"
+                yield name, encoded(picture(), "JPEG", **options)
     for mode in ("L", "CMYK"):
         for progressive in (False, True):
             yield f"{mode}-{progressive:d}.jpg", encoded(picture(mode), "JPEG", progressive=progressive)

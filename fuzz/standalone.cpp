@@ -3,10 +3,12 @@
 //     decode_fuzz --executions 1000000 --seed 1 --seconds 600 [--corpus FOLDER] [--crash FILE] [FILE...]
 //
 // Files named on the command line are run once, unmutated. The last line of output is JSON.
+#include <sanitizer/asan_interface.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -20,10 +22,6 @@
 #include "builtin_seeds.h"
 #include "decode_gate.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#endif
-
 namespace {
 
 using Input = std::vector<uint8_t>;
@@ -35,7 +33,8 @@ Input current;
 std::string crash_file = "decode-crash.bin";
 
 void save_current() {
-    std::ofstream(crash_file, std::ios::binary).write(reinterpret_cast<const char*>(current.data()), static_cast<std::streamsize>(current.size()));
+    std::ofstream(crash_file, std::ios::binary)
+        .write(reinterpret_cast<const char*>(current.data()), static_cast<std::streamsize>(current.size()));
     std::fprintf(stderr, "the input is in %s\n", crash_file.c_str());
 }
 
@@ -59,9 +58,11 @@ class Mutator {
     uint64_t below(uint64_t bound) { return random_() % std::max<uint64_t>(bound, 1); }
 
     void change(Input& input, const std::vector<Input>& seeds) {
-        static constexpr uint8_t notable[] = {0, 1, 2, 3, 4, 7, 8, 16, 0x7F, 0x80, 0xC0, 0xC2, 0xC4, 0xD9, 0xDA, 0xDB, 0xFE, 0xFF};
+        static constexpr uint8_t notable[] = {0,    1,    2,    3,    4,    7,    8,    16,   0x7F,
+                                              0x80, 0xC0, 0xC2, 0xC4, 0xD9, 0xDA, 0xDB, 0xFE, 0xFF};
         const size_t at = below(input.size()), length = 1 + below(std::min<size_t>(input.size() - at, 200));
-        const auto begin = input.begin() + static_cast<std::ptrdiff_t>(at), end = begin + static_cast<std::ptrdiff_t>(length);
+        const auto begin = input.begin() + static_cast<std::ptrdiff_t>(at),
+                   end = begin + static_cast<std::ptrdiff_t>(length);
         switch (below(9)) {
             case 0:
             case 1: input[at] ^= static_cast<uint8_t>(1u << below(8)); break;
@@ -70,11 +71,14 @@ class Mutator {
             case 4:  // headers decide most, and they are a small part of the bytes
                 input[below(std::min<size_t>(input.size(), 700))] = notable[below(std::size(notable))];
                 break;
-            case 5: if (below(4) == 0) input.resize(at); break;
+            case 5:
+                if (below(4) == 0) input.resize(at);
+                break;
             case 6: input.erase(begin, end); break;
             case 7: {
                 const Input chunk(begin, end);
-                input.insert(input.begin() + static_cast<std::ptrdiff_t>(below(input.size())), chunk.begin(), chunk.end());
+                input.insert(input.begin() + static_cast<std::ptrdiff_t>(below(input.size())), chunk.begin(),
+                             chunk.end());
                 break;
             }
             default: {
@@ -106,16 +110,20 @@ struct Tally {
         using pixelmill::Verdict;
         rusage usage{};
         getrusage(RUSAGE_SELF, &usage);
-        std::printf("{\"executions\": %llu, \"seed\": %llu, \"seconds\": %.1f, \"per_second\": %.0f, \"slowest_ms\": %.1f, \"max_rss_mb\": %ld",
-                    static_cast<unsigned long long>(executions), static_cast<unsigned long long>(seed), seconds,
-                    static_cast<double>(executions) / std::max(seconds, 1e-9), slowest * 1000, usage.ru_maxrss / 1024);
+        std::printf(
+            "{\"executions\": %llu, \"seed\": %llu, \"seconds\": %.1f, \"per_second\": %.0f, \"slowest_ms\": %.1f, "
+            "\"max_rss_mb\": %ld",
+            static_cast<unsigned long long>(executions), static_cast<unsigned long long>(seed), seconds,
+            static_cast<double>(executions) / std::max(seconds, 1e-9), slowest * 1000, usage.ru_maxrss / 1024);
         const std::pair<const char*, Verdict> names[] = {
-            {"decoded", Verdict::decoded},     {"noted", Verdict::noted},         {"not_an_image", Verdict::not_an_image},
-            {"truncated", Verdict::truncated}, {"corrupt", Verdict::corrupt},     {"too_large", Verdict::too_large},
+            {"decoded", Verdict::decoded},           {"noted", Verdict::noted},
+            {"not_an_image", Verdict::not_an_image}, {"truncated", Verdict::truncated},
+            {"corrupt", Verdict::corrupt},           {"too_large", Verdict::too_large},
             {"unsupported", Verdict::unsupported}};
         for (const auto& [name, verdict] : names) {
             const auto found = verdicts.find(verdict);
-            std::printf(", \"%s\": %llu", name, static_cast<unsigned long long>(found == verdicts.end() ? 0 : found->second));
+            std::printf(", \"%s\": %llu", name,
+                        static_cast<unsigned long long>(found == verdicts.end() ? 0 : found->second));
         }
         std::printf("}\n");
     }
@@ -138,12 +146,18 @@ Options parse(int count, char** arguments) {
         }
         if (i + 1 == count) std::exit((std::fprintf(stderr, "%s needs a value\n", arguments[i]), 2));
         const char* value = arguments[++i];
-        if (name == "--executions") options.executions = std::strtoull(value, nullptr, 10);
-        else if (name == "--seed") options.seed = std::strtoull(value, nullptr, 10);
-        else if (name == "--seconds") options.seconds = std::strtod(value, nullptr);
-        else if (name == "--corpus") options.corpus = value;
-        else if (name == "--crash") crash_file = value;
-        else std::exit((std::fprintf(stderr, "no option is called %s\n", name.c_str()), 2));
+        if (name == "--executions")
+            options.executions = std::strtoull(value, nullptr, 10);
+        else if (name == "--seed")
+            options.seed = std::strtoull(value, nullptr, 10);
+        else if (name == "--seconds")
+            options.seconds = std::strtod(value, nullptr);
+        else if (name == "--corpus")
+            options.corpus = value;
+        else if (name == "--crash")
+            crash_file = value;
+        else
+            std::exit((std::fprintf(stderr, "no option is called %s\n", name.c_str()), 2));
     }
     return options;
 }
@@ -162,9 +176,8 @@ std::vector<Input> load_seeds(const std::string& folder) {
 
 int main(int count, char** arguments) {
     const Options options = parse(count, arguments);
-#if defined(__SANITIZE_ADDRESS__)
     __asan_set_death_callback(save_current);
-#endif
+    std::signal(SIGABRT, [](int) { save_current(); });  // a broken promise, or an exception that is no fault
     Tally tally;
     const auto start = Clock::now();
     if (!options.files.empty()) {
@@ -176,7 +189,9 @@ int main(int count, char** arguments) {
         Mutator mutator(options.seed);
         while (tally.executions < options.executions) {
             tally.run(mutator.mutate(seeds));
-            if (tally.executions % 256 == 0 && std::chrono::duration<double>(Clock::now() - start).count() > options.seconds) break;
+            if (tally.executions % 256 == 0 &&
+                std::chrono::duration<double>(Clock::now() - start).count() > options.seconds)
+                break;
         }
     }
     tally.seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -195,10 +196,11 @@ NB_MODULE(_core, module) {
              "slot"_a, "value"_a.noconvert())
         .def("add_input", &Program::add_input, "slot"_a, "number"_a)
         .def("add_step",
-             [](Program& self, const std::string& kind, nb::dict params, std::vector<int> in, std::vector<int> out) {
-                 self.add_step(kind, parameters(params), std::move(in), std::move(out));
+             [](Program& self, const std::string& kind, nb::dict params, std::vector<int> in, std::vector<int> out,
+                std::vector<std::pair<int, bool>> guards) {
+                 self.add_step(kind, parameters(params), std::move(in), std::move(out), std::move(guards));
              },
-             "kind"_a, "params"_a, "inputs"_a, "outputs"_a)
+             "kind"_a, "params"_a, "inputs"_a, "outputs"_a, "guards"_a)
         .def("set_outputs", &Program::set_outputs, "slots"_a);
 
     nb::class_<Submission>(module, "Submission")

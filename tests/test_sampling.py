@@ -392,10 +392,10 @@ def test_state_is_readable_and_starts_clean_where_it_can():
 
 
 def test_ranks_too_far_apart_are_not_divided_anew():
-    short, _ = ranks_of(3, 2, stick_to_shard=True)
-    state = short.state_dict(short.batch(Position(), 300).following)
-    assert short.batch(short.load_state_dict(state), 2).epochs.tolist() == [300, 301]
-    with pytest.raises(ArgumentError, match="ranks are 150 epochs apart"):
+    short = ranks_of(3, 2, stick_to_shard=True)[0]
+    state = short.state_dict(short.batch(Position(), 3000).following)
+    assert short.batch(short.load_state_dict(state), 2).epochs.tolist() == [3000, 3001]
+    with pytest.raises(ArgumentError, match="ranks are 1500 epochs apart"):
         ReaderOrder(length=3, stick_to_shard=True).load_state_dict(state)
 
 

@@ -26,10 +26,19 @@ void Program::add_input(int slot, int number) {
     inputs_.emplace_back(slot, number);
 }
 
-void Program::add_step(const std::string& kind, const Params& params, std::vector<int> in, std::vector<int> out) {
+void Program::add_step(const std::string& kind, const Params& params, std::vector<int> in, std::vector<int> out,
+                       std::vector<std::pair<int, bool>> guards) {
     for (int slot : out) reserve(slot);
     std::vector<int16_t> leaving(out.size(), -1);
-    instructions_.push_back({make_step(kind, params), std::move(in), std::move(out), std::move(leaving)});
+    instructions_.push_back(
+        {make_step(kind, params), std::move(in), std::move(out), std::move(leaving), std::move(guards)});
+}
+
+bool Program::wanted(const Instruction& instruction, const std::vector<Value>& slots) {
+    return std::all_of(instruction.guards.begin(), instruction.guards.end(), [&](const std::pair<int, bool>& guard) {
+        const Value& condition = slots[static_cast<size_t>(guard.first)];
+        return condition.present() && (condition.number() != 0) == guard.second;
+    });
 }
 
 void Program::set_outputs(std::vector<int> slots) {
@@ -63,6 +72,10 @@ void Program::run(Context& context) const {
     int number = 0;
     try {
         for (const Instruction& instruction : instructions_) {
+            if (!wanted(instruction, slots)) {
+                ++number;
+                continue;
+            }
             in.clear();
             for (int slot : instruction.in) in.push_back(slot < 0 ? Value{} : slots[slot]);
             out.assign(instruction.out.size(), Value{});

@@ -18,7 +18,8 @@ class Program {
     // Slots are numbered by the caller. A constant slot keeps its memory in the program.
     void add_constant(int slot, const Value& value);
     void add_input(int slot, int number);  // fed from outside with every batch
-    void add_step(const std::string& kind, const Params& params, std::vector<int> in, std::vector<int> out);
+    void add_step(const std::string& kind, const Params& params, std::vector<int> in, std::vector<int> out,
+                  std::vector<std::pair<int, bool>> guards = {});
     void set_outputs(std::vector<int> slots);
 
     int outputs() const { return static_cast<int>(outputs_.size()); }
@@ -31,7 +32,9 @@ class Program {
         std::unique_ptr<Step> step;
         std::vector<int> in, out;
         std::vector<int16_t> leaving;
+        std::vector<std::pair<int, bool>> guards;  // slot, what it must be for the step to run
     };
+    static bool wanted(const Instruction& instruction, const std::vector<Value>& slots);
     void reserve(int slot);
 
     std::vector<Instruction> instructions_;

@@ -23,6 +23,7 @@ from pixelmill.engine.native import Array, Data, NativeEngine, Pending, Result, 
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.external_source import Feed
 from pixelmill.graph import DataNode, OperatorNode, as_node
+from pixelmill.operators.readers import Reader
 from pixelmill.recovery import Errors, OnError, Recovery
 from pixelmill.sampling import LastBatchPolicy, Position, ReaderOrder
 from pixelmill.tensors import TensorListCPU
@@ -127,7 +128,8 @@ class Pipeline:
         self._batch_size = batch_size
         self._num_threads = num_threads
         self._device_id = device_id
-        self._seed = int.from_bytes(os.urandom(6), "little") if seed is None or seed < 0 else int(seed)
+        self._seed_given = seed is not None and seed >= 0
+        self._seed = int(seed or 0) if self._seed_given else int.from_bytes(os.urandom(6), "little")
         self._depth = depth
         self._py_num_workers = py_num_workers
         self._recovery = Recovery(on_error, max_errors, strict)
@@ -136,13 +138,17 @@ class Pipeline:
         self._expected = {"dtype": output_dtype, "ndim": output_ndim, "layout": output_layout}
         self._checkpoint = checkpoint
         self._policy = LastBatchPolicy.FILL
+        self._main = 0
+        self._padded = False
         self._outputs: list[DataNode] | None = None
         self._tokens: list[Token[Pipeline | None]] = []
         self._engine: NativeEngine | None = None
+        self._finalizer: Any = None
         self._valid: Array = np.ones(0, bool)
         self._iterations = 0
         self._restored = False
         self._iterator_state: dict[str, Any] = {}
+        self._orphans: list[Pending] = []
 
     # Building
 
@@ -186,12 +192,16 @@ class Pipeline:
             raise ArgumentError("Pipeline: the graph has no outputs")
         self._nodes = _operators(nodes)
         _tell_about_gpu(nodes, self._nodes)
+        self._compile()
+        if self._checkpoint is not None:
+            self.load_state_dict(json.loads(self._checkpoint))
+
+    def _compile(self) -> None:
+        nodes = self._outputs or []
         self._plan = compile_graph([node.expr for node in nodes], seed=self._seed, **self._rules)
         self._orders = [self._order(number) for number in range(len(self._plan.readers))]
         self._feeds = self._make_feeds(self._plan)
         self._start([Position()] * len(self._orders))
-        if self._checkpoint is not None:
-            self.load_state_dict(json.loads(self._checkpoint))
 
     def _order(self, number: int) -> ReaderOrder:
         reader = self._plan.readers[number]
@@ -202,8 +212,13 @@ class Pipeline:
             num_shards=reader.num_shards,
             shard_id=reader.shard_id,
             stick_to_shard=reader.stick_to_shard,
-            pad_last_batch=reader.pad_last_batch,
+            pad_last_batch=reader.pad_last_batch or self._padded,
         )
+
+    def _pad(self) -> None:
+        """Treat all readers as if they had `pad_last_batch`: no batch of an epoch reaches into the next."""
+        self._padded = True
+        self._orders = [self._order(number) for number in range(len(self._orders))]
 
     def _make_feeds(self, plan: Plan) -> list[Feed]:
         names = {}
@@ -214,14 +229,29 @@ class Pipeline:
 
     def _start(self, positions: list[Position]) -> None:
         """Make the threads, and stand at `positions`."""
-        if self._engine is not None:
-            self._engine.close()
-        self._engine = NativeEngine(self._plan, threads=self._num_threads, limits=self._limits)
-        self._finalizer = weakref.finalize(self, self._engine.close)
+        self._make_engine()
         self._positions = self._delivered = positions
         self._queue: deque[_Scheduled] = deque()
         self._stopped = False
         self._scheduled_alone = 0
+
+    def _make_engine(self) -> NativeEngine:
+        if self._engine is not None:
+            self._engine.close()
+            self._finalizer.detach()
+        self._engine = NativeEngine(self._plan, threads=self._num_threads, limits=self._limits)
+        self._finalizer = weakref.finalize(self, self._engine.close)
+        return self._engine
+
+    def _after_fork(self) -> None:
+        """In a child process: begin the batches under way anew, as the threads that worked on them are the parent's."""
+        if self._engine is None or not self._engine.forked():
+            return
+        engine = self._make_engine()
+        for scheduled in self._queue:
+            # Kept, because the parent's threads may have held its locks in the moment of the fork.
+            self._orphans.append(scheduled.pending)
+            scheduled.pending = engine.submit(scheduled.samples)
 
     # Feeding
 
@@ -270,11 +300,13 @@ class Pipeline:
     def schedule_run(self) -> None:
         """Begin a batch, to be taken by `share_outputs`."""
         self.build()
+        self._after_fork()
         self._schedule()
         self._scheduled_alone += 1
 
     def share_outputs(self) -> tuple[TensorListCPU, ...]:
         """Take the oldest batch that was begun."""
+        self._after_fork()
         self._scheduled_alone = max(self._scheduled_alone - 1, 0)
         return self._next()
 
@@ -287,14 +319,13 @@ class Pipeline:
 
     def reset(self) -> None:
         """Begin the next epoch of the sources after StopIteration."""
-        if self._stopped:
+        if self._stopped and not self._queue:
             self._stopped = False
             for feed in self._feeds:
                 feed.reset()
 
     def _top_up(self) -> None:
-        if self._engine is not None and self._engine.forked():
-            self._start(self._delivered)
+        self._after_fork()
         while len(self._queue) < self._depth and not self._stopped:
             try:
                 self.iter_setup()
@@ -328,10 +359,13 @@ class Pipeline:
             numbers = np.arange(size, dtype=np.uint64) + np.uint64(max(first, 0) * self._batch_size)
             epochs = np.full(size, self._feeds[0].epoch if self._feeds else 0, np.uint32)
             items = np.empty((size, 0), np.int64)
+        self._positions = [batch.following for batch in batches]
+        main = batches[self._main] if batches else None
+        if main is not None and main.size < size:  # nobody wants to see the copies behind the last sample
+            epochs, numbers, items = epochs[: main.size], numbers[: main.size], items[: main.size]
+            inputs = {key: data[: main.size] for key, data in inputs.items()}
         samples = Samples(epochs, numbers, items, inputs)
         assert self._engine is not None
-        self._positions = [batch.following for batch in batches]
-        main = batches[0] if batches else None
         self._queue.append(
             _Scheduled(
                 samples,
@@ -393,20 +427,26 @@ class Pipeline:
     def _metas(self) -> dict[str, dict[str, int]]:
         self.build()
         metas = {}
-        for node in self._nodes:
-            readers = {expr.step.params["reader"] for expr in node.exprs if "reader" in expr.step.params}
-            for reader in readers:
-                length, shards = len(reader.index), reader.num_shards
-                padded = -(-length // shards) * shards if reader.pad_last_batch else length
-                metas[node.name] = {
-                    "epoch_size": length,
-                    "epoch_size_padded": padded,
-                    "number_of_shards": shards,
-                    "shard_id": reader.shard_id,
-                    "pad_last_batch": int(reader.pad_last_batch),
-                    "stick_to_shard": int(reader.stick_to_shard),
-                }
+        for name, reader in self._readers().items():
+            length, shards = len(reader.index), reader.num_shards
+            padded = -(-length // shards) * shards if reader.pad_last_batch else length
+            metas[name] = {
+                "epoch_size": length,
+                "epoch_size_padded": padded,
+                "number_of_shards": shards,
+                "shard_id": reader.shard_id,
+                "pad_last_batch": int(reader.pad_last_batch),
+                "stick_to_shard": int(reader.stick_to_shard),
+            }
         return metas
+
+    def _readers(self) -> dict[str, Reader]:
+        return {
+            node.name: expr.step.params["reader"]
+            for node in self._nodes
+            for expr in node.exprs
+            if "reader" in expr.step.params
+        }
 
     @property
     def errors(self) -> Errors:
@@ -428,6 +468,7 @@ class Pipeline:
         return {
             "version": 1,
             "seed": self._seed,
+            "padded": self._padded,
             "iterations": self._iterations,
             "readers": readers,
             "sources": feeds,
@@ -442,7 +483,12 @@ class Pipeline:
         if len(state["readers"]) != len(self._orders) or len(state["sources"]) != len(self._feeds):
             raise ArgumentError("load_state_dict: the state belongs to a pipeline with other readers or sources")
         if state["seed"] != self._seed:
-            raise ArgumentError(f"load_state_dict: the seed was {state['seed']}, now it is {self._seed}")
+            if self._seed_given:
+                raise ArgumentError(f"load_state_dict: the seed was {state['seed']}, now it is {self._seed}")
+            self._seed = int(state["seed"])
+            self._compile()
+        if state["padded"] and not self._padded:
+            self._pad()
         positions = [order.load_state_dict(s) for order, s in zip(self._orders, state["readers"], strict=True)]
         for feed, known in zip(self._feeds, state["sources"], strict=True):
             feed.iteration, feed.epoch = int(known["iteration"]), int(known["epoch"])

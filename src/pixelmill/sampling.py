@@ -31,7 +31,7 @@ UInts = npt.NDArray[np.uint64]
 _SORT_UP_TO = 4096  # short permutations are a sort of hashes: uniform over all orders, at a bounded cost
 _MAX_HISTORY = 32  # keeps the state under 1 KB
 _MAX_SHARDS = 2**16
-_MAX_DRIFT = 100  # epochs that ranks may be apart when the rest is divided anew
+_MAX_DRIFT = 1000  # epochs that ranks may be apart when the rest is divided anew
 _ALL_BUT_LAST = -1  # in place of taken: each shard has exactly its last sample left
 _MASK = 2**64 - 1
 _GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53  # of splitmix64 and MurmurHash3
@@ -337,13 +337,22 @@ def _span(order: ReaderOrder, position: Position) -> tuple[int, int]:
     return low, max(high, _span(order, prior)[1])
 
 
+@lru_cache(maxsize=16)
+def _touched(order: ReaderOrder, prior: Position, shards: int) -> Ints:
+    """Count as _before does, in one row for each epoch of the span of prior."""
+    low, high = _span(order, prior)
+    rows = np.zeros((high - low + 1, shards), np.int64)
+    for epoch in range(low, high):
+        turn = 0 if order.stick_to_shard else -epoch % shards
+        rows[epoch - low + 1] = rows[epoch - low] + np.roll(_sizes(_left(order, prior, epoch), shards), turn)
+    return rows
+
+
 @lru_cache(maxsize=64)
 def _before(order: ReaderOrder, prior: Position, shards: int, epoch: int) -> Ints:
     """Count for each rank the samples that its stream, beginning at prior, holds before an epoch."""
     low, high = _span(order, prior)
-    total = np.zeros(shards, np.int64)
-    for touched in range(low, min(high, epoch)):
-        total += np.roll(_sizes(_left(order, prior, touched), shards), 0 if order.stick_to_shard else -touched % shards)
+    total: Ints = _touched(order, prior, shards)[max(min(epoch, high) - low, 0)]
     clean = max(epoch - high, 0)
     if order.stick_to_shard:
         return total + clean * _sizes(order.length, shards)

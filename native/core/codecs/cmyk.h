@@ -24,7 +24,8 @@ inline void cmyk_row_to_rgb(uint8_t* out, const uint8_t* in, int64_t width, int6
 
 // Weights .299 .587 .114 in 16-bit fixed point, rounded; they add up to 65536 so that white stays white.
 inline uint32_t luma(uint32_t red, uint32_t green, uint32_t blue) {
-    return static_cast<uint32_t>((uint64_t{red} * 19595 + uint64_t{green} * 38470 + uint64_t{blue} * 7471 + 32768) >> 16);
+    return static_cast<uint32_t>((uint64_t{red} * 19595 + uint64_t{green} * 38470 + uint64_t{blue} * 7471 + 32768) >>
+                                 16);
 }
 
 }  // namespace pixelmill

@@ -61,10 +61,14 @@ void store(T* out, const Pixel<T>& pixel, Colour colour, int64_t channels) {
 template <class Out, class In>
 Out normalised(In sample) {
     constexpr In top = std::numeric_limits<In>::max();
-    if constexpr (std::is_same_v<Out, Half>) return to_half(sample / static_cast<float>(top));
-    else if constexpr (std::is_floating_point_v<Out>) return sample / static_cast<Out>(top);
-    else if constexpr (std::is_same_v<Out, In>) return sample;
-    else if constexpr (std::is_same_v<Out, uint8_t>) return static_cast<uint8_t>(sample >> 8);
+    if constexpr (std::is_same_v<Out, Half>)
+        return to_half(sample / static_cast<float>(top));
+    else if constexpr (std::is_floating_point_v<Out>)
+        return sample / static_cast<Out>(top);
+    else if constexpr (std::is_same_v<Out, In>)
+        return sample;
+    else if constexpr (std::is_same_v<Out, uint8_t>)
+        return static_cast<uint8_t>(sample >> 8);
     else {
         // 255 and 65535 divide every 2^n - 1 of the wider unsigned types; the others need rounding.
         constexpr auto most = static_cast<uint64_t>(std::numeric_limits<Out>::max());
@@ -106,7 +110,8 @@ void convert(const Value& out, const Value& in, Colour colour) {
     for (int64_t y = 0; y < out.shape[0]; y++) {
         const In* from = in.as<const In>() + y * in.stride[0];
         for (int64_t x = 0; x < width; x++)
-            store(&row[static_cast<size_t>(x * channels)], load(from + x * in.stride[1], in.stride[2], in.shape[2]), colour, channels);
+            store(&row[static_cast<size_t>(x * channels)], load(from + x * in.stride[1], in.stride[2], in.shape[2]),
+                  colour, channels);
         write(out.data + y * row_bytes, row.data(), width * channels);
     }
 }
@@ -123,8 +128,10 @@ Colour colour_of(const std::string& name) {
 }
 
 void convert_pixels(const Value& out, const Value& in, Colour colour) {
-    if (in.dtype == DType::u16) convert<uint16_t>(out, in, colour);
-    else convert<uint8_t>(out, in, colour);
+    if (in.dtype == DType::u16)
+        convert<uint16_t>(out, in, colour);
+    else
+        convert<uint8_t>(out, in, colour);
 }
 
 }  // namespace pixelmill

@@ -33,9 +33,11 @@ void check_picture(const ForeignPicture& picture, const ImageInfo& info, const L
 
 void set_foreign_decoder(ForeignDecoder decoder) { installed() = std::move(decoder); }
 
-ForeignPicture decode_foreign(Bytes file, const ImageInfo& info, const Limits& limits, const ForeignAllocator& allocate) {
+ForeignPicture decode_foreign(Bytes file, const ImageInfo& info, const Limits& limits,
+                              const ForeignAllocator& allocate) {
     const ForeignDecoder& decoder = installed();
-    if (!decoder) throw Fault(FaultKind::unsupported, std::string(name_of(info.format)) + ": there is no decoder for it");
+    if (!decoder)
+        throw Fault(FaultKind::unsupported, std::string(name_of(info.format)) + ": there is no decoder for it");
     int64_t granted = 0;
     const ForeignAllocator bounded = [&](int64_t bytes) {
         if (bytes <= 0 || bytes / 8 > limits.pixels)

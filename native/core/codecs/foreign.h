@@ -10,24 +10,26 @@
 namespace pixelmill {
 
 struct ForeignPicture {
-    std::byte* data = nullptr;      // from the allocator below: packed HWC
+    std::byte* data = nullptr;  // from the allocator below: packed HWC
     int64_t height = 0, width = 0;
-    int channels = 0;               // gray, gray + alpha, RGB, RGBA
-    int bits = 8;                   // 8, or 16 in the machine's byte order
-    bool oriented = false;          // the orientation of ImageInfo is applied already
+    int channels = 0;       // gray, gray + alpha, RGB, RGBA
+    int bits = 8;           // 8, or 16 in the machine's byte order
+    bool oriented = false;  // the orientation of ImageInfo is applied already
 };
 
 // Gives `bytes` bytes that live until the end of the sample. Fault too_large.
 using ForeignAllocator = std::function<std::byte*(int64_t bytes)>;
 
 // Decodes the first frame, or throws a Fault. Called from any thread.
-using ForeignDecoder = std::function<ForeignPicture(Bytes file, const ImageInfo& info, const ForeignAllocator& allocate)>;
+using ForeignDecoder =
+    std::function<ForeignPicture(Bytes file, const ImageInfo& info, const ForeignAllocator& allocate)>;
 
 // To be set once, before the first sample.
 void set_foreign_decoder(ForeignDecoder decoder);
 
 // Calls the decoder and distrusts it. Faults: unsupported without a decoder, corrupt when the picture is not what the
 // header said, too_large, and the decoder's own.
-ForeignPicture decode_foreign(Bytes file, const ImageInfo& info, const Limits& limits, const ForeignAllocator& allocate);
+ForeignPicture decode_foreign(Bytes file, const ImageInfo& info, const Limits& limits,
+                              const ForeignAllocator& allocate);
 
 }  // namespace pixelmill

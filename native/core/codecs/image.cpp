@@ -26,8 +26,8 @@ std::string first_bytes(Bytes file) {
 ImageInfo jpeg_info(Bytes file) {
     const JpegHeader header = read_jpeg_header(file);
     const ExifOrientation orientation = exif_orientation(header.exif);
-    return {ImageFormat::jpeg,   header.width,        header.height,     header.components, header.bits,
-            orientation.value,   orientation.invalid, header.more_frames};
+    return {ImageFormat::jpeg, header.width,      header.height,       header.components,
+            header.bits,       orientation.value, orientation.invalid, header.more_frames};
 }
 
 ImageInfo read_header(Bytes file, ImageFormat format) {
@@ -83,14 +83,15 @@ void check_extents(ImageFormat format, int64_t width, int64_t height, const Limi
     const auto name = std::string(name_of(format));
     const std::string extents = std::to_string(width) + "x" + std::to_string(height);
     if (width <= 0 || height <= 0)
-        throw Fault(FaultKind::corrupt, "corrupt " + name + ": the header says " + extents + " pixels (width x height)");
+        throw Fault(FaultKind::corrupt,
+                    "corrupt " + name + ": the header says " + extents + " pixels (width x height)");
     if (width > limits.side || height > limits.side)
         throw Fault(FaultKind::too_large, name + " of " + extents + " (width x height): a side may have at most " +
                                               std::to_string(limits.side) + " pixels");
     if (width > limits.pixels / height)
-        throw Fault(FaultKind::too_large, name + " of " + extents + " (width x height) = " +
-                                              std::to_string(width * height) + " pixels: the limit is " +
-                                              std::to_string(limits.pixels));
+        throw Fault(FaultKind::too_large, name + " of " + extents +
+                                              " (width x height) = " + std::to_string(width * height) +
+                                              " pixels: the limit is " + std::to_string(limits.pixels));
 }
 
 ImageInfo read_info(Bytes file, const Limits& limits) {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-extern "C" {
-#include <jpeglib.h>
+// clang-format off: they need <cstdio>, and in this order
 #include <jerror.h>
-}
+#include <jpeglib.h>
+// clang-format on
 
 #include "../fault.h"
 #include "cmyk.h"
@@ -29,8 +29,8 @@ struct JpegState {
 
     Bytes file;
     JpegRequest request;
-    Window made;                // what plan() promised
-    bool whole_rows = false;    // the window has to be cut out by hand
+    Window made;              // what plan() promised
+    bool whole_rows = false;  // the window has to be cut out by hand
     View<uint8_t> out;
     std::vector<uint8_t> line;  // one row on its way to `out`
 
@@ -38,9 +38,9 @@ struct JpegState {
     int error_code = 0;
     char warning[JMSG_LENGTH_MAX] = "";  // the first
     int64_t warnings = 0;
-    bool decoding = false;      // the header is behind us
-    bool ended = false;         // libjpeg asked for more bytes than there are
-    bool starved = false;       // and lacked them for pixels
+    bool decoding = false;  // the header is behind us
+    bool ended = false;     // libjpeg asked for more bytes than there are
+    bool starved = false;   // and lacked them for pixels
     int64_t missing_row = 0;
     int missing_scan = 0;
 };
@@ -191,8 +191,10 @@ void read_rows_through_line(JpegState& state) {
         JSAMPROW row = state.line.data();
         jpeg_read_scanlines(&state.info, &row, 1);
         if (y < 0) continue;
-        if (bytes == 4 && state.info.out_color_space == JCS_CMYK) convert_cmyk(out.at(y, 0), wanted, state);
-        else std::memcpy(out.at(y, 0), wanted, static_cast<size_t>(out.width * bytes));
+        if (bytes == 4 && state.info.out_color_space == JCS_CMYK)
+            convert_cmyk(out.at(y, 0), wanted, state);
+        else
+            std::memcpy(out.at(y, 0), wanted, static_cast<size_t>(out.width * bytes));
     }
 }
 
@@ -232,7 +234,8 @@ bool out_of_data(JpegState& state) {
     if (!state.ended || state.starved) return state.starved;
     // Without its last marker a file may still be whole. Arithmetic decoders do not notice what they lack.
     if (state.info.arith_code || (jpeg_has_multiple_scans(&state.info) && !all_scans_came(state.info))) return true;
-    if (state.warnings++ == 0) std::snprintf(state.warning, sizeof state.warning, "the file ends without an end-of-image marker");
+    if (state.warnings++ == 0)
+        std::snprintf(state.warning, sizeof state.warning, "the file ends without an end-of-image marker");
     return false;
 }
 
@@ -262,7 +265,9 @@ bool out_of_data(JpegState& state) {
 }
 
 void refuse_by_name(const JpegHeader& header) {
-    const auto refuse = [](const std::string& what) { throw Fault(FaultKind::unsupported, "unsupported JPEG: " + what); };
+    const auto refuse = [](const std::string& what) {
+        throw Fault(FaultKind::unsupported, "unsupported JPEG: " + what);
+    };
     if (header.lossless()) refuse("lossless coding");
     if (header.hierarchical()) refuse("hierarchical coding");
     if (header.bits != 8) refuse(std::to_string(header.bits) + " bits a sample, 8 are decoded");

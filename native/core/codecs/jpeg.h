@@ -14,9 +14,9 @@ enum class JpegColour { rgb, bgr, gray };
 
 struct JpegRequest {
     JpegColour colour = JpegColour::rgb;
-    int denominator = 1;     // 1, 2, 4 or 8
-    Window window;           // of the scaled picture, which has ceil(extent / denominator) pixels a side
-    bool padded = false;     // four bytes a pixel; never for gray
+    int denominator = 1;  // 1, 2, 4 or 8
+    Window window;        // of the scaled picture, which has ceil(extent / denominator) pixels a side
+    bool padded = false;  // four bytes a pixel; never for gray
     bool fast_idct = false;
 };
 

@@ -22,7 +22,7 @@ bool stands_alone(uint32_t marker) { return marker == 0x01 || (marker >= 0xD0 &&
 struct Segment {
     uint32_t marker = 0;  // 0 at the end of the file
     uint64_t payload = 0, length = 0;
-    bool cut = false;     // the file ends inside of it
+    bool cut = false;  // the file ends inside of it
     uint64_t next = 0;
 };
 

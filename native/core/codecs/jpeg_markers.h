@@ -11,8 +11,8 @@ struct JpegHeader {
     int64_t width = 0, height = 0;
     int components = 0;
     int bits = 0;
-    uint32_t frame = 0;  // the SOF marker, 0xC0..0xCF
-    Bytes exif;          // a TIFF blob behind "Exif\0\0", or empty
+    uint32_t frame = 0;        // the SOF marker, 0xC0..0xCF
+    Bytes exif;                // a TIFF blob behind "Exif\0\0", or empty
     bool more_frames = false;  // a multi-picture file
 
     bool lossless() const { return (frame & 3) == 3; }

@@ -44,15 +44,16 @@ Value decode_jpeg(Context& context, Bytes file, const ImageInfo& info, const Pic
     reader.open(file, context.limits);
     JpegRequest jpeg{JpegColour::rgb, request.denominator, wanted, request.padded && !convert && channels == 3,
                      request.fast_idct};
-    if (channels == 1) jpeg.colour = JpegColour::gray;
-    else if (request.colour == Colour::bgr && !convert) jpeg.colour = JpegColour::bgr;
+    if (channels == 1)
+        jpeg.colour = JpegColour::gray;
+    else if (request.colour == Colour::bgr && !convert)
+        jpeg.colour = JpegColour::bgr;
     const Window made = reader.plan(jpeg);
     const bool direct = made == wanted && orientation == Orientation{} && !convert && !jpeg.padded;
     const Shape shape{made.height, made.width, reader.pixel_bytes()};
     Value picture = direct ? context.allocate(0, DType::u8, shape) : context.scratch(DType::u8, shape);
     reader.decode({picture.as<uint8_t>(), made.height, made.width, channels, picture.stride[0], picture.stride[1], 1});
-    if (reader.warnings() > 0)
-        context.note(Note::decoder_warning, "libjpeg: " + std::string(reader.first_warning()));
+    if (reader.warnings() > 0) context.note(Note::decoder_warning, "libjpeg: " + std::string(reader.first_warning()));
     picture.shape[2] = channels;
     const Value part = cut(picture, wanted.y - made.y, wanted.x - made.x, wanted.height, wanted.width);
     return finish(context, oriented(part, orientation), info, request, convert);
@@ -68,15 +69,17 @@ Value decode_png(Context& context, Bytes file, const ImageInfo& info, const Pict
     png.sixteen = info.bits == 16 && request.dtype != DType::u8;
     const int channels = png_channels(info, png);
     const DType made = png.sixteen ? DType::u16 : DType::u8;
-    const bool convert = request.dtype != made || request.colour == Colour::ycbcr || channels != channels_of(info, request.colour);
+    const bool convert =
+        request.dtype != made || request.colour == Colour::ycbcr || channels != channels_of(info, request.colour);
     png.bgr = request.colour == Colour::bgr && !convert;
     png.first_row = wanted.y;
     const bool direct = wanted.width == info.width && orientation == Orientation{} && !convert;
     const Shape shape{wanted.height, info.width, channels};
     const Value picture = direct ? context.allocate(0, made, shape) : context.scratch(made, shape);
     const int64_t item = size_of(made);
-    const auto warnings = decode_png({picture.as<uint8_t>(), shape[0], shape[1], channels, picture.stride[0] * item,
-                                      picture.stride[1] * item, item}, file, info, png);
+    const auto warnings = decode_png(
+        {picture.as<uint8_t>(), shape[0], shape[1], channels, picture.stride[0] * item, picture.stride[1] * item, item},
+        file, info, png);
     if (warnings.count > 0) context.note(Note::decoder_warning, "libpng: " + warnings.first);
     const Value part = cut(picture, 0, wanted.x, wanted.height, wanted.width);
     return finish(context, oriented(part, orientation), info, request, convert);

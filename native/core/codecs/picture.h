@@ -12,11 +12,11 @@ namespace pixelmill {
 struct PictureRequest {
     Colour colour = Colour::rgb;
     DType dtype = DType::u8;
-    bool orient = true;      // turn it as its EXIF orientation says
+    bool orient = true;  // turn it as its EXIF orientation says
     bool fast_idct = false;
-    bool padded = false;     // pixels may be four bytes apart
-    int denominator = 1;     // JPEG only: 1, 2, 4 or 8
-    Window part;             // of the picture as it will be seen, scaled
+    bool padded = false;  // pixels may be four bytes apart
+    int denominator = 1;  // JPEG only: 1, 2, 4 or 8
+    Window part;          // of the picture as it will be seen, scaled
 };
 
 // Channels of the decoded picture. With `any`: as stored, except that CMYK becomes RGB.

@@ -1,5 +1,7 @@
 #include "png.h"
 
+#include <png.h>
+
 #include <array>
 #include <bit>
 #include <csetjmp>
@@ -7,8 +9,6 @@
 #include <cstring>
 #include <new>
 #include <vector>
-
-#include <png.h>
 
 #include "../fault.h"
 
@@ -30,14 +30,14 @@ struct PngState {
     size_t position = 0;
     PngRequest request;
     View<uint8_t> out;
-    std::vector<uint8_t> spare;      // a row nobody asked for
-    std::vector<png_bytep> all_rows; // of an interlaced picture
-    int64_t row = 0;                 // the next to come
+    std::vector<uint8_t> spare;       // a row nobody asked for
+    std::vector<png_bytep> all_rows;  // of an interlaced picture
+    int64_t row = 0;                  // the next to come
 
     char error[128] = "";
     char warning[128] = "";
     int64_t warnings = 0;
-    bool ended = false;              // libpng asked for more bytes than there are
+    bool ended = false;  // libpng asked for more bytes than there are
 };
 
 void on_error(png_structp png, png_const_charp text) {
@@ -84,8 +84,10 @@ void configure(PngState& state) {
     const PngRequest& request = state.request;
     png_read_info(png, state.info);
     png_set_expand(png);  // palettes and 1, 2, 4 bits to whole bytes, tRNS to alpha
-    if (!request.sixteen) png_set_strip_16(png);
-    else if (std::endian::native == std::endian::little) png_set_swap(png);
+    if (!request.sixteen)
+        png_set_strip_16(png);
+    else if (std::endian::native == std::endian::little)
+        png_set_swap(png);
     if (!request.alpha) png_set_strip_alpha(png);
     if (request.rgb) png_set_gray_to_rgb(png);
     if (request.bgr) png_set_bgr(png);
@@ -97,7 +99,8 @@ void read_rows(PngState& state) {
     const int64_t end = state.request.first_row + state.out.height;
     for (; state.row < end; state.row++) {
         const bool wanted = state.row >= state.request.first_row;
-        png_read_row(state.png, wanted ? state.out.at(state.row - state.request.first_row, 0) : state.spare.data(), nullptr);
+        png_read_row(state.png, wanted ? state.out.at(state.row - state.request.first_row, 0) : state.spare.data(),
+                     nullptr);
     }
 }
 
@@ -108,8 +111,9 @@ void finish(PngState& state) { png_read_end(state.png, nullptr); }
 [[noreturn]] void throw_error(const PngState& state) {
     const std::string text = state.error;
     if (state.ended)
-        throw Fault(FaultKind::truncated, "truncated PNG: " + std::to_string(state.file.size()) + " bytes present, row " +
-                                              std::to_string(state.row) + " is the first missing");
+        throw Fault(FaultKind::truncated, "truncated PNG: " + std::to_string(state.file.size()) +
+                                              " bytes present, row " + std::to_string(state.row) +
+                                              " is the first missing");
     throw Fault(FaultKind::corrupt, "corrupt PNG: " + text);
 }
 
@@ -164,7 +168,8 @@ PngWarnings decode_png(View<uint8_t> out, Bytes file, const ImageInfo& info, con
     // The last checksum is verified when the end is read. Lacking only the end, the picture is whole.
     if (request.first_row + out.height == info.height && !attempt(state, finish)) {
         if (!state.ended) throw_error(state);
-        if (state.warnings++ == 0) std::snprintf(state.warning, sizeof state.warning, "the file ends before its IEND chunk");
+        if (state.warnings++ == 0)
+            std::snprintf(state.warning, sizeof state.warning, "the file ends before its IEND chunk");
     }
     return {state.warnings, state.warning};
 }

@@ -12,18 +12,18 @@
 namespace pixelmill {
 
 struct PngRequest {
-    bool rgb = true;        // expand gray to three channels; otherwise channels stay as stored
-    bool alpha = false;     // keep it
+    bool rgb = true;     // expand gray to three channels; otherwise channels stay as stored
+    bool alpha = false;  // keep it
     bool bgr = false;
-    bool sixteen = false;   // keep 16-bit samples; otherwise their high byte is taken
+    bool sixteen = false;  // keep 16-bit samples; otherwise their high byte is taken
     int64_t first_row = 0, rows = 0;
 };
 
 // The channels a picture has under a request.
 int png_channels(const ImageInfo& info, const PngRequest& request);
 
-// Deflate makes at most 1032 bytes of one, so a large picture in a small file is found out before anything is allocated.
-// `info` comes from read_info. Fault: truncated.
+// Deflate makes at most 1032 bytes of one, so a large picture in a small file is found out before anything is
+// allocated. `info` comes from read_info. Fault: truncated.
 void check_png_substance(Bytes file, const ImageInfo& info);
 
 struct PngWarnings {

@@ -8,7 +8,7 @@ namespace pixelmill {
 namespace {
 
 constexpr int64_t palette = 3, cmyk = 5;  // values of the tag PhotometricInterpretation
-constexpr uint64_t max_entries = 4096;  // real directories hold some dozens; hostile ones 60,000
+constexpr uint64_t max_entries = 4096;    // real directories hold some dozens; hostile ones 60,000
 
 // Classic TIFF and BigTIFF differ in the widths of counts and offsets only.
 struct Directory {
@@ -22,9 +22,7 @@ struct Directory {
     }
     uint64_t u16(uint64_t at) const { return need(at, 2), big_endian ? be16(file, at) : le16(file, at); }
     uint64_t u32(uint64_t at) const { return need(at, 4), big_endian ? be32(file, at) : le32(file, at); }
-    uint64_t u64(uint64_t at) const {
-        return big_endian ? u32(at) << 32 | u32(at + 4) : u32(at + 4) << 32 | u32(at);
-    }
+    uint64_t u64(uint64_t at) const { return big_endian ? u32(at) << 32 | u32(at + 4) : u32(at + 4) << 32 | u32(at); }
     uint64_t offset(uint64_t at) const { return big_tiff ? u64(at) : u32(at); }
     uint64_t offset_size() const { return big_tiff ? 8 : 4; }
     uint64_t entry_size() const { return big_tiff ? 20 : 12; }

@@ -9,20 +9,15 @@ namespace pixelmill {
 
 namespace {
 
-// The taps of output i that weigh something, before they are cut to the source.
+// The taps of output i that may weigh something, before they are cut to the source. A tap at the very edge of the window
+// is in or out by the last bit of a coordinate, so both ends give way by a few of those.
 Range touched(const AxisFilter& filter, double i) {
     const float begin = static_cast<float>(i) * filter.step + filter.start;
-    const float first = std::ceil(begin);
-    Range range{static_cast<int64_t>(first), static_cast<int64_t>(first) + filter.support};
-    const float offset = first - begin;
-    while (range.last - range.first > 1 && filter.weight(offset) == 0 && range.first < static_cast<int64_t>(first) + 1) {
-        ++range.first;
-    }
-    while (range.last - range.first > 1 &&
-           filter.weight(offset + static_cast<float>(range.last - 1 - static_cast<int64_t>(first))) == 0) {
-        --range.last;
-    }
-    return range;
+    const float slack = 1e-6f + std::fabs(begin) * 1e-6f;
+    const auto first = static_cast<int64_t>(std::ceil(begin - slack));
+    auto last = static_cast<int64_t>(std::ceil(begin + slack)) + filter.support;
+    while (last - first > 1 && filter.weight(std::max(static_cast<float>(last - 1) - begin - slack, 0.0f)) == 0) --last;
+    return {first, last};
 }
 
 // DALI adds the step up in single precision along some axes, so the pixel may be one off from the product.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <span>
 
 #include "axis.h"
 
@@ -20,11 +21,12 @@ WindowTable window_table(Filter filter);  // cubic, lanczos3, gaussian
 
 // What one axis does, resolved once: DALI computes all of this in single precision and so do we.
 struct AxisFilter {
-    AxisFilter(const Axis& axis, const FilterChoice& filters);
+    // Coordinates are counted from source pixel `base`, see window_bases.
+    AxisFilter(const Axis& axis, const FilterChoice& filters, int64_t base = 0);
 
     Filter filter;      // never linear: that is a triangle of radius 1
     float radius;       // in source pixels
-    float start, step;  // the window of output i begins at source coordinate start + i * step (pixel centres at 0)
+    float start, step;  // the window of output i begins at coordinate start + i * step (pixel centres at 0)
     int support;        // taps per output, zero weights at both ends included
 
     // Weight of the source pixel that lies `distance` >= 0 behind the beginning of the window.
@@ -41,5 +43,9 @@ struct AxisFilter {
     float density_;  // table points per source pixel
     WindowTable table_{};
 };
+
+// DALI counts from the first source pixel that matters, except along the axis it resamples first. That shows in the last
+// bit of a coordinate, which decides about a tap or a nearest pixel now and then. Axes are outermost first.
+void window_bases(int64_t* bases, std::span<const Axis> axes, const FilterChoice& filters);
 
 }  // namespace pixelmill

@@ -20,11 +20,11 @@ struct Taps {
 };
 
 // Fills `weight` (room for support) with weights that add up to 1.
-Taps taps_of(const AxisFilter& filter, int64_t i, int64_t source, float* weight) {
+Taps taps_of(const AxisFilter& filter, int64_t i, int64_t base, int64_t source, float* weight) {
     const float begin = static_cast<float>(i) * filter.step + filter.start;
     const float at = std::ceil(begin);
     const float offset = at - begin;
-    const auto first = static_cast<int64_t>(at);
+    const auto first = static_cast<int64_t>(at) + base;
     float sum = 0;
     for (int k = 0; k < filter.support; ++k) {
         weight[k] = filter.weight(offset + static_cast<float>(k));
@@ -59,20 +59,31 @@ void quantise(int16_t* fixed, const float* weight, int count) {
 
 int64_t padded(int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; }
 
-// Moves outputs that would read behind the picture's end to the left, with zeros in front, and copies the last one.
+// Makes `first` ascend or descend all the way, and all outputs read `taps` pixels inside the picture: those that need fewer
+// start earlier, with zeros in front. Then copies the last output as often as vector code may look at it.
 template <class T>
-void settle(T* weights, int32_t* first, const AxisPlan& plan, int64_t extent) {
-    for (int32_t i = 0; i < plan.count; ++i) {
-        const auto shift = static_cast<int32_t>(std::max<int64_t>(first[i] + plan.taps - extent, 0));
-        if (shift == 0) continue;
+void align(AxisPlan& plan, T* weights, int32_t* first, const int32_t* taps, int64_t extent) {
+    const int32_t last = plan.count - 1;
+    const bool descends = first[0] > first[last];
+    int32_t lowest = first[descends ? 0 : last];
+    for (int32_t n = 0; n < plan.count; ++n) {
+        const int32_t i = descends ? n : last - n;
+        lowest = std::min(lowest, first[i]);
+        plan.taps = std::max(plan.taps, first[i] + taps[i] - lowest);
+    }
+    lowest = first[descends ? 0 : last];
+    for (int32_t n = 0; n < plan.count; ++n) {
+        const int32_t i = descends ? n : last - n;
+        lowest = std::min(lowest, first[i]);
+        const auto from = static_cast<int32_t>(std::min<int64_t>(lowest, extent - plan.taps));
         T* mine = weights + int64_t{i} * plan.stride;
-        std::memmove(mine + shift, mine, static_cast<size_t>(plan.taps - shift) * sizeof(T));
-        std::fill(mine, mine + shift, T{0});
-        first[i] -= shift;
+        std::copy_backward(mine, mine + taps[i], mine + taps[i] + first[i] - from);
+        std::fill(mine, mine + first[i] - from, T{0});
+        first[i] = from;
     }
     for (int64_t i = plan.count; i < padded(plan.count, 4); ++i) {
-        first[i] = first[plan.count - 1];
-        std::copy_n(weights + int64_t{plan.count - 1} * plan.stride, plan.stride, weights + i * plan.stride);
+        first[i] = first[last];
+        std::copy_n(weights + int64_t{last} * plan.stride, plan.stride, weights + i * plan.stride);
     }
 }
 
@@ -100,121 +111,103 @@ int64_t wanted(const Axis& axis, int64_t i) {
 }
 
 // Nearest positions: DALI multiplies along the innermost axis and adds up along the others, in single precision.
-// `base` was subtracted from the window before and is added to the pixel after.
-void nearest_pixels(int32_t* first, const Axis& axis, bool innermost, int64_t base, int64_t extent) {
-    const auto low = static_cast<float>(axis.low);
-    const float step = (static_cast<float>(axis.high) - low) / static_cast<float>(axis.out);
-    const float origin = low - static_cast<float>(base);
+void nearest_pixels(int32_t* first, const AxisFilter& filter, const Axis& axis, bool innermost, int64_t base, int64_t extent) {
     const auto begin = static_cast<int64_t>(axis.first), count = static_cast<int64_t>(axis.count);
     const auto source = static_cast<int64_t>(axis.source), offset = static_cast<int64_t>(axis.origin);
-    const bool shifts_only = innermost && step == 1;
+    const float origin = filter.start, step = filter.step;
     float sum = origin + 0.5f * step;
     for (int64_t i = 0; i < begin + count; ++i, sum += step) {
         if (i < begin) continue;
         float at = innermost ? origin + (static_cast<float>(i) + 0.5f) * step : sum;
-        if (shifts_only) at = std::floor(origin + 0.5f) + static_cast<float>(i);
+        if (innermost && step == 1) at = std::floor(origin + 0.5f) + static_cast<float>(i);
         const int64_t pixel = std::clamp<int64_t>(static_cast<int64_t>(std::floor(at)) + base, 0, source - 1) - offset;
         const int64_t place = axis.flip != 0 ? begin + count - 1 - i : i - begin;
         first[place] = static_cast<int32_t>(std::clamp<int64_t>(pixel, 0, extent - 1));
     }
 }
 
-// DALI shifts its picture to the window along all axes but the one it resamples first, which rounds differently. This
-// finds that axis as its cost estimate does; axes count from the innermost one.
-struct PassOrder {
-    int axes;
-    float size[3], out[3];
-    float best = 1e30f;
-    int first_pass = 0;
-
-    void search(unsigned done, int first, float cost) {
-        if (cost >= best) return;
-        if (done + 1 == 1u << axes) {
-            best = cost;
-            first_pass = first;
-            return;
-        }
-        for (int a = 0; a < axes; ++a) {
-            if (done >> a & 1) continue;
-            const float before = size[a];
-            size[a] = out[a];
-            float volume = 1;
-            for (int d = 0; d < axes; ++d) volume *= size[d];
-            const float factor = a == 0 ? 1.4f : a > 1 ? 1.2f : 1.0f;
-            search(done | 1u << a, done == 0 ? a : first, cost + (factor * volume + volume * 3));
-            size[a] = before;
-        }
-    }
+struct Memory {
+    int32_t *first, *taps;
+    float *weight, *real;
+    int16_t* fixed;
 };
 
-}  // namespace
+Memory memory_for(AxisPlan& plan, const AxisFilter& filter, int64_t source, Weights kind, Arena& arena) {
+    const auto rows = static_cast<size_t>(padded(plan.count, 4));
+    plan.stride = static_cast<int32_t>(padded(std::min<int64_t>(filter.support, source), 4));
+    const size_t weights = rows * static_cast<size_t>(plan.stride);
+    Memory memory{};
+    memory.first = arena.take<int32_t>(rows);
+    memory.taps = arena.take<int32_t>(rows);
+    memory.weight = arena.take<float>(static_cast<size_t>(filter.support));
+    if (kind == Weights::fixed) {
+        memory.fixed = arena.take<int16_t>(weights);
+        std::memset(memory.fixed, 0, weights * sizeof(int16_t));
+    } else {
+        memory.real = arena.take<float>(weights);
+        std::memset(memory.real, 0, weights * sizeof(float));
+    }
+    return memory;
+}
 
-AxisPlan plan_axis(const Axis& axis, const FilterChoice& filters, int64_t extent, Weights kind, Arena& arena) {
-    const AxisFilter filter(axis, filters);
+AxisPlan plan_axis(const Axis& axis, const AxisFilter& filter, bool innermost, int64_t base, int64_t extent, Weights kind,
+                   Arena& arena) {
     AxisPlan plan;
     plan.count = static_cast<int32_t>(axis.count);
-    const int64_t rows = padded(plan.count, 4);
-    auto* first = arena.take<int32_t>(static_cast<size_t>(rows));
-    plan.first = first;
     const auto source = static_cast<int64_t>(axis.source), origin = static_cast<int64_t>(axis.origin);
-    const int64_t room = padded(std::min<int64_t>(filter.support, std::max<int64_t>(source, 1)), 4);
-    plan.stride = static_cast<int32_t>(room);
-    auto* weight = arena.take<float>(static_cast<size_t>(filter.support) + 4);
-    auto* fixed = kind == Weights::fixed ? arena.take<int16_t>(static_cast<size_t>(rows * room)) : nullptr;
-    auto* real = kind == Weights::real ? arena.take<float>(static_cast<size_t>(rows * room)) : nullptr;
-    if (fixed != nullptr) std::memset(fixed, 0, static_cast<size_t>(rows * room) * sizeof(*fixed));
-    if (real != nullptr) std::memset(real, 0, static_cast<size_t>(rows * room) * sizeof(*real));
-    if (filter.filter == Filter::nearest) nearest_pixels(first, axis, false, 0, extent);
+    const Memory memory = memory_for(plan, filter, source, kind, arena);
+    const bool nearest = filter.filter == Filter::nearest;
+    if (nearest) nearest_pixels(memory.first, filter, axis, innermost, base, extent);
+    memory.weight[0] = 1;
     for (int32_t i = 0; i < plan.count; ++i) {
-        Taps taps{first[i], 1};
-        if (filter.filter == Filter::nearest) {
-            weight[0] = 1;
-        } else {
-            taps = taps_of(filter, wanted(axis, i), source, weight);
-            first[i] = static_cast<int32_t>(taps.first - origin);
+        memory.taps[i] = 1;
+        if (!nearest) {
+            const Taps taps = taps_of(filter, wanted(axis, i), base, source, memory.weight);
+            memory.first[i] = static_cast<int32_t>(taps.first - origin);
+            memory.taps[i] = taps.count;
         }
-        if (first[i] < 0 || first[i] + taps.count > extent) throw std::logic_error(outside);
-        plan.taps = std::max(plan.taps, taps.count);
-        for (int k = 0; k < taps.count; ++k) plan.overshoots |= weight[k] < 0;
-        if (fixed != nullptr) quantise(fixed + i * room, weight, taps.count);
-        if (real != nullptr) std::copy_n(weight, taps.count, real + i * room);
+        const int count = memory.taps[i];
+        if (memory.first[i] < 0 || memory.first[i] + count > extent) throw std::logic_error(outside);
+        for (int k = 0; k < count; ++k) plan.overshoots |= memory.weight[k] < 0;
+        const int64_t at = int64_t{i} * plan.stride;
+        if (memory.fixed != nullptr) quantise(memory.fixed + at, memory.weight, count);
+        if (memory.real != nullptr) std::copy_n(memory.weight, count, memory.real + at);
     }
-    if (fixed != nullptr) settle(fixed, first, plan, extent);
-    if (real != nullptr) settle(real, first, plan, extent);
-    plan.fixed = fixed;
-    plan.real = real;
-    note_range(plan, extent);
-    plan.copies = copy_step(plan);
+    if (memory.fixed != nullptr) align(plan, memory.fixed, memory.first, memory.taps, extent);
+    if (memory.real != nullptr) align(plan, memory.real, memory.first, memory.taps, extent);
+    plan.first = memory.first;
+    plan.fixed = memory.fixed;
+    plan.real = memory.real;
     return plan;
 }
 
-bool plan_nearest(std::span<AxisPlan> plans, std::span<const Axis> axes, const FilterChoice& filters,
-                  std::span<const int64_t> extents, Arena& arena) {
-    const int count = static_cast<int>(axes.size());
-    PassOrder order{.axes = count, .size = {}, .out = {}};
-    int64_t base[3] = {};
-    for (int a = 0; a < count; ++a) {
-        const Axis& axis = axes[static_cast<size_t>(count - 1 - a)];
-        if (AxisFilter(axis, filters).filter != Filter::nearest) return false;
-        const double low = std::min(axis.low, axis.high), high = std::max(axis.low, axis.high);
-        base[a] = static_cast<int64_t>(std::clamp(std::floor(low), 0.0, axis.source));
-        order.size[a] = static_cast<float>(std::clamp(std::ceil(high + 1), 0.0, axis.source)) - static_cast<float>(base[a]);
-        order.out[a] = static_cast<float>(axis.out);
+AxisPlan plan_nearest(const Axis& axis, const AxisFilter& filter, bool innermost, int64_t base, int64_t extent, Arena& arena) {
+    AxisPlan plan;
+    plan.count = static_cast<int32_t>(axis.count);
+    plan.taps = 1;
+    auto* first = arena.take<int32_t>(static_cast<size_t>(plan.count));
+    nearest_pixels(first, filter, axis, innermost, base, extent);
+    plan.first = first;
+    return plan;
+}
+
+}  // namespace
+
+bool plan_axes(std::span<AxisPlan> plans, std::span<const Axis> axes, const FilterChoice& filters,
+               std::span<const int64_t> extents, Weights kind, Arena& arena) {
+    int64_t bases[3];
+    window_bases(bases, axes, filters);
+    bool nearest = true;
+    for (const Axis& axis : axes) nearest &= AxisFilter(axis, filters).filter == Filter::nearest;
+    for (size_t d = 0; d < axes.size(); ++d) {
+        const AxisFilter filter(axes[d], filters, bases[d]);
+        const bool innermost = d + 1 == axes.size();
+        plans[d] = nearest ? plan_nearest(axes[d], filter, innermost, bases[d], extents[d], arena)
+                           : plan_axis(axes[d], filter, innermost, bases[d], extents[d], kind, arena);
+        note_range(plans[d], extents[d]);
+        plans[d].copies = copy_step(plans[d]);
     }
-    order.search(0, 0, 0);
-    for (int a = 0; a < count; ++a) {
-        const auto at = static_cast<size_t>(count - 1 - a);
-        AxisPlan& plan = plans[at];
-        plan = {};
-        plan.count = static_cast<int32_t>(axes[at].count);
-        plan.taps = 1;
-        auto* first = arena.take<int32_t>(static_cast<size_t>(plan.count));
-        nearest_pixels(first, axes[at], a == 0, a == order.first_pass ? 0 : base[a], extents[at]);
-        plan.first = first;
-        note_range(plan, extents[at]);
-        plan.copies = copy_step(plan);
-    }
-    return true;
+    return nearest;
 }
 
 void mirror_source(AxisPlan& plan, int64_t extent, Arena& arena) {

@@ -26,13 +26,10 @@ struct AxisPlan {
     bool overshoots = false;    // there are negative weights, results may leave the range of the source
 };
 
-// The plan and its arrays live in `arena`. `extent` is the size of the picture at hand along this axis.
-AxisPlan plan_axis(const Axis& axis, const FilterChoice& filters, int64_t extent, Weights kind, Arena& arena);
-
-// The same without weights when every output is one source pixel, DALI's way: `order` is the place of the axis among the
-// spatial ones, outermost first. True for all axes or for none; then `plans` is left alone.
-bool plan_nearest(std::span<AxisPlan> plans, std::span<const Axis> axes, const FilterChoice& filters,
-                  std::span<const int64_t> extents, Arena& arena);
+// The plans of two or three axes, outermost first; their arrays live in `arena`. `extents` are the sizes of the picture at
+// hand. Returns true when every output is one source pixel along every axis; then there are no weights.
+bool plan_axes(std::span<AxisPlan> plans, std::span<const Axis> axes, const FilterChoice& filters,
+               std::span<const int64_t> extents, Weights kind, Arena& arena);
 
 // The plan for the picture read backwards, in place of negating its strides.
 void mirror_source(AxisPlan& plan, int64_t extent, Arena& arena);

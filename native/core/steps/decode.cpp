@@ -1,4 +1,5 @@
-// Steps "image_shape" and "decode". What decode leaves out (rows, columns, resolution) is decided here; how, in codecs/.
+// Steps "image_shape" and "decode". What decode leaves out (rows, columns, resolution) is decided here; how, in
+// codecs/.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -50,7 +51,9 @@ const Value* given(std::span<const Value> in, size_t index) {
     return index < in.size() && in[index].present() ? &in[index] : nullptr;
 }
 
-Window window_of(const Value& value) { return {value.integer(0), value.integer(1), value.integer(2), value.integer(3)}; }
+Window window_of(const Value& value) {
+    return {value.integer(0), value.integer(1), value.integer(2), value.integer(3)};
+}
 
 std::string describe(const Window& window) {
     return "y " + std::to_string(window.y) + ", x " + std::to_string(window.x) + ", height " +
@@ -62,9 +65,9 @@ void check_inside(const Window& window, const Extents2& picture) {
                         window.height <= picture.height && window.y <= picture.height - window.height &&
                         window.width <= picture.width && window.x <= picture.width - window.width;
     if (!inside)
-        throw Fault(FaultKind::argument, "decode: the window (" + describe(window) + ") does not lie inside the picture of " +
-                                             std::to_string(picture.height) + " x " + std::to_string(picture.width) +
-                                             " pixels (height x width)");
+        throw Fault(FaultKind::argument, "decode: the window (" + describe(window) +
+                                             ") does not lie inside the picture of " + std::to_string(picture.height) +
+                                             " x " + std::to_string(picture.width) + " pixels (height x width)");
 }
 
 Axes axes_of(const Value& value, const Window& window) {
@@ -91,7 +94,9 @@ Interval scale_axis(Axis& axis, Interval wanted, int64_t extent, int64_t denomin
     const int64_t whole = (extent + denominator - 1) / denominator * denominator;
     const int64_t start = wanted.first + (flipped ? whole - extent : 0);
     const int64_t first = start / denominator, end = (start + wanted.length + denominator - 1) / denominator;
-    const auto scaled = [&](double at) { return (at + static_cast<double>(start - first * denominator)) / static_cast<double>(denominator); };
+    const auto scaled = [&](double at) {
+        return (at + static_cast<double>(start - first * denominator)) / static_cast<double>(denominator);
+    };
     axis.low = scaled(axis.low);
     axis.high = scaled(axis.high);
     axis.source = static_cast<double>(end - first);
@@ -113,8 +118,8 @@ class Decode final : public Step {
         request_.orient = params.flag("orientation");
         request_.fast_idct = params.flag("fast_idct");
         request_.padded = params.flag("padded_pixels");
-        filters_ = {static_cast<Filter>(params.integer("filter_min")), static_cast<Filter>(params.integer("filter_mag")),
-                    params.flag("antialias")};
+        filters_ = {static_cast<Filter>(params.integer("filter_min")),
+                    static_cast<Filter>(params.integer("filter_mag")), params.flag("antialias")};
     }
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
@@ -163,8 +168,9 @@ class Decode final : public Step {
     // Only a filter that averages what it leaves out makes the same picture of a scaled one, and it needs twice the
     // pixels of the output for it.
     int denominator(const Axes& axes, const ImageInfo& info) const {
-        const bool averages = filters_.min != Filter::nearest &&
-                              (filters_.antialias || filters_.min == Filter::triangular || filters_.min == Filter::gaussian);
+        const bool averages =
+            filters_.min != Filter::nearest &&
+            (filters_.antialias || filters_.min == Filter::triangular || filters_.min == Filter::gaussian);
         if (!scaling_ || !averages || info.format != ImageFormat::jpeg) return 1;
         if (std::min(axes[0].out, axes[1].out) < smallest_scaled_output) return 1;
         const auto room = [](const Axis& axis) { return std::abs(axis.high - axis.low) / (2 * axis.out); };

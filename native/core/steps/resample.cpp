@@ -144,12 +144,8 @@ class Resample : public Step {
             int64_t extents[3] = {};
             for (int d = 0; d < split.axes; ++d) extents[d] = cut(d);
             const auto count = static_cast<size_t>(split.axes);
-            nearest = plan_nearest({plans, count}, axes, step.filters_, {extents, count}, arena);
-            const Weights kind = bytes() ? Weights::fixed : Weights::real;
-            for (size_t d = 0; d < count; ++d) {
-                if (!nearest) plans[d] = plan_axis(axes[d], step.filters_, extents[d], kind, arena);
-                copies &= plans[d].copies != 0;
-            }
+            nearest = plan_axes({plans, count}, axes, step.filters_, {extents, count}, bytes() ? Weights::fixed : Weights::real, arena);
+            for (size_t d = 0; d < count; ++d) copies &= plans[d].copies != 0;
         }
 
         // Leaves of one axis of x only what is read.

@@ -72,8 +72,17 @@ class GeometryShape : public Step {
     std::string layout_;
 };
 
+// in [condition, value if true, value if false]; the branch that was not taken has not been run.
+class Merge : public Step {
+   public:
+    void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
+        out[0] = in[in[0].number() != 0 ? 1 : 2];
+    }
+};
+
 }  // namespace
 
+std::unique_ptr<Step> make_merge(const Params&) { return std::make_unique<Merge>(); }
 std::unique_ptr<Step> make_geometry_shape(const Params& params) { return std::make_unique<GeometryShape>(params); }
 std::unique_ptr<Step> make_join(const Params&) { return std::make_unique<Join>(); }
 std::unique_ptr<Step> make_element(const Params& params) { return std::make_unique<Element>(params); }

@@ -22,6 +22,9 @@ BARRIERS = frozenset({"callback", "batch_extents"})
 # An output of a step.
 Key = tuple[Step, int]
 
+# Under which conditions a step has to run: a value, and whether it must be true.
+Guards = dict[Step, list[tuple[Expr, bool]]]
+
 
 @dataclass(eq=False)
 class Segment:
@@ -108,6 +111,28 @@ def _keys(order: Sequence[Step], seed: int) -> dict[OperatorNode, int]:
     return {node: keys[node.family or node] for node in drawing}
 
 
+def _guards(order: Sequence[Step], wanted: Sequence[Key]) -> Guards:
+    """Find the steps that only a branch of a condition needs, and under which conditions they are to be run.
+
+    A step is needed where all of its users are: what they have in common, and the condition itself where it feeds a branch.
+    """
+    guards: dict[Step, dict[tuple[Step, int, bool], tuple[Expr, bool]]] = {}
+    for step, _ in wanted:
+        guards[step] = {}
+    for step in reversed(order):
+        own = guards.get(step, {})
+        for place, value in enumerate(step.inputs):
+            if value is None:
+                continue
+            here = dict(own)
+            if step.kind == "merge" and place > 0 and step.inputs[0] is not None:
+                condition = step.inputs[0]
+                here[condition.step, condition.index, place == 1] = (condition, place == 1)
+            before = guards.get(value.step)
+            guards[value.step] = here if before is None else {key: here[key] for key in before if key in here}
+    return {step: list(found.values()) for step, found in guards.items()}
+
+
 class _Builder:
     """Makes native programs from ordered steps."""
 
@@ -120,10 +145,11 @@ class _Builder:
         level = self._levels(order)
         count = max(level.values(), default=0) + 1
         crossing = self._crossing(order, level, wanted)
+        guards = _guards(order, wanted) if count == 1 else {}
         made = []
         for number in range(count):
             steps = [step for step in order if level[step] == number and step.kind not in BARRIERS]
-            made.append(self._segment(number, steps, level, crossing, wanted))
+            made.append(self._segment(number, steps, level, crossing, wanted, guards))
             barriers = [step for step in order if step.kind in BARRIERS and level[step] == number + 1]
             made[-1].barriers.extend(barriers)
         return made
@@ -150,7 +176,13 @@ class _Builder:
         return crossing
 
     def _segment(
-        self, number: int, steps: list[Step], level: dict[Step, int], crossing: set[Key], wanted: Sequence[Key]
+        self,
+        number: int,
+        steps: list[Step],
+        level: dict[Step, int],
+        crossing: set[Key],
+        wanted: Sequence[Key],
+        guards: Guards,
     ) -> Segment:
         program = _core.Program()
         slots: dict[Key, int] = {}
@@ -171,7 +203,8 @@ class _Builder:
                 continue
             inputs = [-1 if value is None else slot_of((value.step, value.index)) for value in step.inputs]
             outputs = [slot_of((step, index)) for index in range(step.outputs)]
-            program.add_step(step.kind, self._params(step), inputs, outputs)
+            conditions = [(slot_of((guard.step, guard.index)), wanted) for guard, wanted in guards.get(step, ())]
+            program.add_step(step.kind, self._params(step), inputs, outputs, conditions)
             segment.steps.append(step)
         made_here = {step for step in steps}
         for key in dict.fromkeys([*wanted, *crossing]):

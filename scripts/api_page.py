@@ -1,0 +1,172 @@
+"""docs/operators.md, written from the declared operators."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import sys
+import typing
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from api_stubs import OPTIONS, literal, wrapped
+
+from pixelmill.operators import REGISTRY, Operator
+from pixelmill.operators.declare import COMMON_IGNORED, Argument, Floats, Ints, Strings
+
+NOTE = "<!-- Written by scripts/write_api.py from the declarations in src/pixelmill/operators. -->"
+
+# Families in the order in which a pipeline is written; others follow.
+FAMILIES = ("readers", "sources", "decoders", "resize", "crop", "generic", "random")
+
+INTRODUCTION = """\
+# Operators
+
+Every operator is a function of `pixelmill.fn` and a class of `pixelmill.ops`. Names, defaults and meanings are DALI's.
+`fn.flip(images, horizontal=1)` adds a flip to the graph that is being built and gives a node;
+`ops.Flip(horizontal=1)(images)` does the same in two steps.
+
+Inputs come first and without a name: nodes, numbers, arrays or `types.Constant`. An operator whose first input is a list
+of nodes is applied to each of them, with the same random numbers, and gives a list. All other arguments are given by name.
+Where *per sample* says yes, an argument may be a node as well, with a value of its own for each sample; a class takes such
+nodes when it is called. A wrong name or value is an error in the line that adds the operator, before anything runs."""
+
+
+def page() -> str:
+    """Write the page."""
+    families = _families()
+    parts = [NOTE, INTRODUCTION, _options(), "## All operators"]
+    for family, specs in families.items():
+        rows = [f"| [{spec.name}](#{anchor(spec.name)}) | {_cell(spec.summary)} |" for spec in specs]
+        parts.append("\n".join([f"| {_title(family)} | |", "|---|---|", *rows]))
+    for family, specs in families.items():
+        parts += [f"## {_title(family)}", _family_doc(family), *(_section(spec) for spec in specs)]
+    return "\n\n".join([*parts, _enumerations()]) + "\n"
+
+
+def anchor(heading: str) -> str:
+    """Give the address of a heading inside the page."""
+    return "".join(letter for letter in heading.lower() if letter.isalnum() or letter in "_-")
+
+
+def _families() -> dict[str, list[Operator]]:
+    """Sort the operators by the module that declares them."""
+    families: dict[str, list[Operator]] = {}
+    for spec in REGISTRY.values():
+        families.setdefault(spec.body.__module__, []).append(spec)
+
+    def place(module: str) -> tuple[int, str]:
+        last = module.rsplit(".", 1)[-1]
+        return (FAMILIES.index(last) if last in FAMILIES else len(FAMILIES)), last
+
+    return {module: families[module] for module in sorted(families, key=place)}
+
+
+def _title(module: str) -> str:
+    return module.rsplit(".", 1)[-1].replace("_", " ").capitalize()
+
+
+def _family_doc(module: str) -> str:
+    return (inspect.getdoc(sys.modules[module]) or "").split("\n\n")[0]
+
+
+def _options() -> str:
+    ignored = _names(sorted(COMMON_IGNORED))
+    lines = [f"- `{name}`: {meaning}" for name, (_, meaning) in OPTIONS.items()]
+    lines.append(f"- {ignored}: accepted for DALI, without effect.")
+    return "\n".join(["Every operator also takes these:", "", *lines])
+
+
+def _section(spec: Operator) -> str:
+    parts = [f"### {spec.name}", spec.summary, spec.details, _signature(spec), _classes(spec)]
+    parts.append("\n".join(f"- input `{name}`: {doc}" for name, doc in spec.input_docs.items()))
+    if spec.arguments:
+        head = ["| Argument | Type | Per sample | Default | Meaning |", "|---|---|---|---|---|"]
+        parts.append("\n".join([*head, *map(_row, spec.arguments.values())]))
+    if spec.renamed:
+        older = ", ".join(f"`{old}` for `{new}`" for old, new in spec.renamed.items())
+        parts.append(f"Older names of arguments: {older}.")
+    own_ignored = sorted(spec.ignored - COMMON_IGNORED)
+    if own_ignored:
+        parts.append(f"Accepted without effect: {_names(own_ignored)}.")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _signature(spec: Operator) -> str:
+    inputs = [name if place < spec.required_inputs else f"{name}=None" for place, name in enumerate(spec.inputs)]
+    if spec.many_inputs:
+        inputs = [f"*{name}" for name in spec.inputs]
+    arguments = [
+        argument.name if argument.required else f"{argument.name}={_default(argument.default)}"
+        for argument in spec.arguments.values()
+    ]
+    start = f"fn.{spec.name}("
+    star = [] if spec.many_inputs else ["*"]
+    whole = [part.replace(" ", "\0") for part in [*inputs, *star, *arguments]]  # no line ends inside a default
+    lines = wrapped(", ".join(whole) + ")", width=100, first=start, later="    ")
+    return "\n".join(["```text", *(line.replace("\0", " ") for line in lines), "```"])
+
+
+def _classes(spec: Operator) -> str:
+    path = spec.name.split(".")[:-1]
+    current = ".".join(["ops", *path, spec.class_name])
+    older = [f"ops.{alias}" for alias in spec.aliases if f"ops.{alias}" != current]
+    text = f"As a class: `{current}`" + (f"; older names {_names(older)}" if older else "") + "."
+    return text + (" It draws random numbers, which follow from the seed of the pipeline." if spec.draws else "")
+
+
+def _row(argument: Argument) -> str:
+    default = "required" if argument.required else "" if argument.default is None else f"`{_default(argument.default)}`"
+    cells = [f"`{argument.name}`", _type(argument), "yes" if argument.per_sample else "", default, argument.doc]
+    return f"| {' | '.join(map(_cell, cells))} |"
+
+
+def _type(argument: Argument) -> str:
+    kind = argument.kind
+    if typing.get_origin(kind) is Literal:
+        return ", ".join(f"`{literal(choice)}`" for choice in typing.get_args(kind))
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return f"[{kind.__name__}](#{anchor(kind.__name__)})"
+    lists: list[tuple[Any, str]] = [
+        (Ints, "`int` or list"),
+        (Floats, "`float` or list"),
+        (Strings, "`str` or list"),
+        (Any, "anything"),
+    ]
+    text = next((name for known, name in lists if known == kind), None) or f"`{kind.__name__}`"
+    if argument.limits is None:
+        return text
+    low, high = argument.limits.low, argument.limits.high
+    return f"{text}, at least {low:g}" if high == float("inf") else f"{text}, {low:g} to {high:g}"
+
+
+def _default(value: Any) -> str:
+    """Write a default for reading: fractions with few digits, members of enumerations without their class."""
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_default, value))}]"
+    return literal(value)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _enumerations() -> str:
+    """List the values of the enumerations that arguments take."""
+    kinds = {argument.kind for spec in REGISTRY.values() for argument in spec.arguments.values() if _is_enum(argument)}
+    parts = ["## Enumerations", "Their values are names of `pixelmill.types`, such as `types.RGB`."]
+    for kind in sorted(kinds, key=lambda kind: str(kind.__name__)):
+        parts += [f"### {kind.__name__}", (kind.__doc__ or "").strip(), _names([member.name for member in kind])]
+    return "\n\n".join(parts)
+
+
+def _is_enum(argument: Argument) -> bool:
+    return isinstance(argument.kind, type) and issubclass(argument.kind, enum.Enum)

@@ -1,0 +1,265 @@
+"""The stubs of `fn` and `ops`, written from the declared operators."""
+
+from __future__ import annotations
+
+import enum
+import re
+import textwrap
+import typing
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from pixelmill.operators import REGISTRY, Operator
+from pixelmill.operators.declare import Argument, Floats, Ints, Strings
+from pixelmill.operators.program import Expr
+
+WIDTH = 120
+NOTE = "# Written by scripts/write_api.py from the declarations in pixelmill/operators."
+
+# Arguments that decide whether an operator gives one value or a list of them.
+DECIDING = ("num_outputs", "save_attrs")
+
+# Arguments that every operator has beside its own: type and meaning.
+OPTIONS = {
+    "device": ("str | None", "Where it should run; the native engine runs everything on the CPU."),
+    "name": ("str | None", "The name of its node."),
+    "seed": ("int | None", "A seed for its random numbers."),
+}
+
+# Names for longer types. A list of nodes as the first input gives a list of results, which is what `_Data` says.
+ALIASES = {
+    "_Data": '_Data = TypeVar("_Data", DataNode, list[DataNode], default=DataNode)',
+    "_Constant": "_Constant: TypeAlias = (\n"
+    "    ScalarConstant | ArrayConstant | float | Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]\n"
+    ")",
+    "_Node": "_Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant",
+    "_Ints": "_Ints: TypeAlias = int | Sequence[int] | NDArray[Any]",
+    "_Floats": "_Floats: TypeAlias = float | Sequence[float] | NDArray[Any]",
+    "_Strings": "_Strings: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]",
+}
+
+# What a stub may need, in the order of its import lines. A stub never runs, so typing_extensions need not be installed.
+IMPORTS = (
+    (("collections.abc", "Sequence"), ("os", "PathLike"), ("typing", "Any ClassVar Literal TypeAlias overload")),
+    (("numpy.typing", "NDArray"), ("typing_extensions", "TypeVar")),
+    (
+        ("pixelmill.graph", "DataNode"),
+        ("pixelmill.operators", "Operator"),
+        ("pixelmill.ops", "OperatorClass"),
+        ("pixelmill.types", "ArrayConstant DALIDataType DALIImageType DALIInterpType ScalarConstant"),
+    ),
+)
+
+BASE_CLASS = '''\
+class OperatorClass:
+    """An operator with its constant arguments, to be called with its inputs."""
+
+    spec: ClassVar[Operator]'''
+
+
+def stubs(package: Literal["fn", "ops"]) -> dict[str, str]:
+    """Write all stubs of `fn` or `ops` by file name: one for each family, and `__init__.pyi`."""
+    bodies: dict[str, list[str]] = {"": [] if package == "fn" else [BASE_CLASS]}
+    for name, spec in sorted(REGISTRY.items()):
+        bodies.setdefault(_family(name), []).append(_function(spec) if package == "fn" else _class(spec))
+    if package == "ops":
+        bodies[""] += _older_classes()
+    families = sorted(family for family in bodies if family)
+    written = {}
+    for family, parts in bodies.items():
+        title = ".".join(filter(None, [package, family])) + ": operators as "
+        title += "functions." if package == "fn" else "classes."
+        imported = [] if family else [(f"pixelmill.{package}", f"{name} as {name}") for name in families]
+        written[f"{family or '__init__'}.pyi"] = _file(title, "\n\n".join(parts), imported)
+    return written
+
+
+def _family(name: str) -> str:
+    return name.rpartition(".")[0]
+
+
+def _file(title: str, body: str, imported: list[tuple[str, str]]) -> str:
+    """Put before the body of a stub what it needs."""
+    needed = [text for name, text in ALIASES.items() if re.search(rf"\b{name}\b", body)]
+    text = "\n".join([*needed, body])
+    groups = []
+    for group in IMPORTS:
+        wanted = [(module, _used(names.split(), text)) for module, names in group]
+        groups.append([(module, names) for module, names in wanted if names])
+    groups[-1] = sorted(groups[-1] + imported)
+    imports = ["\n".join(f"from {module} import {names}" for module, names in group) for group in groups if group]
+    return "\n\n".join([f'{NOTE}\n"""{title}"""', *imports, *(["\n".join(needed)] if needed else []), body]) + "\n"
+
+
+def _used(names: Sequence[str], text: str) -> str:
+    return ", ".join(name for name in names if re.search(rf"\b{name}\b", text) and f"class {name}:" not in text)
+
+
+# Functions and classes
+
+
+def _function(spec: Operator) -> str:
+    """Write the function of an operator; in two variants where an argument decides about the kind of its result."""
+    name, doc = spec.name.rsplit(".", 1)[-1], _doc(spec, [*spec.input_docs, *spec.arguments])
+    own, (result, deciding) = _own(spec, nodes=True), _result(spec)
+
+    def variant(own: dict[str, str], result: str) -> str:
+        return _signature(name, [*_inputs(spec), *own.values(), *_options(*OPTIONS)], result, doc)
+
+    if deciding is None:
+        return variant(own, result)
+    argument = spec.arguments[deciding]
+    default = literal(argument.default)
+    one = _parameter(deciding, "None" if argument.default is None else f"Literal[{default}]", default)
+    more = _parameter(deciding, "Literal[True]" if argument.kind is bool else _plain(argument))
+    # Where one value is asked for by num_outputs=1, a whole number that is not known yet may be that 1.
+    several = f"list[{result}]" if argument.kind is bool or argument.default is None else "Any"
+    single, plural = variant({**own, deciding: one}, result), variant({**own, deciding: more}, several)
+    return f"@overload\n{single}\n\n@overload\n{plural}"
+
+
+def _class(spec: Operator) -> str:
+    """Write the class of an operator: its constructor takes constants, a call inputs and what differs by sample."""
+    own = _own(spec, nodes=False)
+    varying = {}
+    for name, argument in spec.arguments.items():
+        if argument.per_sample:
+            varying[name] = _parameter(name, f"{_plain(argument)} | _Node | None", "None")
+            if argument.required:
+                own[name] = _parameter(name, f"{_plain(argument)} | None", "None")
+    result, deciding = _result(spec)
+    constructor = ["self", "*", *own.values(), *_options(*OPTIONS)]
+    call = ["self", *_inputs(spec), *varying.values(), *_options("name")]
+    return "\n".join(
+        [
+            f"class {spec.class_name}(OperatorClass):",
+            _docstring(_doc(spec, spec.arguments), "    "),
+            "",
+            _signature("__init__", constructor, "None", indent="    "),
+            _signature("__call__", call, "Any" if deciding else result, indent="    "),
+        ]
+    )
+
+
+def _older_classes() -> list[str]:
+    """Write the older names of operators, all of them directly below `ops`."""
+    written = {}
+    for name, spec in REGISTRY.items():
+        current = ".".join(filter(None, [_family(name), spec.class_name]))
+        for alias in spec.aliases:
+            if alias != current:
+                excuse = "" if alias[0].isupper() else "  # noqa: N801 - DALI's name"
+                written[alias] = f'class {alias}({current}):{excuse}\n    """An older name of `ops.{current}`."""'
+    return [written[alias] for alias in sorted(written)]
+
+
+def _signature(name: str, parameters: Sequence[str], result: str, doc: str = "", indent: str = "") -> str:
+    lines = [f"def {name}(", *(f"    {parameter}," for parameter in parameters), f") -> {result}:"]
+    text = textwrap.indent("\n".join(lines), indent)
+    return f"{text}\n{_docstring(doc, indent + '    ')}" if doc else f"{text} ..."
+
+
+# Parameters
+
+
+def _parameter(name: str, kind: str, default: str | None = None) -> str:
+    return f"{name}: {kind}" if default is None else f"{name}: {kind} = {default}"
+
+
+def _inputs(spec: Operator) -> list[str]:
+    """Write the inputs, and what separates them from the arguments."""
+    if spec.many_inputs:
+        return [f"*{spec.inputs[0]}: DataNode | _Constant"]
+    written = []
+    for place, name in enumerate(spec.inputs):
+        kind = "_Data | _Constant" if place == 0 else "DataNode | list[DataNode] | _Constant"
+        optional = place >= spec.required_inputs
+        written.append(_parameter(name, f"{kind} | None", "None") if optional else _parameter(name, kind))
+    return [*written, "/", "*"] if written else ["*"]
+
+
+def _own(spec: Operator, *, nodes: bool) -> dict[str, str]:
+    """Write the arguments of an operator, its older names for them and those that it ignores."""
+    written = {}
+    for name, argument in spec.arguments.items():
+        default = None if argument.required else literal(argument.default)
+        written[name] = _parameter(name, _type(argument, nodes=nodes), default)
+    for old, new in spec.renamed.items():
+        kind = _type(spec.arguments[new], nodes=nodes).removesuffix(" | None")
+        written[old] = _parameter(old, f"{kind} | None", "None")
+    return written | {name: _parameter(name, "object", "None") for name in sorted(spec.ignored)}
+
+
+def _options(*names: str) -> list[str]:
+    return [_parameter(name, OPTIONS[name][0], "None") for name in names]
+
+
+def _type(argument: Argument, *, nodes: bool) -> str:
+    parts = [_plain(argument)]
+    if nodes and argument.per_sample:
+        parts.append("_Node")
+    if not argument.required and argument.default is None and parts != ["Any"]:
+        parts.append("None")
+    return " | ".join(parts)
+
+
+def _plain(argument: Argument) -> str:
+    """Give the type of the constants that an argument takes."""
+    kind = argument.kind
+    if typing.get_origin(kind) is Literal:
+        return f"Literal[{', '.join(map(literal, typing.get_args(kind)))}]"
+    names: list[tuple[Any, str]] = [(Ints, "_Ints"), (Floats, "_Floats"), (Strings, "_Strings"), (Any, "Any")]
+    return next((name for known, name in names if known == kind), None) or str(kind.__name__)
+
+
+def _result(spec: Operator) -> tuple[str, str | None]:
+    """Give the type of an operator's result, and the argument that decides whether there are several of them."""
+    hint = typing.get_type_hints(spec.body)["return"]
+    one = "_Data" if spec.inputs and not spec.many_inputs else "DataNode"
+    if hint is Expr:
+        return one, None
+    if typing.get_origin(hint) is tuple:
+        return f"list[{one}]", None
+    if typing.get_origin(hint) is dict:
+        return f"dict[str, {one}]", None
+    deciding = next((name for name in DECIDING if name in spec.arguments), None)
+    return (one, deciding) if deciding else ("Any", None)
+
+
+def literal(value: Any) -> str:
+    """Write a default as code: strings in double quotes, lists as tuples, members of enumerations by name."""
+    if isinstance(value, enum.Enum):
+        return f"{type(value).__name__}.{value.name}"
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, (list, tuple)):
+        return f"({', '.join(map(literal, value))}{',' if len(value) == 1 else ''})"
+    return repr(value)
+
+
+# Docstrings
+
+
+def _doc(spec: Operator, names: Iterable[str]) -> str:
+    explained = {**spec.input_docs, **{name: argument.doc for name, argument in spec.arguments.items()}}
+    lines = [f"    {name}: {explained[name]}" for name in names]
+    lines += [f"    {name}: {meaning}" for name, (_, meaning) in OPTIONS.items()]
+    return "\n\n".join(filter(None, [spec.summary, spec.details, "\n".join(["Args:", *lines])]))
+
+
+def _docstring(text: str, indent: str) -> str:
+    """Write a docstring whose lines are broken to fit."""
+    lines = []
+    for line in text.replace("\\", "\\\\").splitlines():
+        lead = indent + line[: len(line) - len(line.lstrip())]
+        hanging = lead + "    " * line.startswith("    ")
+        lines += wrapped(line.strip(), width=WIDTH, first=lead, later=hanging) or [""]
+    lines[0] = f'{indent}"""{lines[0].lstrip()}'
+    return "\n".join([*lines, f'{indent}"""'])
+
+
+def wrapped(text: str, *, width: int, first: str = "", later: str = "") -> list[str]:
+    """Break a text into lines, at blanks only."""
+    return textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=later, break_on_hyphens=False, break_long_words=False
+    )

@@ -1,0 +1,66 @@
+# Written by scripts/write_api.py from the declarations in pixelmill/operators.
+"""fn.readers: operators as functions."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from pixelmill.graph import DataNode
+
+_Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
+_Strings: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+def file(
+    *,
+    file_root: str | None = None,
+    file_list: str | None = None,
+    files: _Strings | None = None,
+    labels: _Ints | None = None,
+    file_filters: _Strings | None = None,
+    dir_filters: _Strings | None = None,
+    case_sensitive_filter: bool = False,
+    random_shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    bytes_per_sample_hint: object = None,
+    dont_use_mmap: object = None,
+    initial_fill: object = None,
+    lazy_init: object = None,
+    prefetch_queue_depth: object = None,
+    preserve: object = None,
+    read_ahead: object = None,
+    shuffle_after_epoch_seed: object = None,
+    skip_cached_images: object = None,
+    tensor_init_bytes: object = None,
+    use_o_direct: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> list[DataNode]:
+    """Read whole files and their labels.
+
+    Gives the bytes of each file (uint8, one axis) and its label (int32, shape (1,)).
+
+    Args:
+        file_root: A folder of class folders; with `file_list` or `files`, what their paths are relative to.
+        file_list: A text file with a path and a label on each line.
+        files: The paths themselves.
+        labels: One label for each of `files`; their numbers when left out.
+        file_filters: Patterns of file names to take from `file_root`; those of images when left out.
+        dir_filters: Patterns of folder names to take from `file_root`.
+        case_sensitive_filter: Whether the patterns tell capital letters from small ones.
+        random_shuffle: Walk in a new random order in each epoch.
+        shuffle_after_epoch: The same; every instance then stays with its shard.
+        num_shards: Into how many parts the dataset is divided.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """

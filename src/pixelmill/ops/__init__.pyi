@@ -1,0 +1,771 @@
+# Written by scripts/write_api.py from the declarations in pixelmill/operators.
+"""ops: operators as classes."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from numpy.typing import NDArray
+from typing_extensions import TypeVar
+
+from pixelmill.graph import DataNode
+from pixelmill.operators import Operator
+from pixelmill.ops import decoders as decoders
+from pixelmill.ops import random as random
+from pixelmill.ops import readers as readers
+from pixelmill.types import ArrayConstant, DALIDataType, DALIImageType, DALIInterpType, ScalarConstant
+
+_Data = TypeVar("_Data", DataNode, list[DataNode], default=DataNode)
+_Constant: TypeAlias = (
+    ScalarConstant | ArrayConstant | float | Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]
+)
+_Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
+_Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
+_Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
+_Strings: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+class OperatorClass:
+    """An operator with its constant arguments, to be called with its inputs."""
+
+    spec: ClassVar[Operator]
+
+class Cast(OperatorClass):
+    """Change the type of the elements; what does not fit is rounded and cut to the range.
+
+    Args:
+        dtype: The new type.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        dtype: DALIDataType,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Crop(OperatorClass):
+    """Cut a window out of pictures.
+
+    Args:
+        crop: Height and width of the window (depth, height and width of a volume).
+        crop_h: Its height alone.
+        crop_w: Its width alone.
+        crop_d: Its depth alone.
+        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
+        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
+        crop_pos_z: Where it lies along the depth.
+        rounding: How a position between pixels is brought to one.
+        out_of_bounds_policy: What to do with a window that leaves the picture.
+        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        crop: _Floats | None = None,
+        crop_h: float | None = None,
+        crop_w: float | None = None,
+        crop_d: float | None = None,
+        crop_pos_x: float = 0.5,
+        crop_pos_y: float = 0.5,
+        crop_pos_z: float = 0.5,
+        rounding: Literal["round", "truncate"] = "round",
+        out_of_bounds_policy: Literal["error", "pad", "trim_to_shape"] = "error",
+        fill_values: _Floats | None = None,
+        dtype: DALIDataType | None = None,
+        output_dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        image_type: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        crop: _Floats | _Node | None = None,
+        crop_h: float | _Node | None = None,
+        crop_w: float | _Node | None = None,
+        crop_d: float | _Node | None = None,
+        crop_pos_x: float | _Node | None = None,
+        crop_pos_y: float | _Node | None = None,
+        crop_pos_z: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class CropMirrorNormalize(OperatorClass):
+    """Crop, mirror, normalise and reorder the axes in one pass: `scale * (x - mean) / std + shift`.
+
+    Args:
+        crop: Height and width of the window (depth, height and width of a volume).
+        crop_h: Its height alone.
+        crop_w: Its width alone.
+        crop_d: Its depth alone.
+        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
+        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
+        crop_pos_z: Where it lies along the depth.
+        mirror: Swap left and right.
+        mean: What is taken away, one value or one for each channel.
+        std: What is divided by, one value or one for each channel.
+        scale: What the result is multiplied with.
+        shift: What is added at last.
+        dtype: Type of the result: FLOAT, FLOAT16, UINT8 or INT8.
+        output_layout: Order of the axes of the result; empty to keep that of `data`.
+        pad_output: Add channels up to the next power of two.
+        rounding: How a position between pixels is brought to one.
+        out_of_bounds_policy: What to do with a window that leaves the picture.
+        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        crop: _Floats | None = None,
+        crop_h: float | None = None,
+        crop_w: float | None = None,
+        crop_d: float | None = None,
+        crop_pos_x: float = 0.5,
+        crop_pos_y: float = 0.5,
+        crop_pos_z: float = 0.5,
+        mirror: int = 0,
+        mean: _Floats = (0.0,),
+        std: _Floats = (1.0,),
+        scale: float = 1.0,
+        shift: float = 0.0,
+        dtype: DALIDataType = DALIDataType.FLOAT,
+        output_layout: str = "CHW",
+        pad_output: bool = False,
+        rounding: Literal["round", "truncate"] = "round",
+        out_of_bounds_policy: Literal["error", "pad", "trim_to_shape"] = "error",
+        fill_values: _Floats | None = None,
+        output_dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        image_type: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        crop: _Floats | _Node | None = None,
+        crop_h: float | _Node | None = None,
+        crop_w: float | _Node | None = None,
+        crop_d: float | _Node | None = None,
+        crop_pos_x: float | _Node | None = None,
+        crop_pos_y: float | _Node | None = None,
+        crop_pos_z: float | _Node | None = None,
+        mirror: int | _Node | None = None,
+        mean: _Floats | _Node | None = None,
+        std: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class ExternalSource(OperatorClass):
+    """Take data from a callable, an iterable, or `Pipeline.feed_input`.
+
+    Args:
+        source: A callable, an iterable, or a generator function; None to be fed by `feed_input` or `run(name=…)`.
+        num_outputs: How many values one call of the source gives; then a list of nodes is returned.
+        cycle: What to do when an iterable ends: `"no"` stops, `"quiet"` (or True) begins again, `"raise"` stops the
+            epoch and begins again after `reset`.
+        batch: Whether the source makes whole batches (default) or single samples.
+        batch_info: Hand a callable that makes batches a BatchInfo instead of the number of the batch.
+        layout: Names of the axes, such as `"HWC"`; one string or one for each output.
+        dtype: Type of the elements, checked when data arrives; one or one for each output.
+        ndim: Number of axes, checked when data arrives; one or one for each output.
+        repeat_last: Use the last batch that was fed again when no newer one is there.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        source: Any = None,
+        num_outputs: int | None = None,
+        cycle: Literal["no", "quiet", "raise", False, True] | None = None,
+        batch: bool | None = None,
+        batch_info: bool = False,
+        layout: _Strings | None = None,
+        dtype: Any = None,
+        ndim: Any = None,
+        repeat_last: bool = False,
+        blocking: object = None,
+        bytes_per_sample_hint: object = None,
+        cuda_stream: object = None,
+        no_copy: object = None,
+        parallel: object = None,
+        prefetch_queue_depth: object = None,
+        preserve: object = None,
+        use_copy_kernel: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *,
+        name: str | None = None,
+    ) -> Any: ...
+
+class Flip(OperatorClass):
+    """Mirror pictures about their centre lines.
+
+    Args:
+        horizontal: Swap left and right.
+        vertical: Swap top and bottom.
+        depthwise: Swap front and back of volumes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        horizontal: int = 1,
+        vertical: int = 0,
+        depthwise: int = 0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        horizontal: int | _Node | None = None,
+        vertical: int | _Node | None = None,
+        depthwise: int | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Pad(OperatorClass):
+    """Enlarge arrays at their far ends, by default until all of a batch are equally large.
+
+    Args:
+        axes: The axes to enlarge, by number; all when left out.
+        axis_names: The same by name.
+        shape: Smallest extents; -1 or nothing stands for the largest of the batch.
+        align: What the extents are made a multiple of.
+        fill_value: What is put into the new places.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        axes: _Ints | None = None,
+        axis_names: str | None = None,
+        shape: _Ints | None = None,
+        align: _Ints | None = None,
+        fill_value: float = 0.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        shape: _Ints | _Node | None = None,
+        align: _Ints | _Node | None = None,
+        fill_value: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class PeekImageShape(OperatorClass):
+    """Read height, width and channels from the header of a picture.
+
+    Args:
+        dtype: Type of the three numbers.
+        image_type: Colours the picture would be decoded to.
+        adjust_orientation: Give the shape of the picture turned as its EXIF data says.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        dtype: DALIDataType = DALIDataType.INT64,
+        image_type: DALIImageType = DALIImageType.RGB,
+        adjust_orientation: bool = True,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class PythonFunction(OperatorClass):
+    """Call a Python function in the middle of a graph. It gets and gives NumPy arrays.
+
+    Args:
+        function: The function.
+        num_outputs: How many arrays it gives.
+        batch_processing: Call it once with lists of samples, instead of for every sample.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        function: Any,
+        num_outputs: int = 1,
+        batch_processing: bool = False,
+        bytes_per_sample_hint: object = None,
+        output_layouts: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *inputs: DataNode | _Constant,
+        name: str | None = None,
+    ) -> Any: ...
+
+class RandomCropGenerator(OperatorClass):
+    """Draw the window of a random crop: its first corner (y, x) and its extents (height, width), as int32.
+
+    Args:
+        random_area: Smallest and largest share of the picture's area.
+        random_aspect_ratio: Smallest and largest width divided by height.
+        num_attempts: How often to draw before the whole picture, cut to the allowed ratios, is taken.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        random_area: _Floats = (0.08, 1.0),
+        random_aspect_ratio: _Floats = (0.75, 1.3333333333333333),
+        num_attempts: int = 10,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        shape: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> list[_Data]: ...
+
+class RandomResizedCrop(OperatorClass):
+    """Cut a random window out of pictures and change it to a given size.
+
+    Args:
+        size: Height and width of the result; one number for both.
+        random_area: Smallest and largest share of the picture's area.
+        random_aspect_ratio: Smallest and largest width divided by height.
+        num_attempts: How often to draw before the whole picture, cut to the allowed ratios, is taken.
+        interp_type: The filter, linear when left out.
+        min_filter: The filter for making smaller.
+        mag_filter: The filter for making larger.
+        antialias: Widen the filter when making smaller so that nothing is left out.
+        dtype: Type of the result: that of `data`, or FLOAT.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        size: _Ints,
+        random_area: _Floats = (0.08, 1.0),
+        random_aspect_ratio: _Floats = (0.75, 1.3333333333333333),
+        num_attempts: int = 10,
+        interp_type: DALIInterpType | None = None,
+        min_filter: DALIInterpType | None = None,
+        mag_filter: DALIInterpType | None = None,
+        antialias: bool = True,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        image_type: object = None,
+        minibatch_size: object = None,
+        preserve: object = None,
+        temp_buffer_hint: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Resize(OperatorClass):
+    """Change the size of pictures.
+
+    Args:
+        size: Height and width (depth before them for volumes); one number for all; 0 leaves an extent free.
+        resize_x: Width.
+        resize_y: Height.
+        resize_z: Depth of volumes.
+        resize_shorter: Length of the shorter side; the other follows.
+        resize_longer: Length of the longer side; the other follows.
+        mode: `default` gives free extents the scale of the others, `stretch` leaves them; `not_larger` and
+            `not_smaller` keep the aspect ratio and take the extents as upper or lower bounds.
+        max_size: Upper bounds of the result, one for all or one for each extent.
+        subpixel_scale: Keep the exact scale where it gives a fraction of a pixel, instead of the exact edges.
+        roi_start: Where the part to be resized begins, in the order of the axes.
+        roi_end: Where it ends; before its start flips the picture.
+        roi_relative: Whether that part is told as shares.
+        interp_type: The filter, linear when left out.
+        min_filter: The filter for making smaller.
+        mag_filter: The filter for making larger.
+        antialias: Widen the filter when making smaller so that nothing is left out.
+        dtype: Type of the result: that of `data`, or FLOAT.
+        save_attrs: Give the old extents as a second result.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        size: _Floats | None = None,
+        resize_x: float | None = None,
+        resize_y: float | None = None,
+        resize_z: float | None = None,
+        resize_shorter: float | None = None,
+        resize_longer: float | None = None,
+        mode: Literal["default", "stretch", "not_larger", "not_smaller"] = "default",
+        max_size: _Floats | None = None,
+        subpixel_scale: bool = True,
+        roi_start: _Floats | None = None,
+        roi_end: _Floats | None = None,
+        roi_relative: bool = False,
+        interp_type: DALIInterpType | None = None,
+        min_filter: DALIInterpType | None = None,
+        mag_filter: DALIInterpType | None = None,
+        antialias: bool = True,
+        dtype: DALIDataType | None = None,
+        save_attrs: bool = False,
+        bytes_per_sample_hint: object = None,
+        image_type: object = None,
+        minibatch_size: object = None,
+        preserve: object = None,
+        temp_buffer_hint: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        size: _Floats | _Node | None = None,
+        resize_x: float | _Node | None = None,
+        resize_y: float | _Node | None = None,
+        resize_z: float | _Node | None = None,
+        resize_shorter: float | _Node | None = None,
+        resize_longer: float | _Node | None = None,
+        roi_start: _Floats | _Node | None = None,
+        roi_end: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> Any: ...
+
+class ResizeCropMirror(OperatorClass):
+    """Change the size of pictures, then crop, then mirror, in one pass.
+
+    Args:
+        size: Height and width; one number for both; 0 leaves an extent free.
+        resize_x: Width.
+        resize_y: Height.
+        resize_z: Depth of volumes.
+        resize_shorter: Length of the shorter side; the other follows.
+        resize_longer: Length of the longer side; the other follows.
+        mode: What becomes of extents that are not given, as in `resize`.
+        max_size: Upper bounds of the result, one for all or one for each extent.
+        subpixel_scale: Keep the exact scale where it gives a fraction of a pixel, instead of the exact edges.
+        roi_start: Where the part to be resized begins, in the order of the axes.
+        roi_end: Where it ends; before its start flips the picture.
+        roi_relative: Whether that part is told as shares.
+        interp_type: The filter, linear when left out.
+        min_filter: The filter for making smaller.
+        mag_filter: The filter for making larger.
+        antialias: Widen the filter when making smaller so that nothing is left out.
+        dtype: Type of the result: that of `data`, or FLOAT.
+        crop: Height and width of the window.
+        crop_h: Its height alone.
+        crop_w: Its width alone.
+        crop_d: Its depth alone.
+        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
+        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
+        crop_pos_z: Where it lies along the depth.
+        rounding: How a position between pixels is brought to one.
+        out_of_bounds_policy: What to do with a window that leaves the picture.
+        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
+        mirror: Swap left and right.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        size: _Floats | None = None,
+        resize_x: float | None = None,
+        resize_y: float | None = None,
+        resize_z: float | None = None,
+        resize_shorter: float | None = None,
+        resize_longer: float | None = None,
+        mode: Literal["default", "stretch", "not_larger", "not_smaller"] = "default",
+        max_size: _Floats | None = None,
+        subpixel_scale: bool = True,
+        roi_start: _Floats | None = None,
+        roi_end: _Floats | None = None,
+        roi_relative: bool = False,
+        interp_type: DALIInterpType | None = None,
+        min_filter: DALIInterpType | None = None,
+        mag_filter: DALIInterpType | None = None,
+        antialias: bool = True,
+        dtype: DALIDataType | None = None,
+        crop: _Floats | None = None,
+        crop_h: float | None = None,
+        crop_w: float | None = None,
+        crop_d: float | None = None,
+        crop_pos_x: float = 0.5,
+        crop_pos_y: float = 0.5,
+        crop_pos_z: float = 0.5,
+        rounding: Literal["round", "truncate"] = "round",
+        out_of_bounds_policy: Literal["error", "pad", "trim_to_shape"] = "error",
+        fill_values: _Floats | None = None,
+        mirror: int = 0,
+        bytes_per_sample_hint: object = None,
+        image_type: object = None,
+        minibatch_size: object = None,
+        preserve: object = None,
+        temp_buffer_hint: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        size: _Floats | _Node | None = None,
+        resize_x: float | _Node | None = None,
+        resize_y: float | _Node | None = None,
+        resize_z: float | _Node | None = None,
+        resize_shorter: float | _Node | None = None,
+        resize_longer: float | _Node | None = None,
+        roi_start: _Floats | _Node | None = None,
+        roi_end: _Floats | _Node | None = None,
+        crop: _Floats | _Node | None = None,
+        crop_h: float | _Node | None = None,
+        crop_w: float | _Node | None = None,
+        crop_d: float | _Node | None = None,
+        crop_pos_x: float | _Node | None = None,
+        crop_pos_y: float | _Node | None = None,
+        crop_pos_z: float | _Node | None = None,
+        mirror: int | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Slice(OperatorClass):
+    """Cut out a part, by shares or by numbers of elements, along any axes.
+
+    Args:
+        start: Where it begins, in elements.
+        end: Where it ends, in elements.
+        shape: How large it is, in elements.
+        rel_start: Where it begins, as a share.
+        rel_end: Where it ends, as a share.
+        rel_shape: How large it is, as a share.
+        axes: The axes that the other arguments mean, by number.
+        axis_names: The same by name; `"WH"`, so x before y, when neither is given.
+        normalized_anchor: Whether an anchor with a fraction is a share.
+        normalized_shape: Whether an extent with a fraction is a share.
+        out_of_bounds_policy: What to do with a part that leaves the array.
+        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        start: _Ints | None = None,
+        end: _Ints | None = None,
+        shape: _Ints | None = None,
+        rel_start: _Floats | None = None,
+        rel_end: _Floats | None = None,
+        rel_shape: _Floats | None = None,
+        axes: _Ints | None = None,
+        axis_names: str | None = None,
+        normalized_anchor: bool = True,
+        normalized_shape: bool = True,
+        out_of_bounds_policy: Literal["error", "pad", "trim_to_shape"] = "error",
+        fill_values: _Floats | None = None,
+        dtype: DALIDataType | None = None,
+        output_dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        image_type: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        anchor: DataNode | list[DataNode] | _Constant | None = None,
+        extent: DataNode | list[DataNode] | _Constant | None = None,
+        /,
+        *,
+        start: _Ints | _Node | None = None,
+        end: _Ints | _Node | None = None,
+        shape: _Ints | _Node | None = None,
+        rel_start: _Floats | _Node | None = None,
+        rel_end: _Floats | _Node | None = None,
+        rel_shape: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Transpose(OperatorClass):
+    """Reorder the axes.
+
+    Args:
+        perm: The axis of `data` that each axis of the result is; all in reverse order when left out.
+        transpose_layout: Reorder the names of the axes as well.
+        output_layout: New names of the axes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        perm: _Ints | None = None,
+        transpose_layout: bool = True,
+        output_layout: str | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class CoinFlip(random.CoinFlip):
+    """An older name of `ops.random.CoinFlip`."""
+
+class FileReader(readers.File):
+    """An older name of `ops.readers.File`."""
+
+class HostDecoder(decoders.Image):
+    """An older name of `ops.decoders.Image`."""
+
+class HostDecoderCrop(decoders.ImageCrop):
+    """An older name of `ops.decoders.ImageCrop`."""
+
+class HostDecoderRandomCrop(decoders.ImageRandomCrop):
+    """An older name of `ops.decoders.ImageRandomCrop`."""
+
+class HostDecoderSlice(decoders.ImageSlice):
+    """An older name of `ops.decoders.ImageSlice`."""
+
+class ImageDecoder(decoders.Image):
+    """An older name of `ops.decoders.Image`."""
+
+class ImageDecoderCrop(decoders.ImageCrop):
+    """An older name of `ops.decoders.ImageCrop`."""
+
+class ImageDecoderRandomCrop(decoders.ImageRandomCrop):
+    """An older name of `ops.decoders.ImageRandomCrop`."""
+
+class ImageDecoderSlice(decoders.ImageSlice):
+    """An older name of `ops.decoders.ImageSlice`."""
+
+class NormalDistribution(random.Normal):
+    """An older name of `ops.random.Normal`."""
+
+class Uniform(random.Uniform):
+    """An older name of `ops.random.Uniform`."""
+
+class nvJPEGDecoder(decoders.Image):  # noqa: N801 - DALI's name
+    """An older name of `ops.decoders.Image`."""
+
+class nvJPEGDecoderCrop(decoders.ImageCrop):  # noqa: N801 - DALI's name
+    """An older name of `ops.decoders.ImageCrop`."""
+
+class nvJPEGDecoderRandomCrop(decoders.ImageRandomCrop):  # noqa: N801 - DALI's name
+    """An older name of `ops.decoders.ImageRandomCrop`."""
+
+class nvJPEGDecoderSlice(decoders.ImageSlice):  # noqa: N801 - DALI's name
+    """An older name of `ops.decoders.ImageSlice`."""

@@ -1,0 +1,21 @@
+"""Settings and pictures that all tests share."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's own chatter, before anybody imports it
+
+from hypothesis import HealthCheck, Phase, settings
+
+# The same examples on every machine and in every run, none kept on disk.
+settings.register_profile(
+    "pixelmill",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    max_examples=60,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("pixelmill")
