@@ -26,10 +26,11 @@ Every operator is a function of `pixelmill.fn` and a class of `pixelmill.ops`. N
 `fn.flip(images, horizontal=1)` adds a flip to the graph that is being built and gives a node;
 `ops.Flip(horizontal=1)(images)` does the same in two steps.
 
-Inputs come first and without a name: nodes, numbers, arrays or `types.Constant`. An operator whose first input is a list
-of nodes is applied to each of them, with the same random numbers, and gives a list. All other arguments are given by name.
-Where *per sample* says yes, an argument may be a node as well, with a value of its own for each sample; a class takes such
-nodes when it is called. A wrong name or value is an error in the line that adds the operator, before anything runs."""
+Inputs come first and without a name: nodes, numbers, arrays or `types.Constant`. An operator whose first input is a
+list of nodes is applied to each of them, with the same random numbers, and gives a list. All other arguments are given
+by name. Where *per sample* says yes, an argument may be a node as well, with a value of its own for each sample; a class
+takes such nodes when it is called. A wrong name or value is an error in the line that adds the operator, before anything
+runs."""
 
 
 def page() -> str:
@@ -111,13 +112,13 @@ def _classes(spec: Operator) -> str:
     path = spec.name.split(".")[:-1]
     current = ".".join(["ops", *path, spec.class_name])
     older = [f"ops.{alias}" for alias in spec.aliases if f"ops.{alias}" != current]
-    text = f"As a class: `{current}`" + (f"; older names {_names(older)}" if older else "") + "."
+    text = f"As a class: `{current}`" + (f", under older names {_names(older)}" if older else "") + "."
     return text + (" It draws random numbers, which follow from the seed of the pipeline." if spec.draws else "")
 
 
 def _row(argument: Argument) -> str:
     default = "required" if argument.required else "" if argument.default is None else f"`{_default(argument.default)}`"
-    cells = [f"`{argument.name}`", _type(argument), "yes" if argument.per_sample else "", default, argument.doc]
+    cells = [f"`{argument.name}`", _type(argument), "yes" if argument.per_sample else "no", default, argument.doc]
     return f"| {' | '.join(map(_cell, cells))} |"
 
 
@@ -145,7 +146,8 @@ def _default(value: Any) -> str:
     if isinstance(value, enum.Enum):
         return value.name
     if isinstance(value, float):
-        return f"{value:.6g}"
+        text = f"{value:.6g}"
+        return f"{text}.0" if text.lstrip("-").isdigit() else text
     if isinstance(value, list):
         return f"[{', '.join(map(_default, value))}]"
     return literal(value)

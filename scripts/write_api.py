@@ -28,6 +28,7 @@ CORE_NOTE = """\
 # Written by scripts/write_api.py with nanobind {version}; scripts/core_stub.pat adds what nanobind cannot know.
 # fmt: off
 # ruff: noqa
+# mypy: disable-error-code=type-arg
 """
 SHOWN_LINES = 20
 

@@ -25,7 +25,7 @@ LAYERS = (
     {"operators"},
     {"data_node", "tensors", "graph", "fn", "ops", "math"},
     {"engine", "backend", "external_source", "tfrecord"},
-    {"sampling", "pipeline", "loader"},
+    {"permutation", "sampling", "recovery", "pipeline", "loader"},
     {"plugin"},
     {"pixelmill"},
     {"create", "inspect"},

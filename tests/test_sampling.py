@@ -13,14 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixelmill.errors import ArgumentError
+from pixelmill.permutation import epoch_key, permute
 from pixelmill.sampling import (
     LastBatchPolicy,
     Position,
     ReaderOrder,
     batch_sizes,
     dropped_steps,
-    epoch_key,
-    permute,
     replacement,
     steps_left,
     steps_per_epoch,

@@ -487,7 +487,7 @@ class Pipeline:
                 raise ArgumentError(f"load_state_dict: the seed was {state['seed']}, now it is {self._seed}")
             self._seed = int(state["seed"])
             self._compile()
-        if state["padded"] and not self._padded:
+        if state.get("padded") and not self._padded:
             self._pad()
         positions = [order.load_state_dict(s) for order, s in zip(self._orders, state["readers"], strict=True)]
         for feed, known in zip(self._feeds, state["sources"], strict=True):

@@ -17,24 +17,18 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from functools import lru_cache
 from itertools import chain, repeat
-from math import isqrt
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
+from pixelmill.permutation import Ints, epoch_key, fold, permute
 
-Ints = npt.NDArray[np.int64]
-UInts = npt.NDArray[np.uint64]
-
-_SORT_UP_TO = 4096  # short permutations are a sort of hashes: uniform over all orders, at a bounded cost
 _MAX_HISTORY = 32  # keeps the state under 1 KB
 _MAX_SHARDS = 2**16
 _MAX_DRIFT = 1000  # epochs that ranks may be apart when the rest is divided anew
 _ALL_BUT_LAST = -1  # in place of taken: each shard has exactly its last sample left
-_MASK = 2**64 - 1
-_GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53  # of splitmix64 and MurmurHash3
 
 
 class LastBatchPolicy(Enum):
@@ -43,60 +37,6 @@ class LastBatchPolicy(Enum):
     FILL = 0
     DROP = 1
     PARTIAL = 2
-
-
-def _fold(*words: int) -> int:
-    """Hash integers to 64 bits."""
-    state = 0
-    for word in words:
-        state = ((state ^ (word & _MASK)) + _GOLDEN) & _MASK
-        state = ((state ^ state >> 33) * _MIX_1) & _MASK
-        state = ((state ^ state >> 33) * _MIX_2) & _MASK
-        state ^= state >> 33
-    return state
-
-
-def _hash(values: UInts, key: int) -> UInts:
-    mixed = (values + np.uint64(key)) * np.uint64(_MIX_1)
-    mixed ^= mixed >> np.uint64(32)
-    mixed *= np.uint64(_MIX_2)
-    mixed >>= np.uint64(8)  # the low bits of a product are weak, and the caller may add without overflow
-    return mixed
-
-
-@lru_cache(maxsize=64)
-def _short_order(length: int, key: int) -> Ints:
-    return np.argsort(_hash(np.arange(length, dtype=np.uint64), key), kind="stable")
-
-
-def permute(position: Ints, length: int, key: int) -> Ints:
-    """Map positions to items by a keyed permutation of [0, length).
-
-    A Feistel network on a grid of about sqrt(length) rows and columns. The grid exceeds length by less than a column,
-    so cycle walking (again, until the value is in range) is rare; on a power of two it would be the rule.
-    """
-    if length <= _SORT_UP_TO:
-        return _short_order(length, key)[position]
-    rows = isqrt(length - 1) + 1
-    columns = np.uint64(-(-length // rows))
-    keys = [_fold(key, number) for number in range(4)]
-
-    def scramble(values: UInts) -> UInts:
-        row, column = np.divmod(values, columns)
-        for even, odd in (keys[:2], keys[2:]):
-            row = (row + _hash(column, even)) % np.uint64(rows)
-            column = (column + _hash(row, odd)) % columns
-        return np.asarray(row * columns + column)
-
-    out = scramble(position.astype(np.uint64))
-    while (outside := np.flatnonzero(out >= length)).size:
-        out[outside] = scramble(out[outside])
-    return out.astype(np.int64)
-
-
-def epoch_key(seed: int, epoch: int) -> int:
-    """Derive the key of an epoch's permutation."""
-    return _fold(seed, epoch)
 
 
 @dataclass(frozen=True)
@@ -164,7 +104,7 @@ class ReaderOrder:
             raise ArgumentError(f"reader: {self.length} samples allow num_shards 1 to {most}, got {self.num_shards}")
         if not 0 <= self.shard_id < self.num_shards:
             raise ArgumentError(f"reader: shard_id must be 0 to {self.num_shards - 1}, got {self.shard_id}")
-        if not 0 <= self.seed <= _MASK:
+        if not 0 <= self.seed < 2**64:
             raise ArgumentError(f"reader: seed must be 0 to 2**64 - 1, got {self.seed}")
 
     def batch(self, position: Position, batch_size: int, policy: LastBatchPolicy = LastBatchPolicy.FILL) -> Batch:
@@ -437,5 +377,5 @@ def replacement(order: ReaderOrder, epoch: int, item: int, attempt: int) -> int:
     others = order.length - 1
     if not others:
         return item
-    other = int(permute(np.array([attempt % others]), others, _fold(order.seed, epoch, item, 1))[0])
+    other = int(permute(np.array([attempt % others]), others, fold(order.seed, epoch, item, 1))[0])
     return other + (other >= item)

@@ -1,0 +1,184 @@
+"""Batches as dicts of NumPy arrays, one loop for an epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pixelmill.errors import ArgumentError, EngineError
+from pixelmill.pipeline import Pipeline
+from pixelmill.recovery import Errors
+from pixelmill.sampling import LastBatchPolicy, Position, ReaderOrder, steps_left
+from pixelmill.tensors import Array, TensorListCPU
+
+Batch = dict[str, Array | list[Array]]
+
+
+class Loader:
+    """Goes through a pipeline, one `for` loop for each epoch.
+
+    Every loop gives each sample of this rank's shard once, in batches of the pipeline's size and a last one with what is
+    left. All ranks take the same number of steps. A loop that was left in the middle is over: the next one begins the
+    next epoch. After `load_state_dict` the first loop gives the rest of the epoch.
+
+    A pipeline without a reader ends an epoch when its source raises StopIteration; the loader then has no length.
+
+    Args:
+        pipeline: Where the batches come from.
+        names: A name for each output of the pipeline.
+        drop_last: Leave out the samples that do not fill a batch.
+        reader_name: The reader whose epochs count, where there are several of different lengths; the first when left out.
+    """
+
+    def __init__(
+        self, pipeline: Pipeline, names: Sequence[str], *, drop_last: bool = False, reader_name: str | None = None
+    ) -> None:
+        self.pipeline = pipeline
+        self.names = list(names)
+        # A callable may choose to fill as well.
+        self._tells_valid = pipeline._recovery.on_error not in ("raise", "skip")
+        taken = [*self.names, *(["valid"] if self._tells_valid else [])]
+        if isinstance(names, str) or len(set(taken)) < len(taken):
+            raise ArgumentError(f"Loader: names must be different from each other, and from 'valid', got {names!r}")
+        if len(self.names) != pipeline.num_outputs:
+            raise ArgumentError(f"Loader: {len(self.names)} names for {pipeline.num_outputs} outputs: {self.names}")
+        self._policy = LastBatchPolicy.DROP if drop_last else LastBatchPolicy.PARTIAL
+        self._order: ReaderOrder | None = None
+        if pipeline.reader_meta():
+            self._order = follow(pipeline, self._policy, reader_name, pad=True)
+        self._loops = 0
+        self._begin(ended=False)
+
+    def _begin(self, *, ended: bool) -> None:
+        """Stand before a loop: over the rest of an epoch, which may have ended already."""
+        self._taken = 0
+        self._ended = ended
+        self._length = None if self._order is None else 0 if ended else self._left()
+
+    def _left(self) -> int:
+        assert self._order is not None
+        position = self.pipeline._delivered[self.pipeline._main]
+        return steps_left(self._order, position, self.pipeline.max_batch_size, self._policy)
+
+    def __len__(self) -> int:
+        """Count the batches of the loop that is running, or of the next one where none is."""
+        if self._length is None:
+            raise TypeError("the pipeline has no reader, so nobody knows how many batches will come")
+        return self._length
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Begin an epoch, or go on in it after `load_state_dict`."""
+        if self._taken and not self._ended:
+            skip_epoch(self.pipeline)
+        if self._taken:
+            self._begin(ended=False)
+        self._loops += 1
+        return _Loop(self, self._loops)
+
+    def _next(self) -> Batch:
+        if self._ended or self._length == 0:
+            self._finish()
+        try:
+            outputs = self.pipeline.run()
+        except StopIteration:
+            self.pipeline.reset()
+            self._begin(ended=False)
+            raise
+        self._taken += 1
+        self._ended = self.pipeline._ends_epoch
+        batch = {name: _array(output) for name, output in zip(self.names, outputs, strict=True)}
+        if self._tells_valid:
+            batch["valid"] = self.pipeline.valid
+        return batch
+
+    def _finish(self) -> None:
+        self._begin(ended=False)
+        if self._length == 0:  # what a state left of the epoch does not fill a batch
+            skip_epoch(self.pipeline)
+            self._begin(ended=False)
+        raise StopIteration
+
+    @property
+    def errors(self) -> Errors:
+        """What happened to samples so far."""
+        return self.pipeline.errors
+
+    def state_dict(self) -> dict[str, Any]:
+        """Give the place behind the last batch, as JSON data under 1 KB for each reader."""
+        return {"version": 1, "ended": self._ended, "pipeline": self.pipeline.state_dict()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on behind the batch after which `state_dict` was called, by a loop over the rest of its epoch.
+
+        Batch size, number of threads and number of shards may be others than before; every rank loads the same state.
+        After the last batch of an epoch, before its loop was left, the rest is empty.
+        """
+        if not isinstance(state, Mapping) or state.get("version") != 1 or "pipeline" not in state:
+            raise ArgumentError(f"Loader: expected a state of version 1, got {str(state)[:80]}")
+        self.pipeline.load_state_dict(state["pipeline"])
+        if self._order is not None:
+            self._order = self.pipeline._orders[self.pipeline._main]  # the state may have brought its seed
+        self._loops += 1
+        self._begin(ended=bool(state.get("ended")))
+
+
+class _Loop:
+    """One loop over a loader."""
+
+    def __init__(self, loader: Loader, number: int) -> None:
+        self._loader = loader
+        self._number = number
+        self._done = False
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self
+
+    def __next__(self) -> Batch:
+        if self._done:
+            raise StopIteration
+        if self._number != self._loader._loops:
+            raise EngineError("another loop over this loader has begun, or a state was loaded; only the last one goes on")
+        try:
+            return self._loader._next()
+        except StopIteration:
+            self._done = True
+            raise
+
+
+def _array(output: TensorListCPU) -> Array | list[Array]:
+    return output.as_array() if output.is_dense_tensor() else [output.at(place) for place in range(len(output))]
+
+
+def follow(
+    pipe: Pipeline, policy: LastBatchPolicy, reader_name: str | None = None, *, pad: bool = False
+) -> ReaderOrder:
+    """Lay the batches of a pipeline out by the epochs of one reader, from the next batch on.
+
+    Args:
+        pipe: The pipeline.
+        policy: What to do with the last batch of an epoch.
+        reader_name: The reader; the first when left out.
+        pad: Treat all readers as if they had `pad_last_batch`, so that no batch reaches into the next epoch.
+    """
+    pipe.build()
+    main = 0 if reader_name is None else pipe._plan.readers.index(pipe._named(pipe._readers(), reader_name))
+    pad = pad and not all(order.pad_last_batch for order in pipe._orders)
+    if pad or (main, policy) != (pipe._main, pipe._policy):
+        if pipe._feeds and pipe._queue:
+            raise EngineError("the pipeline has begun batches already; make its iterator before the first run")
+        states = [order.state_dict(place) for order, place in zip(pipe._orders, pipe._delivered, strict=True)]
+        if pad:
+            pipe._pad()
+            states = [{**state, "pad_last_batch": True} for state in states]
+        pipe._main, pipe._policy = main, policy
+        pipe._start([order.load_state_dict(state) for order, state in zip(pipe._orders, states, strict=True)])
+    return pipe._orders[main]
+
+
+def skip_epoch(pipe: Pipeline) -> None:
+    """Leave out the rest of the epoch: of the reader that is followed and those as long as it, and of all sources."""
+    length = pipe._orders[pipe._main].length if pipe._orders else 0
+    together = zip(pipe._orders, pipe._delivered, strict=True)
+    pipe._start([Position(place.epoch + 1) if order.length == length else place for order, place in together])
+    for feed in pipe._feeds:
+        feed.reset()
