@@ -28,9 +28,9 @@ Every operator is a function of `pixelmill.fn` and a class of `pixelmill.ops`. N
 
 Inputs come first and without a name: nodes, numbers, arrays or `types.Constant`. An operator whose first input is a
 list of nodes is applied to each of them, with the same random numbers, and gives a list. All other arguments are given
-by name. Where *per sample* says yes, an argument may be a node as well, with a value of its own for each sample; a class
-takes such nodes when it is called. A wrong name or value is an error in the line that adds the operator, before anything
-runs."""
+by name. Where *per sample* says yes, an argument may be a node as well, with a value of its own for each sample; a
+class takes such nodes when it is called. A wrong name or value is an error in the line that adds the operator, before
+anything runs."""
 
 
 def page() -> str:

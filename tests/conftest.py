@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 settings.register_profile(
     "pixelmill",
     derandomize=True,
+    report_multiple_bugs=False,
     database=None,
     deadline=None,
     max_examples=60,

@@ -21,6 +21,15 @@ REAL = 1e-3  # what floats may differ by
 logging.getLogger("pixelmill").addHandler(logging.NullHandler())
 
 
+def noise(shape, dtype=np.uint8, seed=0):
+    """Make the hardest picture: neighbours know nothing of each other."""
+    random = np.random.default_rng([seed, *shape])
+    if np.dtype(dtype).kind == "f":
+        return random.random(shape, np.float32)
+    limits = np.iinfo(dtype)
+    return random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
 def numpy_batch(batch):
     """Copy a TensorList to a list of arrays."""
     return [np.array(batch.at(i)) for i in range(len(batch))]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from running import DALI, close, equal, refused, run
+from running import DALI, close, equal, noise, refused, run
 
 FILTERS = ["NN", "LINEAR", "CUBIC", "LANCZOS3", "TRIANGULAR", "GAUSSIAN"]
 MODES = ["default", "stretch", "not_larger", "not_smaller"]
@@ -19,15 +19,6 @@ SAMPLES = 3
 sides = st.integers(1, 40)
 filters = st.sampled_from(FILTERS)
 seeds = st.integers(0, 2**32 - 1)
-
-
-def noise(shape, dtype=np.uint8, seed=0):
-    """Make the hardest picture: neighbours know nothing of each other."""
-    random = np.random.default_rng([seed, *shape])
-    if np.dtype(dtype).kind == "f":
-        return random.random(shape, np.float32)
-    limits = np.iinfo(dtype)
-    return random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
 
 
 @st.composite

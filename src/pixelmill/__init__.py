@@ -1,5 +1,7 @@
 """Image data for deep-learning training, from nothing to batches.
 
+A pipeline for training:
+
     from pixelmill import fn, pipeline_def
 
     @pipeline_def(batch_size=64, num_threads=4)
@@ -11,6 +13,7 @@
 from pixelmill import fn, ops, types
 from pixelmill.errors import ArgumentError, DataError, EngineError, Event, MissingDependency, PixelmillError
 from pixelmill.graph import DataNode
+from pixelmill.loader import Loader
 from pixelmill.pipeline import Pipeline, pipeline_def
 
 __version__ = "0.1.0"
@@ -21,6 +24,7 @@ __all__ = [
     "DataNode",
     "EngineError",
     "Event",
+    "Loader",
     "MissingDependency",
     "Pipeline",
     "PixelmillError",

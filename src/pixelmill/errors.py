@@ -1,4 +1,6 @@
-"""Everything pixelmill raises on purpose.
+"""Everything pixelmill raises on purpose, and in brackets what else it can be caught as.
+
+The tree:
 
     PixelmillError
     ├── ArgumentError (ValueError)          an argument, when the graph is built or a function is called
@@ -24,7 +26,7 @@ class EngineError(PixelmillError, RuntimeError):
     """A call that does not fit the state of the pipeline."""
 
 
-class MissingDependency(PixelmillError, ImportError):
+class MissingDependency(PixelmillError, ImportError):  # noqa: N818 - says what is wrong without a suffix
     """An optional package that is needed now.
 
     Args:
@@ -41,8 +43,9 @@ class Event:
     """What happened to one sample.
 
     Attributes:
-        kind: `truncated`, `not_an_image`, `corrupt`, `too_large`, `unsupported`, `io` or `argument` for a sample that failed;
-            `decoder_warning`, `extension_mismatch`, `depth_reduced`, `bad_orientation` or `more_frames` for one that did not.
+        kind: `truncated`, `not_an_image`, `corrupt`, `too_large`, `unsupported`, `io` or `argument` for a sample that
+            failed; `decoder_warning`, `extension_mismatch`, `depth_reduced`, `bad_orientation` or `more_frames` for one
+            that did not.
         message: What exactly was wrong.
         sample: The number of the sample in its dataset.
         epoch: The epoch it was read in.

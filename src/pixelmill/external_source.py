@@ -76,7 +76,9 @@ class Feed:
             return self._samples_of_iterator if self.external.per_sample else self._next
         wants = _arguments_of(source)
         if self.external.per_sample:
-            return lambda: self._grouped([source(*self._sample_info(place)[:wants]) for place in range(self.batch_size)])
+            return lambda: self._grouped(
+                [source(*self._sample_info(place)[:wants]) for place in range(self.batch_size)]
+            )
         info = (lambda: BatchInfo(self.iteration, self.epoch)) if self.external.wants_info else lambda: self.iteration
         return lambda: source(*(info(),)[:wants])
 
@@ -115,7 +117,9 @@ class Feed:
             raise ArgumentError(f"{what}: an empty batch")
         kinds = {(sample.dtype, sample.ndim) for sample in batch}
         if len(kinds) > 1:
-            raise ArgumentError(f"{what}: samples of one batch differ in type or number of axes: {sorted(map(str, kinds))}")
+            raise ArgumentError(
+                f"{what}: samples of one batch differ in type or number of axes: {sorted(map(str, kinds))}"
+            )
         ((dtype, ndim),) = kinds
         wanted = self.external.dtypes[index]
         if wanted is not None and to_data_type(dtype) != to_data_type(wanted):
@@ -132,7 +136,9 @@ def _arguments_of(source: Callable[..., Any]) -> int:
         parameters = inspect.signature(source).parameters.values()
     except (TypeError, ValueError):
         return 0
-    required = [p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = [
+        p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
     if len(required) > 1:
         raise ArgumentError("external_source: a source takes no argument, or one that says which batch or sample it is")
     return len(required)

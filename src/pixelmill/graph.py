@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -19,7 +20,7 @@ from pixelmill.operators.declare import Operator
 from pixelmill.operators.program import Expr, constant, lowering
 from pixelmill.types import ArrayConstant, ScalarConstant, default_array, to_numpy_type
 
-PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+PACKAGE = str(Path(__file__).absolute().parent) + os.sep
 DEVICES = ("cpu", "gpu", "mixed")
 _numbers = itertools.count()
 
@@ -93,7 +94,8 @@ class DataNode:
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            f"the value of {self.name!r} is known only when the pipeline runs, so it cannot decide an `if` or a `while` here"
+            f"the value of {self.name!r} is known only when the pipeline runs, "
+            "so it cannot decide an `if` or a `while` here"
         )
 
     def __repr__(self) -> str:
@@ -108,7 +110,7 @@ def user_line() -> str | None:
     if frame is None:
         return None
     path, number = frame.f_code.co_filename, frame.f_lineno
-    return f"{os.path.basename(path)}:{number}   {linecache.getline(path, number).strip()}".rstrip()
+    return f"{Path(path).name}:{number}   {linecache.getline(path, number).strip()}".rstrip()
 
 
 def as_node(value: Any) -> DataNode:
@@ -136,8 +138,8 @@ def call(
     """Add an operator to a graph: what `fn.…()` and the classes of `ops` do.
 
     Returns:
-        A node, or a list of nodes where the operator gives several. With a list of nodes for an input, a list with a result
-        for each of them, all drawing the same random numbers.
+        A node, or a list of nodes where the operator gives several. With a list of nodes for an input, a list with a
+        result for each of them, all drawing the same random numbers.
     """
     line = user_line()
     try:

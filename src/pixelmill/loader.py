@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
@@ -17,9 +17,12 @@ Batch = dict[str, Array | list[Array]]
 class Loader:
     """Goes through a pipeline, one `for` loop for each epoch.
 
-    Every loop gives each sample of this rank's shard once, in batches of the pipeline's size and a last one with what is
-    left. All ranks take the same number of steps. A loop that was left in the middle is over: the next one begins the
-    next epoch. After `load_state_dict` the first loop gives the rest of the epoch.
+    Every loop gives each sample of this rank's shard once, in batches of the pipeline's size and a last one with what
+    is left. All ranks take the same number of steps. A loop that was left in the middle is over: the next one begins
+    the next epoch. After `load_state_dict` the first loop gives the rest of the epoch.
+
+    A batch holds an array for each output, or a list of arrays where its samples differ in shape. Where bad samples
+    may be filled in (`on_error="fill"`, or a callable), `"valid"` tells which are real.
 
     A pipeline without a reader ends an epoch when its source raises StopIteration; the loader then has no length.
 
@@ -27,7 +30,7 @@ class Loader:
         pipeline: Where the batches come from.
         names: A name for each output of the pipeline.
         drop_last: Leave out the samples that do not fill a batch.
-        reader_name: The reader whose epochs count, where there are several of different lengths; the first when left out.
+        reader_name: The reader whose epochs count, where several differ in length; the first when left out.
     """
 
     def __init__(
@@ -91,7 +94,7 @@ class Loader:
             batch["valid"] = self.pipeline.valid
         return batch
 
-    def _finish(self) -> None:
+    def _finish(self) -> NoReturn:
         self._begin(ended=False)
         if self._length == 0:  # what a state left of the epoch does not fill a batch
             skip_epoch(self.pipeline)
@@ -137,7 +140,9 @@ class _Loop:
         if self._done:
             raise StopIteration
         if self._number != self._loader._loops:
-            raise EngineError("another loop over this loader has begun, or a state was loaded; only the last one goes on")
+            raise EngineError(
+                "another loop over this loader has begun, or a state was loaded; only the last one goes on"
+            )
         try:
             return self._loader._next()
         except StopIteration:

@@ -12,11 +12,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, overload
 
 import numpy as np
 
 from pixelmill import _core
+from pixelmill.branches import convert
 from pixelmill.engine import foreign
 from pixelmill.engine.compile import Key, Plan, compile_graph
 from pixelmill.engine.native import Array, Data, NativeEngine, Pending, Result, Samples
@@ -52,8 +54,8 @@ class _Scheduled:
 class Pipeline:
     """A graph of operators that turns files or arrays into batches.
 
-    The first arguments are those of DALI, in its order. Arguments about GPUs, streams and buffers are accepted and have no
-    effect on the native engine.
+    The first arguments are those of DALI, in its order. Arguments about GPUs, streams and buffers are accepted and have
+    no effect on the native engine.
 
     Args:
         batch_size: Samples in a batch.
@@ -501,8 +503,7 @@ class Pipeline:
         """Give the state as bytes, to be handed to a new pipeline as `checkpoint=`; also write it to a file."""
         data = json.dumps(self.state_dict()).encode()
         if filename is not None:
-            with open(filename, "wb") as file:
-                file.write(data)
+            Path(filename).write_bytes(data)
         return data
 
     def close(self) -> None:
@@ -549,9 +550,19 @@ def _tell_about_gpu(outputs: Sequence[DataNode], nodes: Sequence[OperatorNode]) 
     wanted = any(node.device != "cpu" for node in nodes) or any(node.device == "gpu" for node in outputs)
     if wanted and not _told_about_gpu:
         _told_about_gpu = True
-        log.warning("pixelmill: the pipeline asks for a GPU; the native engine runs it on the CPU, with the same results")
+        log.warning(
+            "pixelmill: the pipeline asks for a GPU; the native engine runs it on the CPU, with the same results"
+        )
 
 
+@overload
+def pipeline_def(
+    function: Callable[..., Any], *, enable_conditionals: bool = False, **defaults: Any
+) -> Callable[..., Pipeline]: ...
+@overload
+def pipeline_def(
+    function: None = None, *, enable_conditionals: bool = False, **defaults: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Pipeline]]: ...
 def pipeline_def(
     function: Callable[..., Any] | None = None, *, enable_conditionals: bool = False, **defaults: Any
 ) -> Callable[..., Any]:
@@ -559,11 +570,9 @@ def pipeline_def(
 
     Args:
         function: The function; its own arguments are those of the new function, beside those of `Pipeline`.
-        enable_conditionals: Not available yet.
+        enable_conditionals: Let `if`, `and`, `or` and `not` in the function work on nodes, sample by sample.
         defaults: Arguments of `Pipeline`, which a call may override.
     """
-    if enable_conditionals:
-        raise ArgumentError("pipeline_def: enable_conditionals is not available yet")
     known = set(inspect.signature(Pipeline.__init__).parameters) - {"self"}
     unknown = sorted(set(defaults) - known)
     if unknown:
@@ -571,6 +580,7 @@ def pipeline_def(
 
     def decorate(graph: Callable[..., Any]) -> Callable[..., Pipeline]:
         own = inspect.signature(graph).parameters
+        build = convert(graph) if enable_conditionals else graph
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in own.values()):
             raise TypeError(f"pipeline_def: {graph.__name__} takes **{list(own)[-1]}; name its arguments instead")
 
@@ -583,7 +593,7 @@ def pipeline_def(
                 raise TypeError(f"{graph.__name__}: there is no argument {wrong[0]!r}, and Pipeline has none either")
             pipe = Pipeline(**{**defaults, **options})
             with pipe:
-                outputs = graph(*args, **mine)
+                outputs = build(*args, **mine)
             pipe.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else (outputs,)))
             return pipe
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from pixelmill.engine.compile import Key
 from pixelmill.engine.native import Array, Data, NativeEngine, Result, Samples, Trouble
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.sampling import ReaderOrder, replacement
@@ -191,7 +192,7 @@ def _with_others(
 
 
 def _chosen(samples: Samples, places: list[int]) -> Samples:
-    inputs = {key: [data[place] for place in places] for key, data in samples.inputs.items()}
+    inputs: dict[Key, Data] = {key: [data[place] for place in places] for key, data in samples.inputs.items()}
     return Samples(samples.epochs[places], samples.numbers[places], samples.items[places], inputs)
 
 
@@ -223,4 +224,6 @@ def _block_of(data: Data) -> Data:
 def _advice(event: Event) -> str:
     if event.kind == "argument":
         return "the arguments of this operator do not fit this sample"
-    return "on_error='skip' puts another sample in its place and lists it; the next batch comes as if that had been chosen"
+    return (
+        "on_error='skip' puts another sample in its place and lists it; the next batch comes as if it had been chosen"
+    )

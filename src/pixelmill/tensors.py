@@ -89,7 +89,7 @@ class TensorListCPU:
     def __init__(self, data: Any, layout: str = "") -> None:
         if isinstance(data, np.ndarray):
             self._block: Array | None = data
-            self._samples: Sequence[Array] = data
+            self._samples: Array | list[Array] = data
         else:
             self._block = None
             self._samples = [np.asarray(sample) for sample in data]
@@ -114,7 +114,7 @@ class TensorListCPU:
             if not self.is_dense_tensor():
                 shapes = sorted({sample.shape for sample in self._samples})
                 raise EngineError(f"the samples of this batch differ in shape, so there is no one array: {shapes[:4]}")
-            self._block = np.stack(self._samples) if len(self) else np.empty(0)
+            self._block = np.stack(list(self._samples)) if len(self) else np.empty(0)
         return self._block
 
     def as_tensor(self) -> TensorCPU:

@@ -69,7 +69,7 @@ INTERP_NN, INTERP_LINEAR = DALIInterpType.INTERP_NN, DALIInterpType.INTERP_LINEA
 INTERP_CUBIC, INTERP_LANCZOS3 = DALIInterpType.INTERP_CUBIC, DALIInterpType.INTERP_LANCZOS3
 INTERP_TRIANGULAR, INTERP_GAUSSIAN = DALIInterpType.INTERP_TRIANGULAR, DALIInterpType.INTERP_GAUSSIAN
 
-_NUMPY = {
+_NUMPY: dict[DALIDataType, np.dtype[Any]] = {
     UINT8: np.dtype(np.uint8),
     UINT16: np.dtype(np.uint16),
     UINT32: np.dtype(np.uint32),
@@ -202,7 +202,7 @@ def Constant(  # noqa: N802 - DALI's name
         array = array.astype(to_numpy_type(dtype))
     if shape is not None:
         array = np.broadcast_to(array, shape) if array.size == 1 else array.reshape(shape)
-    return ArrayConstant(np.ascontiguousarray(array), layout or "")
+    return ArrayConstant(np.array(array, order="C"), layout or "")
 
 
 def default_array(value: object) -> np.ndarray[Any, Any]:

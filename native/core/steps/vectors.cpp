@@ -80,8 +80,21 @@ class Merge : public Step {
     }
 };
 
+class IsNumber : public Step {
+   public:
+    explicit IsNumber(const Params& params) : number_(params.integer("number")) {}
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        out[0] = context.allocate(0, DType::boolean, {});
+        *out[0].as<bool>() = in[0].integer() == number_;
+    }
+
+   private:
+    int64_t number_;
+};
+
 }  // namespace
 
+std::unique_ptr<Step> make_is_number(const Params& params) { return std::make_unique<IsNumber>(params); }
 std::unique_ptr<Step> make_merge(const Params&) { return std::make_unique<Merge>(); }
 std::unique_ptr<Step> make_geometry_shape(const Params& params) { return std::make_unique<GeometryShape>(params); }
 std::unique_ptr<Step> make_join(const Params&) { return std::make_unique<Join>(); }

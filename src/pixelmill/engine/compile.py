@@ -114,7 +114,8 @@ def _keys(order: Sequence[Step], seed: int) -> dict[OperatorNode, int]:
 def _guards(order: Sequence[Step], wanted: Sequence[Key]) -> Guards:
     """Find the steps that only a branch of a condition needs, and under which conditions they are to be run.
 
-    A step is needed where all of its users are: what they have in common, and the condition itself where it feeds a branch.
+    A step is needed where all of its users are: what they have in common, and the condition itself where it feeds a
+    branch.
     """
     guards: dict[Step, dict[tuple[Step, int, bool], tuple[Expr, bool]]] = {}
     for step, _ in wanted:
@@ -206,7 +207,7 @@ class _Builder:
             conditions = [(slot_of((guard.step, guard.index)), wanted) for guard, wanted in guards.get(step, ())]
             program.add_step(step.kind, self._params(step), inputs, outputs, conditions)
             segment.steps.append(step)
-        made_here = {step for step in steps}
+        made_here = set(steps)
         for key in dict.fromkeys([*wanted, *crossing]):
             if key[0] in made_here:
                 slot_of(key)

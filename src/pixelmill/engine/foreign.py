@@ -18,7 +18,7 @@ PILLOW_FORMATS = {
 # How a mode of Pillow becomes one of 1 to 4 channels of 8 or 16 bits.
 PLAIN_MODES = ("L", "LA", "RGB", "RGBA", "I;16")
 CONVERSIONS = {"1": "L", "P": "RGBA", "PA": "RGBA", "La": "LA", "RGBa": "RGBA", "RGBX": "RGB"}
-CONVERSIONS |= {mode: "RGB" for mode in ("CMYK", "YCbCr", "LAB", "HSV")}
+CONVERSIONS |= dict.fromkeys(("CMYK", "YCbCr", "LAB", "HSV"), "RGB")
 
 
 def decode(data: bytes, name: str) -> tuple[Any, str, str]:
@@ -30,8 +30,9 @@ def decode(data: bytes, name: str) -> tuple[Any, str, str]:
     from PIL import Image
 
     try:
-        with Image.open(io.BytesIO(data), formats=PILLOW_FORMATS[name]) as picture:
-            picture.load()
+        with Image.open(io.BytesIO(data), formats=PILLOW_FORMATS[name]) as opened:
+            opened.load()
+            picture: Image.Image = opened
             mode = "I;16" if picture.mode.startswith("I;16") else picture.mode
             if mode not in PLAIN_MODES:
                 if mode not in CONVERSIONS:

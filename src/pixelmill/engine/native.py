@@ -71,8 +71,8 @@ class Trouble:
 class Result:
     """The outputs of a batch, in the order of the graph's outputs, and what went wrong.
 
-    The places of failed samples hold anything. There are no outputs where a failure kept a graph of several programs from
-    going on.
+    The places of failed samples hold anything. There are no outputs where a failure kept a graph of several programs
+    from going on.
     """
 
     outputs: list[Data]
@@ -161,7 +161,10 @@ class NativeEngine:
 
 def _data(batch: _core.Batch, output: int) -> Data:
     block: Array | None = batch.block(output)
-    return block if block is not None else [batch.value(output, index) for index in range(len(batch))]
+    if block is not None:
+        return block
+    values: list[Any] = [batch.value(output, index) for index in range(len(batch))]  # None where a sample failed
+    return values
 
 
 def _troubles(batch: _core.Batch, segment: Segment) -> list[Trouble]:

@@ -1,7 +1,7 @@
 """Rewrite rules: the same result from less work.
 
-Every rule is a few lines and gives the same bits as the program without it (`Pipeline(optimize=False)`), but for decoding in
-the DCT domain, which `decode_scaling=False` turns off.
+Every rule is a few lines and gives the same bits as the program without it (`Pipeline(optimize=False)`), but for
+decoding in the DCT domain, which `decode_scaling=False` turns off.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _normalising_resample(normalize: Expr, resample: Expr) -> Expr:
 
 
 def _decode_for_resample(expr: Expr, alone: bool, scaling: bool) -> Expr:
-    """Let a decode know its resampling: it then decodes the pixels that are read, and no more of them than are needed."""
+    """Let a decode know its resampling: it then decodes the pixels that are read, and no more of them than needed."""
     if expr.step.kind != "resample" or not alone or expr.step.params["layout"] not in ("", "HWC"):
         return expr
     picture, geometry, *epilogue = expr.step.inputs

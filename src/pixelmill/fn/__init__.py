@@ -1,11 +1,11 @@
-"""Operators as functions: `fn.resize(images, size=224)`. The functions come from the registry, see docs/operators.md."""
+"""Operators as functions: `fn.resize(images, size=224)`. They come from the registry, see docs/operators.md."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from pixelmill.graph import call, family
-from pixelmill.operators import REGISTRY, Operator
+from pixelmill.operators import Operator, public_operators
 
 
 def _function(spec: Operator) -> Any:
@@ -20,6 +20,6 @@ def _function(spec: Operator) -> Any:
     return function
 
 
-for _name, _spec in REGISTRY.items():
+for _name, _spec in public_operators().items():
     *_path, _last = _name.split(".")
     setattr(family(__name__, _path), _last, _function(_spec))

@@ -1,5 +1,6 @@
 """Images in files: a folder of class folders, a list in a text file, or a list in the program."""
 
+# ruff: noqa: PTH118, PTH120 - pathlib would rewrite the paths, which are to stay as they were given
 from __future__ import annotations
 
 import fnmatch
@@ -14,7 +15,7 @@ from pixelmill.formats.index import Index
 
 IMAGE_FILTERS = tuple(
     f"*.{ending}"
-    for ending in "jpg jpeg png bmp tif tiff pnm ppm pgm pbm jp2 webp flac ogg wav".split()
+    for ending in "jpg jpeg png bmp tif tiff pnm ppm pgm pbm jp2 webp flac ogg wav".split()  # noqa: SIM905
 )
 
 
@@ -27,8 +28,8 @@ def from_root(
 ) -> Index:
     """Index the files of the class folders below `root`.
 
-    Folders are sorted by their bytes and number the classes, empty ones included; so are the files of each. Files that lie
-    directly in `root` and folders below the class folders are not read.
+    Folders are sorted by their bytes and number the classes, empty ones included; so are the files of each. Files that
+    lie directly in `root` and folders below the class folders are not read.
     """
     try:
         entries = sorted((entry for entry in os.scandir(root) if entry.is_dir()), key=lambda e: os.fsencode(e.name))

@@ -1,6 +1,18 @@
 """Every operator, declared once. Importing this package fills the registry."""
 
-from pixelmill.operators import crop, decoders, generic, random, readers, resize, sources
-from pixelmill.operators.declare import REGISTRY, Operator
+from pixelmill.operators import branches, crop, decoders, generic, random, readers, resize, sources
+from pixelmill.operators.declare import REGISTRY, Operator, public_operators
 
-__all__ = ["REGISTRY", "Operator", "crop", "decoders", "generic", "random", "readers", "resize", "sources"]
+__all__ = [
+    "REGISTRY",
+    "Operator",
+    "branches",
+    "crop",
+    "decoders",
+    "generic",
+    "public_operators",
+    "random",
+    "readers",
+    "resize",
+    "sources",
+]

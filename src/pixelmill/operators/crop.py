@@ -9,10 +9,10 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
-from pixelmill.operators.program import constant, step, steps
+from pixelmill.operators.program import Expr, constant, step, steps
 from pixelmill.types import FLOAT, FLOAT16, INT8, UINT8, DALIDataType
 
-Policy = Literal["error", "pad", "trim_to_shape"]
+Policy = Literal["error", "pad", "constant", "trim_to_shape"]
 Rounding = Literal["round", "truncate"]
 
 SPATIAL = "DHW"
@@ -30,8 +30,8 @@ def spatial_axes(layout: str) -> list[int]:
 
 def crop_window(
     name: str, shape: Tensor, layout: str, sizes: Mapping[str, Any], position: tuple[Any, ...], rounding: str
-) -> tuple[Tensor, ...]:
-    """Add the window of `crop`: its first corner and its extents along the axes of space."""
+) -> tuple[tuple[Tensor, ...], list[int]]:
+    """Add the window of `crop`, its first corner and its extents, and give the axes it is counted along."""
     if sizes["crop"] is not None:
         if any(sizes[axis] is not None for axis in ("crop_h", "crop_w", "crop_d")):
             raise ArgumentError(f"{name}: crop already says what crop_h, crop_w and crop_d would say")
@@ -41,7 +41,9 @@ def crop_window(
         if (height is None) != (width is None):
             raise ArgumentError(f"{name}: crop_h and crop_w belong together")
     x, y, z = position
-    return steps(
+    # Frames are cut like slices of a volume where a depth is given.
+    cut_axes = SPATIAL if depth is None or "D" in layout else SPATIAL + "F"
+    window = steps(
         "crop_window",
         shape,
         height,
@@ -54,12 +56,16 @@ def crop_window(
         layout=layout,
         rounding=rounding,
     )
+    return window, [axis for axis, letter in enumerate(layout) if letter in cut_axes]
 
 
 def _separate(crop: Tensor, count: int) -> tuple[Tensor | None, Tensor, Tensor]:
     """Take a vector (depth,) height, width apart."""
-    if crop.step.kind == "constant" and crop.step.params["value"].size != count:
-        raise ArgumentError(f"crop must be {count} numbers, got {crop.step.params['value'].tolist()}")
+    if crop.step.kind == "constant":
+        given = crop.step.params["value"].size
+        if given != 3 and given != count:
+            raise ArgumentError(f"crop must be {count} numbers, got {crop.step.params['value'].tolist()}")
+        count = given
     parts = [step("element", crop, index=index) for index in range(count)]
     return (None if count == 2 else parts[0]), parts[-2], parts[-1]
 
@@ -69,6 +75,7 @@ def cut(
 ) -> Tensor:
     """Add the cutting of a window out of `data`."""
     filling = None if fill is None else constant(fill, np.float64)
+    policy = "pad" if policy == "constant" else policy
     return step("window", data, *window, filling, gives=data.layout, axes=axes, policy=policy, name=name)
 
 
@@ -112,8 +119,9 @@ def crop(
     layout = image_layout(data.layout)
     sizes = {"crop": crop, "crop_h": crop_h, "crop_w": crop_w, "crop_d": crop_d}
     position = (crop_pos_x, crop_pos_y, crop_pos_z)
-    window = crop_window("crop", step("shape", data), layout, sizes, position, rounding)
-    return cast_to(cut("crop", data, window, spatial_axes(layout), out_of_bounds_policy, fill_values), dtype)
+    window, axes = crop_window("crop", step("shape", data), layout, sizes, position, rounding)
+    named = Expr(data.step, data.index, layout)
+    return cast_to(cut("crop", named, window, axes, out_of_bounds_policy, fill_values), dtype)
 
 
 def slice_window(
@@ -139,7 +147,9 @@ def slice_window(
     if {"end", "rel_end"} & set(given) and {"shape", "rel_shape"} & set(given):
         raise ArgumentError(f"{name}: an end and a shape exclude each other")
     if positional[0] is None and not given:
-        raise ArgumentError(f"{name}: nothing says which window; give an anchor and an extent, or start and end or shape")
+        raise ArgumentError(
+            f"{name}: nothing says which window; give an anchor and an extent, or start and end or shape"
+        )
     chosen = _chosen_axes(name, layout, axes, axis_names)
     order = ("start", "end", "rel_start", "rel_end", "shape", "rel_shape")
     window = steps(
@@ -162,7 +172,9 @@ def _chosen_axes(name: str, layout: str, axes: list[int] | None, axis_names: str
     try:
         return [layout.index(letter) for letter in (axis_names or "WH")]
     except ValueError:
-        raise ArgumentError(f"{name}: axis_names {axis_names or 'WH'!r} are not all among the axes {layout!r}") from None
+        raise ArgumentError(
+            f"{name}: axis_names {axis_names or 'WH'!r} are not all among the axes {layout!r}"
+        ) from None
 
 
 @operator("slice", renamed={"output_dtype": "dtype"}, ignored=("image_type",))
@@ -205,7 +217,7 @@ def slice(
         fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
         dtype: Type of the result, that of `data` when left out.
     """
-    bounds = {"start": start, "end": end, "shape": shape}
+    bounds: dict[str, Any] = {"start": start, "end": end, "shape": shape}
     bounds |= {"rel_start": rel_start, "rel_end": rel_end, "rel_shape": rel_shape}
     layout = data.layout or ("" if axes is not None else "HWC")
     window, chosen = slice_window(
@@ -291,24 +303,38 @@ def crop_mirror_normalize(
         raise ArgumentError(f"crop_mirror_normalize: dtype must be FLOAT, FLOAT16, UINT8 or INT8, got {dtype.name}")
     layout = image_layout(data.layout)
     if output_layout and sorted(output_layout) != sorted(layout):
-        raise ArgumentError(f"crop_mirror_normalize: output_layout {output_layout!r} does not have the axes of {layout!r}")
+        raise ArgumentError(
+            f"crop_mirror_normalize: output_layout {output_layout!r} does not have the axes of {layout!r}"
+        )
     sizes = {"crop": crop, "crop_h": crop_h, "crop_w": crop_w, "crop_d": crop_d}
-    if any(size is not None for size in sizes.values()):
-        position = (crop_pos_x, crop_pos_y, crop_pos_z)
-        window = crop_window("crop_mirror_normalize", step("shape", data), layout, sizes, position, rounding)
-        data = cut("crop_mirror_normalize", data, window, spatial_axes(layout), out_of_bounds_policy, fill_values)
-    return step(
+    crops = any(size is not None for size in sizes.values())
+    pads = crops and out_of_bounds_policy in ("pad", "constant")
+    position = (crop_pos_x, crop_pos_y, crop_pos_z)
+
+    def cropped(picture: Tensor, axes: str, policy: str) -> Tensor:
+        window, along = crop_window("crop_mirror_normalize", step("shape", picture), axes, sizes, position, rounding)
+        return cut("crop_mirror_normalize", picture, window, along, policy, fill_values)
+
+    if crops:
+        data = cropped(data, layout, "trim_to_shape" if pads else out_of_bounds_policy)
+    result = output_layout or layout
+    normal = step(
         "normalize",
-        step("flip", data, mirror, None, None, gives=layout, layout=data.layout),
+        data if pads else step("flip", data, mirror, None, None, gives=layout, layout=data.layout),
         None,
         mean,
         std,
         constant(scale, np.float64),
         constant(shift, np.float64),
-        gives=output_layout or layout,
+        constant(fill_values[0], np.float64) if pads and fill_values and len(fill_values) == 1 else None,
+        gives=result,
         layout=layout,
-        out_layout=output_layout or layout,
+        out_layout=result,
         dtype=int(dtype),
         pad_channels=pad_output,
         name="crop_mirror_normalize",
     )
+    if not pads:
+        return normal
+    # What is put outside is not normalised, so it comes last.
+    return step("flip", cropped(normal, result, "pad"), mirror, None, None, gives=result, layout=result)

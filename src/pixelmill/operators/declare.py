@@ -1,7 +1,8 @@
 """The one way to declare an operator: a typed function with a docstring.
 
-Its signature gives names, types, defaults and limits; its docstring the documentation; its body the lowering to steps of
-the core, run when a graph is compiled and never per sample. `fn`, `ops`, their stubs and docs/operators.md follow from it.
+Its signature gives names, types, defaults and limits; its docstring the documentation; its body the lowering to steps
+of the core, run when a graph is compiled and never per sample. `fn`, `ops`, their stubs and docs/operators.md follow
+from it.
 """
 
 from __future__ import annotations
@@ -103,7 +104,14 @@ class Operator:
         object.__setattr__(self, "required_inputs", len(self.inputs) - self.optional_inputs)
 
 
+# A name that begins with an underscore is not offered to users.
 REGISTRY: dict[str, Operator] = {}
+
+
+def public_operators() -> dict[str, Operator]:
+    """Give the operators that `fn` and `ops` offer, by name."""
+    return {name: spec for name, spec in REGISTRY.items() if not name.startswith("_")}
+
 
 # Hints about memory and hardware that every operator takes and none needs here.
 COMMON_IGNORED = frozenset({"preserve", "bytes_per_sample_hint"})

@@ -181,7 +181,7 @@ def image_crop(
     """
     shape = decoded_shape(data, output_type, adjust_orientation)
     sizes: dict[str, Any] = {"crop": crop, "crop_h": crop_h, "crop_w": crop_w, "crop_d": crop_d}
-    window = crop_window("decoders.image_crop", shape, "HWC", sizes, (crop_pos_x, crop_pos_y, crop_pos_z), rounding)
+    window, _ = crop_window("decoders.image_crop", shape, "HWC", sizes, (crop_pos_x, crop_pos_y, crop_pos_z), rounding)
     return decode(data, step("join", *window), output_type, dtype, adjust_orientation, use_fast_idct)
 
 
@@ -232,7 +232,7 @@ def image_slice(
         use_fast_idct: Decode JPEG a little faster and less exactly.
     """
     whole = decoded_shape(data, output_type, adjust_orientation)
-    bounds = {"start": start, "end": end, "shape": shape}
+    bounds: dict[str, Any] = {"start": start, "end": end, "shape": shape}
     bounds |= {"rel_start": rel_start, "rel_end": rel_end, "rel_shape": rel_shape}
     window, chosen = slice_window(
         "decoders.image_slice",

@@ -40,7 +40,7 @@ def transpose(
     if perm is not None and data.layout and len(perm) != len(data.layout):
         raise ArgumentError(f"transpose: perm {perm} does not fit the axes {data.layout!r}")
     order = perm if perm is not None else list(reversed(range(len(data.layout))))
-    turned = "".join(data.layout[axis] for axis in order) if data.layout and transpose_layout else ""
+    turned = "".join(data.layout[axis] for axis in order) if data.layout and transpose_layout else data.layout
     return step("transpose", data, gives=output_layout or turned, perm=[float(axis) for axis in perm or []])
 
 

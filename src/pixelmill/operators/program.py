@@ -75,7 +75,7 @@ def steps(kind: str, *inputs: Any, layouts: tuple[str, ...], **params: Any) -> t
 
 def constant(value: Any, dtype: Any = None, layout: str = "") -> Expr:
     """Add a value that is the same for every sample."""
-    return step("constant", gives=layout, value=np.ascontiguousarray(np.asarray(value, dtype)))
+    return step("constant", gives=layout, value=np.array(value, dtype, order="C"))
 
 
 def rebuilt(expr: Expr, *inputs: Expr | None, **params: Any) -> Expr:

@@ -141,5 +141,3 @@ def _open(
         folder_filters=dir_filters or ("*",),
         case_sensitive=case_sensitive,
     )
-
-

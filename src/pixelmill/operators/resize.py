@@ -116,8 +116,8 @@ def resize(
         resize_z: Depth of volumes.
         resize_shorter: Length of the shorter side; the other follows.
         resize_longer: Length of the longer side; the other follows.
-        mode: `default` gives free extents the scale of the others, `stretch` leaves them; `not_larger` and `not_smaller`
-            keep the aspect ratio and take the extents as upper or lower bounds.
+        mode: `default` gives free extents the scale of the others, `stretch` leaves them; `not_larger` and
+            `not_smaller` keep the aspect ratio and take the extents as upper or lower bounds.
         max_size: Upper bounds of the result, one for all or one for each extent.
         subpixel_scale: Keep the exact scale where it gives a fraction of a pixel, instead of the exact edges.
         roi_start: Where the part to be resized begins, in the order of the axes.
@@ -136,7 +136,7 @@ def resize(
     options |= {"roi_start": roi_start, "roi_end": roi_end}
     geometry = resize_geometry("resize", data, extents, mode, options)
     filters = {"interp_type": interp_type, "min_filter": min_filter, "mag_filter": mag_filter}
-    resized = resample(data, geometry, **filters, antialias=antialias, dtype=dtype)  # type: ignore[arg-type]
+    resized = resample(data, geometry, **filters, antialias=antialias, dtype=dtype)
     if not save_attrs:
         return resized
     return resized, step("spatial_shape", step("shape", data), layout=data.layout)
@@ -171,13 +171,15 @@ def random_resized_crop(
         dtype: Type of the result: that of `data`, or FLOAT.
     """
     if len(size) not in (1, 2) or any(extent < 1 for extent in size):
-        raise ArgumentError(f"random_resized_crop: size must be two positive integers (height, width), got {tuple(size)}")
+        raise ArgumentError(
+            f"random_resized_crop: size must be two positive integers (height, width), got {tuple(size)}"
+        )
     shape = step("shape", data)
     start, extent = random_window(shape, random_area, random_aspect_ratio, num_attempts, image_layout(data.layout))
     wanted = constant(size * 2 if len(size) == 1 else size)
     geometry = step("window_geometry", start, extent, shape, wanted, layout=data.layout)
     filters = {"interp_type": interp_type, "min_filter": min_filter, "mag_filter": mag_filter}
-    return resample(data, geometry, **filters, antialias=antialias, dtype=dtype)  # type: ignore[arg-type]
+    return resample(data, geometry, **filters, antialias=antialias, dtype=dtype)
 
 
 @operator("random_crop_generator", draws=True, outputs=2)
@@ -201,7 +203,9 @@ def random_crop_generator(
 
 
 def _resize_crop_mirror(name: str, data: Tensor, antialias: bool, given: dict[str, Any]) -> Tensor:
-    extents = {key: given[key] for key in ("size", "resize_x", "resize_y", "resize_z", "resize_shorter", "resize_longer")}
+    extents = {
+        key: given[key] for key in ("size", "resize_x", "resize_y", "resize_z", "resize_shorter", "resize_longer")
+    }
     geometry = resize_geometry(name, data, extents, given["mode"], given)
     filters = {key: given[key] for key in ("interp_type", "min_filter", "mag_filter", "dtype")}
     resized = resample(data, geometry, antialias=antialias, **filters)

@@ -49,8 +49,8 @@ def external_source(
     Args:
         source: A callable, an iterable, or a generator function; None to be fed by `feed_input` or `run(name=…)`.
         num_outputs: How many values one call of the source gives; then a list of nodes is returned.
-        cycle: What to do when an iterable ends: `"no"` stops, `"quiet"` (or True) begins again, `"raise"` stops the epoch
-            and begins again after `reset`.
+        cycle: What to do when an iterable ends: `"no"` stops, `"quiet"` (or True) begins again, `"raise"` stops the
+            epoch and begins again after `reset`.
         batch: Whether the source makes whole batches (default) or single samples.
         batch_info: Hand a callable that makes batches a BatchInfo instead of the number of the batch.
         layout: Names of the axes, such as `"HWC"`; one string or one for each output.

@@ -1,4 +1,4 @@
-"""Operators as classes: `ops.Resize(size=224)(images)`. The classes come from the registry, see docs/operators.md."""
+"""Operators as classes: `ops.Resize(size=224)(images)`. They come from the registry, see docs/operators.md."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from typing import Any, ClassVar
 
 from pixelmill.graph import call, family
-from pixelmill.operators import REGISTRY, Operator
+from pixelmill.operators import Operator, public_operators
 
 
 class OperatorClass:
@@ -41,7 +41,7 @@ def _class(spec: Operator, name: str, module: str) -> type[OperatorClass]:
     return type(name, (OperatorClass,), {"spec": spec, "__doc__": spec.body.__doc__, "__module__": module})
 
 
-for _name, _spec in REGISTRY.items():
+for _name, _spec in public_operators().items():
     _module = family(__name__, _name.split(".")[:-1])
     setattr(_module, _spec.class_name, _class(_spec, _spec.class_name, _module.__name__))
     for _alias in _spec.aliases:

@@ -1,0 +1,125 @@
+"""The files: a folder of the user's, or photo-like ones made on the spot and kept under build/."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from workloads import Pictures
+
+SMALL_COUNT, CAMERA_COUNT = 64, 8
+# Height, width and subsampling of the camera-like files, 8 to 12 megapixels.
+CAMERA_SIZES = ((2448, 3264), (2736, 3648), (2592, 3872), (3000, 4000))
+CAMERA_SUBSAMPLING = ("4:2:0", "4:2:2")
+CAMERA_BYTES = 3_500_000
+LEAST_EPOCH = 4096
+
+_SAMPLING_NAMES = {(1, 1): "4:4:4", (2, 2): "4:2:0", (2, 1): "4:2:2", (1, 2): "4:4:0"}
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Files, and what to know about them."""
+
+    source: str
+    files: list[str]
+    mean_kilobytes: float
+    mean_megapixels: float
+    subsampling: dict[str, int]
+
+    @property
+    def repeats(self) -> int:
+        """How often the list is repeated to make an epoch."""
+        return -(-LEAST_EPOCH // len(self.files))
+
+    def facts(self) -> dict[str, Any]:
+        """Give what goes into the results: no names."""
+        return {**asdict(self), "files": len(self.files)}
+
+
+def load(pictures: Pictures, folder: Path | None, build: Path) -> Dataset:
+    """Find the files, read them once so that they are in memory, and look at their headers."""
+    root = folder if folder is not None else _synthetic(pictures, build / "bench-data")
+    files = sorted(str(path) for path in root.rglob("*") if path.suffix.lower() in (".jpg", ".jpeg"))
+    if not files:
+        raise SystemExit(f"{root}: there are no .jpg files below it")
+    return _look(files, "photographs" if folder is not None else "synthetic")
+
+
+def _look(files: list[str], source: str) -> Dataset:
+    from PIL import Image
+
+    kilobytes, megapixels, sampling = 0.0, 0.0, Counter[str]()
+    for name in files:
+        data = Path(name).read_bytes()
+        with Image.open(io.BytesIO(data)) as image:
+            layers: Any = getattr(image, "layer", [])
+            kilobytes += len(data) / 1e3
+            megapixels += image.width * image.height / 1e6
+            kind = "gray" if len(layers) == 1 else _SAMPLING_NAMES.get(layers[0][1:3], "other") if layers else "other"
+            sampling[kind] += 1
+    count = len(files)
+    return Dataset(source, files, round(kilobytes / count, 1), round(megapixels / count, 3), dict(sampling))
+
+
+def _synthetic(pictures: Pictures, cache: Path) -> Path:
+    target = cache / pictures
+    if not target.exists():
+        print(f"making photo-like files for {pictures} in {target}")
+        with _finished(target) as folder:
+            _make_small(folder) if pictures == "small" else _make_camera(folder)
+    return target
+
+
+@contextmanager
+def _finished(target: Path) -> Iterator[Path]:
+    """Give a folder to fill that gets its name when it is complete."""
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}")
+    unfinished.mkdir(parents=True)
+    try:
+        yield unfinished
+        unfinished.rename(target)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _make_small(folder: Path) -> None:
+    from pixelmill.create import create_photo_folder
+
+    create_photo_folder(folder, SMALL_COUNT)
+
+
+def _make_camera(folder: Path) -> None:
+    def make(index: int) -> None:
+        from pixelmill.create import photo
+        from PIL import Image
+
+        height, width = CAMERA_SIZES[index // 2 % len(CAMERA_SIZES)]
+        image = Image.fromarray(photo(0, index, height=height, width=width))
+        data = _encode(image, CAMERA_SUBSAMPLING[index % 2], CAMERA_BYTES)
+        (folder / f"camera_{index:02d}.jpg").write_bytes(data)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(make, range(CAMERA_COUNT)))
+
+
+def _encode(image: Any, subsampling: str, wanted: int) -> bytes:
+    """Choose the quality whose file comes closest to a size."""
+    low, high, best = 30, 98, b""
+    while low <= high:
+        quality = (low + high) // 2
+        buffer = io.BytesIO()
+        image.save(buffer, "JPEG", quality=quality, subsampling=subsampling)
+        data = buffer.getvalue()
+        if not best or abs(len(data) - wanted) < abs(len(best) - wanted):
+            best = data
+        low, high = (quality + 1, high) if len(data) < wanted else (low, quality - 1)
+    return best

@@ -1,0 +1,24 @@
+"""pixelmill as it is by default; with camera files also without decoding at a lower resolution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from peers import graphs
+from workloads import Job, Kind, Pictures
+
+DEFAULT, EXACT = "", "full-resolution decode"
+
+
+def variants(kind: Kind, pictures: Pictures) -> tuple[str, ...]:
+    """List the ways to do a kind of work; the first one counts."""
+    return (DEFAULT, EXACT) if pictures == "camera" else (DEFAULT,)
+
+
+def batches(job: Job) -> Iterator[Any]:
+    """Make batches."""
+    import pixelmill
+
+    graph = {"train": graphs.train, "val": graphs.val, "resize": graphs.resize}[job.kind]
+    return graphs.run(pixelmill, graph, job, decode_scaling=job.variant != EXACT)

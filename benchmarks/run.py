@@ -1,0 +1,122 @@
+"""Measures pixelmill beside DALI, tf.data, torch with Pillow, and bare libjpeg-turbo. docs/performance.md tells how.
+
+python benchmarks/run.py [WORKLOAD ...] [--small DIR --camera DIR] [--rounds 5] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import contest
+import data
+import machine
+import summary
+from peers import PEERS
+from rich.console import Console
+from rich.table import Table
+from workloads import WORKLOADS, Workload
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def main() -> None:
+    """Measure, print, and write the results."""
+    options = _options()
+    console = Console()
+    build = ROOT / "build"
+    plan = contest.Plan(options.threads, options.rounds, options.seconds, options.starts, build)
+    result: dict[str, Any] = {
+        "machine": machine.facts(),
+        "options": {"threads": plan.threads, "rounds": plan.rounds, "seconds": plan.seconds, "starts": plan.starts},
+        "workloads": {},
+    }
+    for name in options.workloads or WORKLOADS:
+        workload = WORKLOADS[name]
+        files = data.load(workload.pictures, getattr(options, workload.pictures), build)
+        records = contest.run(workload, files, options.peers, plan, lambda text: console.print(text, style="dim"))
+        result["workloads"][name] = _result(workload, files, records)
+        for problem in summary.disagreements(records, random=workload.kind == "train"):
+            console.print(f"not the same work: {problem}", style="bold red")
+        show(console, workload, result["workloads"][name])
+    result["machine"]["load_after"] = machine.load()
+    target = options.json or _default_target(result)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    console.print(f"results: {target}")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)}; all if none")
+    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; made if left out")
+    parser.add_argument("--camera", type=Path, help="folder of JPEG files of some MB; made if left out")
+    parser.add_argument("--threads", type=int, default=2, help="threads or processes of each contestant, and its cores")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, help="for each contestant in each round; 4, and 8 with camera files")
+    parser.add_argument("--starts", type=int, default=3, help="process starts for the time of the first batch")
+    parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS, help="whom to measure")
+    parser.add_argument("--json", type=Path, help="where to write; a new file in benchmarks/results if left out")
+    options = parser.parse_args()
+    unknown = sorted(set(options.workloads) - set(WORKLOADS))
+    if unknown:
+        parser.error(f"there is no workload {unknown[0]!r}; there are: {', '.join(WORKLOADS)}")
+    return options
+
+
+def _result(workload: Workload, files: data.Dataset, records: list[contest.Record]) -> dict[str, Any]:
+    measured = summary.figures(records)
+    return {
+        "title": workload.title,
+        "batch": workload.batch,
+        "data": files.facts(),
+        "contestants": summary.contestants(records),
+        "figures": measured,
+        "targets": summary.targets(workload.name, measured),
+    }
+
+
+def _default_target(result: dict[str, Any]) -> Path:
+    sources = {workload["data"]["source"] for workload in result["workloads"].values()}
+    moment = result["machine"]["date"][:16].replace(":", "")
+    return ROOT / "benchmarks" / "results" / f"{moment}-{'-'.join(sorted(sources))}.json"
+
+
+def show(console: Console, workload: Workload, result: dict[str, Any]) -> None:
+    """Print a workload's table and its targets."""
+    files = result["data"]
+    table = Table(
+        title=f"{workload.name}: {workload.title}\n{files['files']} {files['source']} files, "
+        f"{files['mean_megapixels']} megapixels, {files['mean_kilobytes']} kB, batches of {workload.batch}"
+    )
+    for heading in ("", "images/s, median", "best", "times DALI", "CPU ms/image", "peak MB", "first batch s"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    for row in result["contestants"]:
+        table.add_row(*cells(row))
+    console.print(table)
+    for target in result["targets"]:
+        sign, colour = ("met", "green") if target["met"] else ("not met", "red")
+        bound = "at least" if target["name"].startswith("speed") else "at most"
+        text = f"{summary.LABELS[target['name']]}: {target['value']} ({bound} {target['limit']})"
+        console.print(f"  [{colour}]{sign}[/] {text}")
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    """Give a contestant's row of a table."""
+    name = f"{row['peer']}: {row['variant']}" if row["variant"] else row["peer"]
+    ratio, starts = row["ratio_to_dali"], row["first_batch_seconds"]
+    return [
+        name,
+        f"{row['median']:.0f}",
+        f"{row['best']:.0f}",
+        f"{ratio['median']:.2f}" if ratio else "",
+        f"{sorted(row['cpu_milliseconds'])[len(row['cpu_milliseconds']) // 2]:.2f}",
+        f"{row['peak_memory'] / 1e6:.0f}" if row["peer"] != "limit" else "",
+        f"{sorted(starts)[len(starts) // 2]:.2f}" if starts else "",
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""From rounds to figures: best and median, ratios, and whether the targets are met."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from statistics import median
+from typing import Any
+
+from contest import Record
+from workloads import TARGETS
+
+# More is better for speed, less for everything else.
+LABELS = {
+    "speed_vs_dali": "speed, times DALI's",
+    "speed_vs_tfdata": "speed, times tf.data's faster variant",
+    "memory_vs_dali": "peak memory, share of DALI's",
+    "first_batch_seconds": "first batch after the start of the process, seconds",
+}
+
+
+def contestants(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Give the figures of every contestant, rounded for people, with the rounds they come from."""
+    return [
+        {
+            **asdict(record),
+            "rates": [round(rate, 2) for rate in record.rates],
+            "cpu_milliseconds": [round(cost, 4) for cost in record.cpu_milliseconds],
+            "first_batch_seconds": [round(seconds, 3) for seconds in record.first_batch_seconds],
+            "best": round(max(record.rates), 1),
+            "median": round(median(record.rates), 1),
+            "ratio_to_dali": _ratio(record, chosen(records, "dali")),
+        }
+        for record in records
+    ]
+
+
+def chosen(records: Sequence[Record], peer: str) -> Record | None:
+    """Take the variant that stands for a peer: the fastest, but of pixelmill always the default."""
+    own = [record for record in records if record.peer == peer and record.rates]
+    if peer == "pixelmill":
+        return own[0] if own else None
+    return max(own, key=lambda record: median(record.rates), default=None)
+
+
+def _ratio(record: Record, other: Record | None) -> dict[str, float] | None:
+    if other is None:
+        return None
+    each = [a / b for a, b in zip(record.rates, other.rates, strict=True)]
+    return {"median": round(median(each), 3), "best": round(max(record.rates) / max(other.rates), 3)}
+
+
+def figures(records: Sequence[Record]) -> dict[str, float]:
+    """Give what the targets speak of, as far as it was measured."""
+    ours, dali, tfdata = (chosen(records, peer) for peer in ("pixelmill", "dali", "tfdata"))
+    found: dict[str, float] = {}
+    if ours is None:
+        return found
+    found["first_batch_seconds"] = round(median(ours.first_batch_seconds), 3)
+    if dali is not None:
+        found["speed_vs_dali"] = (_ratio(ours, dali) or {})["median"]
+        found["memory_vs_dali"] = round(ours.peak_memory / dali.peak_memory, 3)
+    if tfdata is not None:
+        found["speed_vs_tfdata"] = (_ratio(ours, tfdata) or {})["median"]
+    return found
+
+
+def targets(workload: str, measured: dict[str, float]) -> list[dict[str, Any]]:
+    """Compare with what is asked."""
+    return [
+        {
+            "name": name,
+            "limit": limit,
+            "value": measured[name],
+            "met": measured[name] >= limit if name.startswith("speed") else measured[name] <= limit,
+        }
+        for name, limit in TARGETS[workload].items()
+        if name in measured
+    ]
+
+
+def disagreements(records: Sequence[Record], *, random: bool) -> list[str]:
+    """Name contestants whose first batch is not like pixelmill's: another shape or type, or other pictures."""
+    ours = chosen(records, "pixelmill")
+    if ours is None:
+        return []
+    found = []
+    for record in records:
+        if "shape" not in record.batch:
+            continue
+        if any(record.batch[key] != ours.batch[key] for key in ("shape", "dtype")):
+            found.append(f"{record.name}: {record.batch['dtype']} {record.batch['shape']}")
+        elif not random:
+            scale = 255 if record.batch["dtype"] == "uint8" else 4.4  # the range of the values
+            pairs = zip(record.batch["means"], ours.batch["means"], strict=True)
+            apart = sum(abs(a - b) for a, b in pairs) / len(ours.batch["means"]) / scale
+            if apart > 0.01:
+                found.append(f"{record.name}: its pictures differ by {apart:.1%} in their mean brightness")
+    return found

@@ -1,0 +1,70 @@
+"""One contestant in a process of its own: makes batches when told to, and says what it took.
+
+Speaks JSON lines: a job comes first; then the answer about the first batch goes out; then each
+{"seconds": S, "warm": N} is answered after N unmeasured batches and S seconds of measured ones.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from processes import cpu_seconds, peak_memory
+from workloads import Job
+
+
+def measure(batches: Iterator[Any], batch_size: int, *, seconds: float, warm: int) -> dict[str, Any]:
+    """Count the pictures that come within a time, from one batch to another."""
+    for _ in range(warm):
+        next(batches)
+    images = 0
+    group = os.getpgrp()
+    cpu_before, start = cpu_seconds(group), time.perf_counter()
+    while (elapsed := time.perf_counter() - start) < seconds:
+        next(batches)
+        images += batch_size
+    cpu = cpu_seconds(group) - cpu_before
+    return {"images": images, "seconds": elapsed, "cpu_seconds": cpu, "peak_memory": peak_memory(group)}
+
+
+def describe(batch: Any) -> dict[str, Any]:
+    """Give what must agree between contestants."""
+    import numpy as np
+
+    array = np.asarray(batch)
+    means = [round(float(picture.mean()), 4) for picture in array]
+    return {"shape": list(array.shape), "dtype": str(array.dtype), "means": means}
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what libraries print is not an answer
+
+    def answer(**values: Any) -> None:
+        print(json.dumps(values), file=answers)
+
+    job = Job(**json.loads(sys.stdin.readline()))
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: job.threads])
+    peer = importlib.import_module(f"peers.{job.peer}")
+    try:
+        batches = peer.batches(job)
+        first = next(batches)
+    except ImportError as error:
+        answer(missing=str(error))
+        return
+    moment = time.monotonic()
+    answer(moment=moment, peak_memory=peak_memory(os.getpgrp()), **describe(first))
+    del first
+    for line in sys.stdin:
+        answer(**measure(batches, job.batch, **json.loads(line)))
+    os._exit(0)  # without waiting for the batches under way
+
+
+if __name__ == "__main__":
+    main()

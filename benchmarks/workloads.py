@@ -1,0 +1,93 @@
+"""What is measured, and what is asked of pixelmill."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+SIZE = 224  # height and width of the pictures that come out
+SHORTER = 256  # shorter side before the centre crop of validation
+
+# Mean and spread of the colours of ImageNet's photographs, on the scale from 0 to 255.
+MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
+STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]
+
+# Random windows as everybody draws them: share of the area (uniform), width by height (uniform in the logarithm).
+AREA = (0.08, 1.0)
+RATIO = (3 / 4, 4 / 3)
+ATTEMPTS = 10
+
+Kind = Literal["train", "val", "resize"]
+Pictures = Literal["small", "camera"]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One comparison.
+
+    Attributes:
+        name: Its name on the command line.
+        title: What is done to a picture.
+        kind: Which program every contestant runs.
+        pictures: Which files it runs on.
+        batch: Pictures in a batch.
+        seconds: Time for a contestant in a round.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    pictures: Pictures
+    batch: int
+    seconds: float
+
+
+_TRAIN = "random window resized to 224x224, random mirror, normalised float32 CHW"
+_VAL = "shorter side to 256, centre crop 224x224, normalised float32 CHW"
+_RESIZE = "whole picture resized to 224x224, uint8 HWC"
+
+WORKLOADS = {
+    workload.name: workload
+    for workload in (
+        Workload("train", _TRAIN, "train", "small", batch=64, seconds=4),
+        Workload("val", _VAL, "val", "small", batch=64, seconds=4),
+        Workload("camera_train", _TRAIN, "train", "camera", batch=16, seconds=8),
+        Workload("camera_resize", _RESIZE, "resize", "camera", batch=16, seconds=8),
+    )
+}
+
+# At least (speed) or at most (memory, time); speed counts by the median of the rounds' ratios.
+# The first batch has a target where a batch is small against the start of a process: not with camera files, of
+# which two threads need longer than that to decode sixteen.
+TARGETS: dict[str, dict[str, float]] = {
+    "train": {"speed_vs_dali": 2.0, "memory_vs_dali": 0.5, "first_batch_seconds": 0.5},
+    "val": {"speed_vs_dali": 2.0, "memory_vs_dali": 0.5, "first_batch_seconds": 0.5},
+    "camera_train": {"speed_vs_dali": 1.9, "speed_vs_tfdata": 1.2, "memory_vs_dali": 0.5},
+    "camera_resize": {"speed_vs_dali": 2.4, "memory_vs_dali": 0.5},
+}
+# Instructions after decoding, as a share of those of decoding (benchmarks/stages.py).
+AFTER_DECODING = 0.2
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one process is asked to do; goes to it as JSON."""
+
+    peer: str
+    variant: str
+    kind: Kind
+    files: list[str]
+    repeats: int
+    batch: int
+    threads: int
+    seed: int
+
+    @property
+    def epoch(self) -> list[str]:
+        """The files, repeated so that an epoch is long."""
+        return self.files * self.repeats
+
+    @property
+    def random(self) -> bool:
+        """Whether the order of files and the windows are random."""
+        return self.kind == "train"

@@ -1,0 +1,65 @@
+"""Programs that the stubs must accept, with the types they must give. Checked by tests/test_api.py, never run."""
+
+from pathlib import Path
+from typing import Any, assert_type
+
+import numpy as np
+
+from pixelmill import DataNode, Pipeline, fn, ops, pipeline_def, types
+
+
+@pipeline_def(batch_size=64, num_threads=4)
+def training(folder: str, device: str) -> tuple[DataNode, DataNode]:
+    encoded, labels = fn.readers.file(file_root=folder, random_shuffle=True, name="Reader", initial_fill=4096)
+    images = fn.decoders.image(encoded, device=device, output_type=types.RGB, hw_decoder_load=0.65)
+    images = fn.random_resized_crop(images, size=[224, 224], random_area=(0.1, 1.0), interp_type=types.INTERP_CUBIC)
+    mirror = fn.random.coin_flip(probability=0.5)
+    return fn.crop_mirror_normalize(images, mirror=mirror, mean=[0.5], std=np.ones(3), dtype=types.FLOAT), labels
+
+
+def makes_pipelines() -> None:
+    assert_type(training("photos", "cpu", seed=1), Pipeline)
+
+
+def values_and_nodes_for_each_sample(images: DataNode, width: DataNode) -> None:
+    assert_type(fn.resize(images, resize_x=width, resize_y=224), DataNode)
+    assert_type(fn.crop(images, crop=(224, 224), crop_pos_x=fn.random.uniform(range=[0, 1])), DataNode)
+    assert_type(fn.flip(images, horizontal=types.Constant(1)), DataNode)
+    assert_type(fn.crop(images, crop=224.0, output_dtype=types.UINT8), DataNode)
+
+
+def several_inputs(image: DataNode, mask: DataNode) -> None:
+    assert_type(fn.flip([image, mask]), list[DataNode])
+    turned, turned_mask = fn.flip([image, mask], vertical=1)
+    assert_type(fn.slice(turned, [0.1, 0.1], np.array([0.5, 0.5]), axis_names="HW"), DataNode)
+    assert_type(fn.resize([turned, turned_mask], size=224, save_attrs=True), list[list[DataNode]])
+
+
+def several_results(images: DataNode, shape: DataNode) -> None:
+    assert_type(fn.resize(images, size=224, save_attrs=True), list[DataNode])
+    anchor, extent = fn.random_crop_generator(shape, seed=3)
+    assert_type(fn.slice(images, anchor, extent), DataNode)
+
+
+def constants_as_inputs(probabilities: DataNode) -> None:
+    assert_type(fn.random.choice(5, p=probabilities), DataNode)
+    assert_type(fn.random.choice([1, 2, 3]), DataNode)
+    assert_type(fn.cast(types.Constant(3), dtype=types.INT64), DataNode)
+
+
+def own_data(batches: list[Any]) -> None:
+    assert_type(fn.external_source(source=batches, layout="HWC"), DataNode)
+    images, labels = fn.external_source(source=batches, num_outputs=2, layout=["HWC", ""], cycle=True)
+    assert_type(fn.python_function(images, labels, function=max), DataNode)
+    fn.readers.file(files=[Path("a.jpg"), "b.jpg"], labels=[0, 1])
+
+
+def classes(images: DataNode, mirror: DataNode) -> None:
+    read = ops.readers.File(file_root="photos", pad_last_batch=True)
+    assert_type(read(name="Reader"), list[DataNode])
+    decode = ops.nvJPEGDecoder(device="mixed", output_type=types.RGB)
+    assert_type(decode(images), DataNode)
+    assert_type(ops.ImageDecoderRandomCrop(num_attempts=100)(images), DataNode)
+    assert_type(ops.CropMirrorNormalize(mean=[1.0, 2.0, 3.0])(images, mirror=mirror), DataNode)
+    assert_type(ops.Flip()([images, images], vertical=mirror), list[DataNode])
+    assert_type(ops.CoinFlip(probability=0.5)(), DataNode)
