@@ -12,10 +12,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from data import Dataset
@@ -27,7 +26,7 @@ WARM_BATCHES = 5
 SEED = 1
 
 
-class Missing(Exception):
+class MissingError(Exception):
     """What a contestant needs is not installed."""
 
 
@@ -65,7 +64,7 @@ class Contestant:
 
     def __init__(self, job: Job, build: Path) -> None:
         self.record = Record(job.peer, job.variant)
-        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed in __exit__
+        self._log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed in close()
         worker = [sys.executable, str(Path(__file__).with_name("worker.py"))]
         command = limit.command(job, build) if job.peer == "limit" else worker
         started = time.monotonic()
@@ -77,22 +76,20 @@ class Contestant:
             text=True,
             process_group=0,
         )
-        first = self._ask(asdict(job))
+        try:
+            first = self._ask(asdict(job))
+        except BaseException:
+            self.close()
+            raise
         if "moment" in first:
             self.record.first_batch_seconds.append(first.pop("moment") - started)
             self.record.peak_memory = first.pop("peak_memory")
         self.record.batch = first
 
-    def __enter__(self) -> Contestant:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
+    def close(self) -> None:
+        """End the process and its children."""
+        with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self._process.communicate()
         self._log.close()
 
@@ -122,7 +119,7 @@ class Contestant:
             raise RuntimeError(f"{self.record.name} has ended:\n{self._log.read()[-4000:]}")
         values: dict[str, Any] = json.loads(answer)
         if "missing" in values:
-            raise Missing(values["missing"])
+            raise MissingError(values["missing"])
         return values
 
 
@@ -137,10 +134,11 @@ def run(
         contestants = []
         for job in _jobs(workload, data, peers, plan):
             try:
-                contestant = stack.enter_context(_started(job, plan))
-            except Missing as missing:
+                contestant = _started(job, plan)
+            except MissingError as missing:
                 tell(f"{workload.name}: {job.peer} is left out: {missing}")
                 continue
+            stack.callback(contestant.close)
             contestants.append(contestant)
             tell(f"{workload.name}: {contestant.record.name} is ready")
         order = list(contestants)
@@ -169,7 +167,7 @@ def _started(job: Job, plan: Plan) -> Contestant:
         contestant = Contestant(job, plan.build)
         times += contestant.record.first_batch_seconds
         if number < starts - 1:
-            contestant.__exit__(None, None, None)
+            contestant.close()
     contestant.pause()
     contestant.record.first_batch_seconds = times
     return contestant

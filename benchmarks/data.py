@@ -99,8 +99,9 @@ def _make_small(folder: Path) -> None:
 
 def _make_camera(folder: Path) -> None:
     def make(index: int) -> None:
-        from pixelmill.create import photo
         from PIL import Image
+
+        from pixelmill.create import photo
 
         height, width = CAMERA_SIZES[index // 2 % len(CAMERA_SIZES)]
         image = Image.fromarray(photo(0, index, height=height, width=width))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 def main() -> None:
     """Measure, print, and write the results."""
     options = _options()
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 140)
     build = ROOT / "build"
     plan = contest.Plan(options.threads, options.rounds, options.seconds, options.starts, build)
     result: dict[str, Any] = {
@@ -88,11 +89,11 @@ def show(console: Console, workload: Workload, result: dict[str, Any]) -> None:
     """Print a workload's table and its targets."""
     files = result["data"]
     table = Table(
-        title=f"{workload.name}: {workload.title}\n{files['files']} {files['source']} files, "
+        title=f"{workload.name}: {workload.title}\n{files['files']} files ({files['source']}), "
         f"{files['mean_megapixels']} megapixels, {files['mean_kilobytes']} kB, batches of {workload.batch}"
     )
     for heading in ("", "images/s, median", "best", "times DALI", "CPU ms/image", "peak MB", "first batch s"):
-        table.add_column(heading, justify="left" if not heading else "right")
+        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
     for row in result["contestants"]:
         table.add_row(*cells(row))
     console.print(table)

@@ -11,8 +11,7 @@ from typing import Any, Literal
 
 from api_stubs import OPTIONS, literal, wrapped
 
-from pixelmill.operators import REGISTRY, Operator
-from pixelmill.operators.declare import COMMON_IGNORED, Argument, Floats, Ints, Strings
+from pixelmill.operators.declare import COMMON_IGNORED, Argument, Floats, Ints, Operator, Strings, public_operators
 
 NOTE = "<!-- Written by scripts/write_api.py from the declarations in src/pixelmill/operators. -->"
 
@@ -53,7 +52,7 @@ def anchor(heading: str) -> str:
 def _families() -> dict[str, list[Operator]]:
     """Sort the operators by the module that declares them."""
     families: dict[str, list[Operator]] = {}
-    for spec in REGISTRY.values():
+    for spec in public_operators().values():
         families.setdefault(spec.body.__module__, []).append(spec)
 
     def place(module: str) -> tuple[int, str]:
@@ -126,7 +125,7 @@ def _type(argument: Argument) -> str:
     kind = argument.kind
     if typing.get_origin(kind) is Literal:
         return ", ".join(f"`{literal(choice)}`" for choice in typing.get_args(kind))
-    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+    if _is_enum(kind):
         return f"[{kind.__name__}](#{anchor(kind.__name__)})"
     lists: list[tuple[Any, str]] = [
         (Ints, "`int` or list"),
@@ -163,12 +162,13 @@ def _names(names: Sequence[str]) -> str:
 
 def _enumerations() -> str:
     """List the values of the enumerations that arguments take."""
-    kinds = {argument.kind for spec in REGISTRY.values() for argument in spec.arguments.values() if _is_enum(argument)}
+    arguments = [argument for spec in public_operators().values() for argument in spec.arguments.values()]
+    kinds = {argument.kind for argument in arguments if _is_enum(argument.kind)}
     parts = ["## Enumerations", "Their values are names of `pixelmill.types`, such as `types.RGB`."]
     for kind in sorted(kinds, key=lambda kind: str(kind.__name__)):
         parts += [f"### {kind.__name__}", (kind.__doc__ or "").strip(), _names([member.name for member in kind])]
     return "\n\n".join(parts)
 
 
-def _is_enum(argument: Argument) -> bool:
-    return isinstance(argument.kind, type) and issubclass(argument.kind, enum.Enum)
+def _is_enum(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, enum.Enum)

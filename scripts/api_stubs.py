@@ -9,8 +9,7 @@ import typing
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from pixelmill.operators import REGISTRY, Operator
-from pixelmill.operators.declare import Argument, Floats, Ints, Strings
+from pixelmill.operators.declare import Argument, Floats, Ints, Operator, Strings, public_operators
 from pixelmill.operators.program import Expr
 
 WIDTH = 120
@@ -60,7 +59,7 @@ class OperatorClass:
 def stubs(package: Literal["fn", "ops"]) -> dict[str, str]:
     """Write all stubs of `fn` or `ops` by file name: one for each family, and `__init__.pyi`."""
     bodies: dict[str, list[str]] = {"": [] if package == "fn" else [BASE_CLASS]}
-    for name, spec in sorted(REGISTRY.items()):
+    for name, spec in sorted(public_operators().items()):
         bodies.setdefault(_family(name), []).append(_function(spec) if package == "fn" else _class(spec))
     if package == "ops":
         bodies[""] += _older_classes()
@@ -144,7 +143,7 @@ def _class(spec: Operator) -> str:
 def _older_classes() -> list[str]:
     """Write the older names of operators, all of them directly below `ops`."""
     written = {}
-    for name, spec in REGISTRY.items():
+    for name, spec in public_operators().items():
         current = ".".join(filter(None, [_family(name), spec.class_name]))
         for alias in spec.aliases:
             if alias != current:

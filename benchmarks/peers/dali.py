@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from peers import graphs
 from workloads import Job, Kind, Pictures
+
+from peers import graphs
 
 GRAPHS: dict[Kind, dict[str, graphs.Graph]] = {
     "train": {"decoders.image": graphs.train, "decoders.image_random_crop": graphs.train_window},

@@ -44,7 +44,7 @@ def val_joint(fn: Any, types: Any, encoded: Any) -> Any:
 
 def val_window(fn: Any, types: Any, encoded: Any) -> Any:
     """Decode the centre only: a square as large as the crop is before resizing."""
-    shape = fn.peek_image_shape(encoded)
+    shape = fn.peek_image_shape(encoded, dtype=types.INT32)
     height, width = shape[0], shape[1]
     shorter = fn.reductions.min(shape[:2])
     side = fn.cast(shorter * (SIZE / SHORTER), dtype=types.INT32)

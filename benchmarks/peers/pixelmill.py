@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from peers import graphs
 from workloads import Job, Kind, Pictures
+
+from peers import graphs
 
 DEFAULT, EXACT = "", "full-resolution decode"
 

@@ -52,6 +52,7 @@ class Feed:
             if self.waiting:
                 raise EngineError(f"run: nothing was fed to {self.name!r}; call feed_input, or run({self.name}=...)")
             self._last = self._fed.popleft() if self._fed else self._last
+            self.iteration += 1
             return [self._last]  # type: ignore[list-item]
         batch = self._ask()
         self.iteration += 1

@@ -175,7 +175,7 @@ def follow(
         if pad:
             pipe._pad()
             states = [{**state, "pad_last_batch": True} for state in states]
-        pipe._main, pipe._policy = main, policy
+        pipe._main, pipe._policy, pipe._keep = main, policy, None
         pipe._start([order.load_state_dict(state) for order, state in zip(pipe._orders, states, strict=True)])
     return pipe._orders[main]
 

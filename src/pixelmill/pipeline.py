@@ -9,7 +9,7 @@ import logging
 import os
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +46,6 @@ class _Scheduled:
     pending: Pending
     positions: list[Position]
     ends_epoch: bool
-    size: int
     raised: bool = False
     result: Result | None = None
 
@@ -141,6 +140,7 @@ class Pipeline:
         self._checkpoint = checkpoint
         self._policy = LastBatchPolicy.FILL
         self._main = 0
+        self._keep: Iterator[int] | None = None
         self._padded = False
         self._outputs: list[DataNode] | None = None
         self._tokens: list[Token[Pipeline | None]] = []
@@ -343,10 +343,9 @@ class Pipeline:
         for feed in self._feeds:
             values = feed.take()
             size = len(values[0])
-            for segment in self._plan.segments:
-                for key in segment.inputs:
-                    if key[0].kind == "input" and key[0].params["source"] is feed.external:
-                        inputs[key] = values[key[0].params["output"]]
+            for key in self._plan.inputs:
+                if key[0].params["source"] is feed.external:
+                    inputs[key] = values[key[0].params["output"]]
         if len({len(data) for data in inputs.values()} | ({self._batch_size} if self._orders else set())) > 1:
             raise ArgumentError("the inputs of this batch have different numbers of samples")
         batches = [
@@ -363,20 +362,14 @@ class Pipeline:
             items = np.empty((size, 0), np.int64)
         self._positions = [batch.following for batch in batches]
         main = batches[self._main] if batches else None
-        if main is not None and main.size < size:  # nobody wants to see the copies behind the last sample
-            epochs, numbers, items = epochs[: main.size], numbers[: main.size], items[: main.size]
-            inputs = {key: data[: main.size] for key, data in inputs.items()}
+        seen = min(size if main is None else main.size, size if self._keep is None else next(self._keep))
+        if seen < size:  # the iterator cuts off what is behind the end of its epoch, so nobody has to work on it
+            epochs, numbers, items = epochs[:seen], numbers[:seen], items[:seen]
+            inputs = {key: data[:seen] for key, data in inputs.items()}
         samples = Samples(epochs, numbers, items, inputs)
         assert self._engine is not None
-        self._queue.append(
-            _Scheduled(
-                samples,
-                self._engine.submit(samples),
-                self._positions,
-                ends_epoch=main is not None and main.ends_epoch,
-                size=size if main is None else main.size,
-            )
-        )
+        ends = main is not None and main.ends_epoch
+        self._queue.append(_Scheduled(samples, self._engine.submit(samples), self._positions, ends_epoch=ends))
 
     def _next(self) -> tuple[TensorListCPU, ...]:
         if not self._queue:
@@ -392,7 +385,7 @@ class Pipeline:
         self._queue.popleft()
         self._delivered = scheduled.positions
         self._iterations += 1
-        self._ends_epoch, self._size = scheduled.ends_epoch, scheduled.size
+        self._ends_epoch = scheduled.ends_epoch
         lists = tuple(
             TensorListCPU(data, layout) for data, layout in zip(result.outputs, self._plan.layouts, strict=True)
         )

@@ -35,5 +35,5 @@ def constants_only(images: DataNode, number: DataNode) -> None:
 
 
 def results(images: DataNode) -> int:
-    first, second = fn.flip(images)  # error: misc
+    _first, _second = fn.flip(images)  # error: misc
     return fn.flip(images)  # error: return-value

@@ -260,6 +260,30 @@ class RestrictGeometry : public Step {
     std::string name_;
 };
 
+// in: geometry, start, extent, mirror. The output becomes a window of it that may leave it, mirrored along the axes whose
+// bits are set, the last axis first. The window is found on the source in DALI's precision.
+class ProjectGeometry : public Step {
+   public:
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        Axis* axes = copy_axes(context, out, in[0]);
+        const int64_t count = in[0].shape[0], bits = in[3].present() ? in[3].integer() : 0;
+        for (int64_t d = 0; d < count; ++d) {
+            Axis& axis = axes[d];
+            if (axis.out == 0) continue;
+            const bool crops = in[1].present();
+            const int64_t at = crops ? in[1].elements() - count + d : 0;
+            const double start = crops ? static_cast<double>(in[1].integer(at)) : 0;
+            const double extent = crops ? static_cast<double>(in[2].integer(at)) : axis.out;
+            const double ratio = static_cast<double>(static_cast<float>(axis.high) - static_cast<float>(axis.low)) / axis.out;
+            const double low = axis.low;
+            axis.low = static_cast<float>(start * ratio + low);
+            axis.high = static_cast<float>((start + extent) * ratio + low);
+            if ((bits >> (count - 1 - d) & 1) != 0) std::swap(axis.low, axis.high);
+            axis.out = axis.count = extent;
+        }
+    }
+};
+
 // in: geometry, horizontal, vertical, depthwise
 class FlipGeometry : public Step {
    public:
@@ -278,6 +302,7 @@ class FlipGeometry : public Step {
 std::unique_ptr<Step> make_resize_geometry(const Params& params) { return std::make_unique<ResizeGeometry>(params); }
 std::unique_ptr<Step> make_window_geometry(const Params& params) { return std::make_unique<WindowGeometry>(params); }
 std::unique_ptr<Step> make_restrict_geometry(const Params& params) { return std::make_unique<RestrictGeometry>(params); }
+std::unique_ptr<Step> make_project_geometry(const Params&) { return std::make_unique<ProjectGeometry>(); }
 std::unique_ptr<Step> make_flip_geometry(const Params&) { return std::make_unique<FlipGeometry>(); }
 
 }  // namespace pixelmill

@@ -13,6 +13,7 @@ struct NormaliseArguments {
     DType dtype = DType::f32;
     bool pads_channels = false;
     std::string name;
+    double channel_fill = 0;  // what the channels hold that only pad
 };
 
 // (x - mean) * scale / std + shift, folded to two numbers per channel that live in the arena.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "../kernels/convert.h"
 #include "layout.h"
 #include "normalise.h"
 #include "steps.h"
@@ -62,6 +63,18 @@ Raster raster_of(const Value& value, const std::string& layout) {
             value.shape[c], value.stride[h], value.stride[w], value.stride[c]};
 }
 
+void fill_channels(const Raster& out, int64_t from, double value) {
+    with_type(out.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        const T filled = convert<T>(value);
+        for (int64_t c = from; c < out.channels; ++c) {
+            for (int64_t y = 0; y < out.height; ++y) {
+                for (int64_t x = 0; x < out.width; ++x) *reinterpret_cast<T*>(out.at(y, x, c)) = filled;
+            }
+        }
+    });
+}
+
 }  // namespace
 
 Value normalised(Context& context, int index, const Value& x, bool mirror, const Value& mean, const Value& std,
@@ -88,13 +101,14 @@ Value normalised(Context& context, int index, const Value& x, bool mirror, const
         one.data += to_offset * size_of(out.dtype);
         other.data += from_offset * size_of(x.dtype);
         normalise(one, other, scaling, context.thread.arena);
+        if (arguments.channel_fill != 0) fill_channels(one, other.channels, arguments.channel_fill);
     });
     return out;
 }
 
 namespace {
 
-// in: x, mirror, mean, std, scale, shift
+// in: x, mirror, mean, std, scale, shift, fill of the channels that only pad
 class Normalize : public Step {
    public:
     explicit Normalize(const Params& params)
@@ -103,7 +117,9 @@ class Normalize : public Step {
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const bool mirror = in[1].present() && in[1].number() != 0;
-        out[0] = normalised(context, 0, in[0], mirror, in[2], in[3], in[4], in[5], arguments_);
+        NormaliseArguments arguments = arguments_;
+        if (in[6].present()) arguments.channel_fill = in[6].number();
+        out[0] = normalised(context, 0, in[0], mirror, in[2], in[3], in[4], in[5], arguments);
     }
 
    private:

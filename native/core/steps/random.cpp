@@ -107,7 +107,7 @@ class CoinFlip : public Draw {
     }
 };
 
-// in: a (a count, or the list to choose from along its first axis), p, shape
+// in: a (a count, or the list to choose from along its first axis), p, shape, like
 class Choice : public Draw {
    public:
     using Draw::Draw;
@@ -119,7 +119,7 @@ class Choice : public Draw {
             throw Fault(FaultKind::argument, "p: " + std::to_string(in[1].elements()) + " probabilities for " +
                                                  std::to_string(choices) + " choices");
         }
-        std::vector<int64_t> shape = drawn_shape(in[2], Value{});
+        std::vector<int64_t> shape = drawn_shape(in[2], in[3]);
         int64_t count = 1, row = 1;
         for (int64_t extent : shape) count *= extent;
         for (int d = 1; d < a.ndim; ++d) {

@@ -27,6 +27,7 @@ std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
         {"resize_geometry", make_resize_geometry},
         {"window_geometry", make_window_geometry},
         {"restrict_geometry", make_restrict_geometry},
+        {"project_geometry", make_project_geometry},
         {"flip_geometry", make_flip_geometry},
         {"shape", make_shape},
         {"window", make_window},

@@ -71,7 +71,7 @@ class RasterSink : public RowSink {
     const Scaling* scaling_;
 };
 
-// in: x, geometry, mean, std, scale, shift
+// in: x, geometry, mean, std, scale, shift, filter for shrinking, filter for enlarging
 class Resample : public Step {
    public:
     explicit Resample(const Params& params)
@@ -94,7 +94,11 @@ class Resample : public Step {
         } else if (normalizes_) {
             out[0] = job.run_normalised(in[2], in[3], in[4], in[5], arguments_);
         } else {
-            out[0] = job.run_into(0, dtype_ < 0 ? in[0].dtype : static_cast<DType>(dtype_));
+            const DType dtype = dtype_ < 0 ? in[0].dtype : static_cast<DType>(dtype_);
+            if (dtype != in[0].dtype && dtype != DType::f32) {
+                throw Fault(FaultKind::argument, "resize: dtype must be FLOAT or that of the input, which is " + describe(in[0]));
+            }
+            out[0] = job.run_into(0, dtype);
             if (!arguments_.out_layout.empty() && arguments_.out_layout != job.layout) {
                 throw std::logic_error("resample changes the layout only together with a normalisation");
             }
@@ -111,6 +115,7 @@ class Resample : public Step {
         Value x;  // cut
         Split split;
         std::vector<Axis> axes;
+        FilterChoice filters;
         Extents shape;  // of the output, in the layout of x
         AxisPlan plans[3];
         bool empty = false, nearest = false, copies = true;
@@ -123,6 +128,7 @@ class Resample : public Step {
               x(in[0]),
               split(x, layout),
               axes(in[1].as<Axis>(), in[1].as<Axis>() + in[1].shape[0]),
+              filters{chosen(in[6], step.filters_.min), chosen(in[7], step.filters_.mag), step.filters_.antialias},
               shape(x.shape) {
             if (static_cast<int>(axes.size()) != split.axes || split.axes < 2 || split.axes > 3) {
                 throw std::logic_error("resample: the geometry does not fit the layout " + layout);
@@ -144,14 +150,14 @@ class Resample : public Step {
             int64_t extents[3] = {};
             for (int d = 0; d < split.axes; ++d) extents[d] = cut(d);
             const auto count = static_cast<size_t>(split.axes);
-            nearest = plan_axes({plans, count}, axes, step.filters_, {extents, count}, bytes() ? Weights::fixed : Weights::real, arena);
+            nearest = plan_axes({plans, count}, axes, filters, {extents, count}, bytes() ? Weights::fixed : Weights::real, arena);
             for (size_t d = 0; d < count; ++d) copies &= plans[d].copies != 0;
         }
 
         // Leaves of one axis of x only what is read.
         int64_t cut(int d) {
             Axis& axis = axes[static_cast<size_t>(d)];
-            const Range range = source_range(axis, step.filters_);
+            const Range range = source_range(axis, filters);
             const int at = split.outer + d;
             const int64_t first = range.first - static_cast<int64_t>(axis.origin), extent = range.last - range.first;
             if (first < 0 || first + extent > x.shape[at]) throw std::logic_error("resample: the source does not cover the geometry");
@@ -311,6 +317,15 @@ class Resample : public Step {
             }
         }
     };
+
+    static Filter chosen(const Value& given, Filter otherwise) {
+        if (!given.present()) return otherwise;
+        const int64_t number = given.integer();
+        if (number < 0 || number > static_cast<int64_t>(Filter::gaussian)) {
+            throw Fault(FaultKind::argument, "resize: there is no filter number " + std::to_string(number));
+        }
+        return static_cast<Filter>(number);
+    }
 
     bool gives_bytes() const { return normalizes_ || dtype_ < 0 || static_cast<DType>(dtype_) == DType::u8; }
 

@@ -19,7 +19,7 @@ StepFactory make_uniform, make_normal, make_coin_flip, make_choice;
 StepFactory make_join, make_element, make_spatial_shape, make_geometry_shape, make_merge, make_is_number;
 // geometry.cpp
 StepFactory make_crop_window, make_slice_window, make_random_window, make_resize_geometry, make_window_geometry,
-    make_restrict_geometry, make_flip_geometry;
+    make_restrict_geometry, make_project_geometry, make_flip_geometry;
 // views.cpp
 StepFactory make_shape, make_window, make_flip, make_transpose, make_pad, make_contiguous;
 // resample.cpp, pointwise.cpp

@@ -1,5 +1,6 @@
 // Short vectors of numbers: shapes and windows on their way from one step to the next.
 #include "../kernels/axis.h"
+#include "layout.h"
 #include "steps.h"
 
 namespace pixelmill {
@@ -40,10 +41,10 @@ class SpatialShape : public Step {
    public:
     explicit SpatialShape(const Params& params) : layout_(params.text("layout")) {}
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const std::string layout = layout_.empty() ? "HWC" : layout_;
+        const std::string layout = layout_of(layout_, static_cast<int>(in[0].elements()), "resize");
         std::vector<int32_t> extents;
         for (size_t axis = 0; axis < layout.size(); ++axis) {
-            if (std::string("DHW").find(layout[axis]) == std::string::npos) continue;
+            if (!is_spatial(layout[axis])) continue;
             extents.push_back(static_cast<int32_t>(in[0].integer(static_cast<int64_t>(axis))));
         }
         out[0] = context.allocate(0, DType::i32, std::array{static_cast<int64_t>(extents.size())});
@@ -59,11 +60,11 @@ class GeometryShape : public Step {
    public:
     explicit GeometryShape(const Params& params) : layout_(params.text("layout")) {}
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const std::string layout = layout_.empty() ? "HWC" : layout_;
+        const std::string layout = layout_of(layout_, static_cast<int>(in[1].elements()), "resize");
         const auto* axis = in[0].as<const Axis>();
         out[0] = context.allocate(0, DType::i64, std::array{in[1].elements()});
         for (int64_t d = 0; d < in[1].elements(); ++d) {
-            const bool space = std::string("DHW").find(layout[static_cast<size_t>(d)]) != std::string::npos;
+            const bool space = is_spatial(layout[static_cast<size_t>(d)]);
             out[0].as<int64_t>()[d] = space ? static_cast<int64_t>((axis++)->count) : in[1].integer(d);
         }
     }

@@ -36,15 +36,14 @@ int axis_of(double axis, int ndim, const std::string& name) {
     return resolved;
 }
 
-// One value, or one per index of the axis that has as many of them: the channels.
+// One value, or one for each channel.
 class Fill {
    public:
-    Fill(const Value& values, const Value& out, const std::string& name) : values_(values) {
+    Fill(const Value& values, const Value& out, int channels, const std::string& name) : values_(values) {
         const int64_t count = values.present() ? values.elements() : 1;
         if (count == 1) return;
-        axis_ = out.ndim - 1;
-        while (axis_ >= 0 && out.shape[axis_] != count) --axis_;
-        if (axis_ < 0) {
+        axis_ = channels < 0 ? out.ndim - 1 : channels;
+        if (axis_ < 0 || axis_ >= out.ndim || out.shape[axis_] != count) {
             throw Fault(FaultKind::argument, name + ": fill_values has " + std::to_string(count) +
                                                  " values, which is not the number of channels of " + describe(out));
         }
@@ -86,7 +85,8 @@ class Shape : public Step {
 // in: x, start, extent, fill_values. A window along some axes; where it leaves x the policy decides.
 class WindowOf : public Step {
    public:
-    explicit WindowOf(const Params& params) : axes_(params.numbers("axes")), name_(params.text("name")) {
+    explicit WindowOf(const Params& params)
+        : axes_(params.numbers("axes")), channels_(static_cast<int>(params.integer("channels"))), name_(params.text("name")) {
         const std::string& policy = params.text("policy");
         pads_ = policy == "pad";
         trims_ = policy == "trim_to_shape";
@@ -96,8 +96,9 @@ class WindowOf : public Step {
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const Value& x = in[0];
         Extents start{}, extent = x.shape;
-        for (size_t i = 0; i < axes_.size(); ++i) {
-            const int axis = axis_of(axes_[i], x.ndim, name_);
+        const size_t count = axes_.empty() ? static_cast<size_t>(x.ndim) : axes_.size();  // none stands for all
+        for (size_t i = 0; i < count; ++i) {
+            const int axis = axes_.empty() ? static_cast<int>(i) : axis_of(axes_[i], x.ndim, name_);
             start[axis] = in[1].integer(static_cast<int64_t>(i));
             extent[axis] = in[2].integer(static_cast<int64_t>(i));
         }
@@ -125,7 +126,7 @@ class WindowOf : public Step {
     Value padded(Context& context, const Value& inside, const Extents& first, const Extents& extent, const Value& fill) const {
         check_size(context, inside, extent, name_);
         Value whole = context.allocate(0, inside.dtype, extents_of(extent, inside.ndim));
-        Fill(fill, whole, name_).write(whole);
+        Fill(fill, whole, channels_, name_).write(whole);
         Value middle = whole;
         middle.shape = inside.shape;
         if (inside.elements() > 0) {
@@ -136,6 +137,7 @@ class WindowOf : public Step {
     }
 
     std::vector<double> axes_;
+    int channels_;  // the axis, -1 for the last one
     std::string name_;
     bool pads_ = false, trims_ = false;
 };
@@ -214,7 +216,7 @@ class Pad : public Step {
         }
         check_size(context, x, extent, "pad");
         out[0] = context.allocate(0, x.dtype, extents_of(extent, x.ndim));
-        Fill(in[3], out[0], "pad").write(out[0]);
+        Fill(in[3], out[0], -1, "pad").write(out[0]);
         Value corner = out[0];
         corner.shape = x.shape;
         copy_elements(corner, x);

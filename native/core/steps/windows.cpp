@@ -67,13 +67,14 @@ class SliceWindow : public Step {
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const auto ndim = in[0].elements();
-        std::vector<int64_t> start(axes_.size()), extent(axes_.size());
-        for (size_t i = 0; i < axes_.size(); ++i) {
-            auto axis = static_cast<int64_t>(axes_[i]);
+        const size_t count = axes_.empty() ? static_cast<size_t>(ndim) : axes_.size();  // none stands for all
+        std::vector<int64_t> start(count), extent(count);
+        for (size_t i = 0; i < count; ++i) {
+            auto axis = axes_.empty() ? static_cast<int64_t>(i) : static_cast<int64_t>(axes_[i]);
             if (axis < 0) axis += ndim;
             if (axis < 0 || axis >= ndim) throw Fault(FaultKind::argument, "slice: there is no axis " + std::to_string(axis));
             const int64_t whole = in[0].integer(axis);
-            const Edges edges = in[1].present() ? positional(in, i, whole) : named(in, i, whole);
+            const Edges edges = in[1].present() ? positional(in, {i, count}, whole) : named(in, {i, count}, whole);
             check(edges);
             start[i] = std::llround(edges.low);
             extent[i] = std::llround(edges.high) - start[i];
@@ -86,16 +87,20 @@ class SliceWindow : public Step {
         double low, high;
     };
 
-    double at(const Value& values, size_t i) const {
-        const int64_t count = values.elements();
-        if (count == 1) return values.number();
-        if (count != static_cast<int64_t>(axes_.size())) {
-            throw Fault(FaultKind::argument, "slice: " + std::to_string(count) + " values for " + std::to_string(axes_.size()) + " axes");
+    struct Place {
+        size_t index, count;
+    };
+
+    static double at(const Value& values, const Place& axis) {
+        const int64_t given = values.elements();
+        if (given == 1) return values.number();
+        if (given != static_cast<int64_t>(axis.count)) {
+            throw Fault(FaultKind::argument, "slice: " + std::to_string(given) + " values for " + std::to_string(axis.count) + " axes");
         }
-        return values.number(static_cast<int64_t>(i));
+        return values.number(static_cast<int64_t>(axis.index));
     }
 
-    Edges positional(std::span<const Value> in, size_t i, int64_t whole) const {
+    Edges positional(std::span<const Value> in, const Place& i, int64_t whole) const {
         const auto fractional = [](const Value& v) { return v.dtype == DType::f32 || v.dtype == DType::f64; };
         const bool relative_low = relative_anchor_ && fractional(in[1]), relative = relative_extent_ && fractional(in[2]);
         const auto size = static_cast<double>(whole);
@@ -107,7 +112,7 @@ class SliceWindow : public Step {
     }
 
     // Relative edges are products in single precision, as in DALI.
-    Edges named(std::span<const Value> in, size_t i, int64_t whole) const {
+    Edges named(std::span<const Value> in, const Place& i, int64_t whole) const {
         const auto part = [&](const Value& v) { return static_cast<float>(at(v, i)) * static_cast<float>(whole); };
         Edges edges{0, static_cast<double>(whole)};
         if (in[3].present()) edges.low = at(in[3], i);

@@ -46,6 +46,7 @@ class Plan:
     layouts: list[str]
     readers: list[Reader]
     sources: list[ExternalSource]
+    inputs: list[Key]
 
 
 def compile_graph(outputs: Sequence[Expr], *, seed: int, optimize: bool = True, decode_scaling: bool = True) -> Plan:
@@ -59,7 +60,8 @@ def compile_graph(outputs: Sequence[Expr], *, seed: int, optimize: bool = True, 
     sources = list(dict.fromkeys(step.params["source"] for step in order if step.kind == "input"))
     wanted = [(expr.step, expr.index) for expr in outputs]
     builder = _Builder(readers, _keys(order, seed))
-    return Plan(builder.segments(order, wanted), wanted, layouts, readers, sources)
+    inputs = [(step, 0) for step in order if step.kind == "input"]
+    return Plan(builder.segments(order, wanted), wanted, layouts, readers, sources, inputs)
 
 
 def _ordered(outputs: Iterable[Expr]) -> list[Step]:

@@ -87,7 +87,7 @@ def _fold(expr: Expr, alone: bool) -> Expr:
     if kind == "flip" and source.kind == "resample" and _plain(first):
         flipped = step("flip_geometry", source.inputs[1], *inputs[1:])
         return rebuilt(first, source.inputs[0], flipped, *source.inputs[2:])
-    if kind == "normalize" and source.kind == "resample" and _plain(first) and inputs[1] is None:
+    if kind == "normalize" and source.kind == "resample" and _plain(first) and inputs[1] is None and inputs[6] is None:
         return _normalising_resample(expr, first)
     return expr
 
@@ -129,7 +129,8 @@ def _normalising_resample(normalize: Expr, resample: Expr) -> Expr:
     fused = rebuilt(
         resample,
         *resample.step.inputs[:2],
-        *normalize.step.inputs[2:],
+        *normalize.step.inputs[2:6],
+        *resample.step.inputs[6:],
         normalize=True,
         dtype=params["dtype"],
         out_layout=params["out_layout"],
@@ -144,6 +145,8 @@ def _decode_for_resample(expr: Expr, alone: bool, scaling: bool) -> Expr:
         return expr
     picture, geometry, *epilogue = expr.step.inputs
     if picture is None or picture.step.kind != "decode" or picture.step.params["dtype"] != 0:
+        return expr
+    if any(value is not None for value in expr.step.inputs[6:]):  # the decode would have to know the filters
         return expr
     params = {key: expr.step.params[key] for key in ("filter_min", "filter_mag", "antialias")}
     decode = Step(

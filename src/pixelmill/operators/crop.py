@@ -76,7 +76,9 @@ def cut(
     """Add the cutting of a window out of `data`."""
     filling = None if fill is None else constant(fill, np.float64)
     policy = "pad" if policy == "constant" else policy
-    return step("window", data, *window, filling, gives=data.layout, axes=axes, policy=policy, name=name)
+    channels = data.layout.find("C")
+    params = {"axes": axes, "channels": channels, "policy": policy, "name": name}
+    return step("window", data, *window, filling, gives=data.layout, **params)
 
 
 def cast_to(data: Tensor, dtype: DALIDataType | None) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.crop import crop_window, slice_window
+from pixelmill.operators.crop import crop_window, cut, slice_window
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.program import operator_key, step, steps
 from pixelmill.types import INT64, RGB, UINT8, DALIDataType, DALIImageType
@@ -245,7 +245,7 @@ def image_slice(
         normalized=(normalized_anchor, normalized_shape),
     )
     picture = decode(data, None, output_type, dtype, adjust_orientation, use_fast_idct)
-    return step("window", picture, *window, None, gives="HWC", axes=chosen, policy="error", name="decoders.image_slice")
+    return cut("decoders.image_slice", picture, window, chosen, "error", None)
 
 
 @operator("peek_image_shape", aliases=("PeekImageShape",))

@@ -87,6 +87,7 @@ def coin_flip(
 @operator("random.choice", draws=True)
 def choice(
     a: Tensor,
+    like: Tensor | None = None,
     *,
     p: PerSample[Floats] | None = None,
     shape: PerSample[Ints] | None = None,
@@ -95,7 +96,8 @@ def choice(
 
     Args:
         a: A number, or the list; of an array with several axes, its first is chosen from.
+        like: A value whose shape the result takes.
         p: How likely each choice is; equally, when left out.
         shape: The shape of the result; a single choice when left out.
     """
-    return step("choice", step("contiguous", a), p, shape, key=operator_key())
+    return step("choice", step("contiguous", a), p, shape, like, key=operator_key())

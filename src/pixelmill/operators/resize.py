@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.crop import Policy, Rounding, crop_window, cut, image_layout, spatial_axes
+from pixelmill.operators.crop import Rounding, crop_window, image_layout
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.decoders import random_window
 from pixelmill.operators.program import constant, step
@@ -15,41 +15,54 @@ Mode = Literal["default", "stretch", "not_larger", "not_smaller"]
 
 MEMORY_HINTS = ("minibatch_size", "temp_buffer_hint", "image_type")
 
+# In the place of mean, std, scale and shift, which the compiler puts here when it fuses (engine/rules.py).
+NO_NORMALISATION = (None, None, None, None)
+
 
 def resample(
     data: Tensor,
     geometry: Tensor,
     *,
-    interp_type: DALIInterpType | None,
-    min_filter: DALIInterpType | None,
-    mag_filter: DALIInterpType | None,
+    interp_type: Tensor | None,
+    min_filter: Tensor | None,
+    mag_filter: Tensor | None,
     antialias: bool,
     dtype: DALIDataType | None,
 ) -> Tensor:
     """Add the resampling of `data` along a geometry."""
     if interp_type is not None and min_filter is not None and mag_filter is not None:
         raise ArgumentError("interp_type does nothing when min_filter and mag_filter are both given")
-    if dtype not in (None, FLOAT) and data.step.params.get("dtype") != int(dtype or 0):
+    decoded = data.step.params["dtype"] if data.step.kind == "decode" else None
+    if decoded is not None and dtype not in (None, FLOAT, decoded):
         raise ArgumentError(f"dtype must be that of the input, or FLOAT; got {dtype and dtype.name}")
-    both = INTERP_LINEAR if interp_type is None else interp_type
+    shrinking, shrinks = _filter(interp_type if min_filter is None else min_filter)
+    enlarging, enlarges = _filter(interp_type if mag_filter is None else mag_filter)
     return step(
         "resample",
         data,
         geometry,
-        None,
-        None,
-        None,
-        None,
+        *NO_NORMALISATION,
+        shrinks,
+        enlarges,
         gives=image_layout(data.layout),
         layout=data.layout,
-        filter_min=int(both if min_filter is None else min_filter),
-        filter_mag=int(both if mag_filter is None else mag_filter),
+        filter_min=shrinking,
+        filter_mag=enlarging,
         antialias=antialias,
-        dtype=-1 if dtype is None else int(dtype),
+        dtype=-1 if dtype in (None, decoded) else int(dtype or 0),
         normalize=False,
         out_layout="",
         pad_channels=False,
     )
+
+
+def _filter(given: Tensor | None) -> tuple[int, Tensor | None]:
+    """Give the number of a filter, and the value that overrides it where it differs from sample to sample."""
+    if given is None:
+        return int(INTERP_LINEAR), None
+    if given.step.kind == "constant":
+        return int(given.step.params["value"]), None
+    return int(INTERP_LINEAR), given
 
 
 def resize_geometry(name: str, data: Tensor, extents: dict[str, Any], mode: Mode, options: dict[str, Any]) -> Tensor:
@@ -99,9 +112,9 @@ def resize(
     roi_start: PerSample[Floats] | None = None,
     roi_end: PerSample[Floats] | None = None,
     roi_relative: bool = False,
-    interp_type: DALIInterpType | None = None,
-    min_filter: DALIInterpType | None = None,
-    mag_filter: DALIInterpType | None = None,
+    interp_type: PerSample[DALIInterpType] | None = None,
+    min_filter: PerSample[DALIInterpType] | None = None,
+    mag_filter: PerSample[DALIInterpType] | None = None,
     antialias: bool = True,
     dtype: DALIDataType | None = None,
     save_attrs: bool = False,
@@ -150,9 +163,9 @@ def random_resized_crop(
     random_area: Floats = [0.08, 1.0],  # noqa: B006 - never changed
     random_aspect_ratio: Floats = [0.75, 4 / 3],  # noqa: B006
     num_attempts: Annotated[int, Range(1)] = 10,
-    interp_type: DALIInterpType | None = None,
-    min_filter: DALIInterpType | None = None,
-    mag_filter: DALIInterpType | None = None,
+    interp_type: PerSample[DALIInterpType] | None = None,
+    min_filter: PerSample[DALIInterpType] | None = None,
+    mag_filter: PerSample[DALIInterpType] | None = None,
     antialias: bool = True,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
@@ -207,15 +220,15 @@ def _resize_crop_mirror(name: str, data: Tensor, antialias: bool, given: dict[st
         key: given[key] for key in ("size", "resize_x", "resize_y", "resize_z", "resize_shorter", "resize_longer")
     }
     geometry = resize_geometry(name, data, extents, given["mode"], given)
-    filters = {key: given[key] for key in ("interp_type", "min_filter", "mag_filter", "dtype")}
-    resized = resample(data, geometry, antialias=antialias, **filters)
-    layout = resized.layout
     sizes = {key: given[key] for key in ("crop", "crop_h", "crop_w", "crop_d")}
+    window: tuple[Tensor | None, ...] = (None, None)
     if any(size is not None for size in sizes.values()):
         position = (given["crop_pos_x"], given["crop_pos_y"], given["crop_pos_z"])
-        window = crop_window(name, step("shape", resized), layout, sizes, position, given["rounding"])
-        resized = cut(name, resized, window, spatial_axes(layout), given["out_of_bounds_policy"], given["fill_values"])
-    return step("flip", resized, given["mirror"], None, None, gives=layout, layout=layout)
+        shape = step("geometry_shape", geometry, step("shape", data), layout=data.layout)
+        window, _ = crop_window(name, shape, image_layout(data.layout), sizes, position, given["rounding"])
+    geometry = step("project_geometry", geometry, *window, given["mirror"])
+    filters = {key: given[key] for key in ("interp_type", "min_filter", "mag_filter", "dtype")}
+    return resample(data, geometry, antialias=antialias, **filters)
 
 
 @operator("resize_crop_mirror", ignored=MEMORY_HINTS)
@@ -234,9 +247,9 @@ def resize_crop_mirror(
     roi_start: PerSample[Floats] | None = None,
     roi_end: PerSample[Floats] | None = None,
     roi_relative: bool = False,
-    interp_type: DALIInterpType | None = None,
-    min_filter: DALIInterpType | None = None,
-    mag_filter: DALIInterpType | None = None,
+    interp_type: PerSample[DALIInterpType] | None = None,
+    min_filter: PerSample[DALIInterpType] | None = None,
+    mag_filter: PerSample[DALIInterpType] | None = None,
     antialias: bool = True,
     dtype: DALIDataType | None = None,
     crop: PerSample[Floats] | None = None,
@@ -247,11 +260,9 @@ def resize_crop_mirror(
     crop_pos_y: PerSample[float] = 0.5,
     crop_pos_z: PerSample[float] = 0.5,
     rounding: Rounding = "round",
-    out_of_bounds_policy: Policy = "error",
-    fill_values: Floats | None = None,
     mirror: PerSample[int] = 0,
 ) -> Tensor:
-    """Change the size of pictures, then crop, then mirror, in one pass.
+    """Change the size of pictures, then crop, then mirror, in one pass. Outside of the picture its edge is repeated.
 
     Args:
         data: Pictures.
@@ -280,9 +291,7 @@ def resize_crop_mirror(
         crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
         crop_pos_z: Where it lies along the depth.
         rounding: How a position between pixels is brought to one.
-        out_of_bounds_policy: What to do with a window that leaves the picture.
-        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
-        mirror: Swap left and right.
+        mirror: 1 swaps left and right, 2 top and bottom, 4 front and back of volumes; their sum does several.
     """
     given = {key: value for key, value in locals().items() if key not in ("data", "antialias")}
     return _resize_crop_mirror("resize_crop_mirror", data, antialias, given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 from pixelmill.errors import ArgumentError, EngineError
@@ -150,9 +151,22 @@ class Running(Epochs):
 
     def __init__(self, pipes: list[Pipeline], policy: LastBatchPolicy, reader_name: str) -> None:
         super().__init__(pipes, policy)
-        order, *_ = [follow(pipe, FILL, reader_name) for pipe in pipes]
+        order, *_ = [follow(pipe, policy, reader_name) for pipe in pipes]
         self._samples, self._shards = order.length, order.num_shards
-        self._stand_at(0, 0)
+        self._begin_at(0, 0)
+
+    def _begin_at(self, step: int, taken: int) -> None:
+        self._stand_at(step, taken)
+        for pipe in self.pipes if self.policy is PARTIAL else []:
+            pipe._keep = self._cuts(self._rest)
+
+    def _cuts(self, rest: int) -> Iterator[int]:
+        """Give the sizes of batches to come: full ones, and what is left at the end of each epoch."""
+        while True:
+            for _ in range(0, rest, self.batch_size):
+                yield min(rest, self.batch_size)
+                rest -= self.batch_size
+            rest = self._samples
 
     def _stand_at(self, step: int, taken: int) -> None:
         self._taken = taken  # by all ranks together
@@ -163,9 +177,8 @@ class Running(Epochs):
         self.size = whole if self.policy is DROP else self.length * self.batch_size
 
     def advance(self, lengths: list[int]) -> list[int]:
-        wanted = min(self._rest, self.batch_size)
-        self._stand_at(self.step + 1, self._taken + wanted * self._shards)
-        return [wanted] * len(self.pipes)
+        self._stand_at(self.step + 1, self._taken + lengths[0] * self._shards)
+        return lengths
 
     def reset(self) -> bool:
         incomplete = self.policy is DROP and self._rest > 0
@@ -176,7 +189,7 @@ class Running(Epochs):
         return {"step": self.step, "taken": self._taken}
 
     def load(self, state: dict[str, Any]) -> None:
-        self._stand_at(int(state.get("step", 0)), int(state.get("taken", 0)))
+        self._begin_at(int(state.get("step", 0)), int(state.get("taken", 0)))
 
 
 def make_epochs(

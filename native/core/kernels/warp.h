@@ -1,0 +1,58 @@
+// Affine warps: every output pixel looks at one place of the source.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../arena.h"
+#include "../value.h"
+
+namespace pixelmill {
+
+// From the centres of output pixels to places in the source; rows and columns are in the order x, y, z.
+struct AffineMap {
+    int axes = 2;
+    float at[3][4] = {};  // the last of the first `axes` + 1 columns is the shift
+};
+
+// A picture or a volume; arrays are in the order x, y, z, strides in elements.
+struct Grid {
+    std::byte* data = nullptr;
+    DType dtype = DType::u8;
+    int64_t size[3] = {1, 1, 1};
+    int64_t stride[3] = {};
+    int64_t channels = 1, channel = 1;
+
+    std::byte* at(int64_t x, int64_t y, int64_t z = 0) const {
+        return data + (x * stride[0] + y * stride[1] + z * stride[2]) * size_of(dtype);
+    }
+};
+
+struct WarpOptions {
+    bool linear = true;
+    bool repeats_edge = true;  // what lies outside of the source: its edge, or `fill`
+    double fill = 0;
+};
+
+// `out` is packed in its own order of axes; its type may differ from that of `in`.
+void warp(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options, Arena& arena);
+
+// Walks through the output in DALI's steps and precision: a coordinate is a sum of single-precision additions that starts
+// afresh every 256 columns. Eight rows are walked side by side, in strips of 64 columns.
+struct WarpWalk {
+    static constexpr int rows = 8, columns = 64, restart = 256;
+
+    WarpWalk(const AffineMap& map, int axis, int64_t y, int64_t z);
+    void strip(int64_t column);  // fills `place`; columns are asked for one strip after the other
+
+    float place[rows][columns];
+
+   private:
+    float tile_[rows], here_[rows], step_;
+};
+
+// The pictures that WarpBytes takes: one channel, or three or four side by side, of bytes; or any pixels that are only copied.
+bool fits_warp_bytes(const Grid& out, const Grid& in, const AffineMap& map, bool linear);
+void warp_bytes(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options);
+
+}  // namespace pixelmill

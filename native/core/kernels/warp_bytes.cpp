@@ -1,0 +1,262 @@
+// The common warps: pictures of bytes blended in integers, and pixels of any kind that are only copied.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "convert.h"
+#include "simd.h"
+#include "warp.h"
+
+#if PIXELMILL_AVX2
+#include <immintrin.h>
+#endif
+
+namespace pixelmill {
+
+namespace {
+
+// Where the pixels of a strip of one row come from.
+struct Taps {
+    alignas(32) int32_t x[WarpWalk::columns];
+    alignas(32) int32_t y[WarpWalk::columns];
+    alignas(32) int32_t offset[WarpWalk::columns];      // of the first tap, in bytes
+    alignas(32) int16_t weight[4 * WarpWalk::columns];  // upper left, upper right, lower left, lower right; 16384 in all
+    uint64_t fast;     // one bit for each pixel: all of its taps can be read without a look at the edges
+    uint64_t outside;  // none of its taps lies in the source
+};
+
+// What a place has to be compared with; the first of two numbers is for x, the second for y.
+struct Bounds {
+    float centre;              // from a place to the first tap
+    float low[2], high[2];     // places are limited to this before they become whole numbers
+    int32_t last[2];           // so are taps
+    int32_t inside[2];         // first taps from 0 to here have all of their taps in the source
+    int32_t near, far[2];      // first taps beyond these have none
+    int32_t risky[2];          // the first tap behind whose pixels the memory may end
+    int32_t row, pixel;        // distances in bytes
+    bool weighs, backwards;    // backwards: memory runs from right to left, and the first tap is the right one
+};
+
+// `in` is the place that offsets are counted from. Pixels `from` to `to` of a strip are made.
+using Blend = void(uint8_t* out, const uint8_t* in, int64_t row, const Taps& taps, int from, int to);
+
+struct WarpPasses {
+    void (*walk)(float (*place)[WarpWalk::columns], float* here, float step);
+    void (*locate)(Taps& taps, const float* xs, const float* ys, const Bounds& bounds);
+    Blend *single, *three, *three_of_four, *four;  // by the channels and the bytes of a pixel
+};
+
+}  // namespace
+
+namespace base {
+#define AVX2_CODE 0
+#include "warp.inl"
+#undef AVX2_CODE
+}  // namespace base
+
+#if PIXELMILL_AVX2
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace avx2 {
+#define AVX2_CODE 1
+#include "warp.inl"
+#undef AVX2_CODE
+}  // namespace avx2
+#pragma GCC pop_options
+#endif
+
+namespace {
+
+const WarpPasses& warp_passes() {
+#if PIXELMILL_AVX2
+    if (simd_level() == SimdLevel::avx2) return avx2::passes;
+#endif
+    return base::passes;
+}
+
+Bounds bounds_of(const Grid& in, const WarpOptions& options) {
+    const auto bytes = static_cast<int32_t>(size_of(in.dtype));
+    Bounds b{};
+    b.row = static_cast<int32_t>(in.stride[1]) * bytes;
+    b.pixel = static_cast<int32_t>(in.stride[0]) * bytes;
+    b.weighs = options.linear;
+    b.backwards = options.linear && b.pixel < 0;
+    b.centre = options.linear ? 0.5f : 0.0f;
+    b.near = options.linear ? -1 : 0;
+    for (int a = 0; a < 2; ++a) {
+        const auto end = static_cast<int32_t>(in.size[a]) - 1;
+        b.inside[a] = options.linear ? end - 1 : end;
+        b.far[a] = end;
+        b.last[a] = options.linear && options.repeats_edge ? end - 1 : end + 2;
+        b.low[a] = options.repeats_edge ? 0.0f : -2.0f;
+        b.high[a] = static_cast<float>(options.repeats_edge ? end : end + 1);
+        b.risky[a] = in.stride[a] > 0 ? b.inside[a] : 0;
+    }
+    if (!options.linear) b.risky[0] = -3;  // copies read no more than a pixel
+    return b;
+}
+
+template <int bytes>
+void copy_pixels(uint8_t* out, const uint8_t* in, const Taps& taps, int from, int to) {
+    for (int i = from; i < to; ++i) std::memcpy(out + bytes * i, in + taps.offset[i], bytes);
+}
+
+using Copy = void(uint8_t* out, const uint8_t* in, const Taps& taps, int from, int to);
+
+Copy* copy_of(int64_t bytes) {
+    switch (bytes) {
+        case 1: return copy_pixels<1>;
+        case 2: return copy_pixels<2>;
+        case 3: return copy_pixels<3>;
+        case 4: return copy_pixels<4>;
+        case 6: return copy_pixels<6>;
+        case 8: return copy_pixels<8>;
+        case 12: return copy_pixels<12>;
+        case 16: return copy_pixels<16>;
+        default: return nullptr;
+    }
+}
+
+class ByteWarp {
+   public:
+    ByteWarp(const Grid& out, const Grid& in, const WarpOptions& options)
+        : out_(out),
+          in_(in),
+          options_(options),
+          bounds_(bounds_of(in, options)),
+          pixel_bytes_(out.channels * size_of(out.dtype)),
+          copy_(options.linear ? nullptr : copy_of(pixel_bytes_)),
+          blend_(options.linear ? blend_of(in) : nullptr),
+          first_(reinterpret_cast<const uint8_t*>(in.data) + (bounds_.backwards ? bounds_.pixel : 0)) {
+        with_type(out.dtype, [&](auto zero) {
+            const auto value = convert<decltype(zero)>(options.fill);
+            for (int64_t c = 0; c < out.channels; ++c) std::memcpy(fill_ + c * sizeof(value), &value, sizeof(value));
+        });
+    }
+
+    void run(const AffineMap& map) {
+        for (int64_t y = 0; y < out_.size[1]; y += WarpWalk::rows) {
+            WarpWalk across(map, 0, y, 0), down(map, 1, y, 0);
+            const int64_t rows = std::min<int64_t>(WarpWalk::rows, out_.size[1] - y);
+            for (int64_t x = 0; x < out_.size[0]; x += WarpWalk::columns) {
+                across.strip(x);
+                down.strip(x);
+                const auto count = static_cast<int>(std::min<int64_t>(WarpWalk::columns, out_.size[0] - x));
+                for (int64_t r = 0; r < rows; ++r) {
+                    passes_.locate(taps_, across.place[r], down.place[r], bounds_);
+                    row(reinterpret_cast<uint8_t*>(out_.at(x, y + r)), count);
+                }
+            }
+        }
+    }
+
+   private:
+    Blend* blend_of(const Grid& in) const {
+        if (in.channels == 1) return passes_.single;
+        if (in.channels == 4) return passes_.four;
+        return in.stride[0] == 3 || in.stride[0] == -3 ? passes_.three : passes_.three_of_four;
+    }
+
+    void row(uint8_t* out, int count) const {
+        for (int x = 0; x < count;) {
+            const uint64_t fast = taps_.fast >> x, outside = taps_.outside >> x;
+            const auto run = [&](uint64_t bits) { return std::min(x + std::countr_one(bits), count); };
+            const int from = x;
+            if ((fast & 1) != 0) {
+                x = run(fast);
+                made(out, from, x);
+            } else if ((outside & 1) != 0) {
+                x = run(outside);
+                filled(out + from * pixel_bytes_, x - from);
+            } else {
+                edge(out + x * pixel_bytes_, x);
+                ++x;
+            }
+        }
+    }
+
+    void made(uint8_t* out, int from, int to) const {
+        if (blend_ != nullptr) {
+            blend_(out, first_, bounds_.row, taps_, from, to);
+        } else {
+            copy_(out, first_, taps_, from, to);
+        }
+    }
+
+    void filled(uint8_t* out, int64_t count) const {
+        if (out_.dtype == DType::u8) {
+            std::memset(out, fill_[0], static_cast<size_t>(count * pixel_bytes_));
+            return;
+        }
+        for (int64_t i = 0; i < count; ++i) std::memcpy(out + i * pixel_bytes_, fill_, static_cast<size_t>(pixel_bytes_));
+    }
+
+    // A blend some of whose taps lie outside, or at the end of the memory.
+    void edge(uint8_t* out, int at) const {
+        const int64_t x = taps_.x[at], y = taps_.y[at];
+        for (int64_t c = 0; c < in_.channels; ++c) {
+            int32_t sum = 8192;
+            for (int k = 0; k < 4; ++k) {
+                const int64_t right = bounds_.backwards ? 1 - k % 2 : k % 2;
+                sum += tap(x + right, y + k / 2, c) * taps_.weight[4 * at + k];
+            }
+            out[c] = static_cast<uint8_t>(sum >> 14);
+        }
+    }
+
+    int32_t tap(int64_t x, int64_t y, int64_t c) const {
+        const bool inside = x >= 0 && x < in_.size[0] && y >= 0 && y < in_.size[1];
+        return inside ? reinterpret_cast<const uint8_t*>(in_.at(x, y))[c] : fill_[0];
+    }
+
+    const WarpPasses& passes_ = warp_passes();
+    const Grid &out_, &in_;
+    const WarpOptions& options_;
+    Bounds bounds_;
+    int64_t pixel_bytes_;
+    Copy* copy_;
+    Blend* blend_;
+    const uint8_t* first_;
+    uint8_t fill_[16] = {};
+    Taps taps_;
+};
+
+}  // namespace
+
+WarpWalk::WarpWalk(const AffineMap& map, int axis, int64_t y, int64_t z) : step_(map.at[axis][0]) {
+    const float* m = map.at[axis];
+    const float start = m[map.axes] + m[0] * 0.5f;
+    for (int r = 0; r < rows; ++r) {
+        tile_[r] = start + m[1] * (static_cast<float>(y + r) + 0.5f);
+        if (map.axes == 3) tile_[r] += m[2] * (static_cast<float>(z) + 0.5f);
+    }
+}
+
+void WarpWalk::strip(int64_t column) {
+    if (column % restart == 0) {
+        for (int r = 0; r < rows; ++r) {
+            if (column > 0) tile_[r] += static_cast<float>(restart) * step_;
+            here_[r] = tile_[r];
+        }
+    }
+    warp_passes().walk(place, here_, step_);
+}
+
+bool fits_warp_bytes(const Grid& out, const Grid& in, const AffineMap& map, bool linear) {
+    if (map.axes != 2 || out.dtype != in.dtype || out.stride[0] != out.channels || out.channel != 1) return false;
+    const auto extent = [&](int axis) {
+        return static_cast<double>(std::abs(in.stride[axis]) * size_of(in.dtype)) * static_cast<double>(in.size[axis] + 4);
+    };
+    if (extent(0) + extent(1) > 0x1p31 || (in.channels != 1 && in.channel != 1)) return false;
+    if (!linear) return copy_of(in.channels * size_of(in.dtype)) != nullptr;
+    if (in.dtype != DType::u8 || in.size[0] < 2 || in.size[1] < 2) return false;
+    const int64_t step = std::abs(in.stride[0]);
+    return (in.channels == 1 && step == 1) || (in.channels == 3 && (step == 3 || step == 4)) ||
+           (in.channels == 4 && step == 4);
+}
+
+void warp_bytes(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options) {
+    ByteWarp(out, in, options).run(map);
+}
+
+}  // namespace pixelmill
