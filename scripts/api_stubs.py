@@ -9,6 +9,7 @@ import typing
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
+from pixelmill import types
 from pixelmill.operators.declare import Argument, Floats, Ints, Operator, Strings, public_operators
 from pixelmill.operators.program import Expr
 
@@ -37,6 +38,8 @@ ALIASES = {
     "_Strings": "_Strings: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]",
 }
 
+ENUMERATIONS = [name for name, kind in vars(types).items() if isinstance(kind, enum.EnumType)]
+
 # What a stub may need, in the order of its import lines. A stub never runs, so typing_extensions need not be installed.
 IMPORTS = (
     (("collections.abc", "Sequence"), ("os", "PathLike"), ("typing", "Any ClassVar Literal TypeAlias overload")),
@@ -45,7 +48,7 @@ IMPORTS = (
         ("pixelmill.graph", "DataNode"),
         ("pixelmill.operators", "Operator"),
         ("pixelmill.ops", "OperatorClass"),
-        ("pixelmill.types", "ArrayConstant DALIDataType DALIImageType DALIInterpType ScalarConstant"),
+        ("pixelmill.types", " ".join(sorted(["ArrayConstant", "ScalarConstant", *ENUMERATIONS]))),
     ),
 )
 
@@ -86,8 +89,15 @@ def _file(title: str, body: str, imported: list[tuple[str, str]]) -> str:
         wanted = [(module, _used(names.split(), text)) for module, names in group]
         groups.append([(module, names) for module, names in wanted if names])
     groups[-1] = sorted(groups[-1] + imported)
-    imports = ["\n".join(f"from {module} import {names}" for module, names in group) for group in groups if group]
+    imports = ["\n".join(_import(module, names) for module, names in group) for group in groups if group]
     return "\n\n".join([f'{NOTE}\n"""{title}"""', *imports, *(["\n".join(needed)] if needed else []), body]) + "\n"
+
+
+def _import(module: str, names: str) -> str:
+    line = f"from {module} import {names}"
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([f"from {module} import (", *(f"    {name}," for name in names.split(", ")), ")"])
 
 
 def _used(names: Sequence[str], text: str) -> str:

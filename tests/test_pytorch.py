@@ -348,7 +348,8 @@ def test_ragged(files: list[str]) -> None:
         encoded, labels = read(module, files, {"pad_last_batch": True})
         return labels, module.decoders.image(encoded), encoded
 
-    dense, lists, coo = DALIRaggedIterator.DENSE_TAG, DALIRaggedIterator.SPARSE_LIST_TAG, DALIRaggedIterator.SPARSE_COO_TAG
+    kinds = DALIRaggedIterator
+    dense, lists, coo = kinds.DENSE_TAG, kinds.SPARSE_LIST_TAG, kinds.SPARSE_COO_TAG
     names, tags = ["label", "image", "bytes"], [dense, lists, coo]
     ours = DALIRaggedIterator(
         pipeline_def(batch_size=3, num_threads=2, device_id=None)(graph)(fn), names, -1, "Reader", tags
@@ -391,9 +392,7 @@ def test_checkpoint_at_every_step_gives_the_same_rest(
     files: list[str], policy: LastBatchPolicy, pad: bool, prepare: bool
 ) -> None:
     def make(checkpoint: bytes | None = None, **options: Any) -> DALIGenericIterator:
-        pipe = pictures(
-            files, reader={"random_shuffle": True, "pad_last_batch": pad}, checkpoint=checkpoint, **options
-        )
+        pipe = pictures(files, reader={"random_shuffle": True, "pad_last_batch": pad}, checkpoint=checkpoint, **options)
         settings = {"reader_name": "Reader", "auto_reset": True, "prepare_first_batch": prepare}
         return DALIGenericIterator(pipe, ["image", "label"], last_batch_policy=policy, **settings)
 
@@ -424,7 +423,8 @@ def test_checkpoint_before_the_first_step_and_into_another_cut(files: list[str])
     whole = "".join(text_of(part) for (part,) in first)
     next(first := DALIGenericIterator(pictures(files, reader=reader), ["image", "label"], **settings))
     (state,) = first.checkpoints()
-    other = DALIGenericIterator(pictures(files, reader=reader, checkpoint=state, batch_size=2), ["i", "label"], **settings)
+    pipe = pictures(files, reader=reader, checkpoint=state, batch_size=2)
+    other = DALIGenericIterator(pipe, ["image", "label"], **settings)
     assert len(other) == 1 + 2
     assert "".join(text_of(part) for (part,) in other) == whole[3:]
     pipes = [

@@ -133,7 +133,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         name = "both" if isinstance(node.op, ast.And) else "either"
-        result = self.visit(node.values[-1])
+        result: ast.expr = self.visit(node.values[-1])
         for value in reversed(node.values[:-1]):
             result = ast.copy_location(_helper(name, self.visit(value), _lambda(result)), node)
         return result

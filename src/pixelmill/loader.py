@@ -11,7 +11,7 @@ from pixelmill.recovery import Errors
 from pixelmill.sampling import LastBatchPolicy, Position, ReaderOrder, steps_left
 from pixelmill.tensors import Array, TensorListCPU
 
-Batch = dict[str, Array | list[Array]]
+Batch = dict[str, Any]  # arrays; lists of arrays where samples differ in shape
 
 
 class Loader:

@@ -19,12 +19,17 @@ struct Taps {
     int count = 0;
 };
 
+// The library's ceil is a call where the instruction is not part of the base machine.
+int64_t ceiling(float x) {
+    const auto whole = static_cast<int64_t>(x);
+    return whole + (static_cast<float>(whole) < x ? 1 : 0);
+}
+
 // Fills `weight` (room for support) with weights that add up to 1.
 Taps taps_of(const AxisFilter& filter, int64_t i, int64_t base, int64_t source, float* weight) {
     const float begin = static_cast<float>(i) * filter.step + filter.start;
-    const float at = std::ceil(begin);
-    const float offset = at - begin;
-    const auto first = static_cast<int64_t>(at) + base;
+    const int64_t at = ceiling(begin), first = at + base;
+    const float offset = static_cast<float>(at) - begin;
     float sum = 0;
     for (int k = 0; k < filter.support; ++k) {
         weight[k] = filter.weight(offset + static_cast<float>(k));
@@ -46,12 +51,12 @@ Taps taps_of(const AxisFilter& filter, int64_t i, int64_t base, int64_t source, 
 
 // Rounds the running sum instead of each weight: the total is exact however many taps there are.
 void quantise(int16_t* fixed, const float* weight, int count) {
-    constexpr float one = 1 << weight_bits;
+    constexpr float one = 1 << weight_bits, half_up = 32768.5f;  // positive, so that truncation rounds down
     float sum = 0;
     int before = 0;
     for (int k = 0; k < count; ++k) {
         sum += weight[k];
-        const int now = k + 1 < count ? static_cast<int>(std::floor(sum * one + 0.5f)) : 1 << weight_bits;
+        const int now = k + 1 < count ? static_cast<int>(sum * one + half_up) - 32768 : 1 << weight_bits;
         fixed[k] = static_cast<int16_t>(std::clamp(now - before, -32768, 32767));
         before = now;
     }

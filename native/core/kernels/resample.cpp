@@ -80,7 +80,7 @@ void ByteResampler::run(RowSink& sink, const uint8_t* data) {
             kernels.narrow(pixels_, row(first), length_, fraction_);
         } else {
             for (int k = 0; k < 2 * pairs; ++k) rows_[k] = row(first + std::min(k, vertical_.taps - 1));
-            kernels.vertical(pixels_, rows_, vertical_.fixed + int64_t{y} * vertical_.stride, pairs, length_, fraction_);
+            kernels.vertical(pixels_, rows_, vertical_.fixed + int64_t{y} * vertical_.stride, vertical_.taps, length_, fraction_);
         }
         sink.row(y, pixels_);
     }

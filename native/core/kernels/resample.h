@@ -49,8 +49,8 @@ class ByteResampler {
 struct ByteResampling {
     using Horizontal = void(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction);
     Horizontal *horizontal4, *horizontal3, *horizontal1;  // by the distance of pixels; up to 4 rows
-    // One row from `pairs` pairs of rows; writes `count` bytes rounded up to 32.
-    void (*vertical)(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int pairs, int64_t count, int fraction);
+    // One row from `taps` rows, or one more whose weight is 0; writes `count` bytes rounded up to 32.
+    void (*vertical)(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count, int fraction);
     // The two when an axis only copies.
     void (*widen)(int16_t* out, const uint8_t* in, int64_t count, int fraction);
     void (*narrow)(uint8_t* out, const int16_t* in, int64_t count, int fraction);

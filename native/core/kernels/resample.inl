@@ -1,4 +1,6 @@
-// Included once per SIMD level; AVX2_CODE says which. All sums are exact integers, so every level gives the same bytes.
+// Included once per SIMD level; AVX2_CODE says which. All sums are of integers, so every level gives the same bytes.
+
+constexpr int few_taps = 4;
 
 inline int16_t saturated16(int32_t value) { return static_cast<int16_t>(value < -32768 ? -32768 : value > 32767 ? 32767 : value); }
 
@@ -130,36 +132,27 @@ inline void horizontal3(int16_t* const* out, const uint8_t* const* in, int rows,
 
 inline void horizontal1(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
 #if AVX2_CODE
-    // Four taps of four rows fill a register; the sums of two neighbouring outputs are folded together.
+    // Four taps of two outputs fill a register; the sums of four outputs are folded together.
     const int shift = weight_bits - fraction;
-    const __m128i bits = _mm_cvtsi32_si128(shift);
-    const __m256i half = _mm256_set1_epi32(1 << (shift - 1));
-    const uint8_t* from[4];
-    for (int r = 0; r < 4; ++r) from[r] = in[r < rows ? r : rows - 1];
-    for (int32_t x = 0; x < plan.count; x += 2) {
-        __m256i sums[2];
-        for (int o = 0; o < 2; ++o) {
-            const int32_t at = plan.first[x + o];
-            const int16_t* weight = plan.fixed + int64_t{x + o} * plan.stride;
-            sums[o] = _mm256_setzero_si256();
-            for (int k = 0; k < plan.taps; k += 4) {
-                int32_t four[4];
-                int64_t weights;
-                for (int r = 0; r < 4; ++r) std::memcpy(&four[r], from[r] + at + k, 4);
-                std::memcpy(&weights, weight + k, 8);
-                const __m128i bytes = _mm_setr_epi32(four[0], four[1], four[2], four[3]);
-                const __m256i products = _mm256_madd_epi16(_mm256_cvtepu8_epi16(bytes), _mm256_set1_epi64x(weights));
-                sums[o] = _mm256_add_epi32(sums[o], products);
+    const __m128i bits = _mm_cvtsi32_si128(shift), half = _mm_set1_epi32(1 << (shift - 1));
+    for (int r = 0; r < rows; ++r) {
+        for (int32_t x = 0; x < plan.count; x += 4) {
+            const int16_t* weight = plan.fixed + int64_t{x} * plan.stride;
+            __m128i sums[2];
+            for (int o = 0; o < 2; ++o) {
+                const uint8_t *one = in[r] + plan.first[x + 2 * o], *two = in[r] + plan.first[x + 2 * o + 1];
+                const int16_t *of_one = weight + 2 * o * plan.stride, *of_two = of_one + plan.stride;
+                sums[o] = _mm_setzero_si128();
+                for (int k = 0; k < plan.taps; k += 4) {
+                    const __m128i bytes = _mm_unpacklo_epi32(_mm_loadu_si32(one + k), _mm_loadu_si32(two + k));
+                    const __m128i weights = _mm_unpacklo_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(of_one + k)),
+                                                               _mm_loadl_epi64(reinterpret_cast<const __m128i*>(of_two + k)));
+                    sums[o] = _mm_add_epi32(sums[o], _mm_madd_epi16(_mm_cvtepu8_epi16(bytes), weights));
+                }
             }
+            const __m128i folded = _mm_sra_epi32(_mm_add_epi32(_mm_hadd_epi32(sums[0], sums[1]), half), bits);
+            _mm_storel_epi64(reinterpret_cast<__m128i*>(out[r] + x), _mm_packs_epi32(folded, folded));
         }
-        // Now row 0 of both outputs, row 1 of both | row 2 of both, row 3 of both.
-        const __m256i folded = _mm256_shuffle_epi32(_mm256_hadd_epi32(sums[0], sums[1]), 0xD8);
-        const __m256i rounded = _mm256_sra_epi32(_mm256_add_epi32(folded, half), bits);
-        const __m256i packed = _mm256_packs_epi32(rounded, rounded);
-        alignas(32) int32_t both[8];
-        _mm256_store_si256(reinterpret_cast<__m256i*>(both), packed);
-        const int32_t of_row[4] = {both[0], both[1], both[4], both[5]};
-        for (int r = 0; r < rows; ++r) std::memcpy(out[r] + x, &of_row[r], 4);
     }
 #else
     horizontal_plain<1, 1>(out, in, rows, plan, fraction);
@@ -167,14 +160,60 @@ inline void horizontal1(int16_t* const* out, const uint8_t* const* in, int rows,
 }
 
 #if AVX2_CODE
-template <int fixed_pairs>
-inline void vertical_pairs(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int pairs, int64_t count,
-                           int fraction) {
-    const int shift = weight_bits + fraction;
-    const __m256i half = _mm256_set1_epi32(1 << (shift - 1));
-    const __m128i bits = _mm_cvtsi32_si128(shift);
-    if (fixed_pairs > 0) pairs = fixed_pairs;
+template <int taps>
+inline void vertical_few(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int64_t count, int fraction) {
+    const __m256i half = _mm256_set1_epi16(static_cast<int16_t>(1 << (fraction - 2)));
+    const __m128i bits = _mm_cvtsi32_si128(fraction - 1);
+    __m256i weight[taps];
+    for (int k = 0; k < taps; ++k) weight[k] = _mm256_set1_epi16(weights[k]);
+    const auto load = [&](int k, int64_t x) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(rows[k] + x)); };
     for (int64_t x = 0; x < count; x += 32) {
+        __m256i low = half, high = half;
+        for (int k = 0; k < taps; ++k) {
+            low = _mm256_add_epi16(low, _mm256_mulhrs_epi16(load(k, x), weight[k]));
+            high = _mm256_add_epi16(high, _mm256_mulhrs_epi16(load(k, x + 16), weight[k]));
+        }
+        const __m256i bytes = _mm256_packus_epi16(_mm256_sra_epi16(low, bits), _mm256_sra_epi16(high, bits));
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + x), _mm256_permute4x64_epi64(bytes, 0xD8));
+    }
+}
+#endif
+
+// Up to `few_taps` products may each be rounded to the intermediate precision less one bit: that is an error of a 30th of
+// a level at most, for half the instructions.
+inline void vertical_rounded(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count,
+                             int fraction) {
+#if AVX2_CODE
+    switch (taps) {
+        case 1: return vertical_few<1>(out, rows, weights, count, fraction);
+        case 2: return vertical_few<2>(out, rows, weights, count, fraction);
+        case 3: return vertical_few<3>(out, rows, weights, count, fraction);
+        default: return vertical_few<4>(out, rows, weights, count, fraction);
+    }
+#else
+    for (int64_t x = 0; x < count; x += 32) {
+        int32_t sum[32];
+        for (int i = 0; i < 32; ++i) sum[i] = 1 << (fraction - 2);
+        for (int k = 0; k < taps; ++k) {
+            const int16_t* row = rows[k] + x;
+            const int32_t weight = weights[k];
+            for (int i = 0; i < 32; ++i) sum[i] += (row[i] * weight + (1 << weight_bits)) >> (weight_bits + 1);
+        }
+        for (int i = 0; i < 32; ++i) {
+            const int32_t value = sum[i] >> (fraction - 1);
+            out[x + i] = static_cast<uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
+        }
+    }
+#endif
+}
+
+inline void vertical_exact(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count,
+                           int fraction) {
+    const int shift = weight_bits + fraction, pairs = (taps + 1) / 2;
+    for (int64_t x = 0; x < count; x += 32) {
+#if AVX2_CODE
+        const __m256i half = _mm256_set1_epi32(1 << (shift - 1));
+        const __m128i bits = _mm_cvtsi32_si128(shift);
         __m256i sum[4] = {half, half, half, half};
         for (int p = 0; p < pairs; ++p) {
             const __m256i weight = weight_pair(weights + 2 * p);
@@ -186,21 +225,9 @@ inline void vertical_pairs(uint8_t* out, const int16_t* const* rows, const int16
             }
         }
         for (auto& four : sum) four = _mm256_sra_epi32(four, bits);
-        const __m256i bytes =
-            _mm256_packus_epi16(_mm256_packs_epi32(sum[0], sum[1]), _mm256_packs_epi32(sum[2], sum[3]));
+        const __m256i bytes = _mm256_packus_epi16(_mm256_packs_epi32(sum[0], sum[1]), _mm256_packs_epi32(sum[2], sum[3]));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + x), _mm256_permute4x64_epi64(bytes, 0xD8));
-    }
-}
-#endif
-
-inline void vertical(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int pairs, int64_t count, int fraction) {
-#if AVX2_CODE
-    if (pairs == 1) return vertical_pairs<1>(out, rows, weights, pairs, count, fraction);
-    if (pairs == 2) return vertical_pairs<2>(out, rows, weights, pairs, count, fraction);
-    vertical_pairs<0>(out, rows, weights, pairs, count, fraction);
 #else
-    const int shift = weight_bits + fraction;
-    for (int64_t x = 0; x < count; x += 32) {
         int32_t sum[32];
         for (int i = 0; i < 32; ++i) sum[i] = 1 << (shift - 1);
         for (int p = 0; p < pairs; ++p) {
@@ -212,8 +239,13 @@ inline void vertical(uint8_t* out, const int16_t* const* rows, const int16_t* we
             const int32_t value = sum[i] >> shift;
             out[x + i] = static_cast<uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
         }
-    }
 #endif
+    }
+}
+
+inline void vertical(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count, int fraction) {
+    if (taps <= few_taps && fraction == 7) return vertical_rounded(out, rows, weights, taps, count, fraction);
+    vertical_exact(out, rows, weights, taps, count, fraction);
 }
 
 inline void widen(int16_t* out, const uint8_t* in, int64_t count, int fraction) {

@@ -79,11 +79,11 @@ void PlaneResampler::horizontal_rows(float* const* out, const float* const* in, 
     for (int r = 0; r < rows; ++r) copy_row(out[r], in[r] + horizontal_.low * channels_, horizontal_.count * channels_);
 }
 
-// Shrinking: the rows are weighed first, two at a time, and resampled while they are in the cache.
+// Shrinking: the rows are weighed first, four at a time, and resampled while they are in the cache.
 void PlaneResampler::rows_first(const Plane& out, const Plane& in) {
-    for (int32_t y = 0; y < vertical_.count; y += 2) {
-        const int count = std::min(2, vertical_.count - y);
-        float* to[2];
+    for (int32_t y = 0; y < vertical_.count; y += 4) {
+        const int count = std::min(4, vertical_.count - y);
+        float* to[4];
         for (int r = 0; r < count; ++r) {
             vertical_row(copies_[r], in, y + r);
             to[r] = out.data + (y + r) * out.row;
@@ -96,10 +96,10 @@ void PlaneResampler::rows_first(const Plane& out, const Plane& in) {
 void PlaneResampler::columns_first(const Plane& out, const Plane& in) {
     const int64_t length = horizontal_.count * channels_;
     const Plane middle{middle_, in.height, horizontal_.count, channels_, length};
-    for (int64_t y = vertical_.low; y < vertical_.high; y += 2) {
-        const int count = static_cast<int>(std::min<int64_t>(2, vertical_.high - y));
-        const float* from[2];
-        float* to[2];
+    for (int64_t y = vertical_.low; y < vertical_.high; y += 4) {
+        const int count = static_cast<int>(std::min<int64_t>(4, vertical_.high - y));
+        const float* from[4];
+        float* to[4];
         for (int r = 0; r < count; ++r) {
             from[r] = in.data + (y + r) * in.row;
             to[r] = middle.data + (y + r) * length;

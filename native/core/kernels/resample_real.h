@@ -33,7 +33,7 @@ class PlaneResampler {
     bool rows_first_;
     const float** rows_;
     float* middle_;     // the rows or the picture between the passes
-    float* copies_[2];  // of a source row
+    float* copies_[4];  // of source rows
 };
 
 // out[i] = the weighted sum of rows[k][i].
@@ -45,7 +45,7 @@ void resample_nearest(const Value& out, const Value& in, const AxisPlan* plans, 
 
 struct RealResampling {
     void (*weigh_rows)(float* out, const float* const* rows, const float* weights, int count, int64_t length);
-    // One or two rows; 4 floats behind a row of `in` must be readable.
+    // Up to four rows; 4 floats behind a row of `in` must be readable.
     void (*horizontal)(float* const* out, const float* const* in, int rows, int64_t channels, const AxisPlan& plan);
 };
 const RealResampling& real_resampling();  // of the current SIMD level

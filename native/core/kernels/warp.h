@@ -45,7 +45,7 @@ struct WarpWalk {
     WarpWalk(const AffineMap& map, int axis, int64_t y, int64_t z);
     void strip(int64_t column);  // fills `place`; columns are asked for one strip after the other
 
-    float place[rows][columns];
+    alignas(32) float place[rows][columns];
 
    private:
     float tile_[rows], here_[rows], step_;

@@ -94,40 +94,47 @@ inline void weigh8(int16_t* weight, __m256i wx, __m256i wy) {
 }
 #endif
 
+#if AVX2_CODE
+inline __m256 limited8(__m256 v, float low, float high) {
+    return _mm256_min_ps(_mm256_max_ps(v, _mm256_set1_ps(low)), _mm256_set1_ps(high));
+}
+inline __m256i beyond8(__m256i v, int32_t low, int32_t high) {
+    return _mm256_or_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(low), v), _mm256_cmpgt_epi32(v, _mm256_set1_epi32(high)));
+}
+inline uint64_t bits8(__m256i mask) { return static_cast<uint8_t>(_mm256_movemask_ps(_mm256_castsi256_ps(mask))); }
+inline __m256i fraction8(__m256 v, __m256i whole) {
+    const __m256 rest = _mm256_mul_ps(_mm256_sub_ps(v, _mm256_cvtepi32_ps(whole)), _mm256_set1_ps(2048.0f));
+    return _mm256_cvttps_epi32(_mm256_add_ps(rest, _mm256_set1_ps(0.5f)));
+}
+
+inline void locate8(Taps& taps, int i, __m256 x, __m256 y, const Bounds& b) {
+    x = limited8(x, b.low[0], b.high[0]);
+    y = limited8(y, b.low[1], b.high[1]);
+    const __m256i ix = _mm256_min_epi32(_mm256_cvttps_epi32(_mm256_floor_ps(x)), _mm256_set1_epi32(b.last[0]));
+    const __m256i iy = _mm256_min_epi32(_mm256_cvttps_epi32(_mm256_floor_ps(y)), _mm256_set1_epi32(b.last[1]));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(taps.x + i), ix);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(taps.y + i), iy);
+    const __m256i row = _mm256_mullo_epi32(iy, _mm256_set1_epi32(b.row));
+    const __m256i column = _mm256_mullo_epi32(ix, _mm256_set1_epi32(b.pixel));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(taps.offset + i), _mm256_add_epi32(row, column));
+    const __m256i risky = _mm256_and_si256(_mm256_cmpeq_epi32(ix, _mm256_set1_epi32(b.risky[0])),
+                                           _mm256_cmpeq_epi32(iy, _mm256_set1_epi32(b.risky[1])));
+    const __m256i leaves = _mm256_or_si256(beyond8(ix, 0, b.inside[0]), beyond8(iy, 0, b.inside[1]));
+    taps.fast |= (bits8(_mm256_or_si256(risky, leaves)) ^ 0xff) << i;
+    taps.outside |= bits8(_mm256_or_si256(beyond8(ix, b.near, b.far[0]), beyond8(iy, b.near, b.far[1]))) << i;
+    if (!b.weighs) return;
+    __m256i wx = fraction8(x, ix);
+    if (b.backwards) wx = _mm256_sub_epi32(_mm256_set1_epi32(2048), wx);
+    weigh8(taps.weight + 4 * i, wx, fraction8(y, iy));
+}
+#endif
+
 inline void locate(Taps& taps, const float* xs, const float* ys, const Bounds& b) {
 #if AVX2_CODE
-    const auto limited = [](__m256 v, float low, float high) {
-        return _mm256_min_ps(_mm256_max_ps(v, _mm256_set1_ps(low)), _mm256_set1_ps(high));
-    };
-    const auto beyond = [](__m256i v, int32_t low, int32_t high) {
-        return _mm256_or_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(low), v), _mm256_cmpgt_epi32(v, _mm256_set1_epi32(high)));
-    };
-    const auto bits = [](__m256i mask) { return uint64_t{static_cast<uint8_t>(_mm256_movemask_ps(_mm256_castsi256_ps(mask)))}; };
-    const __m256 centre = _mm256_set1_ps(b.centre), unit = _mm256_set1_ps(2048.0f), half = _mm256_set1_ps(0.5f);
+    const __m256 centre = _mm256_set1_ps(b.centre);
     taps.fast = taps.outside = 0;
     for (int i = 0; i < WarpWalk::columns; i += 8) {
-        const __m256 x = limited(_mm256_sub_ps(_mm256_load_ps(xs + i), centre), b.low[0], b.high[0]);
-        const __m256 y = limited(_mm256_sub_ps(_mm256_load_ps(ys + i), centre), b.low[1], b.high[1]);
-        const __m256i ix = _mm256_min_epi32(_mm256_cvttps_epi32(_mm256_floor_ps(x)), _mm256_set1_epi32(b.last[0]));
-        const __m256i iy = _mm256_min_epi32(_mm256_cvttps_epi32(_mm256_floor_ps(y)), _mm256_set1_epi32(b.last[1]));
-        _mm256_store_si256(reinterpret_cast<__m256i*>(taps.x + i), ix);
-        _mm256_store_si256(reinterpret_cast<__m256i*>(taps.y + i), iy);
-        const __m256i row = _mm256_mullo_epi32(iy, _mm256_set1_epi32(b.row));
-        const __m256i column = _mm256_mullo_epi32(ix, _mm256_set1_epi32(b.pixel));
-        _mm256_store_si256(reinterpret_cast<__m256i*>(taps.offset + i), _mm256_add_epi32(row, column));
-        const __m256i risky = _mm256_and_si256(_mm256_cmpeq_epi32(ix, _mm256_set1_epi32(b.risky[0])),
-                                               _mm256_cmpeq_epi32(iy, _mm256_set1_epi32(b.risky[1])));
-        const __m256i slow = _mm256_or_si256(risky, _mm256_or_si256(beyond(ix, 0, b.inside[0]), beyond(iy, 0, b.inside[1])));
-        taps.fast |= (bits(slow) ^ 0xff) << i;
-        taps.outside |= bits(_mm256_or_si256(beyond(ix, b.near, b.far[0]), beyond(iy, b.near, b.far[1]))) << i;
-        if (!b.weighs) continue;
-        const auto fraction = [&](__m256 v, __m256i whole) {
-            const __m256 rest = _mm256_mul_ps(_mm256_sub_ps(v, _mm256_cvtepi32_ps(whole)), unit);
-            return _mm256_cvttps_epi32(_mm256_add_ps(rest, half));
-        };
-        __m256i wx = fraction(x, ix);
-        if (b.backwards) wx = _mm256_sub_epi32(_mm256_set1_epi32(2048), wx);
-        weigh8(taps.weight + 4 * i, wx, fraction(y, iy));
+        locate8(taps, i, _mm256_sub_ps(_mm256_load_ps(xs + i), centre), _mm256_sub_ps(_mm256_load_ps(ys + i), centre), b);
     }
 #else
     locate_plain(taps, xs, ys, b);

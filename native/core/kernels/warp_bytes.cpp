@@ -92,7 +92,7 @@ Bounds bounds_of(const Grid& in, const WarpOptions& options) {
         b.high[a] = static_cast<float>(options.repeats_edge ? end : end + 1);
         b.risky[a] = in.stride[a] > 0 ? b.inside[a] : 0;
     }
-    if (!options.linear) b.risky[0] = -3;  // copies read no more than a pixel
+    if (!options.linear || in.channels != 3) b.risky[0] = -3;  // nothing is read that is not needed
     return b;
 }
 

@@ -38,6 +38,11 @@ std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
         {"resample", make_resample},
         {"normalize", make_normalize},
         {"cast", make_cast},
+        {"arithmetic", make_arithmetic},
+        {"expression", make_expression},
+        {"rotation_map", make_rotation_map},
+        {"inverse_map", make_inverse_map},
+        {"warp", make_warp},
     };
     const auto found = factories.find(kind);
     if (found == factories.end()) throw std::logic_error("there is no step '" + kind + "'");

@@ -24,5 +24,9 @@ StepFactory make_crop_window, make_slice_window, make_random_window, make_resize
 StepFactory make_shape, make_window, make_flip, make_transpose, make_pad, make_contiguous;
 // resample.cpp, pointwise.cpp
 StepFactory make_resample, make_normalize, make_cast;
+// warp.cpp
+StepFactory make_rotation_map, make_inverse_map, make_warp;
+// expression.cpp
+StepFactory make_arithmetic, make_expression;
 
 }  // namespace pixelmill

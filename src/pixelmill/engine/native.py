@@ -207,7 +207,7 @@ def _batch_extents(shapes: Data, given: Data | None, axes: Sequence[float]) -> D
         wanted = largest.astype(np.int64)
         if given is not None:
             asked = np.broadcast_to(given[place], wanted.shape)
-            wanted = np.where(asked >= 0, asked, wanted).astype(np.int64)
+            wanted = np.where(asked > 0, asked, wanted).astype(np.int64)
         extents.append(wanted)
     return extents
 

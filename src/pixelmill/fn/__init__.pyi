@@ -390,9 +390,9 @@ def random_resized_crop(
     random_area: _Floats = (0.08, 1.0),
     random_aspect_ratio: _Floats = (0.75, 1.3333333333333333),
     num_attempts: int = 10,
-    interp_type: DALIInterpType | None = None,
-    min_filter: DALIInterpType | None = None,
-    mag_filter: DALIInterpType | None = None,
+    interp_type: DALIInterpType | _Node | None = None,
+    min_filter: DALIInterpType | _Node | None = None,
+    mag_filter: DALIInterpType | _Node | None = None,
     antialias: bool = True,
     dtype: DALIDataType | None = None,
     bytes_per_sample_hint: object = None,
@@ -439,9 +439,9 @@ def resize(
     roi_start: _Floats | _Node | None = None,
     roi_end: _Floats | _Node | None = None,
     roi_relative: bool = False,
-    interp_type: DALIInterpType | None = None,
-    min_filter: DALIInterpType | None = None,
-    mag_filter: DALIInterpType | None = None,
+    interp_type: DALIInterpType | _Node | None = None,
+    min_filter: DALIInterpType | _Node | None = None,
+    mag_filter: DALIInterpType | _Node | None = None,
     antialias: bool = True,
     dtype: DALIDataType | None = None,
     save_attrs: Literal[False] = False,
@@ -499,9 +499,9 @@ def resize(
     roi_start: _Floats | _Node | None = None,
     roi_end: _Floats | _Node | None = None,
     roi_relative: bool = False,
-    interp_type: DALIInterpType | None = None,
-    min_filter: DALIInterpType | None = None,
-    mag_filter: DALIInterpType | None = None,
+    interp_type: DALIInterpType | _Node | None = None,
+    min_filter: DALIInterpType | _Node | None = None,
+    mag_filter: DALIInterpType | _Node | None = None,
     antialias: bool = True,
     dtype: DALIDataType | None = None,
     save_attrs: Literal[True],
@@ -558,9 +558,9 @@ def resize_crop_mirror(
     roi_start: _Floats | _Node | None = None,
     roi_end: _Floats | _Node | None = None,
     roi_relative: bool = False,
-    interp_type: DALIInterpType | None = None,
-    min_filter: DALIInterpType | None = None,
-    mag_filter: DALIInterpType | None = None,
+    interp_type: DALIInterpType | _Node | None = None,
+    min_filter: DALIInterpType | _Node | None = None,
+    mag_filter: DALIInterpType | _Node | None = None,
     antialias: bool = True,
     dtype: DALIDataType | None = None,
     crop: _Floats | _Node | None = None,
@@ -571,8 +571,6 @@ def resize_crop_mirror(
     crop_pos_y: float | _Node = 0.5,
     crop_pos_z: float | _Node = 0.5,
     rounding: Literal["round", "truncate"] = "round",
-    out_of_bounds_policy: Literal["error", "pad", "constant", "trim_to_shape"] = "error",
-    fill_values: _Floats | None = None,
     mirror: int | _Node = 0,
     bytes_per_sample_hint: object = None,
     image_type: object = None,
@@ -583,7 +581,7 @@ def resize_crop_mirror(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Change the size of pictures, then crop, then mirror, in one pass.
+    """Change the size of pictures, then crop, then mirror, in one pass. Outside of the picture its edge is repeated.
 
     Args:
         data: Pictures.
@@ -612,9 +610,41 @@ def resize_crop_mirror(
         crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
         crop_pos_z: Where it lies along the depth.
         rounding: How a position between pixels is brought to one.
-        out_of_bounds_policy: What to do with a window that leaves the picture.
-        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
-        mirror: Swap left and right.
+        mirror: 1 swaps left and right, 2 top and bottom, 4 front and back of volumes; their sum does several.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def rotate(
+    data: _Data | _Constant,
+    /,
+    *,
+    angle: float | _Node,
+    axis: _Floats | _Node | None = None,
+    size: _Floats | _Node | None = None,
+    keep_size: bool = False,
+    fill_value: float | None = None,
+    interp_type: DALIInterpType = DALIInterpType.INTERP_LINEAR,
+    dtype: DALIDataType | None = None,
+    output_dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Rotate pictures about their centres; the result is large enough to hold the corners.
+
+    Args:
+        data: Pictures, or volumes.
+        angle: In degrees; positive turns counter-clockwise.
+        axis: The axis x, y, z that volumes turn about.
+        size: Height and width of the result (depth before them for volumes).
+        keep_size: Give the result the extents of `data`.
+        fill_value: What lies outside of `data`; its edge is repeated when left out.
+        interp_type: INTERP_LINEAR, or INTERP_NN, which never mixes values and so fits masks.
+        dtype: Type of the result, that of `data` when left out.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -691,6 +721,41 @@ def transpose(
         perm: The axis of `data` that each axis of the result is; all in reverse order when left out.
         transpose_layout: Reorder the names of the axes as well.
         output_layout: New names of the axes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def warp_affine(
+    data: _Data | _Constant,
+    transform: DataNode | list[DataNode] | _Constant | None = None,
+    /,
+    *,
+    matrix: _Floats | _Node | None = None,
+    inverse_map: bool = True,
+    size: _Floats | _Node | None = None,
+    fill_value: float | None = None,
+    interp_type: DALIInterpType = DALIInterpType.INTERP_LINEAR,
+    dtype: DALIDataType | None = None,
+    output_dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Move pictures by an affine matrix: rotate, scale, shear and shift in one pass.
+
+    Args:
+        data: Pictures, or volumes.
+        transform: The matrix as an input, one for each sample.
+        matrix: 2 x 3 numbers in the order x, y (3 x 4 for volumes); places are counted from the corner of the first
+            pixel.
+        inverse_map: Whether the matrix maps places of the result to places of `data`, or the other way round.
+        size: Height and width of the result (depth before them for volumes), those of `data` when left out.
+        fill_value: What lies outside of `data`; its edge is repeated when left out.
+        interp_type: INTERP_LINEAR, or INTERP_NN, which never mixes values and so fits masks.
+        dtype: Type of the result, that of `data` when left out.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

@@ -20,6 +20,7 @@ _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 
 def choice(
     a: _Data | _Constant,
+    like: DataNode | list[DataNode] | _Constant | None = None,
     /,
     *,
     p: _Floats | _Node | None = None,
@@ -34,6 +35,7 @@ def choice(
 
     Args:
         a: A number, or the list; of an array with several axes, its first is chosen from.
+        like: A value whose shape the result takes.
         p: How likely each choice is; equally, when left out.
         shape: The shape of the result; a single choice when left out.
         device: Where it should run; the native engine runs everything on the CPU.

@@ -240,13 +240,11 @@ def _flag(value: Any) -> bool:
 
 
 def _text(value: Any) -> str:
+    if hasattr(value, "__fspath__"):
+        value = value.__fspath__()
     if not isinstance(value, str):
         raise TypeError(value)
     return value
-
-
-def _path(value: Any) -> str:
-    return _text(getattr(value, "__fspath__", lambda: value)())
 
 
 def _list_of(convert: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
@@ -269,7 +267,7 @@ def _converters(kind: Any) -> Callable[[Any], Any]:
         str: _text,
         Floats: _list_of(_real),
         Ints: _list_of(_whole),
-        Strings: _list_of(_path),
+        Strings: _list_of(_text),
         Any: lambda value: value,
     }
     return next(convert for known, convert in table.items() if known == kind)

@@ -148,7 +148,7 @@ def resize(
     options = {"max_size": max_size, "subpixel_scale": subpixel_scale, "roi_relative": roi_relative}
     options |= {"roi_start": roi_start, "roi_end": roi_end}
     geometry = resize_geometry("resize", data, extents, mode, options)
-    filters = {"interp_type": interp_type, "min_filter": min_filter, "mag_filter": mag_filter}
+    filters: dict[str, Any] = {"interp_type": interp_type, "min_filter": min_filter, "mag_filter": mag_filter}
     resized = resample(data, geometry, **filters, antialias=antialias, dtype=dtype)
     if not save_attrs:
         return resized
@@ -191,7 +191,7 @@ def random_resized_crop(
     start, extent = random_window(shape, random_area, random_aspect_ratio, num_attempts, image_layout(data.layout))
     wanted = constant(size * 2 if len(size) == 1 else size)
     geometry = step("window_geometry", start, extent, shape, wanted, layout=data.layout)
-    filters = {"interp_type": interp_type, "min_filter": min_filter, "mag_filter": mag_filter}
+    filters: dict[str, Any] = {"interp_type": interp_type, "min_filter": min_filter, "mag_filter": mag_filter}
     return resample(data, geometry, **filters, antialias=antialias, dtype=dtype)
 
 

@@ -450,6 +450,9 @@ class RandomResizedCrop(OperatorClass):
         data: _Data | _Constant,
         /,
         *,
+        interp_type: DALIInterpType | _Node | None = None,
+        min_filter: DALIInterpType | _Node | None = None,
+        mag_filter: DALIInterpType | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -524,11 +527,14 @@ class Resize(OperatorClass):
         resize_longer: float | _Node | None = None,
         roi_start: _Floats | _Node | None = None,
         roi_end: _Floats | _Node | None = None,
+        interp_type: DALIInterpType | _Node | None = None,
+        min_filter: DALIInterpType | _Node | None = None,
+        mag_filter: DALIInterpType | _Node | None = None,
         name: str | None = None,
     ) -> Any: ...
 
 class ResizeCropMirror(OperatorClass):
-    """Change the size of pictures, then crop, then mirror, in one pass.
+    """Change the size of pictures, then crop, then mirror, in one pass. Outside of the picture its edge is repeated.
 
     Args:
         size: Height and width; one number for both; 0 leaves an extent free.
@@ -556,9 +562,7 @@ class ResizeCropMirror(OperatorClass):
         crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
         crop_pos_z: Where it lies along the depth.
         rounding: How a position between pixels is brought to one.
-        out_of_bounds_policy: What to do with a window that leaves the picture.
-        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
-        mirror: Swap left and right.
+        mirror: 1 swaps left and right, 2 top and bottom, 4 front and back of volumes; their sum does several.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -592,8 +596,6 @@ class ResizeCropMirror(OperatorClass):
         crop_pos_y: float = 0.5,
         crop_pos_z: float = 0.5,
         rounding: Literal["round", "truncate"] = "round",
-        out_of_bounds_policy: Literal["error", "pad", "constant", "trim_to_shape"] = "error",
-        fill_values: _Floats | None = None,
         mirror: int = 0,
         bytes_per_sample_hint: object = None,
         image_type: object = None,
@@ -617,6 +619,9 @@ class ResizeCropMirror(OperatorClass):
         resize_longer: float | _Node | None = None,
         roi_start: _Floats | _Node | None = None,
         roi_end: _Floats | _Node | None = None,
+        interp_type: DALIInterpType | _Node | None = None,
+        min_filter: DALIInterpType | _Node | None = None,
+        mag_filter: DALIInterpType | _Node | None = None,
         crop: _Floats | _Node | None = None,
         crop_h: float | _Node | None = None,
         crop_w: float | _Node | None = None,
@@ -625,6 +630,50 @@ class ResizeCropMirror(OperatorClass):
         crop_pos_y: float | _Node | None = None,
         crop_pos_z: float | _Node | None = None,
         mirror: int | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Rotate(OperatorClass):
+    """Rotate pictures about their centres; the result is large enough to hold the corners.
+
+    Args:
+        angle: In degrees; positive turns counter-clockwise.
+        axis: The axis x, y, z that volumes turn about.
+        size: Height and width of the result (depth before them for volumes).
+        keep_size: Give the result the extents of `data`.
+        fill_value: What lies outside of `data`; its edge is repeated when left out.
+        interp_type: INTERP_LINEAR, or INTERP_NN, which never mixes values and so fits masks.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        angle: float | None = None,
+        axis: _Floats | None = None,
+        size: _Floats | None = None,
+        keep_size: bool = False,
+        fill_value: float | None = None,
+        interp_type: DALIInterpType = DALIInterpType.INTERP_LINEAR,
+        dtype: DALIDataType | None = None,
+        output_dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        angle: float | _Node | None = None,
+        axis: _Floats | _Node | None = None,
+        size: _Floats | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -719,6 +768,49 @@ class Transpose(OperatorClass):
         data: _Data | _Constant,
         /,
         *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class WarpAffine(OperatorClass):
+    """Move pictures by an affine matrix: rotate, scale, shear and shift in one pass.
+
+    Args:
+        matrix: 2 x 3 numbers in the order x, y (3 x 4 for volumes); places are counted from the corner of the first
+            pixel.
+        inverse_map: Whether the matrix maps places of the result to places of `data`, or the other way round.
+        size: Height and width of the result (depth before them for volumes), those of `data` when left out.
+        fill_value: What lies outside of `data`; its edge is repeated when left out.
+        interp_type: INTERP_LINEAR, or INTERP_NN, which never mixes values and so fits masks.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        matrix: _Floats | None = None,
+        inverse_map: bool = True,
+        size: _Floats | None = None,
+        fill_value: float | None = None,
+        interp_type: DALIInterpType = DALIInterpType.INTERP_LINEAR,
+        dtype: DALIDataType | None = None,
+        output_dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        transform: DataNode | list[DataNode] | _Constant | None = None,
+        /,
+        *,
+        matrix: _Floats | _Node | None = None,
+        size: _Floats | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 

@@ -44,6 +44,7 @@ class Choice(OperatorClass):
     def __call__(
         self,
         a: _Data | _Constant,
+        like: DataNode | list[DataNode] | _Constant | None = None,
         /,
         *,
         p: _Floats | _Node | None = None,

@@ -1,0 +1,36 @@
+"""The program that stages.py watches: a workload in one thread, and nothing else.
+
+staged.py CORE KIND BATCHES FILE...
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from itertools import islice
+from typing import Any, cast
+
+from peers import pixelmill
+from workloads import Job, Kind
+
+
+def use_core(path: str) -> None:
+    """Let pixelmill take this compiled module instead of the installed one, which has no names of functions."""
+    spec = importlib.util.spec_from_file_location("pixelmill._core", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+
+
+def main(core: str, kind: str, batches: str, *files: str) -> None:
+    """Make some batches of all files."""
+    use_core(core)
+    job = Job("pixelmill", "", cast(Kind, kind), list(files), 64, len(files), threads=1, seed=1)
+    made: Any = pixelmill.batches(job)
+    for _ in islice(made, int(batches)):
+        pass
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,55 @@
+// Arithmetic on rows: one operation on many elements of one type. Arithmetic on nodes is made of these.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "../value.h"
+
+namespace pixelmill {
+
+enum class Operation : uint8_t {
+    // of one operand
+    minus, abs, fabs, floor, ceil, sqrt, rsqrt, cbrt, exp, log, log2, log10,
+    sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, bitnot,
+    // of two
+    add, sub, mul, div, fdiv, mod, min, max, pow, fpow, atan2,
+    eq, neq, lt, leq, gt, geq, bitand_, bitor_, bitxor_, lshift, rshift,
+    // of three
+    clamp,
+    // of one, to a type that is told beside it
+    cast,
+};
+
+const char* name_of(Operation operation);
+Operation operation_named(std::string_view name);  // an unknown name is our bug: std::logic_error
+int arity(Operation operation);
+
+// The types of an operation: what its operands are brought to, what its loop gives, and what the result has.
+struct Typing {
+    DType operand, computed, result;
+    bool mixed = false;  // a comparison of uint64 with int64, which have no common type
+};
+
+// DALI's rules. A combination that it refuses is a Fault.
+Typing typing_of(Operation operation, std::span<const DType> operands);
+DType promoted(DType a, DType b);
+
+// out[i] = operation(a[i], b[i], c[i]); operands that the operation does not have are null. Out overlaps no operand.
+using RowLoop = void (*)(void* out, const void* a, const void* b, const void* c, int64_t count);
+
+RowLoop row_loop(Operation operation, DType operand);
+// Compares uint64 (a) with int64 (b) by their values.
+RowLoop mixed_comparison(Operation operation);
+// Rounds and saturates, as `cast` does.
+RowLoop conversion(DType to, DType from);
+// As C converts: every promotion is exact or rounds, but uint64 to int64 wraps.
+RowLoop promotion(DType to, DType from);
+
+// Integers and functions of the C library do not vectorise: one build for all.
+RowLoop slow_row_loop(Operation operation, DType operand);
+
+bool any_zero(DType dtype, const void* values, int64_t count);
+
+}  // namespace pixelmill

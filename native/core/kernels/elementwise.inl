@@ -1,0 +1,281 @@
+// Loops that the compiler vectorises; included once for each instruction set, see elementwise.cpp.
+
+// Integers wrap: they are computed as unsigned ones, and short ones as 32-bit so that nothing is promoted to int.
+template <class T>
+using Wrapping = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+
+template <class T>
+inline constexpr bool is_whole = std::is_integral_v<T>;
+
+struct Minus {
+    template <class T>
+    static T run(T a) {
+        if constexpr (is_whole<T>) return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(a));
+        else return -a;
+    }
+};
+struct Abs {
+    template <class T>
+    static T run(T a) {
+        if constexpr (std::is_unsigned_v<T>) return a;
+        else return a < 0 ? Minus::run(a) : a;
+    }
+};
+struct Fabs {
+    template <class T>
+    static T run(T a) { return std::fabs(a); }
+};
+struct Floor {
+    template <class T>
+    static T run(T a) { return std::floor(a); }
+};
+struct Ceil {
+    template <class T>
+    static T run(T a) { return std::ceil(a); }
+};
+struct Sqrt {
+    template <class T>
+    static T run(T a) { return std::sqrt(a); }
+};
+struct Rsqrt {
+    template <class T>
+    static T run(T a) { return T(1) / std::sqrt(a); }
+};
+struct Not {
+    template <class T>
+    static T run(T a) { return static_cast<T>(~a); }
+};
+struct NotBool {
+    static uint8_t run(uint8_t a) { return a == 0; }
+};
+struct Add {
+    template <class T>
+    static T run(T a, T b) {
+        if constexpr (is_whole<T>) return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+        else return a + b;
+    }
+};
+struct Sub {
+    template <class T>
+    static T run(T a, T b) {
+        if constexpr (is_whole<T>) return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
+        else return a - b;
+    }
+};
+struct Mul {
+    template <class T>
+    static T run(T a, T b) {
+        if constexpr (is_whole<T>) return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+        else return a * b;
+    }
+};
+struct Divide {
+    template <class T>
+    static T run(T a, T b) { return a / b; }
+};
+struct Min {
+    template <class T>
+    static T run(T a, T b) { return a < b ? a : b; }
+};
+struct Max {
+    template <class T>
+    static T run(T a, T b) { return a > b ? a : b; }
+};
+struct Clamp {
+    template <class T>
+    static T run(T a, T low, T high) {
+        const T raised = a < low ? low : a;
+        return raised > high ? high : raised;
+    }
+};
+struct Equal {
+    template <class T>
+    static bool run(T a, T b) { return a == b; }
+};
+struct NotEqual {
+    template <class T>
+    static bool run(T a, T b) { return a != b; }
+};
+struct Less {
+    template <class T>
+    static bool run(T a, T b) { return a < b; }
+};
+struct LessEqual {
+    template <class T>
+    static bool run(T a, T b) { return a <= b; }
+};
+struct Greater {
+    template <class T>
+    static bool run(T a, T b) { return a > b; }
+};
+struct GreaterEqual {
+    template <class T>
+    static bool run(T a, T b) { return a >= b; }
+};
+struct And {
+    template <class T>
+    static T run(T a, T b) { return a & b; }
+};
+struct Or {
+    template <class T>
+    static T run(T a, T b) { return a | b; }
+};
+struct Xor {
+    template <class T>
+    static T run(T a, T b) { return a ^ b; }
+};
+// A count beyond the width takes its low bits, as x86 has it; short integers are shifted as 32-bit ones.
+template <class T>
+int shift_count(T b) { return static_cast<int>(b & (sizeof(T) == 8 ? 63 : 31)); }
+struct ShiftLeft {
+    template <class T>
+    static T run(T a, T b) { return static_cast<T>(static_cast<Wrapping<T>>(a) << shift_count(b)); }
+};
+struct ShiftRight {
+    template <class T>
+    static T run(T a, T b) { return static_cast<T>(a >> shift_count(b)); }
+};
+struct ShiftBoolLeft {
+    static uint8_t run(uint8_t a, uint8_t) { return a; }
+};
+struct ShiftBoolRight {
+    static uint8_t run(uint8_t a, uint8_t b) { return a > b; }
+};
+
+// Halves are computed with as floats and rounded after every operation.
+template <class T>
+auto widened(T a) {
+    if constexpr (std::is_same_v<T, Half>) return to_float(a);
+    else return a;
+}
+template <class T, class R>
+auto narrowed(R a) {
+    if constexpr (std::is_same_v<T, Half> && std::is_same_v<R, float>) return to_half(a);
+    else return a;
+}
+
+template <class Op, class T>
+void one(void* out, const void* a, const void*, const void*, int64_t count) {
+    auto* __restrict to = static_cast<T*>(out);
+    const auto* __restrict x = static_cast<const T*>(a);
+    for (int64_t i = 0; i < count; ++i) to[i] = narrowed<T>(Op::run(widened(x[i])));
+}
+
+template <class Op, class T>
+void two(void* out, const void* a, const void* b, const void*, int64_t count) {
+    using R = decltype(narrowed<T>(Op::run(widened(T{}), widened(T{}))));
+    auto* __restrict to = static_cast<R*>(out);
+    const auto* __restrict x = static_cast<const T*>(a);
+    const auto* __restrict y = static_cast<const T*>(b);
+    for (int64_t i = 0; i < count; ++i) to[i] = narrowed<T>(Op::run(widened(x[i]), widened(y[i])));
+}
+
+template <class Op, class T>
+void three(void* out, const void* a, const void* b, const void* c, int64_t count) {
+    auto* __restrict to = static_cast<T*>(out);
+    const auto* __restrict x = static_cast<const T*>(a);
+    const auto* __restrict y = static_cast<const T*>(b);
+    const auto* __restrict z = static_cast<const T*>(c);
+    for (int64_t i = 0; i < count; ++i) to[i] = narrowed<T>(Op::run(widened(x[i]), widened(y[i]), widened(z[i])));
+}
+
+// One loop for each DType, in its order; types that an operation does not have stay null.
+using Loops = std::array<RowLoop, 12>;
+
+#define PIXELMILL_INTEGERS(form, Op)                                                                       \
+    form<Op, uint8_t>, form<Op, uint16_t>, form<Op, uint32_t>, form<Op, uint64_t>, form<Op, int8_t>,       \
+        form<Op, int16_t>, form<Op, int32_t>, form<Op, int64_t>
+// The bits of the result do not depend on the sign: one loop serves both.
+#define PIXELMILL_BITS(form, Op)                                                                           \
+    form<Op, uint8_t>, form<Op, uint16_t>, form<Op, uint32_t>, form<Op, uint64_t>, form<Op, uint8_t>,      \
+        form<Op, uint16_t>, form<Op, uint32_t>, form<Op, uint64_t>
+#define PIXELMILL_REALS(form, Op) form<Op, Half>, form<Op, float>, form<Op, double>
+#define PIXELMILL_NO_INTEGERS nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr
+#define PIXELMILL_NO_REALS nullptr, nullptr, nullptr
+
+inline const Loops* loops_of(Operation operation) {
+    static constexpr Loops minus{PIXELMILL_BITS(one, Minus), PIXELMILL_REALS(one, Minus), nullptr};
+    static constexpr Loops abs{PIXELMILL_INTEGERS(one, Abs), PIXELMILL_REALS(one, Fabs), nullptr};
+    static constexpr Loops fabs{PIXELMILL_NO_INTEGERS, PIXELMILL_REALS(one, Fabs), nullptr};
+    static constexpr Loops floor{PIXELMILL_NO_INTEGERS, PIXELMILL_REALS(one, Floor), nullptr};
+    static constexpr Loops ceil{PIXELMILL_NO_INTEGERS, PIXELMILL_REALS(one, Ceil), nullptr};
+    static constexpr Loops sqrt{PIXELMILL_NO_INTEGERS, PIXELMILL_REALS(one, Sqrt), nullptr};
+    static constexpr Loops rsqrt{PIXELMILL_NO_INTEGERS, PIXELMILL_REALS(one, Rsqrt), nullptr};
+    static constexpr Loops bitnot{PIXELMILL_BITS(one, Not), PIXELMILL_NO_REALS, one<NotBool, uint8_t>};
+    static constexpr Loops add{PIXELMILL_BITS(two, Add), PIXELMILL_REALS(two, Add), nullptr};
+    static constexpr Loops sub{PIXELMILL_BITS(two, Sub), PIXELMILL_REALS(two, Sub), nullptr};
+    static constexpr Loops mul{PIXELMILL_BITS(two, Mul), PIXELMILL_REALS(two, Mul), two<And, uint8_t>};
+    static constexpr Loops divide{PIXELMILL_NO_INTEGERS, PIXELMILL_REALS(two, Divide), nullptr};
+    static constexpr Loops min{PIXELMILL_INTEGERS(two, Min), PIXELMILL_REALS(two, Min), nullptr};
+    static constexpr Loops max{PIXELMILL_INTEGERS(two, Max), PIXELMILL_REALS(two, Max), nullptr};
+    static constexpr Loops clamp{PIXELMILL_INTEGERS(three, Clamp), PIXELMILL_REALS(three, Clamp), nullptr};
+    static constexpr Loops eq{PIXELMILL_BITS(two, Equal), PIXELMILL_REALS(two, Equal), two<Equal, uint8_t>};
+    static constexpr Loops neq{PIXELMILL_BITS(two, NotEqual), PIXELMILL_REALS(two, NotEqual), two<NotEqual, uint8_t>};
+    static constexpr Loops lt{PIXELMILL_INTEGERS(two, Less), PIXELMILL_REALS(two, Less), two<Less, uint8_t>};
+    static constexpr Loops leq{PIXELMILL_INTEGERS(two, LessEqual), PIXELMILL_REALS(two, LessEqual), two<LessEqual, uint8_t>};
+    static constexpr Loops gt{PIXELMILL_INTEGERS(two, Greater), PIXELMILL_REALS(two, Greater), two<Greater, uint8_t>};
+    static constexpr Loops geq{PIXELMILL_INTEGERS(two, GreaterEqual), PIXELMILL_REALS(two, GreaterEqual),
+                               two<GreaterEqual, uint8_t>};
+    static constexpr Loops bits_and{PIXELMILL_BITS(two, And), PIXELMILL_NO_REALS, two<And, uint8_t>};
+    static constexpr Loops bits_or{PIXELMILL_BITS(two, Or), PIXELMILL_NO_REALS, two<Or, uint8_t>};
+    static constexpr Loops bits_xor{PIXELMILL_BITS(two, Xor), PIXELMILL_NO_REALS, two<Xor, uint8_t>};
+    static constexpr Loops lshift{PIXELMILL_BITS(two, ShiftLeft), PIXELMILL_NO_REALS, two<ShiftBoolLeft, uint8_t>};
+    static constexpr Loops rshift{PIXELMILL_INTEGERS(two, ShiftRight), PIXELMILL_NO_REALS, two<ShiftBoolRight, uint8_t>};
+    switch (operation) {
+        case Operation::minus: return &minus;
+        case Operation::abs: return &abs;
+        case Operation::fabs: return &fabs;
+        case Operation::floor: return &floor;
+        case Operation::ceil: return &ceil;
+        case Operation::sqrt: return &sqrt;
+        case Operation::rsqrt: return &rsqrt;
+        case Operation::bitnot: return &bitnot;
+        case Operation::add: return &add;
+        case Operation::sub: return &sub;
+        case Operation::mul: return &mul;
+        case Operation::div:
+        case Operation::fdiv: return &divide;
+        case Operation::min: return &min;
+        case Operation::max: return &max;
+        case Operation::clamp: return &clamp;
+        case Operation::eq: return &eq;
+        case Operation::neq: return &neq;
+        case Operation::lt: return &lt;
+        case Operation::leq: return &leq;
+        case Operation::gt: return &gt;
+        case Operation::geq: return &geq;
+        case Operation::bitand_: return &bits_and;
+        case Operation::bitor_: return &bits_or;
+        case Operation::bitxor_: return &bits_xor;
+        case Operation::lshift: return &lshift;
+        case Operation::rshift: return &rshift;
+        default: return nullptr;
+    }
+}
+
+#undef PIXELMILL_INTEGERS
+#undef PIXELMILL_BITS
+#undef PIXELMILL_REALS
+#undef PIXELMILL_NO_INTEGERS
+#undef PIXELMILL_NO_REALS
+
+template <class Out, class In>
+void convert_row(void* out, const void* in, const void*, const void*, int64_t count) {
+    if constexpr (std::is_same_v<Out, In>) {
+        std::memcpy(out, in, static_cast<size_t>(count) * sizeof(Out));
+    } else {
+        auto* __restrict to = static_cast<Out*>(out);
+        const auto* __restrict from = static_cast<const In*>(in);
+        for (int64_t i = 0; i < count; ++i) to[i] = convert<Out>(from[i]);
+    }
+}
+
+template <class Out>
+constexpr Loops conversions_to{convert_row<Out, uint8_t>, convert_row<Out, uint16_t>, convert_row<Out, uint32_t>,
+                               convert_row<Out, uint64_t>, convert_row<Out, int8_t>, convert_row<Out, int16_t>,
+                               convert_row<Out, int32_t>, convert_row<Out, int64_t>, convert_row<Out, Half>,
+                               convert_row<Out, float>, convert_row<Out, double>, convert_row<Out, bool>};
+
+inline RowLoop conversion(DType to, DType from) {
+    return with_type(to, [&](auto zero) { return conversions_to<decltype(zero)>[static_cast<size_t>(from)]; });
+}

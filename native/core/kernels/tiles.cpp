@@ -1,0 +1,182 @@
+#include "tiles.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "../fault.h"
+
+namespace pixelmill {
+
+namespace {
+
+constexpr int64_t register_bytes = 4096;      // a handful of registers fit into the first-level cache
+constexpr int64_t longest_period = 16 << 10;  // elements of a repeated operand that are worth preparing
+
+bool is_whole(DType dtype) { return dtype <= DType::i64; }
+
+Operation mirrored(Operation comparison) {
+    switch (comparison) {
+        case Operation::lt: return Operation::gt;
+        case Operation::leq: return Operation::geq;
+        case Operation::gt: return Operation::lt;
+        case Operation::geq: return Operation::leq;
+        default: return comparison;
+    }
+}
+
+}  // namespace
+
+void Tiles::begin(std::span<const Value> values, const Value& out) {
+    values_ = values;
+    out_ = &out;
+    for (size_t i = 0; i < values.size(); ++i) known_[i].fill(-1);
+    registers_.clear();
+    instructions_.clear();
+}
+
+int Tiles::computed(RowLoop loop, DType dtype, std::array<int, 3> operands, Operation divides) {
+    const int out = static_cast<int>(registers_.size()), number = static_cast<int>(instructions_.size());
+    for (int operand : operands) {
+        if (operand >= 0) registers_[static_cast<size_t>(operand)].last_use = number;
+    }
+    registers_.push_back({Kind::computed, dtype, dtype});
+    instructions_.push_back({loop, operands, out, divides});
+    return out;
+}
+
+int Tiles::operand_register(int value, DType dtype) {
+    const Value& operand = values_[static_cast<size_t>(value)];
+    Register reg{Kind::gathered, operand.dtype, operand.dtype};
+    reg.walk = walk_over(operand, out_->ndim, out_->shape);
+    const int64_t period = reg.walk.single() ? 1 : reg.walk.period();
+    if (reg.walk.dense()) {
+        reg.kind = Kind::dense;
+    } else if (period > 0 && period <= longest_period) {
+        reg.kind = Kind::repeated;
+        reg.period = period;
+        reg.dtype = dtype;  // converted once, not in every tile
+    }
+    registers_.push_back(reg);
+    known_[static_cast<size_t>(value)][static_cast<size_t>(reg.dtype)] = static_cast<int16_t>(registers_.size() - 1);
+    return static_cast<int>(registers_.size() - 1);
+}
+
+int Tiles::in_type(int value, DType dtype) {
+    const auto number = static_cast<size_t>(value);
+    if (known_[number][static_cast<size_t>(dtype)] >= 0) return known_[number][static_cast<size_t>(dtype)];
+    const DType own = values_[number].dtype;
+    int found = known_[number][static_cast<size_t>(own)];
+    if (found < 0) {
+        found = operand_register(value, dtype);
+        if (registers_[static_cast<size_t>(found)].dtype == dtype) return found;
+    }
+    found = computed(promotion(dtype, own), dtype, {found, -1, -1});
+    known_[number][static_cast<size_t>(dtype)] = static_cast<int16_t>(found);
+    return found;
+}
+
+void Tiles::add(Operation operation, std::span<const int> operands, int result) {
+    std::array<DType, 3> dtypes{};
+    for (size_t i = 0; i < operands.size(); ++i) dtypes[i] = values_[static_cast<size_t>(operands[i])].dtype;
+    const Typing typing = typing_of(operation, {dtypes.data(), operands.size()});
+    std::array<int, 3> in{-1, -1, -1};
+    int made = -1;
+    if (typing.mixed) {
+        const bool swapped = dtypes[0] != DType::u64;
+        in[0] = in_type(operands[swapped ? 1 : 0], DType::u64);
+        in[1] = in_type(operands[swapped ? 0 : 1], DType::i64);
+        made = computed(mixed_comparison(swapped ? mirrored(operation) : operation), typing.result, in);
+    } else {
+        for (size_t i = 0; i < operands.size(); ++i) in[i] = in_type(operands[i], typing.operand);
+        const bool divides = (operation == Operation::div || operation == Operation::mod) && is_whole(typing.operand);
+        made = computed(row_loop(operation, typing.operand), typing.computed, in, divides ? operation : Operation::cast);
+        if (typing.computed != typing.result) {
+            made = computed(conversion(typing.result, typing.computed), typing.result, {made, -1, -1});
+        }
+    }
+    known_[static_cast<size_t>(result)][static_cast<size_t>(typing.result)] = static_cast<int16_t>(made);
+}
+
+void Tiles::add_cast(int operand, int result) {
+    const DType from = values_[static_cast<size_t>(operand)].dtype, to = values_[static_cast<size_t>(result)].dtype;
+    const int in = in_type(operand, from);
+    const int made = from == to ? in : computed(conversion(to, from), to, {in, -1, -1});
+    known_[static_cast<size_t>(result)][static_cast<size_t>(to)] = static_cast<int16_t>(made);
+}
+
+void Tiles::prepare(Register& reg, Arena& arena) const {
+    const int64_t size = size_of(reg.dtype), wanted = (reg.period + tile_) * size;
+    reg.start = reg.data = arena.take(static_cast<size_t>(wanted));
+    promotion(reg.dtype, reg.source)(reg.start, reg.walk.data, nullptr, nullptr, reg.period);
+    for (int64_t filled = reg.period * size; filled < wanted;) {
+        const int64_t more = std::min(filled, wanted - filled);
+        std::memcpy(reg.start + filled, reg.start, static_cast<size_t>(more));
+        filled += more;
+    }
+}
+
+// Chooses the tile and gives every register its memory; one that is not needed any more gives it to the next.
+void Tiles::place(int64_t total, Arena& arena) {
+    int64_t widest = 1;
+    for (const Register& reg : registers_) widest = std::max(widest, size_of(reg.dtype));
+    tile_ = std::min(register_bytes / widest, total);
+    for (Register& reg : registers_) {
+        if (reg.kind == Kind::gathered) reg.data = arena.take(static_cast<size_t>(tile_ * size_of(reg.dtype)));
+        if (reg.kind == Kind::repeated) prepare(reg, arena);
+    }
+    spare_.clear();
+    for (int number = 0; number < static_cast<int>(instructions_.size()); ++number) {
+        const Instruction& instruction = instructions_[static_cast<size_t>(number)];
+        Register& out = registers_[static_cast<size_t>(instruction.out)];
+        if (out.kind == Kind::computed) {
+            if (spare_.empty()) spare_.push_back(arena.take(static_cast<size_t>(tile_ * widest)));
+            out.data = spare_.back();
+            spare_.pop_back();
+        }
+        for (int operand : instruction.operands) {
+            if (operand < 0) continue;
+            Register& used = registers_[static_cast<size_t>(operand)];
+            if (used.kind != Kind::computed || used.last_use != number) continue;
+            spare_.push_back(used.data);
+            used.last_use = -1;  // an operand may be named twice
+        }
+    }
+}
+
+void Tiles::run_tile(int64_t offset, int64_t count) {
+    for (Register& reg : registers_) {
+        const int64_t size = size_of(reg.dtype);
+        switch (reg.kind) {
+            case Kind::dense: reg.data = const_cast<std::byte*>(reg.walk.data) + offset * size; break;
+            case Kind::repeated: reg.data = reg.start + offset % reg.period * size; break;
+            case Kind::gathered: reg.walk.gather(reg.data, offset, count); break;
+            case Kind::output: reg.data = out_->data + offset * size; break;
+            case Kind::computed: break;
+        }
+    }
+    const auto data = [&](int number) { return number < 0 ? nullptr : registers_[static_cast<size_t>(number)].data; };
+    for (const Instruction& instruction : instructions_) {
+        const auto& in = instruction.operands;
+        if (instruction.divides != Operation::cast &&
+            any_zero(registers_[static_cast<size_t>(in[1])].dtype, data(in[1]), count)) {
+            throw Fault(FaultKind::argument, std::string(name_of(instruction.divides)) + ": a division of integers by zero");
+        }
+        instruction.loop(data(instruction.out), data(in[0]), data(in[1]), data(in[2]), count);
+    }
+}
+
+void Tiles::run(int result, Arena& arena) {
+    const int64_t total = out_->elements();
+    if (total == 0) return;
+    int last = in_type(result, out_->dtype);
+    if (registers_[static_cast<size_t>(last)].kind != Kind::computed) {
+        last = computed(conversion(out_->dtype, out_->dtype), out_->dtype, {last, -1, -1});
+    }
+    registers_[static_cast<size_t>(last)].kind = Kind::output;
+    place(total, arena);
+    for (int64_t offset = 0; offset < total; offset += tile_) run_tile(offset, std::min(tile_, total - offset));
+}
+
+}  // namespace pixelmill

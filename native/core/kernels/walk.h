@@ -1,0 +1,30 @@
+// How the elements of a value follow each other when it is stretched over a larger shape, as NumPy broadcasts.
+#pragma once
+
+#include "../value.h"
+
+namespace pixelmill {
+
+// Axes from the outermost to the innermost; neighbours that walk on evenly have become one. Strides in elements.
+struct Walk {
+    const std::byte* data = nullptr;
+    int64_t size = 1;  // of an element
+    int axes = 0;
+    Extents extent{}, stride{};
+
+    bool single() const { return axes == 0 || (axes == 1 && stride[0] == 0); }
+    bool dense() const { return axes == 1 && stride[0] == 1; }
+    // The number of elements that come again and again, or 0.
+    int64_t period() const { return axes == 2 && stride[0] == 0 && stride[1] == 1 ? extent[1] : 0; }
+
+    // Copies `count` elements, the first of them number `offset` of the stretched value.
+    void gather(std::byte* out, int64_t offset, int64_t count) const;
+};
+
+// The value must fit the shape: each of its extents is that of the shape, counted from the last, or 1.
+Walk walk_over(const Value& value, int ndim, const Extents& shape);
+
+// Stretches `shape` so that `other` fits it too; false where they do not fit together.
+bool broadcast(int& ndim, Extents& shape, const Value& other);
+
+}  // namespace pixelmill

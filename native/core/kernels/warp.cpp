@@ -1,0 +1,162 @@
+#include "warp.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convert.h"
+
+namespace pixelmill {
+
+namespace {
+
+// One more than the taps of a place along an axis reach, so that what is far away becomes a small whole number.
+constexpr float margin = 4;
+
+// Warps of any type, any number of channels, and volumes. Rows are made in Acc and converted.
+template <class In, class Acc, bool linear>
+class RealWarp {
+   public:
+    RealWarp(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options, Arena& arena)
+        : out_(out),
+          in_(in),
+          map_(map),
+          options_(options),
+          row_(arena.take<Acc>(static_cast<size_t>(WarpWalk::columns * out.channels))) {
+        // DALI takes the fill through the type of the output, and when it blends, through that of the input.
+        with_type(out.dtype, [&](auto zero) {
+            const auto value = convert<decltype(zero)>(options.fill);
+            fill_ = linear ? convert<Acc>(convert<In>(value)) : convert<Acc>(value);
+        });
+        for (int k = 0; k < 8; ++k) {
+            distance_[k] = (k & 1) * in.stride[0] + (k >> 1 & 1) * in.stride[1] + (k >> 2 & 1) * in.stride[2];
+        }
+    }
+
+    void run() {
+        for (int64_t z = 0; z < out_.size[2]; ++z) {
+            for (int64_t y = 0; y < out_.size[1]; y += WarpWalk::rows) block(y, z);
+        }
+    }
+
+   private:
+    void block(int64_t y, int64_t z) {
+        WarpWalk walks[3] = {{map_, 0, y, z}, {map_, 1, y, z}, {map_, map_.axes - 1, y, z}};
+        const int64_t rows = std::min<int64_t>(WarpWalk::rows, out_.size[1] - y);
+        for (int64_t x = 0; x < out_.size[0]; x += WarpWalk::columns) {
+            for (int a = 0; a < map_.axes; ++a) walks[a].strip(x);
+            const int64_t count = std::min<int64_t>(WarpWalk::columns, out_.size[0] - x);
+            for (int64_t r = 0; r < rows; ++r) {
+                for (int64_t i = 0; i < count; ++i) {
+                    const float place[3] = {walks[0].place[r][i], walks[1].place[r][i], walks[2].place[r][i]};
+                    pixel(row_ + i * out_.channels, place);
+                }
+                deliver(out_.at(x, y + r, z), count);
+            }
+        }
+    }
+
+    void deliver(std::byte* to, int64_t count) const {
+        with_type(out_.dtype, [&](auto zero) {
+            using Out = decltype(zero);
+            auto* out = reinterpret_cast<Out*>(to);
+            const Acc* from = row_;
+            for (int64_t i = 0; i < count; ++i) {
+                for (int64_t c = 0; c < out_.channels; ++c) out[i * out_.stride[0] + c * out_.channel] = convert<Out>(*from++);
+            }
+        });
+    }
+
+    void pixel(Acc* out, const float* place) const {
+        int64_t first[3] = {};
+        float rest[3] = {};
+        bool inside = true;
+        for (int a = 0; a < map_.axes; ++a) {
+            float v = place[a] - (linear ? 0.5f : 0.0f);
+            v = v > -margin ? v : -margin;
+            v = std::min(v, static_cast<float>(in_.size[a]) + margin);
+            const float whole = std::floor(v);
+            first[a] = static_cast<int64_t>(whole);
+            rest[a] = v - whole;
+            inside &= first[a] >= 0 && first[a] + (linear ? 1 : 0) < in_.size[a];
+        }
+        const In* taps[8];
+        const int count = linear ? 1 << map_.axes : 1;
+        if (inside) {
+            const auto* at = reinterpret_cast<const In*>(in_.at(first[0], first[1], first[2]));
+            for (int k = 0; k < count; ++k) taps[k] = at + distance_[k];
+        } else {
+            for (int k = 0; k < count; ++k) taps[k] = tap(first[0] + (k & 1), first[1] + (k >> 1 & 1), first[2] + (k >> 2));
+        }
+        mix(out, taps, rest);
+    }
+
+    void mix(Acc* out, const In* const* taps, const float* rest) const {
+        for (int64_t c = 0; c < in_.channels; ++c) {
+            if constexpr (!linear) {
+                out[c] = read(taps[0], c);
+            } else {
+                out[c] = blend(taps, c, rest);
+                if (map_.axes == 3) out[c] += (blend(taps + 4, c, rest) - out[c]) * rest[2];
+            }
+        }
+    }
+
+    // Null where there is nothing but the fill.
+    const In* tap(int64_t x, int64_t y, int64_t z) const {
+        int64_t at[3] = {x, y, z};
+        for (int a = 0; a < map_.axes; ++a) {
+            if (options_.repeats_edge) at[a] = std::clamp<int64_t>(at[a], 0, in_.size[a] - 1);
+            if (at[a] < 0 || at[a] >= in_.size[a]) return nullptr;
+        }
+        return reinterpret_cast<const In*>(in_.at(at[0], at[1], at[2]));
+    }
+
+    Acc read(const In* tap, int64_t c) const { return tap == nullptr ? fill_ : convert<Acc>(tap[c * in_.channel]); }
+
+    Acc blend(const In* const* taps, int64_t c, const float* rest) const {
+        const Acc upper = read(taps[0], c) * (1 - rest[0]) + read(taps[1], c) * rest[0];
+        const Acc lower = read(taps[2], c) * (1 - rest[0]) + read(taps[3], c) * rest[0];
+        return upper + (lower - upper) * rest[1];
+    }
+
+    const Grid &out_, &in_;
+    const AffineMap& map_;
+    const WarpOptions& options_;
+    Acc* row_;
+    Acc fill_{};
+    int64_t distance_[8];
+};
+
+void fill_all(const Grid& out, double fill) {
+    with_type(out.dtype, [&](auto zero) {
+        using Out = decltype(zero);
+        for (int64_t z = 0; z < out.size[2]; ++z) {
+            for (int64_t y = 0; y < out.size[1]; ++y) {
+                for (int64_t x = 0; x < out.size[0]; ++x) {
+                    auto* to = reinterpret_cast<Out*>(out.at(x, y, z));
+                    for (int64_t c = 0; c < out.channels; ++c) to[c * out.channel] = convert<Out>(fill);
+                }
+            }
+        }
+    });
+}
+
+}  // namespace
+
+void warp(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options, Arena& arena) {
+    if (in.size[0] == 0 || in.size[1] == 0 || in.size[2] == 0) return fill_all(out, options.fill);
+    if (fits_warp_bytes(out, in, map, options.linear)) return warp_bytes(out, in, map, options);
+    with_type(in.dtype, [&](auto zero) {
+        using In = decltype(zero);
+        using Acc = std::conditional_t<sizeof(In) == 8 || std::is_same_v<In, uint32_t>, double, float>;
+        if (options.linear) {
+            RealWarp<In, Acc, true>(out, in, map, options, arena).run();
+        } else if (in.dtype == out.dtype) {
+            RealWarp<In, In, false>(out, in, map, options, arena).run();
+        } else {
+            RealWarp<In, Acc, false>(out, in, map, options, arena).run();
+        }
+    });
+}
+
+}  // namespace pixelmill

@@ -1,0 +1,167 @@
+// Rotations and other affine warps: the maps, the sizes of the results, and the warp itself.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "../kernels/warp.h"
+#include "affine.h"
+#include "layout.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+Value put_map(Context& context, int index, const AffineMap& map) {
+    const int64_t shape[2] = {map.axes, map.axes + 1};
+    Value out = context.allocate(index, DType::f32, shape);
+    for (int i = 0; i < map.axes; ++i) std::copy_n(map.at[i], map.axes + 1, out.as<float>() + i * (map.axes + 1));
+    return out;
+}
+
+// in: shape, angle, axis, size. out: the map from the result to the source, and the extents of the result.
+class RotationMap : public Step {
+   public:
+    explicit RotationMap(const Params& params) : layout_(params.text("layout")), keeps_size_(params.flag("keep_size")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const std::string layout = layout_of(layout_, static_cast<int>(in[0].elements()), "rotate");
+        int64_t source[3] = {1, 1, 1}, result[3];  // x, y, z
+        int axes = 0;
+        for (char name : {'W', 'H', 'D'}) {
+            if (axis_named(layout, name) >= 0) source[axes++] = in[0].integer(axis_named(layout, name));
+        }
+        const auto angle = static_cast<float>(in[1].number());
+        if (!std::isfinite(angle)) throw Fault(FaultKind::argument, "rotate: the angle must be a finite number");
+        std::optional<Turn> turn;
+        if (axes == 3) turn = Turn(in[2], radians(angle));
+        std::copy_n(source, 3, result);
+        if (in[3].present()) {
+            read_size(result, in[3], axes, "rotate");
+        } else if (!keeps_size_ && axes == 3) {
+            turn->canvas(result, source);
+        } else if (!keeps_size_) {
+            rotated_canvas(result, source, -radians(angle));
+        }
+        check_canvas(context, result, axes, "rotate");
+        out[0] = put_map(context, 0, map_of(axes, source, result, angle, turn));
+        const int64_t count = axes;
+        out[1] = context.allocate(1, DType::i64, {&count, 1});
+        for (int a = 0; a < axes; ++a) out[1].as<int64_t>()[a] = result[axes - 1 - a];
+    }
+
+   private:
+    // About the centres: to the middle of the result, turned, and on to the middle of the source.
+    static AffineMap map_of(int axes, const int64_t* source, const int64_t* result, float angle, const std::optional<Turn>& turn) {
+        AffineMap map;
+        map.axes = axes;
+        if (axes == 3) {
+            turn->inverse(map);
+        } else {
+            const float c = std::cos(radians(angle)), s = std::sin(radians(angle));
+            map.at[0][0] = map.at[1][1] = c;
+            map.at[0][1] = -s;
+            map.at[1][0] = s;
+        }
+        for (int i = 0; i < axes; ++i) {
+            float shift = 0;
+            for (int j = 0; j < axes; ++j) shift += map.at[i][j] * (-static_cast<float>(result[j]) * 0.5f);
+            map.at[i][axes] = shift + static_cast<float>(source[i]) * 0.5f;
+        }
+        return map;
+    }
+
+    std::string layout_;
+    bool keeps_size_;
+};
+
+// in: matrix. out: the map back.
+class InverseMap : public Step {
+   public:
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        out[0] = put_map(context, 0, inverted(read_map(in[0], "warp_affine")));
+    }
+};
+
+// in: x, map from the result to x, size of the result, fill_value
+class Warp : public Step {
+   public:
+    explicit Warp(const Params& params)
+        : layout_(params.text("layout")), name_(params.text("name")), dtype_(params.integer("dtype")), linear_(params.flag("linear")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        const std::string layout = layout_of(layout_, x.ndim, name_);
+        const AffineMap map = read_map(in[1], name_);
+        const int h = axis_named(layout, 'H'), w = axis_named(layout, 'W'), d = axis_named(layout, 'D');
+        if (h < 0 || w < 0 || map.axes != (d < 0 ? 2 : 3)) {
+            throw Fault(FaultKind::argument, name_ + ": a matrix of " + std::to_string(map.axes) + " rows does not fit the axes \"" +
+                                                 layout + "\"");
+        }
+        int64_t size[3] = {x.shape[w], x.shape[h], d < 0 ? 1 : x.shape[d]};
+        if (in[2].present()) read_size(size, in[2], map.axes, name_);
+        check_canvas(context, size, map.axes, name_);
+        Extents shape = x.shape;
+        shape[w] = size[0];
+        shape[h] = size[1];
+        if (d >= 0) shape[d] = size[2];
+        const DType dtype = dtype_ < 0 ? x.dtype : static_cast<DType>(dtype_);
+        out[0] = context.allocate(0, dtype, {shape.data(), static_cast<size_t>(x.ndim)});
+        if (out[0].elements() == 0) return;
+        WarpOptions options{linear_, !in[3].present(), in[3].present() ? in[3].number() : 0};
+        Pictures pictures{context, layout, map, options, out[0], x};
+        pictures.each(0, grid_of(out[0], layout), grid_of(x, layout));
+    }
+
+   private:
+    // Channels that do not come last are pictures of their own.
+    static Grid grid_of(const Value& value, const std::string& layout) {
+        Grid grid;
+        grid.data = value.data;
+        grid.dtype = value.dtype;
+        int i = 0;
+        for (char name : {'W', 'H', 'D'}) {
+            const int axis = axis_named(layout, name);
+            if (axis < 0) continue;
+            grid.size[i] = value.shape[axis];
+            grid.stride[i++] = value.stride[axis];
+        }
+        if (layout.back() == 'C') {
+            grid.channels = value.shape[value.ndim - 1];
+            grid.channel = value.stride[value.ndim - 1];
+        }
+        return grid;
+    }
+
+    // Frames, and whatever else is not space, one after the other.
+    struct Pictures {
+        Context& context;
+        const std::string& layout;
+        const AffineMap& map;
+        const WarpOptions& options;
+        const Value &out, &in;
+
+        void each(size_t axis, Grid to, Grid from) const {
+            const bool last = axis + 1 == layout.size() && layout[axis] == 'C';
+            if (axis == layout.size() || last) return warp(to, from, map, options, context.thread.arena);
+            if (is_spatial(layout[axis])) return each(axis + 1, to, from);
+            for (int64_t i = 0; i < in.shape[axis]; ++i) {
+                each(axis + 1, to, from);
+                to.data += out.stride[axis] * size_of(out.dtype);
+                from.data += in.stride[axis] * size_of(in.dtype);
+            }
+        }
+    };
+
+    std::string layout_, name_;
+    int64_t dtype_;
+    bool linear_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_rotation_map(const Params& params) { return std::make_unique<RotationMap>(params); }
+std::unique_ptr<Step> make_inverse_map(const Params&) { return std::make_unique<InverseMap>(); }
+std::unique_ptr<Step> make_warp(const Params& params) { return std::make_unique<Warp>(params); }
+
+}  // namespace pixelmill

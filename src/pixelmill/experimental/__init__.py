@@ -1,0 +1,1 @@
+"""Parts whose names may still change."""

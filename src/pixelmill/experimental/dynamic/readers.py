@@ -1,0 +1,65 @@
+"""Readers that are asked for batches epoch by epoch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from pixelmill.errors import ArgumentError
+from pixelmill.experimental.dynamic.values import Batch
+from pixelmill.graph import call
+from pixelmill.loader import Loader
+from pixelmill.operators import Operator
+from pixelmill.pipeline import Pipeline
+
+
+class Reader:
+    """A reader outside of a pipeline. Its arguments are those of the reader of the same name in `fn.readers`.
+
+    Args:
+        seed: What the order of shuffled samples follows from; a new one each time when left out.
+        arguments: The arguments of the reader.
+    """
+
+    spec: Operator
+
+    def __init__(self, *, seed: int | None = None, **arguments: Any) -> None:
+        self._seed = -1 if seed is None else seed
+        self._arguments = arguments
+        self._loader: Loader | None = None
+
+    def next_epoch(self, batch_size: int | None = None) -> Iterator[tuple[Any, ...]]:
+        """Give the batches of one epoch, a Batch for each output; single tensors where no size is given."""
+        for batch in self._started(batch_size or 1):
+            batches = tuple(Batch(samples) for samples in batch.values())
+            yield batches if batch_size else tuple(values.tensors[0] for values in batches)
+
+    def get_metadata(self) -> dict[str, int]:
+        """Tell how many samples there are, and how they are divided."""
+        return dict(self._started(None).pipeline.reader_meta("reader"))
+
+    def get_state(self) -> dict[str, Any]:
+        """Give the place behind the last batch."""
+        return self._started(None).state_dict()
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from a place that `get_state` gave."""
+        self._started(None).load_state_dict(state)
+
+    def _started(self, batch_size: int | None) -> Loader:
+        if self._loader is None:
+            pipe = Pipeline(batch_size or 1, os.cpu_count() or 1, None, self._seed)
+            with pipe:
+                made = call(self.spec, (), self._arguments, name="reader")
+            values = list(made.values() if isinstance(made, dict) else made)
+            pipe.set_outputs(*values)
+            self._loader = Loader(pipe, [str(number) for number in range(len(values))])
+        if batch_size is not None and self._loader.pipeline.max_batch_size != batch_size:
+            raise ArgumentError(f"{self.spec.name}: this reader gives batches of {self._loader.pipeline.max_batch_size}")
+        return self._loader
+
+
+def reader_class(spec: Operator) -> type[Reader]:
+    """Make the class of a reader."""
+    return type(spec.class_name, (Reader,), {"spec": spec, "__doc__": spec.body.__doc__})
