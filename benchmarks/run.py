@@ -15,6 +15,7 @@ import contest
 import data
 import machine
 import summary
+import tables
 from peers import PEERS
 from rich.console import Console
 from rich.table import Table
@@ -41,7 +42,7 @@ def main() -> None:
         result["workloads"][name] = _result(workload, files, records)
         for problem in summary.disagreements(records, random=workload.kind == "train"):
             console.print(f"not the same work: {problem}", style="bold red")
-        show(console, workload, result["workloads"][name])
+        show(console, name, result["workloads"][name])
     result["machine"]["load_after"] = machine.load()
     target = options.json or _default_target(result)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -85,38 +86,17 @@ def _default_target(result: dict[str, Any]) -> Path:
     return ROOT / "benchmarks" / "results" / f"{moment}-{'-'.join(sorted(sources))}.json"
 
 
-def show(console: Console, workload: Workload, result: dict[str, Any]) -> None:
+def show(console: Console, name: str, result: dict[str, Any]) -> None:
     """Print a workload's table and its targets."""
-    files = result["data"]
-    table = Table(
-        title=f"{workload.name}: {workload.title}\n{files['files']} files ({files['source']}), "
-        f"{files['mean_megapixels']} megapixels, {files['mean_kilobytes']} kB, batches of {workload.batch}"
-    )
-    for heading in ("", "images/s, median", "best", "times DALI", "CPU ms/image", "peak MB", "first batch s"):
-        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
-    for row in result["contestants"]:
-        table.add_row(*cells(row))
+    table = Table(title=f"{name}: {tables.about(result)}")
+    for heading in tables.HEADINGS:
+        table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
+    for contestant in result["contestants"]:
+        table.add_row(*tables.row(contestant))
     console.print(table)
-    for target in result["targets"]:
-        sign, colour = ("met", "green") if target["met"] else ("not met", "red")
-        bound = "at least" if target["name"].startswith("speed") else "at most"
-        text = f"{summary.LABELS[target['name']]}: {target['value']} ({bound} {target['limit']})"
-        console.print(f"  [{colour}]{sign}[/] {text}")
-
-
-def cells(row: dict[str, Any]) -> list[str]:
-    """Give a contestant's row of a table."""
-    name = f"{row['peer']}: {row['variant']}" if row["variant"] else row["peer"]
-    ratio, starts = row["ratio_to_dali"], row["first_batch_seconds"]
-    return [
-        name,
-        f"{row['median']:.0f}",
-        f"{row['best']:.0f}",
-        f"{ratio['median']:.2f}" if ratio else "",
-        f"{sorted(row['cpu_milliseconds'])[len(row['cpu_milliseconds']) // 2]:.2f}",
-        f"{row['peak_memory'] / 1e6:.0f}" if row["peer"] != "limit" else "",
-        f"{sorted(starts)[len(starts) // 2]:.2f}" if starts else "",
-    ]
+    for wanted in result["targets"]:
+        text, met = tables.target(wanted)
+        console.print(f"  [{'green' if wanted['met'] else 'red'}]{met}[/] {text}")
 
 
 if __name__ == "__main__":

@@ -126,17 +126,17 @@ def _time(workload: Workload, files: list[str], core: Path) -> dict[str, float] 
         done = subprocess.run([*record, *_program(workload, files, core, batches)], capture_output=True)
         if done.returncode:
             return None
-        report = ["perf", "report", "-i", output, "--stdio", "-t", ";", "--sort", "tid,dso"]
-        text = subprocess.run(report, capture_output=True, text=True, check=True).stdout
-    threads: dict[str, Counter[str]] = {}
+        script = ["perf", "script", "-i", output, "-F", "tid,ip,dso"]
+        text = subprocess.run(script, capture_output=True, text=True, check=True).stdout
+    threads: dict[str, list[str]] = {}
     for line in text.splitlines():
-        parts = [part.strip() for part in line.split(";")]
-        if len(parts) >= 3 and not line.startswith("#"):
-            places = threads.setdefault(parts[1], Counter())
-            key = next((place for prefix, place in PLACES.items() if parts[2].startswith(prefix)), "other")
-            places[key] += float(parts[0].rstrip("%"))  # type: ignore[assignment]
-    worker = max(threads.values(), key=lambda places: places["libjpeg-turbo"])
-    return {place: round(share / worker.total(), 4) for place, share in worker.most_common()}
+        thread, _, module = line.split(maxsplit=2)
+        name = module.strip("()").rpartition("/")[2]
+        place = next((place for prefix, place in PLACES.items() if name.startswith(prefix)), "other")
+        threads.setdefault(thread, []).append(place)
+    worker = max(threads.values(), key=lambda places: places.count("libjpeg-turbo"))
+    steady = worker[len(worker) // 4 :]  # until then memory is touched for the first time
+    return {place: round(count / len(steady), 4) for place, count in Counter(steady).most_common()}
 
 
 def _default_target(result: dict[str, Any]) -> Path:
@@ -145,11 +145,11 @@ def _default_target(result: dict[str, Any]) -> Path:
     return ROOT / "benchmarks" / "results" / f"{moment}-stages-{'-'.join(sorted(sources))}.json"
 
 
-def show(console: Console, name: str, stages: dict[str, Any]) -> None:
+def show(console: Console, workload: str, stages: dict[str, Any]) -> None:
     """Print a workload's stages."""
     per_image: dict[str, int] = stages["instructions_per_image"]
     table = Table(
-        "step", "instructions/image", "of decoding", title=f"{name}: instructions, {stages['images']} pictures"
+        "step", "instructions/image", "of decoding", title=f"{workload}: instructions, {stages['images']} pictures"
     )
     for step, count in per_image.items():
         table.add_row(step, f"{count:,}", f"{count / per_image['Decode']:.1%}")
@@ -157,7 +157,9 @@ def show(console: Console, name: str, stages: dict[str, Any]) -> None:
     met = "[green]met[/]" if stages["after_decoding"] < AFTER_DECODING else "[red]not met[/]"
     console.print(f"  {met} all but reading and decoding: {stages['after_decoding']:.1%} of decoding (below 20 %)")
     for function, count in list(stages["functions"].items())[:SHOWN_FUNCTIONS]:
-        console.print(f"  {count:>10,}  {function.partition('(')[0]}", highlight=False)
+        console.print(
+            f"  {count:>10,}  {function.replace('(anonymous namespace)::', '').partition('(')[0]}", highlight=False
+        )
     if stages["time"]:
         shares = ", ".join(f"{place} {share:.1%}" for place, share in stages["time"].items())
         console.print(f"  processor time of the working thread: {shares}")

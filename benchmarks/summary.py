@@ -10,14 +10,6 @@ from typing import Any
 from contest import Record
 from workloads import TARGETS
 
-# More is better for speed, less for everything else.
-LABELS = {
-    "speed_vs_dali": "speed, times DALI's",
-    "speed_vs_tfdata": "speed, times tf.data's faster variant",
-    "memory_vs_dali": "peak memory, share of DALI's",
-    "first_batch_seconds": "first batch after the start of the process, seconds",
-}
-
 
 def contestants(records: Sequence[Record]) -> list[dict[str, Any]]:
     """Give the figures of every contestant, rounded for people, with the rounds they come from."""
@@ -52,7 +44,7 @@ def _ratio(record: Record, other: Record | None) -> dict[str, float] | None:
 
 def figures(records: Sequence[Record]) -> dict[str, float]:
     """Give what the targets speak of, as far as it was measured."""
-    ours, dali, tfdata = (chosen(records, peer) for peer in ("pixelmill", "dali", "tfdata"))
+    ours, dali, tfdata, limit = (chosen(records, peer) for peer in ("pixelmill", "dali", "tfdata", "limit"))
     found: dict[str, float] = {}
     if ours is None:
         return found
@@ -60,6 +52,8 @@ def figures(records: Sequence[Record]) -> dict[str, float]:
     if dali is not None:
         found["speed_vs_dali"] = (_ratio(ours, dali) or {})["median"]
         found["memory_vs_dali"] = round(ours.peak_memory / _least_memory(records, "dali"), 3)
+    if limit is not None:
+        found["speed_vs_limit"] = (_ratio(ours, limit) or {})["median"]
     if tfdata is not None:
         found["speed_vs_tfdata"] = (_ratio(ours, tfdata) or {})["median"]
     return found

@@ -197,8 +197,10 @@ NB_MODULE(_core, module) {
         .def("add_input", &Program::add_input, "slot"_a, "number"_a)
         .def("add_step",
              [](Program& self, const std::string& kind, nb::dict params, std::vector<int> in, std::vector<int> out,
-                std::vector<std::pair<int, bool>> guards) {
-                 self.add_step(kind, parameters(params), std::move(in), std::move(out), std::move(guards));
+                const std::vector<std::tuple<int, int64_t, bool>>& guards) {
+                 std::vector<Guard> made;
+                 for (const auto& [slot, number, equal] : guards) made.push_back({slot, number, equal});
+                 self.add_step(kind, parameters(params), std::move(in), std::move(out), std::move(made));
              },
              "kind"_a, "params"_a, "inputs"_a, "outputs"_a, "guards"_a)
         .def("set_outputs", &Program::set_outputs, "slots"_a);

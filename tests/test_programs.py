@@ -114,13 +114,13 @@ for e in range(epochs):
 
 @pytest.fixture(scope="module")
 def image_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Forty photos; three labels tell which colours are strong in each."""
+    """Twenty photos; three labels tell which colours are strong in each."""
     folder = tmp_path_factory.mktemp("images")
     lines = []
-    for number in range(40):
+    for number in range(20):
         rng = np.random.default_rng(number)
         tags = rng.integers(0, 2, 3)
-        pixels = photo(1, number, height=int(rng.integers(180, 400)), width=int(rng.integers(180, 440)))
+        pixels = photo(1, number, height=int(rng.integers(150, 330)), width=int(rng.integers(150, 360)))
         pixels = (pixels * (0.4 + 0.6 * tags)).astype(np.uint8)
         Image.fromarray(pixels).save(folder / f"{number}.jpg", quality=92, subsampling=int(rng.integers(0, 3)))
         lines.append(" ".join([f"{number}.jpg", *map(str, tags)]))
@@ -140,53 +140,48 @@ def program(image_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
         sys.argv = arguments
 
 
-def expected_batches(program: dict[str, Any], count: int) -> list[tuple[list[bytes], np.ndarray[Any, Any]]]:
-    batches = iter(program["ExternalInputIterator"](16))
-    return [
-        ([data.tobytes() for data in images], np.stack(labels))
-        for images, labels in (next(batches) for _ in range(count))
-    ]
+def fed_batches(program: dict[str, Any], count: int) -> list[Any]:
+    source = iter(program["ExternalInputIterator"](16))
+    return [next(source) for _ in range(count)]
 
 
 def test_external_source_trains(program: dict[str, Any]) -> None:
     losses = program["losses"]
     assert len(losses) == 2 * 256 // 16
-    assert np.mean(losses[-8:]) < 0.7 * losses[0]
-    assert len(program["loader"]) == 16
+    assert np.mean(losses[-8:]) < 0.8 * losses[0]
 
 
-def test_external_source_gives_the_pictures_in_order(program: dict[str, Any], image_dir: Path) -> None:
-    source = iter(program["ExternalInputIterator"](16))
-    pipe = program["ExternalSourcePipeline"](source, 16, 2, 0)
+def test_external_source_gives_the_pictures_in_order(program: dict[str, Any]) -> None:
+    """Sixteen steps of dense batches, and each picture is the one that was fed, as Pillow would show it."""
+    pipe = program["ExternalSourcePipeline"](iter(program["ExternalInputIterator"](16)), 16, 2, 0)
     loader = program["DALIGenericIterator"]([pipe], ["images", "labels"], 256)
-    steps = 0
-    for (batch,), (encoded, labels) in zip(loader, expected_batches(program, 16), strict=True):
+    assert len(loader) == 16
+    for step, ((batch,), (encoded, labels)) in enumerate(zip(loader, fed_batches(program, 16), strict=True)):
         images = batch["images"].numpy()
         assert images.shape == (16, 224, 224, 3) and images.dtype == np.uint8
-        assert batch["labels"].numpy().dtype == np.uint8 and np.array_equal(batch["labels"].numpy(), labels)
-        steps += 1
-        if steps > 3:
-            continue
-        for data, image in zip(encoded, images, strict=True):
+        assert batch["labels"].numpy().dtype == np.uint8 and np.array_equal(batch["labels"].numpy(), np.stack(labels))
+        for data, image in zip(encoded, images, strict=True) if step < 2 else []:
             with Image.open(io.BytesIO(data)) as picture:
                 wanted = np.asarray(picture.resize((224, 224), Image.Resampling.BILINEAR))
-            assert np.abs(image.astype(int) - wanted).max() <= 1
-    assert steps == 16
+            # DALI, whose weights these are, is as far from Pillow's.
+            assert np.abs(image.astype(int) - wanted).mean() < 1
     with pytest.raises(StopIteration):
         next(loader)
 
 
 def test_external_source_gives_dalis_pictures(program: dict[str, Any]) -> None:
-    ((encoded, labels),) = expected_batches(program, 1)
+    batches = fed_batches(program, 3)
 
-    @dali_pipeline_def(batch_size=16, num_threads=1, device_id=None, prefetch_queue_depth=1)
+    @dali_pipeline_def(batch_size=16, num_threads=1, device_id=None)
     def reference() -> Any:
-        jpegs = dali_fn.external_source(source=lambda: [np.frombuffer(data, np.uint8) for data in encoded])
+        jpegs = dali_fn.external_source(source=[images for images, _ in batches])
         images = dali_fn.decoders.image(jpegs, output_type=dali_types.RGB)
         return dali_fn.resize(images, resize_x=224, resize_y=224, interp_type=dali_types.INTERP_TRIANGULAR)
 
-    (wanted,) = reference().run()
+    theirs = reference()
     pipe = program["ExternalSourcePipeline"](iter(program["ExternalInputIterator"](16)), 16, 1, 0)
-    images, fed = pipe.run()
-    assert np.abs(images.as_array().astype(int) - wanted.as_array()).max() <= 1
-    assert np.array_equal(fed.as_array(), labels)
+    for _, labels in batches:
+        (wanted,) = theirs.run()
+        images, fed = pipe.run()
+        assert np.abs(images.as_array().astype(int) - wanted.as_array()).max() <= 1
+        assert np.array_equal(fed.as_array(), np.stack(labels))

@@ -75,19 +75,12 @@ def run(library: Any, graph: Graph, job: Job, **options: Any) -> Iterator[Any]:
     """
     fn, types = library.fn, library.types
 
-    @library.pipeline_def(
-        batch_size=job.batch,
-        num_threads=job.threads,
-        device_id=None,
-        seed=job.seed,
-        prefetch_queue_depth=2,
-        **options,
-    )
-    def pipeline() -> Any:
+    def define() -> Any:
         encoded, _ = fn.readers.file(files=job.epoch, random_shuffle=job.random, name="Reader")
         return graph(fn, types, encoded)
 
-    pipe = pipeline()
+    settings = {"batch_size": job.batch, "num_threads": job.threads, "device_id": None, "seed": job.seed}
+    pipe = library.pipeline_def(**settings, **options)(define)()
     pipe.build()
     while True:
         (images,) = pipe.run()

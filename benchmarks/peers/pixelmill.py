@@ -10,6 +10,7 @@ from workloads import Job, Kind, Pictures
 from peers import graphs
 
 DEFAULT, EXACT = "", "full-resolution decode"
+GRAPHS: dict[Kind, graphs.Graph] = {"train": graphs.train, "val": graphs.val, "resize": graphs.resize}
 
 
 def variants(kind: Kind, pictures: Pictures) -> tuple[str, ...]:
@@ -21,5 +22,4 @@ def batches(job: Job) -> Iterator[Any]:
     """Make batches."""
     import pixelmill
 
-    graph = {"train": graphs.train, "val": graphs.val, "resize": graphs.resize}[job.kind]
-    return graphs.run(pixelmill, graph, job, decode_scaling=job.variant != EXACT)
+    return graphs.run(pixelmill, GRAPHS[job.kind], job, decode_scaling=job.variant != EXACT)

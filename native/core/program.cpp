@@ -27,7 +27,7 @@ void Program::add_input(int slot, int number) {
 }
 
 void Program::add_step(const std::string& kind, const Params& params, std::vector<int> in, std::vector<int> out,
-                       std::vector<std::pair<int, bool>> guards) {
+                       std::vector<Guard> guards) {
     for (int slot : out) reserve(slot);
     std::vector<int16_t> leaving(out.size(), -1);
     instructions_.push_back(
@@ -35,9 +35,9 @@ void Program::add_step(const std::string& kind, const Params& params, std::vecto
 }
 
 bool Program::wanted(const Instruction& instruction, const std::vector<Value>& slots) {
-    return std::all_of(instruction.guards.begin(), instruction.guards.end(), [&](const std::pair<int, bool>& guard) {
-        const Value& condition = slots[static_cast<size_t>(guard.first)];
-        return condition.present() && (condition.number() != 0) == guard.second;
+    return std::all_of(instruction.guards.begin(), instruction.guards.end(), [&](const Guard& guard) {
+        const Value& condition = slots[static_cast<size_t>(guard.slot)];
+        return condition.present() && (condition.number() == static_cast<double>(guard.number)) == guard.equal;
     });
 }
 

@@ -9,6 +9,13 @@
 
 namespace pixelmill {
 
+// When an instruction runs: only where the number in a slot is this one, or where it is not.
+struct Guard {
+    int slot;
+    int64_t number;
+    bool equal;
+};
+
 class Program {
    public:
     Program() = default;
@@ -19,7 +26,7 @@ class Program {
     void add_constant(int slot, const Value& value);
     void add_input(int slot, int number);  // fed from outside with every batch
     void add_step(const std::string& kind, const Params& params, std::vector<int> in, std::vector<int> out,
-                  std::vector<std::pair<int, bool>> guards = {});
+                  std::vector<Guard> guards = {});
     void set_outputs(std::vector<int> slots);
 
     int outputs() const { return static_cast<int>(outputs_.size()); }
@@ -32,7 +39,7 @@ class Program {
         std::unique_ptr<Step> step;
         std::vector<int> in, out;
         std::vector<int16_t> leaving;
-        std::vector<std::pair<int, bool>> guards;  // slot, what it must be for the step to run
+        std::vector<Guard> guards;
     };
     static bool wanted(const Instruction& instruction, const std::vector<Value>& slots);
     void reserve(int slot);

@@ -27,10 +27,13 @@ std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, uint64_t key) {
 
 uint64_t operator_key(uint64_t seed, uint64_t operator_id) { return mix(seed ^ mix(operator_id)); }
 
-Stream::Stream(uint64_t key, const SampleId& id, uint64_t first_word)
-    : key_(key),
-      counter_{static_cast<uint32_t>(first_word / 4), static_cast<uint32_t>(id.sample), id.epoch,
-               static_cast<uint32_t>(id.sample >> 32) << 16 | id.variant} {
+StreamId stream_id(uint64_t key, const SampleId& id) {
+    return {key, static_cast<uint32_t>(id.sample), id.epoch, static_cast<uint32_t>(id.sample >> 32) << 16 | id.variant};
+}
+
+Stream::Stream(uint64_t key, const SampleId& id, uint64_t first_word) : key_(key) {
+    const StreamId stream = stream_id(key, id);
+    counter_ = {static_cast<uint32_t>(first_word / 4), stream.sample, stream.epoch, stream.rest};
     for (uint64_t skip = first_word % 4; skip > 0; --skip) word();
 }
 

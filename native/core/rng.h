@@ -13,6 +13,13 @@ std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, uint64_t key);
 // The key of an operator: its pipeline's seed folded with the operator's stable id.
 uint64_t operator_key(uint64_t seed, uint64_t operator_id);
 
+// Which stream of numbers: one for each operator and sample. Block n of it is philox({n, sample, epoch, rest}, key).
+struct StreamId {
+    uint64_t key;
+    uint32_t sample, epoch, rest;
+};
+StreamId stream_id(uint64_t key, const SampleId& id);
+
 // One operator's numbers for one sample. Word n is always the same, whoever asks, in whatever order.
 class Stream {
    public:

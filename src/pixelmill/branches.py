@@ -45,15 +45,21 @@ def do_not_convert(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def merge(condition: DataNode, taken: Any, otherwise: Any) -> Any:
     """Take one of two values for each sample; lists, tuples and dicts part by part."""
-    if taken is otherwise:
-        return taken
-    if isinstance(taken, _Undefined) or isinstance(otherwise, _Undefined):
+    return _joined("_branches.merge", condition, (taken, otherwise))
+
+
+def _joined(operator: str, condition: DataNode, values: Sequence[Any]) -> Any:
+    """Join the values of branches part by part, where they have parts."""
+    first = values[0]
+    if all(value is first for value in values):
+        return first
+    if any(isinstance(value, _Undefined) for value in values):
         raise ArgumentError("if: a variable gets a value in one branch only; give it one in the other, or before")
-    if isinstance(taken, (list, tuple)) and isinstance(otherwise, (list, tuple)) and len(taken) == len(otherwise):
-        return type(taken)(merge(condition, a, b) for a, b in zip(taken, otherwise, strict=True))
-    if isinstance(taken, dict) and isinstance(otherwise, dict) and taken.keys() == otherwise.keys():
-        return {key: merge(condition, taken[key], otherwise[key]) for key in taken}
-    return call(REGISTRY["_branches.merge"], [condition, taken, otherwise], {})
+    if all(isinstance(value, (list, tuple)) and len(value) == len(first) for value in values):
+        return type(first)(_joined(operator, condition, parts) for parts in zip(*values, strict=True))
+    if all(isinstance(value, dict) and value.keys() == first.keys() for value in values):
+        return {key: _joined(operator, condition, [value[key] for value in values]) for key in first}
+    return call(REGISTRY[operator], [condition, *values], {})
 
 
 def cond(condition: Any, taken: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
@@ -90,11 +96,7 @@ def choose(number: DataNode, choices: Sequence[Callable[[], Any]]) -> Any:
     """Take for each sample the value that the choice with this number gives."""
     if not choices:
         raise ArgumentError("choose: there is nothing to choose from")
-    result = choices[-1]()
-    for index in reversed(range(len(choices) - 1)):
-        is_it = call(REGISTRY["_branches.is_number"], [number], {"number": index})
-        result = merge(is_it, choices[index](), result)
-    return result
+    return _joined("_branches.choose", number, [choice() for choice in choices])
 
 
 def apply_with_probability(

@@ -16,9 +16,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from pixelmill.errors import ArgumentError
+from pixelmill.node_operators import NodeOperators
 from pixelmill.operators.declare import Operator
 from pixelmill.operators.program import Expr, constant, lowering
-from pixelmill.types import ArrayConstant, ScalarConstant, default_array, to_numpy_type
+from pixelmill.types import ArrayConstant, ScalarConstant, default_array
 
 PACKAGE = str(Path(__file__).absolute().parent) + os.sep
 DEVICES = ("cpu", "gpu", "mixed")
@@ -59,11 +60,10 @@ class OperatorNode:
         return self.spec.name
 
 
-class DataNode:
+class DataNode(NodeOperators):
     """A value in a graph: one output of an operator, a batch of samples when the pipeline runs."""
 
     __slots__ = ("device", "expr", "index", "operator", "source")
-    __array_ufunc__ = None  # array + node is the node's business
 
     def __init__(self, operator: OperatorNode | None, expr: Expr, index: int = 0) -> None:
         self.operator = operator
@@ -85,6 +85,9 @@ class DataNode:
     def cpu(self) -> DataNode:
         """Ask for the value in main memory."""
         return self._on("cpu")
+
+    def _call(self, spec: Operator, *inputs: Any, **arguments: Any) -> Any:
+        return call(spec, inputs, arguments)
 
     def _on(self, device: str) -> DataNode:
         copy = DataNode(self.operator, self.expr, self.index)
@@ -118,7 +121,7 @@ def as_node(value: Any) -> DataNode:
     if isinstance(value, DataNode):
         return value
     if isinstance(value, ScalarConstant):
-        return DataNode(None, constant(value.value, to_numpy_type(value.dtype)))
+        return DataNode(None, constant(value.array()))
     if isinstance(value, ArrayConstant):
         return DataNode(None, constant(value.value, layout=value.layout))
     if isinstance(value, (bool, int, float, list, tuple, np.ndarray, np.generic)):

@@ -86,6 +86,9 @@ _NUMPY: dict[DALIDataType, np.dtype[Any]] = {
 _FROM_NUMPY = {dtype: code for code, dtype in _NUMPY.items()}
 
 
+Array = np.ndarray[Any, Any]
+
+
 def to_numpy_type(dtype: DALIDataType) -> np.dtype[Any]:
     """Give the NumPy type for `dtype`."""
     try:
@@ -155,14 +158,75 @@ class Limits:
 
 
 class ScalarConstant:
-    """A number of a given type, for arithmetic with nodes."""
+    """A number of a given type, for arithmetic with nodes.
 
-    def __init__(self, value: bool | int | float, dtype: DALIDataType | None = None) -> None:
-        if dtype is None:
-            dtype = BOOL if isinstance(value, bool) else INT32 if isinstance(value, int) else FLOAT
-        self.dtype = dtype
-        self.value = value
+    Args:
+        value: A number of Python or of NumPy, or an array without axes.
+        dtype: Its type; that of a NumPy number, else bool, int32 or float32, when left out.
+    """
+
+    def __init__(self, value: Any, dtype: DALIDataType | None = None) -> None:
+        number = value.item() if hasattr(value, "dtype") else value
+        if not isinstance(number, (bool, int, float)):
+            raise ArgumentError(f"Constant: expected a number, got {value!r}")
+        self.dtype = to_data_type(default_array(value).dtype) if dtype is None else DALIDataType(dtype)
+        kind = to_numpy_type(self.dtype).kind
+        self.value: bool | int | float = {"b": bool, "f": float}.get(kind, int)(number)
         self.shape: list[int] = []
+        if kind in "iu":
+            _check_range(np.asarray(self.value), to_numpy_type(self.dtype))
+
+    def array(self) -> Array:
+        """Give the number as an array without axes."""
+        return np.asarray(self.value, to_numpy_type(self.dtype))
+
+    def bool(self) -> ScalarConstant:
+        """Give the number as a boolean."""
+        return ScalarConstant(self.value, BOOL)
+
+    def int8(self) -> ScalarConstant:
+        """Give the number as an int8."""
+        return ScalarConstant(self.value, INT8)
+
+    def int16(self) -> ScalarConstant:
+        """Give the number as an int16."""
+        return ScalarConstant(self.value, INT16)
+
+    def int32(self) -> ScalarConstant:
+        """Give the number as an int32."""
+        return ScalarConstant(self.value, INT32)
+
+    def int64(self) -> ScalarConstant:
+        """Give the number as an int64."""
+        return ScalarConstant(self.value, INT64)
+
+    def uint8(self) -> ScalarConstant:
+        """Give the number as a uint8."""
+        return ScalarConstant(self.value, UINT8)
+
+    def uint16(self) -> ScalarConstant:
+        """Give the number as a uint16."""
+        return ScalarConstant(self.value, UINT16)
+
+    def uint32(self) -> ScalarConstant:
+        """Give the number as a uint32."""
+        return ScalarConstant(self.value, UINT32)
+
+    def uint64(self) -> ScalarConstant:
+        """Give the number as a uint64."""
+        return ScalarConstant(self.value, UINT64)
+
+    def float16(self) -> ScalarConstant:
+        """Give the number as a float16."""
+        return ScalarConstant(self.value, FLOAT16)
+
+    def float32(self) -> ScalarConstant:
+        """Give the number as a float32."""
+        return ScalarConstant(self.value, FLOAT)
+
+    def float64(self) -> ScalarConstant:
+        """Give the number as a float64."""
+        return ScalarConstant(self.value, FLOAT64)
 
     def __repr__(self) -> str:
         return f"ScalarConstant({self.value!r}, {self.dtype.name})"
@@ -171,7 +235,7 @@ class ScalarConstant:
 class ArrayConstant:
     """An array of a given type that is the same for every sample."""
 
-    def __init__(self, value: np.ndarray[Any, Any], layout: str = "") -> None:
+    def __init__(self, value: Array, layout: str = "") -> None:
         self.value = value
         self.layout = layout
 
@@ -195,21 +259,48 @@ def Constant(  # noqa: N802 - DALI's name
         layout: The names of the axes, such as `"HWC"`.
         device: Accepted for compatibility.
     """
-    if isinstance(value, (bool, int, float)) and shape is None and layout is None:
+    if np.ndim(value) == 0 and shape is None and layout is None:  # type: ignore[arg-type]
         return ScalarConstant(value, dtype)
-    array = value if isinstance(value, np.ndarray) else default_array(value)
+    array = np.asarray(value) if dtype is not None else default_array(value)
     if dtype is not None:
-        array = array.astype(to_numpy_type(dtype))
+        array = saturated(array, to_numpy_type(dtype))
     if shape is not None:
         array = np.broadcast_to(array, shape) if array.size == 1 else array.reshape(shape)
+    if layout and len(layout) != array.ndim:
+        raise ArgumentError(f"Constant: the layout {layout!r} does not fit the shape {array.shape}")
     return ArrayConstant(np.array(array, order="C"), layout or "")
 
 
-def default_array(value: object) -> np.ndarray[Any, Any]:
-    """Give numbers the types they have in a graph: int32, float32, bool; arrays keep theirs."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        return np.asarray(value)
+def default_array(value: object) -> Array:
+    """Give numbers the types they have in a graph: int32, float32, bool.
+
+    Arrays of 64-bit elements get 32-bit ones; numbers of NumPy, and arrays without axes, keep their type.
+    """
     array = np.asarray(value)
-    if array.dtype == np.float64:
-        return array.astype(np.float32)
-    return array.astype(np.int32) if array.dtype == np.int64 else array
+    if hasattr(value, "dtype") and array.ndim == 0:
+        return array
+    narrower = {"f8": np.float32, "i8": np.int32, "u8": np.uint32}.get(array.dtype.str[1:])
+    if narrower is None:
+        return array
+    if array.dtype.kind in "iu":
+        _check_range(array, np.dtype(narrower))
+    return array.astype(narrower)
+
+
+def _check_range(array: Array, dtype: np.dtype[Any]) -> None:
+    limits = np.iinfo(dtype)
+    if array.size and not limits.min <= array.min() <= array.max() <= limits.max:
+        wrong = array.min() if array.min() < limits.min else array.max()
+        raise ArgumentError(f"the constant {wrong} does not fit into {dtype}; give its type by types.Constant")
+
+
+def saturated(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Change the type as `cast` does: round half away from zero, cut to the range."""
+    if dtype.kind == "b":
+        return np.abs(array) >= 0.5
+    if dtype.kind == "f":
+        return array.astype(dtype)
+    limits = np.iinfo(dtype)
+    if array.dtype.kind == "f":
+        array = np.trunc(array + np.copysign(0.5, array))
+    return np.clip(array, limits.min, limits.max).astype(dtype)

@@ -13,7 +13,7 @@ namespace {
 constexpr float margin = 4;
 
 // Warps of any type, any number of channels, and volumes. Rows are made in Acc and converted.
-template <class In, class Acc, bool linear>
+template <class In, class Acc, bool linear, int axes>
 class RealWarp {
    public:
     RealWarp(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options, Arena& arena)
@@ -40,10 +40,10 @@ class RealWarp {
 
    private:
     void block(int64_t y, int64_t z) {
-        WarpWalk walks[3] = {{map_, 0, y, z}, {map_, 1, y, z}, {map_, map_.axes - 1, y, z}};
+        WarpWalk walks[3] = {{map_, 0, y, z}, {map_, 1, y, z}, {map_, axes - 1, y, z}};
         const int64_t rows = std::min<int64_t>(WarpWalk::rows, out_.size[1] - y);
         for (int64_t x = 0; x < out_.size[0]; x += WarpWalk::columns) {
-            for (int a = 0; a < map_.axes; ++a) walks[a].strip(x);
+            for (int a = 0; a < axes; ++a) walks[a].strip(x);
             const int64_t count = std::min<int64_t>(WarpWalk::columns, out_.size[0] - x);
             for (int64_t r = 0; r < rows; ++r) {
                 for (int64_t i = 0; i < count; ++i) {
@@ -67,56 +67,58 @@ class RealWarp {
     }
 
     void pixel(Acc* out, const float* place) const {
-        int64_t first[3] = {};
+        int32_t first[3] = {};
         float rest[3] = {};
         bool inside = true;
-        for (int a = 0; a < map_.axes; ++a) {
+        for (int a = 0; a < axes; ++a) {
             float v = place[a] - (linear ? 0.5f : 0.0f);
             v = v > -margin ? v : -margin;
             v = std::min(v, static_cast<float>(in_.size[a]) + margin);
-            const float whole = std::floor(v);
-            first[a] = static_cast<int64_t>(whole);
-            rest[a] = v - whole;
+            first[a] = static_cast<int32_t>(v);
+            first[a] -= static_cast<float>(first[a]) > v ? 1 : 0;
+            rest[a] = v - static_cast<float>(first[a]);
             inside &= first[a] >= 0 && first[a] + (linear ? 1 : 0) < in_.size[a];
         }
-        const In* taps[8];
-        const int count = linear ? 1 << map_.axes : 1;
         if (inside) {
-            const auto* at = reinterpret_cast<const In*>(in_.at(first[0], first[1], first[2]));
-            for (int k = 0; k < count; ++k) taps[k] = at + distance_[k];
-        } else {
-            for (int k = 0; k < count; ++k) taps[k] = tap(first[0] + (k & 1), first[1] + (k >> 1 & 1), first[2] + (k >> 2));
+            const auto* at = reinterpret_cast<const In*>(in_.data) + first[0] * in_.stride[0] + first[1] * in_.stride[1];
+            if (axes == 3) at += first[2] * in_.stride[2];
+            mix(out, rest, [&](int k, int64_t c) { return convert<Acc>(at[distance_[k] + c * in_.channel]); });
+            return;
         }
-        mix(out, taps, rest);
+        const In* taps[8];
+        const int count = linear ? 1 << axes : 1;
+        for (int k = 0; k < count; ++k) taps[k] = tap(first[0] + (k & 1), first[1] + (k >> 1 & 1), first[2] + (k >> 2));
+        mix(out, rest, [&](int k, int64_t c) { return taps[k] == nullptr ? fill_ : convert<Acc>(taps[k][c * in_.channel]); });
     }
 
-    void mix(Acc* out, const In* const* taps, const float* rest) const {
+    // `tap` gives a channel of a tap.
+    template <class Tap>
+    void mix(Acc* out, const float* rest, Tap&& tap) const {
         for (int64_t c = 0; c < in_.channels; ++c) {
-            if constexpr (!linear) {
-                out[c] = read(taps[0], c);
+            if constexpr (linear) {
+                out[c] = blend(rest, [&](int k) { return tap(k, c); });
+                if (axes == 3) out[c] += (blend(rest, [&](int k) { return tap(4 + k, c); }) - out[c]) * rest[2];
             } else {
-                out[c] = blend(taps, c, rest);
-                if (map_.axes == 3) out[c] += (blend(taps + 4, c, rest) - out[c]) * rest[2];
+                out[c] = tap(0, c);
             }
         }
+    }
+
+    template <class Tap>
+    static Acc blend(const float* rest, Tap&& tap) {
+        const Acc upper = tap(0) * (1 - rest[0]) + tap(1) * rest[0];
+        const Acc lower = tap(2) * (1 - rest[0]) + tap(3) * rest[0];
+        return upper + (lower - upper) * rest[1];
     }
 
     // Null where there is nothing but the fill.
     const In* tap(int64_t x, int64_t y, int64_t z) const {
         int64_t at[3] = {x, y, z};
-        for (int a = 0; a < map_.axes; ++a) {
+        for (int a = 0; a < axes; ++a) {
             if (options_.repeats_edge) at[a] = std::clamp<int64_t>(at[a], 0, in_.size[a] - 1);
             if (at[a] < 0 || at[a] >= in_.size[a]) return nullptr;
         }
         return reinterpret_cast<const In*>(in_.at(at[0], at[1], at[2]));
-    }
-
-    Acc read(const In* tap, int64_t c) const { return tap == nullptr ? fill_ : convert<Acc>(tap[c * in_.channel]); }
-
-    Acc blend(const In* const* taps, int64_t c, const float* rest) const {
-        const Acc upper = read(taps[0], c) * (1 - rest[0]) + read(taps[1], c) * rest[0];
-        const Acc lower = read(taps[2], c) * (1 - rest[0]) + read(taps[3], c) * rest[0];
-        return upper + (lower - upper) * rest[1];
     }
 
     const Grid &out_, &in_;
@@ -141,6 +143,18 @@ void fill_all(const Grid& out, double fill) {
     });
 }
 
+template <class In, int axes>
+void warp_real(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options, Arena& arena) {
+    using Acc = std::conditional_t<sizeof(In) == 8 || std::is_same_v<In, uint32_t>, double, float>;
+    if (options.linear) {
+        RealWarp<In, Acc, true, axes>(out, in, map, options, arena).run();
+    } else if (in.dtype == out.dtype) {
+        RealWarp<In, In, false, axes>(out, in, map, options, arena).run();
+    } else {
+        RealWarp<In, Acc, false, axes>(out, in, map, options, arena).run();
+    }
+}
+
 }  // namespace
 
 void warp(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options, Arena& arena) {
@@ -148,14 +162,7 @@ void warp(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptio
     if (fits_warp_bytes(out, in, map, options.linear)) return warp_bytes(out, in, map, options);
     with_type(in.dtype, [&](auto zero) {
         using In = decltype(zero);
-        using Acc = std::conditional_t<sizeof(In) == 8 || std::is_same_v<In, uint32_t>, double, float>;
-        if (options.linear) {
-            RealWarp<In, Acc, true>(out, in, map, options, arena).run();
-        } else if (in.dtype == out.dtype) {
-            RealWarp<In, In, false>(out, in, map, options, arena).run();
-        } else {
-            RealWarp<In, Acc, false>(out, in, map, options, arena).run();
-        }
+        map.axes == 2 ? warp_real<In, 2>(out, in, map, options, arena) : warp_real<In, 3>(out, in, map, options, arena);
     });
 }
 

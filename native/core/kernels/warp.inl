@@ -101,13 +101,14 @@ inline __m256 limited8(__m256 v, float low, float high) {
 inline __m256i beyond8(__m256i v, int32_t low, int32_t high) {
     return _mm256_or_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(low), v), _mm256_cmpgt_epi32(v, _mm256_set1_epi32(high)));
 }
-inline uint64_t bits8(__m256i mask) { return static_cast<uint8_t>(_mm256_movemask_ps(_mm256_castsi256_ps(mask))); }
+inline uint32_t bits8(__m256i mask) { return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(mask))); }
 inline __m256i fraction8(__m256 v, __m256i whole) {
     const __m256 rest = _mm256_mul_ps(_mm256_sub_ps(v, _mm256_cvtepi32_ps(whole)), _mm256_set1_ps(2048.0f));
     return _mm256_cvttps_epi32(_mm256_add_ps(rest, _mm256_set1_ps(0.5f)));
 }
 
-inline void locate8(Taps& taps, int i, __m256 x, __m256 y, const Bounds& b) {
+// Gives the bits of eight pixels: fast ones, and above them outside ones.
+inline uint32_t locate8(Taps& taps, int i, __m256 x, __m256 y, const Bounds& b) {
     x = limited8(x, b.low[0], b.high[0]);
     y = limited8(y, b.low[1], b.high[1]);
     const __m256i ix = _mm256_min_epi32(_mm256_cvttps_epi32(_mm256_floor_ps(x)), _mm256_set1_epi32(b.last[0]));
@@ -120,22 +121,28 @@ inline void locate8(Taps& taps, int i, __m256 x, __m256 y, const Bounds& b) {
     const __m256i risky = _mm256_and_si256(_mm256_cmpeq_epi32(ix, _mm256_set1_epi32(b.risky[0])),
                                            _mm256_cmpeq_epi32(iy, _mm256_set1_epi32(b.risky[1])));
     const __m256i leaves = _mm256_or_si256(beyond8(ix, 0, b.inside[0]), beyond8(iy, 0, b.inside[1]));
-    taps.fast |= (bits8(_mm256_or_si256(risky, leaves)) ^ 0xff) << i;
-    taps.outside |= bits8(_mm256_or_si256(beyond8(ix, b.near, b.far[0]), beyond8(iy, b.near, b.far[1]))) << i;
-    if (!b.weighs) return;
+    const __m256i lost = _mm256_or_si256(beyond8(ix, b.near, b.far[0]), beyond8(iy, b.near, b.far[1]));
+    const uint32_t bits = (bits8(_mm256_or_si256(risky, leaves)) ^ 0xff) | bits8(lost) << 8;
+    if (!b.weighs) return bits;
     __m256i wx = fraction8(x, ix);
     if (b.backwards) wx = _mm256_sub_epi32(_mm256_set1_epi32(2048), wx);
     weigh8(taps.weight + 4 * i, wx, fraction8(y, iy));
+    return bits;
 }
 #endif
 
 inline void locate(Taps& taps, const float* xs, const float* ys, const Bounds& b) {
 #if AVX2_CODE
     const __m256 centre = _mm256_set1_ps(b.centre);
-    taps.fast = taps.outside = 0;
+    uint64_t fast = 0, outside = 0;
     for (int i = 0; i < WarpWalk::columns; i += 8) {
-        locate8(taps, i, _mm256_sub_ps(_mm256_load_ps(xs + i), centre), _mm256_sub_ps(_mm256_load_ps(ys + i), centre), b);
+        const __m256 x = _mm256_sub_ps(_mm256_load_ps(xs + i), centre), y = _mm256_sub_ps(_mm256_load_ps(ys + i), centre);
+        const uint64_t bits = locate8(taps, i, x, y, b);
+        fast |= (bits & 0xff) << i;
+        outside |= (bits >> 8) << i;
     }
+    taps.fast = fast;
+    taps.outside = outside;
 #else
     locate_plain(taps, xs, ys, b);
 #endif

@@ -17,11 +17,11 @@ namespace {
 
 // Where the pixels of a strip of one row come from.
 struct Taps {
+    uint64_t fast;  // one bit for each pixel: all of its taps can be read without a look at the edges
     alignas(32) int32_t x[WarpWalk::columns];
     alignas(32) int32_t y[WarpWalk::columns];
     alignas(32) int32_t offset[WarpWalk::columns];      // of the first tap, in bytes
     alignas(32) int16_t weight[4 * WarpWalk::columns];  // upper left, upper right, lower left, lower right; 16384 in all
-    uint64_t fast;     // one bit for each pixel: all of its taps can be read without a look at the edges
     uint64_t outside;  // none of its taps lies in the source
 };
 

@@ -1,9 +1,8 @@
 // Draws. They depend on the operator's key and the sample alone; what is done with them is other steps' work.
 #include <cmath>
 #include <cstring>
-#include <numbers>
 
-#include "../rng.h"
+#include "../kernels/draws.h"
 #include "steps.h"
 
 namespace pixelmill {
@@ -30,6 +29,7 @@ class Draw : public Step {
 
    protected:
     Stream stream(const Context& context) const { return Stream(key_, context.id); }
+    StreamId id(const Context& context) const { return stream_id(key_, context.id); }
 
    private:
     uint64_t key_;
@@ -43,25 +43,31 @@ class Uniform : public Draw {
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         out[0] = context.allocate(0, wide_ ? DType::f64 : DType::f32, drawn_shape(in[2], in[3]));
         const int64_t count = out[0].elements();
-        Stream draws = stream(context);
+        Stream numbers = stream(context);
         if (in[1].present()) {
             const int64_t choices = in[1].elements();
             if (choices == 0) throw Fault(FaultKind::argument, "values: at least one is needed");
-            for (int64_t i = 0; i < count; ++i) put(out[0], i, in[1].number(draws.below(choices)));
+            for (int64_t i = 0; i < count; ++i) put(out[0], i, in[1].number(numbers.below(choices)));
             return;
         }
         const double low = in[0].number(0), high = in[0].number(1);
         if (!(low <= high)) throw Fault(FaultKind::argument, "range: the first value is above the second");
-        for (int64_t i = 0; i < count; ++i) put(out[0], i, between(draws, low, high));
+        if (wide_) {
+            auto* drawn = out[0].as<double>();
+            for (int64_t i = 0; i < count; ++i) {
+                drawn[i] = low + static_cast<double>(numbers.below(int64_t{1} << 53)) * 0x1p-53 * (high - low);
+            }
+            return;
+        }
+        // Rounding to float may reach the excluded end.
+        const auto end = static_cast<float>(high);
+        const float last = high > low ? std::nextafter(end, static_cast<float>(low)) : end;
+        for_each_words(id(context), count, [&](const uint32_t* words, int64_t first, int64_t part) {
+            draws().uniforms(out[0].as<float>() + first, words, part, low, high - low, last);
+        });
     }
 
    private:
-    double between(Stream& draws, double low, double high) const {
-        if (wide_) return low + static_cast<double>(draws.below(int64_t{1} << 53)) * 0x1p-53 * (high - low);
-        // Rounding to float may reach the excluded end.
-        const auto drawn = static_cast<float>(draws.uniform(low, high));
-        return high > low ? std::fmin(drawn, std::nextafter(static_cast<float>(high), static_cast<float>(low))) : drawn;
-    }
     void put(const Value& out, int64_t i, double drawn) const {
         if (wide_) {
             out.as<double>()[i] = drawn;
@@ -78,16 +84,15 @@ class Normal : public Draw {
     using Draw::Draw;
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         out[0] = context.allocate(0, DType::f32, drawn_shape(in[2], in[3]));
-        const double mean = in[0].number(), deviation = in[1].number();
-        const int64_t count = out[0].elements();
-        auto* drawn = out[0].as<float>();
-        Stream draws = stream(context);
-        for (int64_t i = 0; i < count; i += 2) {  // Box and Muller give two at a time
-            const double radius = std::sqrt(-2.0 * std::log((draws.word() + 0.5) * 0x1p-32));
-            const double angle = 2.0 * std::numbers::pi * draws.unit();
-            drawn[i] = static_cast<float>(mean + deviation * radius * std::cos(angle));
-            if (i + 1 < count) drawn[i + 1] = static_cast<float>(mean + deviation * radius * std::sin(angle));
-        }
+        const auto mean = static_cast<float>(in[0].number()), deviation = static_cast<float>(in[1].number());
+        for_each_words(id(context), out[0].elements(), [&](const uint32_t* words, int64_t first, int64_t part) {
+            float* drawn = out[0].as<float>() + first;
+            draws().normals(drawn, words, part & ~int64_t{1}, mean, deviation);
+            if (part % 2 == 0) return;
+            float last[2];  // they come in pairs
+            draws().normals(last, words + part - 1, 2, mean, deviation);
+            drawn[part - 1] = last[0];
+        });
     }
 };
 
@@ -101,9 +106,10 @@ class CoinFlip : public Draw {
             throw Fault(FaultKind::argument, "probability: must be from 0 to 1, got " + std::to_string(probability));
         }
         out[0] = context.allocate(0, DType::i32, drawn_shape(in[1], in[2]));
-        const int64_t count = out[0].elements();
-        Stream draws = stream(context);
-        for (int64_t i = 0; i < count; ++i) out[0].as<int32_t>()[i] = draws.unit() < probability;
+        for_each_words(id(context), out[0].elements(), [&](const uint32_t* words, int64_t first, int64_t part) {
+            auto* drawn = out[0].as<int32_t>() + first;
+            for (int64_t i = 0; i < part; ++i) drawn[i] = words[i] * 0x1p-32 < probability;
+        });
     }
 };
 

@@ -20,7 +20,7 @@ std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
         {"spatial_shape", make_spatial_shape},
         {"geometry_shape", make_geometry_shape},
         {"merge", make_merge},
-        {"is_number", make_is_number},
+        {"choose", make_choose},
         {"crop_window", make_crop_window},
         {"slice_window", make_slice_window},
         {"random_window", make_random_window},

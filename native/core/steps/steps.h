@@ -16,7 +16,7 @@ StepFactory make_image_shape, make_decode;
 // random.cpp
 StepFactory make_uniform, make_normal, make_coin_flip, make_choice;
 // vectors.cpp
-StepFactory make_join, make_element, make_spatial_shape, make_geometry_shape, make_merge, make_is_number;
+StepFactory make_join, make_element, make_spatial_shape, make_geometry_shape, make_merge, make_choose;
 // geometry.cpp
 StepFactory make_crop_window, make_slice_window, make_random_window, make_resize_geometry, make_window_geometry,
     make_restrict_geometry, make_project_geometry, make_flip_geometry;

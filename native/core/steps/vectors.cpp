@@ -1,4 +1,6 @@
 // Short vectors of numbers: shapes and windows on their way from one step to the next.
+#include <cmath>
+
 #include "../kernels/axis.h"
 #include "layout.h"
 #include "steps.h"
@@ -81,21 +83,23 @@ class Merge : public Step {
     }
 };
 
-class IsNumber : public Step {
+// in [number, value 0, value 1, ...]; only the value with that number has been made.
+class Choose : public Step {
    public:
-    explicit IsNumber(const Params& params) : number_(params.integer("number")) {}
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        out[0] = context.allocate(0, DType::boolean, {});
-        *out[0].as<bool>() = in[0].integer() == number_;
+    void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
+        const double number = in[0].number();
+        const auto last = static_cast<double>(in.size() - 2);
+        if (!(number >= 0 && number <= last) || number != std::floor(number)) {
+            throw Fault(FaultKind::argument, "the number of a choice must be a whole one from 0 to " +
+                                                 std::to_string(in.size() - 2) + ", got " + std::to_string(number));
+        }
+        out[0] = in[static_cast<size_t>(number) + 1];
     }
-
-   private:
-    int64_t number_;
 };
 
 }  // namespace
 
-std::unique_ptr<Step> make_is_number(const Params& params) { return std::make_unique<IsNumber>(params); }
+std::unique_ptr<Step> make_choose(const Params&) { return std::make_unique<Choose>(); }
 std::unique_ptr<Step> make_merge(const Params&) { return std::make_unique<Merge>(); }
 std::unique_ptr<Step> make_geometry_shape(const Params& params) { return std::make_unique<GeometryShape>(params); }
 std::unique_ptr<Step> make_join(const Params&) { return std::make_unique<Join>(); }

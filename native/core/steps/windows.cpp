@@ -49,7 +49,7 @@ class CropWindow : public Step {
         if (!(at >= 0 && at <= 1)) {
             throw Fault(FaultKind::argument, std::string("crop: crop_pos_") + axis + " must be from 0 to 1, got " + std::to_string(at));
         }
-        const float start = at * static_cast<float>(room);
+        const double start = static_cast<double>(at) * static_cast<double>(room);
         return static_cast<int64_t>(truncates_ ? start : std::round(start));
     }
 

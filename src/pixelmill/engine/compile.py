@@ -22,8 +22,9 @@ BARRIERS = frozenset({"callback", "batch_extents"})
 # An output of a step.
 Key = tuple[Step, int]
 
-# Under which conditions a step has to run: a value, and whether it must be true.
-Guards = dict[Step, list[tuple[Expr, bool]]]
+# When a step has to run: where this value is this number, or where it is not.
+Guard = tuple[Expr, int, bool]
+Guards = dict[Step, list[Guard]]
 
 
 @dataclass(eq=False)
@@ -113,27 +114,35 @@ def _keys(order: Sequence[Step], seed: int) -> dict[OperatorNode, int]:
     return {node: keys[node.family or node] for node in drawing}
 
 
-def _guards(order: Sequence[Step], wanted: Sequence[Key]) -> Guards:
+def _guards(order: Sequence[Step], wanted: Iterable[Key], level: dict[Step, int]) -> Guards:
     """Find the steps that only a branch of a condition needs, and under which conditions they are to be run.
 
     A step is needed where all of its users are: what they have in common, and the condition itself where it feeds a
-    branch.
+    branch. What is `wanted` is needed always, and a condition that a later program finds out is of no use.
     """
-    guards: dict[Step, dict[tuple[Step, int, bool], tuple[Expr, bool]]] = {}
-    for step, _ in wanted:
-        guards[step] = {}
+    guards: dict[Step, dict[tuple[Step, int, int, bool], Guard]] = {step: {} for step, _ in wanted}
     for step in reversed(order):
         own = guards.get(step, {})
         for place, value in enumerate(step.inputs):
             if value is None:
                 continue
-            here = dict(own)
-            if step.kind == "merge" and place > 0 and step.inputs[0] is not None:
-                condition = step.inputs[0]
-                here[condition.step, condition.index, place == 1] = (condition, place == 1)
+            here = {key: guard for key, guard in own.items() if level[key[0]] <= level[value.step]}
+            branch = _branch(step, place)
+            if branch is not None and level[branch[0].step] <= level[value.step]:
+                condition, number, equal = branch
+                here[condition.step, condition.index, number, equal] = branch
             before = guards.get(value.step)
             guards[value.step] = here if before is None else {key: here[key] for key in before if key in here}
     return {step: list(found.values()) for step, found in guards.items()}
+
+
+def _branch(step: Step, place: int) -> Guard | None:
+    """Say when a step needs one of its inputs, where that is not always."""
+    if step.kind not in ("merge", "choose") or place == 0:
+        return None
+    condition = step.inputs[0]
+    assert condition is not None
+    return (condition, 0, place == 2) if step.kind == "merge" else (condition, place - 1, True)
 
 
 class _Builder:
@@ -148,7 +157,7 @@ class _Builder:
         level = self._levels(order)
         count = max(level.values(), default=0) + 1
         crossing = self._crossing(order, level, wanted)
-        guards = _guards(order, wanted) if count == 1 else {}
+        guards = _guards(order, {*wanted, *crossing}, level)
         made = []
         for number in range(count):
             steps = [step for step in order if level[step] == number and step.kind not in BARRIERS]
@@ -206,7 +215,7 @@ class _Builder:
                 continue
             inputs = [-1 if value is None else slot_of((value.step, value.index)) for value in step.inputs]
             outputs = [slot_of((step, index)) for index in range(step.outputs)]
-            conditions = [(slot_of((guard.step, guard.index)), wanted) for guard, wanted in guards.get(step, ())]
+            conditions = [(slot_of((value.step, value.index)), number, equal) for value, number, equal in guards[step]]
             program.add_step(step.kind, self._params(step), inputs, outputs, conditions)
             segment.steps.append(step)
         made_here = set(steps)

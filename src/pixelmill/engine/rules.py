@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from pixelmill.engine import fusion
 from pixelmill.operators.program import Expr, Step, rebuilt, step
 
 Rewrite = Callable[[Expr, bool], Expr]
@@ -17,7 +18,8 @@ Rewrite = Callable[[Expr, bool], Expr]
 def optimize(outputs: Sequence[Expr], *, decode_scaling: bool) -> list[Expr]:
     """Apply all rules."""
     folded = _rewrite(outputs, _fold)
-    return _rewrite(folded, lambda expr, alone: _decode_for_resample(expr, alone, decode_scaling))
+    decoded = _rewrite(folded, lambda expr, alone: _decode_for_resample(expr, alone, decode_scaling))
+    return fusion.fuse(decoded)
 
 
 def _rewrite(outputs: Sequence[Expr], rule: Rewrite) -> list[Expr]:

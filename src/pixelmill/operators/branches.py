@@ -19,12 +19,13 @@ def merge(condition: Tensor, taken: Tensor, otherwise: Tensor) -> Tensor:
     return step("merge", condition, taken, otherwise, gives=layout)
 
 
-@operator("_branches.is_number")
-def is_number(value: Tensor, *, number: int) -> Tensor:
-    """Tell for each sample whether a value is a given number.
+@operator("_branches.choose")
+def choose(number: Tensor, *values: Tensor) -> Tensor:
+    """Take one of several values for each sample.
 
     Args:
-        value: A whole number.
-        number: What it is compared with.
+        number: The number of the value, counted from 0.
+        values: What there is to choose from.
     """
-    return step("is_number", value, number=number)
+    layouts = {value.layout for value in values}
+    return step("choose", number, *values, gives=layouts.pop() if len(layouts) == 1 else "")

@@ -310,6 +310,7 @@ def crop_mirror_normalize(
         )
     sizes = {"crop": crop, "crop_h": crop_h, "crop_w": crop_w, "crop_d": crop_d}
     crops = any(size is not None for size in sizes.values())
+    outside = fill_values if out_of_bounds_policy in ("pad", "constant") else None
     pads = crops and out_of_bounds_policy in ("pad", "constant")
     position = (crop_pos_x, crop_pos_y, crop_pos_z)
 
@@ -328,7 +329,7 @@ def crop_mirror_normalize(
         std,
         constant(scale, np.float64),
         constant(shift, np.float64),
-        constant(fill_values[0], np.float64) if pads and fill_values and len(fill_values) == 1 else None,
+        constant(outside[0], np.float64) if outside and len(outside) == 1 else None,
         gives=result,
         layout=layout,
         out_layout=result,

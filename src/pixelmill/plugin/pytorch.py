@@ -182,7 +182,7 @@ class DALIRaggedIterator(BaseIterator):
             return _dense(self.output_map[number], output, size)
         samples = [output.at(place) for place in range(size)]
         if self._types[number] == self.SPARSE_LIST_TAG:
-            return [_tensor_of(sample) for sample in samples]
+            return [tensor_of(sample) for sample in samples]
         if output.ndim != 1:
             raise ArgumentError(f"output {self.output_map[number]!r}: sparse_coo is for samples with one axis")
         return _sparse(samples)
@@ -192,10 +192,10 @@ def _dense(name: str, output: TensorListCPU, size: int) -> torch.Tensor:
     if not output.is_dense_tensor():
         shapes = ", ".join(str(shape) for shape in sorted(set(output.shape()))[:3])
         raise ArgumentError(f"output {name!r}: samples of shapes {shapes} make no tensor; see DALIRaggedIterator")
-    return _tensor_of(output.as_array()[:size])
+    return tensor_of(output.as_array()[:size])
 
 
-def _tensor_of(array: Array) -> torch.Tensor:
+def tensor_of(array: Array) -> torch.Tensor:
     """Give an array as a tensor, in the same memory unless the array may not be written to."""
     return torch.from_numpy(array if array.flags.writeable else array.copy())
 

@@ -23,6 +23,8 @@ class Tensor:
     """
 
     __array_ufunc__ = None
+    array: Array
+    layout: str
 
     def __init__(self, data: Any, layout: str | None = None, dtype: Any = None) -> None:
         if isinstance(data, Tensor):
@@ -30,7 +32,7 @@ class Tensor:
             data = data.array
         if isinstance(data, (bytes, bytearray, memoryview)):
             data = np.frombuffer(data, np.uint8)
-        self.array: Array = default_array(data) if not hasattr(data, "__array__") else np.asarray(data)
+        self.array = default_array(data) if not hasattr(data, "__array__") else np.asarray(data)
         if dtype is not None:
             self.array = self.array.astype(to_numpy_type(to_data_type(dtype)))
         self.layout = layout or ""
@@ -38,7 +40,7 @@ class Tensor:
     @property
     def shape(self) -> tuple[int, ...]:
         """The extents."""
-        return self.array.shape
+        return tuple(self.array.shape)
 
     @property
     def dtype(self) -> DALIDataType:
@@ -73,9 +75,9 @@ class Tensor:
 
     def torch(self) -> Any:
         """Give the elements as a torch tensor, without a copy."""
-        from pixelmill.plugin.pytorch import as_torch
+        from pixelmill.plugin.pytorch import tensor_of
 
-        return as_torch(self.array)
+        return tensor_of(self.array)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.array, dtype, copy=True if copy else None)
@@ -106,6 +108,7 @@ class Batch:
     """
 
     __array_ufunc__ = None
+    tensors: list[Tensor]
 
     def __init__(self, tensors: Any, layout: str | None = None, dtype: Any = None) -> None:
         source = tensors.tensors if isinstance(tensors, Batch) else tensors
@@ -158,9 +161,9 @@ class Batch:
 
     def torch(self) -> Any:
         """Give the samples, which must agree in shape, as one torch tensor."""
-        from pixelmill.plugin.pytorch import as_torch
+        from pixelmill.plugin.pytorch import tensor_of
 
-        return as_torch(np.stack([tensor.array for tensor in self.tensors]))
+        return tensor_of(np.stack([tensor.array for tensor in self.tensors]))
 
     def __len__(self) -> int:
         return len(self.tensors)

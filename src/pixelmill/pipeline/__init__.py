@@ -1,0 +1,7 @@
+"""Pipelines: a graph, the order of its samples, and the batches that come out."""
+
+from pixelmill.graph import DataNode
+from pixelmill.pipeline.definition import pipeline_def
+from pixelmill.pipeline.execution import Pipeline
+
+__all__ = ["DataNode", "Pipeline", "pipeline_def"]

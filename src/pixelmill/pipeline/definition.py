@@ -1,0 +1,58 @@
+"""Pipelines from functions."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, overload
+
+from pixelmill.branches import convert
+from pixelmill.pipeline.execution import Pipeline
+
+
+@overload
+def pipeline_def(
+    function: Callable[..., Any], *, enable_conditionals: bool = False, **defaults: Any
+) -> Callable[..., Pipeline]: ...
+@overload
+def pipeline_def(
+    function: None = None, *, enable_conditionals: bool = False, **defaults: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Pipeline]]: ...
+def pipeline_def(
+    function: Callable[..., Any] | None = None, *, enable_conditionals: bool = False, **defaults: Any
+) -> Callable[..., Any]:
+    """Turn a function that builds a graph into one that makes pipelines.
+
+    Args:
+        function: The function; its own arguments are those of the new function, beside those of `Pipeline`.
+        enable_conditionals: Let `if`, `and`, `or` and `not` in the function work on nodes, sample by sample.
+        defaults: Arguments of `Pipeline`, which a call may override.
+    """
+    known = set(inspect.signature(Pipeline.__init__).parameters) - {"self"}
+    unknown = sorted(set(defaults) - known)
+    if unknown:
+        raise TypeError(f"pipeline_def: Pipeline has no argument {unknown[0]!r}")
+
+    def decorate(graph: Callable[..., Any]) -> Callable[..., Pipeline]:
+        own = inspect.signature(graph).parameters
+        build = convert(graph) if enable_conditionals else graph
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in own.values()):
+            raise TypeError(f"pipeline_def: {graph.__name__} takes **{list(own)[-1]}; name its arguments instead")
+
+        @functools.wraps(graph)
+        def make(*args: Any, **kwargs: Any) -> Pipeline:
+            mine = {key: value for key, value in kwargs.items() if key in own}
+            options = {key: value for key, value in kwargs.items() if key not in own}
+            wrong = sorted(set(options) - known)
+            if wrong:
+                raise TypeError(f"{graph.__name__}: there is no argument {wrong[0]!r}, and Pipeline has none either")
+            pipe = Pipeline(**{**defaults, **options})
+            with pipe:
+                outputs = build(*args, **mine)
+            pipe.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else (outputs,)))
+            return pipe
+
+        return make
+
+    return decorate if function is None else decorate(function)
