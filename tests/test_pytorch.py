@@ -17,9 +17,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 from pixelmill import ArgumentError, DataError, EngineError, Pipeline, fn, pipeline_def
+from pixelmill.plugin import pytorch
 from pixelmill.plugin.base_iterator import LastBatchPolicy
 from pixelmill.plugin.pytorch import (
     DALIClassificationIterator,
@@ -162,6 +165,33 @@ def test_fill_on_several_ranks_is_dalis(files: list[str], shards: int, pad: bool
         ours = DALIGenericIterator([labels_only(files, **rank) for rank in ranks], ["label"], **settings)
         theirs = dali_pytorch.DALIGenericIterator([dali_labels(files, **rank) for rank in ranks], ["label"], **settings)
         assert epochs_of(ours, 6) == epochs_of(theirs, 6)
+
+
+@given(st.integers(1, 19), st.integers(1, 8), st.integers(1, 3), st.sampled_from(list(LastBatchPolicy)), st.data())
+@settings(max_examples=40)
+def test_any_epochs_are_dalis(
+    files: list[str], length: int, size: int, shards: int, policy: LastBatchPolicy, data: st.DataObject
+) -> None:
+    """Batches and lengths of five epochs; on several ranks with FILL, where nothing differs on purpose."""
+    shards = min(shards, length) if policy is FILL else 1
+    names = (files * 3)[:length]
+    pad, stick, by_itself, prepare = (data.draw(st.booleans()) for _ in range(4))
+    settings = {"reader_name": "Reader", "auto_reset": by_itself, "prepare_first_batch": prepare}
+
+    def epochs(iterators: Any, make: Any, policy: Any) -> Any:
+        reader = {"num_shards": shards, "pad_last_batch": pad, "stick_to_shard": stick}
+        pipes = [make(names, batch_size=size, shard_id=rank, **reader) for rank in range(shards)]
+        try:
+            iterator = iterators.DALIGenericIterator(pipes, ["label"], last_batch_policy=policy, **settings)
+        except RuntimeError:
+            return "no data"
+        return [
+            (len(iterator), [[part["label"].flatten().tolist() for part in batch] for batch in iterator])
+            for _ in range(5)
+        ]
+
+    theirs = epochs(dali_pytorch, dali_labels, DaliPolicy[policy.name])
+    assert epochs(pytorch, labels_only, policy) == theirs
 
 
 @pytest.mark.parametrize("policy", [DROP, PARTIAL])
@@ -450,6 +480,30 @@ def test_checkpoint_with_size(files: list[str]) -> None:
     next(iterator)
     rest = make(iterator.checkpoints()[0])
     assert epochs_of(rest, 3) == epochs_of(iterator, 3)
+
+
+def test_checkpoint_of_a_source_that_is_told_its_number() -> None:
+    def source(info: Any) -> Any:
+        if info.iteration == 3:
+            raise StopIteration
+        return np.full((2, 1), 3 * info.epoch_idx + info.iteration, np.int32)
+
+    def make(checkpoint: bytes | None = None) -> DALIGenericIterator:
+        pipe = Pipeline(2, 1, None, checkpoint=checkpoint, seed=1)
+        with pipe:
+            pipe.set_outputs(fn.external_source(source=source, batch_info=True), fn.random.uniform(range=(0.0, 1.0)))
+        return DALIGenericIterator(pipe, ["label", "drawn"], auto_reset=True)
+
+    iterator, steps, states = make(), [], []
+    for _ in range(2):
+        for batch in iterator:
+            steps.append(digest(batch))
+            states.append(iterator.checkpoints()[0])
+    assert len(set(steps)) == 6
+    for number, state in enumerate(states, 1):
+        other = make(state)
+        rest = [digest(batch) for _ in range(2) for batch in other]
+        assert rest[: len(steps) - number] == steps[number:], number
 
 
 # Bad samples

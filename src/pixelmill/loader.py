@@ -18,8 +18,9 @@ class Loader:
     """Goes through a pipeline, one `for` loop for each epoch.
 
     Every loop gives each sample of this rank's shard once, in batches of the pipeline's size and a last one with what
-    is left. All ranks take the same number of steps. A loop that was left in the middle is over: the next one begins
-    the next epoch. After `load_state_dict` the first loop gives the rest of the epoch.
+    is left. All ranks take the same number of steps; where fewer samples are left than there are ranks, those without
+    one repeat one. A loop that was left in the middle is over: the next one begins the next epoch. After
+    `load_state_dict` the first loop gives the rest of the epoch.
 
     A batch holds an array for each output, or a list of arrays where its samples differ in shape. Where bad samples
     may be filled in (`on_error="fill"`, or a callable), `"valid"` tells which are real.

@@ -79,13 +79,6 @@ void PlaneResampler::horizontal_rows(float* const* out, const float* const* in, 
     for (int r = 0; r < rows; ++r) copy_row(out[r], in[r] + horizontal_.low * channels_, horizontal_.count * channels_);
 }
 
-static void prefetch(const Plane& in, const AxisPlan& v, int64_t y) {
-    if (y >= v.count) return;
-    const int32_t from = v.first[y] + v.taps - 1 - 1, to = v.first[std::min<int64_t>(y + 3, v.count - 1)] + v.taps;
-    for (int32_t r = from; r < to; ++r)
-        for (int64_t i = 0; i < in.width * in.channels; i += 16) __builtin_prefetch(in.data + r * in.row + i, 0, 2);
-}
-
 // Shrinking: the rows are weighed first, four at a time, and resampled while they are in the cache.
 void PlaneResampler::rows_first(const Plane& out, const Plane& in) {
     for (int32_t y = 0; y < vertical_.count; y += 4) {
@@ -95,7 +88,6 @@ void PlaneResampler::rows_first(const Plane& out, const Plane& in) {
             vertical_row(copies_[r], in, y + r);
             to[r] = out.data + (y + r) * out.row;
         }
-        prefetch(in, vertical_, y + 4);
         horizontal_rows(to, copies_, count);
     }
 }

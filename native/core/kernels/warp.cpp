@@ -159,7 +159,7 @@ void warp_real(const Grid& out, const Grid& in, const AffineMap& map, const Warp
 
 void warp(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options, Arena& arena) {
     if (in.size[0] == 0 || in.size[1] == 0 || in.size[2] == 0) return fill_all(out, options.fill);
-    if (fits_warp_bytes(out, in, map, options.linear)) return warp_bytes(out, in, map, options);
+    if (fits_warp_picture(out, in, map, options.linear)) return warp_picture(out, in, map, options);
     with_type(in.dtype, [&](auto zero) {
         using In = decltype(zero);
         map.axes == 2 ? warp_real<In, 2>(out, in, map, options, arena) : warp_real<In, 3>(out, in, map, options, arena);

@@ -51,8 +51,9 @@ struct WarpWalk {
     float tile_[rows], here_[rows], step_;
 };
 
-// The pictures that WarpBytes takes: one channel, or three or four side by side, of bytes; or any pixels that are only copied.
-bool fits_warp_bytes(const Grid& out, const Grid& in, const AffineMap& map, bool linear);
-void warp_bytes(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options);
+// The pictures that have their own passes: one, three or four channels side by side, of bytes or floats; and pixels of any
+// kind that are only copied.
+bool fits_warp_picture(const Grid& out, const Grid& in, const AffineMap& map, bool linear);
+void warp_picture(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options);
 
 }  // namespace pixelmill

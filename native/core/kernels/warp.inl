@@ -67,9 +67,12 @@ inline void locate_plain(Taps& taps, const float* xs, const float* ys, const Bou
         const bool outside = ix < b.near || ix > b.far[0] || iy < b.near || iy > b.far[1];
         taps.fast |= uint64_t{inside && !risky} << i;
         taps.outside |= uint64_t{outside} << i;
-        if (!b.weighs) continue;
-        const auto wx = static_cast<int32_t>((x - static_cast<float>(ix)) * 2048.0f + 0.5f);
-        const auto wy = static_cast<int32_t>((y - static_cast<float>(iy)) * 2048.0f + 0.5f);
+        if (b.weighing == Weighing::none) continue;
+        taps.across[i] = x - static_cast<float>(ix);
+        taps.down[i] = y - static_cast<float>(iy);
+        if (b.weighing == Weighing::real) continue;
+        const auto wx = static_cast<int32_t>(taps.across[i] * 2048.0f + 0.5f);
+        const auto wy = static_cast<int32_t>(taps.down[i] * 2048.0f + 0.5f);
         const int32_t across = b.backwards ? 2048 - wx : wx, both = (across * wy + 128) >> 8;
         int16_t* weight = taps.weight + 4 * i;
         weight[0] = static_cast<int16_t>(16384 - 8 * across - 8 * wy + both);
@@ -102,9 +105,8 @@ inline __m256i beyond8(__m256i v, int32_t low, int32_t high) {
     return _mm256_or_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(low), v), _mm256_cmpgt_epi32(v, _mm256_set1_epi32(high)));
 }
 inline uint32_t bits8(__m256i mask) { return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(mask))); }
-inline __m256i fraction8(__m256 v, __m256i whole) {
-    const __m256 rest = _mm256_mul_ps(_mm256_sub_ps(v, _mm256_cvtepi32_ps(whole)), _mm256_set1_ps(2048.0f));
-    return _mm256_cvttps_epi32(_mm256_add_ps(rest, _mm256_set1_ps(0.5f)));
+inline __m256i share8(__m256 rest) {
+    return _mm256_cvttps_epi32(_mm256_add_ps(_mm256_mul_ps(rest, _mm256_set1_ps(2048.0f)), _mm256_set1_ps(0.5f)));
 }
 
 // Gives the bits of eight pixels: fast ones, and above them outside ones.
@@ -123,10 +125,15 @@ inline uint32_t locate8(Taps& taps, int i, __m256 x, __m256 y, const Bounds& b) 
     const __m256i leaves = _mm256_or_si256(beyond8(ix, 0, b.inside[0]), beyond8(iy, 0, b.inside[1]));
     const __m256i lost = _mm256_or_si256(beyond8(ix, b.near, b.far[0]), beyond8(iy, b.near, b.far[1]));
     const uint32_t bits = (bits8(_mm256_or_si256(risky, leaves)) ^ 0xff) | bits8(lost) << 8;
-    if (!b.weighs) return bits;
-    __m256i wx = fraction8(x, ix);
-    if (b.backwards) wx = _mm256_sub_epi32(_mm256_set1_epi32(2048), wx);
-    weigh8(taps.weight + 4 * i, wx, fraction8(y, iy));
+    if (b.weighing == Weighing::none) return bits;
+    const __m256 across = _mm256_sub_ps(x, _mm256_cvtepi32_ps(ix)), down = _mm256_sub_ps(y, _mm256_cvtepi32_ps(iy));
+    if (b.weighing == Weighing::real) {
+        _mm256_store_ps(taps.across + i, across);
+        _mm256_store_ps(taps.down + i, down);
+        return bits;
+    }
+    const __m256i wx = share8(across);
+    weigh8(taps.weight + 4 * i, b.backwards ? _mm256_sub_epi32(_mm256_set1_epi32(2048), wx) : wx, share8(down));
     return bits;
 }
 #endif
@@ -244,4 +251,23 @@ inline void blend(uint8_t* out, const uint8_t* in, int64_t row, const Taps& taps
 #endif
 }
 
-constexpr WarpPasses passes = {walk, locate, blend<1, 1>, blend<3, 3>, blend<4, 3>, blend<4, 4>};
+inline float mixed(float a, float b, float c, float d, float across, float down) {
+    const float upper = a * (1 - across) + b * across, lower = c * (1 - across) + d * across;
+    return upper + (lower - upper) * down;
+}
+
+template <int channels>
+inline void blend_real(float* out, const uint8_t* in, int64_t row, const Taps& taps, int from, int to) {
+    for (int i = from; i < to; ++i) {
+        const auto* upper = reinterpret_cast<const float*>(in + taps.offset[i]);
+        const auto* lower = reinterpret_cast<const float*>(in + taps.offset[i] + row);
+        const int64_t right = taps.pixel;
+        float* pixel = out + int64_t{i} * channels;
+        for (int c = 0; c < channels; ++c) {
+            pixel[c] = mixed(upper[c], upper[right + c], lower[c], lower[right + c], taps.across[i], taps.down[i]);
+        }
+    }
+}
+
+constexpr WarpPasses passes = {walk, locate, blend<1, 1>, blend<3, 3>, blend<4, 3>, blend<4, 4>,
+                               blend_real<1>, blend_real<3>, blend_real<4>};

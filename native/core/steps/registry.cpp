@@ -43,6 +43,9 @@ std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
         {"rotation_map", make_rotation_map},
         {"inverse_map", make_inverse_map},
         {"warp", make_warp},
+        {"brightness_contrast", make_brightness_contrast},
+        {"colour_twist", make_colour_twist},
+        {"colour_space", make_colour_space},
     };
     const auto found = factories.find(kind);
     if (found == factories.end()) throw std::logic_error("there is no step '" + kind + "'");

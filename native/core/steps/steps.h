@@ -28,5 +28,7 @@ StepFactory make_resample, make_normalize, make_cast;
 StepFactory make_rotation_map, make_inverse_map, make_warp;
 // expression.cpp
 StepFactory make_arithmetic, make_expression;
+// colour.cpp
+StepFactory make_brightness_contrast, make_colour_twist, make_colour_space;
 
 }  // namespace pixelmill

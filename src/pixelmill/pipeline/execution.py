@@ -7,7 +7,7 @@ import logging
 import os
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ from pixelmill.operators.readers import Reader
 from pixelmill.recovery import Errors, OnError, Recovery
 from pixelmill.sampling import LastBatchPolicy, Position, ReaderOrder
 from pixelmill.tensors import TensorListCPU
-from pixelmill.types import DALIDataType, Limits
+from pixelmill.types import Limits
 
 log = logging.getLogger("pixelmill")
 

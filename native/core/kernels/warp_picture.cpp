@@ -1,4 +1,4 @@
-// The common warps: pictures of bytes blended in integers, and pixels of any kind that are only copied.
+// The common warps: pictures of bytes blended in integers, pictures of floats, and pixels of any kind that are only copied.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -15,14 +15,18 @@ namespace pixelmill {
 
 namespace {
 
+enum class Weighing : uint8_t { none, whole, real };
+
 // Where the pixels of a strip of one row come from.
 struct Taps {
     uint64_t fast;  // one bit for each pixel: all of its taps can be read without a look at the edges
     alignas(32) int32_t x[WarpWalk::columns];
     alignas(32) int32_t y[WarpWalk::columns];
     alignas(32) int32_t offset[WarpWalk::columns];      // of the first tap, in bytes
-    alignas(32) int16_t weight[4 * WarpWalk::columns];  // upper left, upper right, lower left, lower right; 16384 in all
-    uint64_t outside;  // none of its taps lies in the source
+    alignas(32) float across[WarpWalk::columns], down[WarpWalk::columns];  // shares of the right and of the lower taps
+    alignas(32) int16_t weight[4 * WarpWalk::columns];  // of bytes: upper left, upper right, lower left, lower right; 16384 in all
+    uint64_t outside;   // none of its taps lies in the source
+    int64_t pixel = 0;  // the distance to the right tap, in elements; of floats alone
 };
 
 // What a place has to be compared with; the first of two numbers is for x, the second for y.
@@ -34,16 +38,20 @@ struct Bounds {
     int32_t near, far[2];      // first taps beyond these have none
     int32_t risky[2];          // the first tap behind whose pixels the memory may end
     int32_t row, pixel;        // distances in bytes
-    bool weighs, backwards;    // backwards: memory runs from right to left, and the first tap is the right one
+    Weighing weighing;
+    bool backwards;            // memory runs from right to left, and the first tap is the right one
 };
 
-// `in` is the place that offsets are counted from. Pixels `from` to `to` of a strip are made.
-using Blend = void(uint8_t* out, const uint8_t* in, int64_t row, const Taps& taps, int from, int to);
+// `in` is the place that offsets are counted from; `row` is the distance of rows in bytes. Pixels `from` to `to` of a strip
+// are made.
+template <class T>
+using Blend = void(T* out, const uint8_t* in, int64_t row, const Taps& taps, int from, int to);
 
 struct WarpPasses {
     void (*walk)(float (*place)[WarpWalk::columns], float* here, float step);
     void (*locate)(Taps& taps, const float* xs, const float* ys, const Bounds& bounds);
-    Blend *single, *three, *three_of_four, *four;  // by the channels and the bytes of a pixel
+    Blend<uint8_t> *single, *three, *three_of_four, *four;  // by the channels and the bytes of a pixel
+    Blend<float> *real1, *real3, *real4;
 };
 
 }  // namespace
@@ -74,25 +82,33 @@ const WarpPasses& warp_passes() {
     return base::passes;
 }
 
+Weighing weighing_of(const Grid& in, bool linear) {
+    if (!linear) return Weighing::none;
+    return in.dtype == DType::u8 ? Weighing::whole : Weighing::real;
+}
+
 Bounds bounds_of(const Grid& in, const WarpOptions& options) {
     const auto bytes = static_cast<int32_t>(size_of(in.dtype));
     Bounds b{};
     b.row = static_cast<int32_t>(in.stride[1]) * bytes;
     b.pixel = static_cast<int32_t>(in.stride[0]) * bytes;
-    b.weighs = options.linear;
-    b.backwards = options.linear && b.pixel < 0;
+    b.weighing = weighing_of(in, options.linear);
+    b.backwards = b.weighing == Weighing::whole && b.pixel < 0;
     b.centre = options.linear ? 0.5f : 0.0f;
-    b.near = options.linear ? -1 : 0;
+    // Bytes and copies stay inside by moving the place. With floats that would multiply a pixel, perhaps infinite, by 0.
+    const bool moves = options.repeats_edge && b.weighing != Weighing::real;
+    constexpr int32_t far_away = 1 << 30;
+    b.near = options.repeats_edge ? -far_away : options.linear ? -1 : 0;
     for (int a = 0; a < 2; ++a) {
         const auto end = static_cast<int32_t>(in.size[a]) - 1;
         b.inside[a] = options.linear ? end - 1 : end;
-        b.far[a] = end;
-        b.last[a] = options.linear && options.repeats_edge ? end - 1 : end + 2;
-        b.low[a] = options.repeats_edge ? 0.0f : -2.0f;
-        b.high[a] = static_cast<float>(options.repeats_edge ? end : end + 1);
+        b.far[a] = options.repeats_edge ? far_away : end;
+        b.last[a] = options.linear && moves ? end - 1 : far_away;
+        b.low[a] = moves ? 0.0f : -2.0f;
+        b.high[a] = static_cast<float>(moves ? end : end + 1);
         b.risky[a] = in.stride[a] > 0 ? b.inside[a] : 0;
     }
-    if (!options.linear || in.channels != 3) b.risky[0] = -3;  // nothing is read that is not needed
+    if (b.weighing != Weighing::whole || in.channels != 3) b.risky[0] = -3;  // nothing is read that is not needed
     return b;
 }
 
@@ -117,21 +133,24 @@ Copy* copy_of(int64_t bytes) {
     }
 }
 
-class ByteWarp {
+class PictureWarp {
    public:
-    ByteWarp(const Grid& out, const Grid& in, const WarpOptions& options)
+    PictureWarp(const Grid& out, const Grid& in, const WarpOptions& options)
         : out_(out),
           in_(in),
-          options_(options),
+          repeats_edge_(options.repeats_edge),
           bounds_(bounds_of(in, options)),
           pixel_bytes_(out.channels * size_of(out.dtype)),
-          copy_(options.linear ? nullptr : copy_of(pixel_bytes_)),
-          blend_(options.linear ? blend_of(in) : nullptr),
+          copy_(copy_of(pixel_bytes_)),
           first_(reinterpret_cast<const uint8_t*>(in.data) + (bounds_.backwards ? bounds_.pixel : 0)) {
         with_type(out.dtype, [&](auto zero) {
             const auto value = convert<decltype(zero)>(options.fill);
             for (int64_t c = 0; c < out.channels; ++c) std::memcpy(fill_ + c * sizeof(value), &value, sizeof(value));
         });
+        taps_.pixel = in.stride[0];
+        const bool close = in.stride[0] == 3 || in.stride[0] == -3;
+        blend_ = in.channels == 1 ? passes_.single : in.channels == 4 ? passes_.four : close ? passes_.three : passes_.three_of_four;
+        real_ = in.channels == 1 ? passes_.real1 : in.channels == 4 ? passes_.real4 : passes_.real3;
     }
 
     void run(const AffineMap& map) {
@@ -151,22 +170,15 @@ class ByteWarp {
     }
 
    private:
-    Blend* blend_of(const Grid& in) const {
-        if (in.channels == 1) return passes_.single;
-        if (in.channels == 4) return passes_.four;
-        return in.stride[0] == 3 || in.stride[0] == -3 ? passes_.three : passes_.three_of_four;
-    }
-
     void row(uint8_t* out, int count) const {
         for (int x = 0; x < count;) {
             const uint64_t fast = taps_.fast >> x, outside = taps_.outside >> x;
-            const auto run = [&](uint64_t bits) { return std::min(x + std::countr_one(bits), count); };
             const int from = x;
             if ((fast & 1) != 0) {
-                x = run(fast);
+                x = std::min(x + std::countr_one(fast), count);
                 made(out, from, x);
             } else if ((outside & 1) != 0) {
-                x = run(outside);
+                x = std::min(x + std::countr_one(outside), count);
                 filled(out + from * pixel_bytes_, x - from);
             } else {
                 edge(out + x * pixel_bytes_, x);
@@ -176,10 +188,10 @@ class ByteWarp {
     }
 
     void made(uint8_t* out, int from, int to) const {
-        if (blend_ != nullptr) {
-            blend_(out, first_, bounds_.row, taps_, from, to);
-        } else {
-            copy_(out, first_, taps_, from, to);
+        switch (bounds_.weighing) {
+            case Weighing::none: return copy_(out, first_, taps_, from, to);
+            case Weighing::whole: return blend_(out, first_, bounds_.row, taps_, from, to);
+            case Weighing::real: return real_(reinterpret_cast<float*>(out), first_, bounds_.row, taps_, from, to);
         }
     }
 
@@ -193,30 +205,40 @@ class ByteWarp {
 
     // A blend some of whose taps lie outside, or at the end of the memory.
     void edge(uint8_t* out, int at) const {
-        const int64_t x = taps_.x[at], y = taps_.y[at];
+        const std::byte* taps[4];
+        for (int k = 0; k < 4; ++k) taps[k] = tap(taps_.x[at] + (bounds_.backwards ? 1 - k % 2 : k % 2), taps_.y[at] + k / 2);
         for (int64_t c = 0; c < in_.channels; ++c) {
-            int32_t sum = 8192;
-            for (int k = 0; k < 4; ++k) {
-                const int64_t right = bounds_.backwards ? 1 - k % 2 : k % 2;
-                sum += tap(x + right, y + k / 2, c) * taps_.weight[4 * at + k];
+            if (bounds_.weighing == Weighing::real) {
+                float value[4];
+                for (int k = 0; k < 4; ++k) std::memcpy(&value[k], taps[k] + 4 * c, 4);
+                const float result = base::mixed(value[0], value[1], value[2], value[3], taps_.across[at], taps_.down[at]);
+                std::memcpy(out + 4 * c, &result, 4);
+            } else {
+                int32_t sum = 8192;
+                for (int k = 0; k < 4; ++k) sum += static_cast<int32_t>(taps[k][c]) * taps_.weight[4 * at + k];
+                out[c] = static_cast<uint8_t>(sum >> 14);
             }
-            out[c] = static_cast<uint8_t>(sum >> 14);
         }
     }
 
-    int32_t tap(int64_t x, int64_t y, int64_t c) const {
+    const std::byte* tap(int64_t x, int64_t y) const {
+        if (repeats_edge_) {
+            x = std::clamp<int64_t>(x, 0, in_.size[0] - 1);
+            y = std::clamp<int64_t>(y, 0, in_.size[1] - 1);
+        }
         const bool inside = x >= 0 && x < in_.size[0] && y >= 0 && y < in_.size[1];
-        return inside ? reinterpret_cast<const uint8_t*>(in_.at(x, y))[c] : fill_[0];
+        return inside ? in_.at(x, y) : reinterpret_cast<const std::byte*>(fill_);
     }
 
     const WarpPasses& passes_ = warp_passes();
     const Grid &out_, &in_;
-    const WarpOptions& options_;
+    bool repeats_edge_;
     Bounds bounds_;
     int64_t pixel_bytes_;
     Copy* copy_;
-    Blend* blend_;
     const uint8_t* first_;
+    Blend<uint8_t>* blend_;
+    Blend<float>* real_;
     uint8_t fill_[16] = {};
     Taps taps_;
 };
@@ -242,21 +264,20 @@ void WarpWalk::strip(int64_t column) {
     warp_passes().walk(place, here_, step_);
 }
 
-bool fits_warp_bytes(const Grid& out, const Grid& in, const AffineMap& map, bool linear) {
-    if (map.axes != 2 || out.dtype != in.dtype || out.stride[0] != out.channels || out.channel != 1) return false;
+bool fits_warp_picture(const Grid& out, const Grid& in, const AffineMap& map, bool linear) {
+    if (map.axes != 2 || out.dtype != in.dtype || out.stride[0] != out.channels || (out.channels != 1 && out.channel != 1)) return false;
     const auto extent = [&](int axis) {
         return static_cast<double>(std::abs(in.stride[axis]) * size_of(in.dtype)) * static_cast<double>(in.size[axis] + 4);
     };
     if (extent(0) + extent(1) > 0x1p31 || (in.channels != 1 && in.channel != 1)) return false;
     if (!linear) return copy_of(in.channels * size_of(in.dtype)) != nullptr;
-    if (in.dtype != DType::u8 || in.size[0] < 2 || in.size[1] < 2) return false;
+    if (in.size[0] < 2 || in.size[1] < 2 || in.channels == 2 || in.channels > 4) return false;
     const int64_t step = std::abs(in.stride[0]);
-    return (in.channels == 1 && step == 1) || (in.channels == 3 && (step == 3 || step == 4)) ||
-           (in.channels == 4 && step == 4);
+    return in.dtype == DType::f32 || (in.dtype == DType::u8 && (step == in.channels || (in.channels == 3 && step == 4)));
 }
 
-void warp_bytes(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options) {
-    ByteWarp(out, in, options).run(map);
+void warp_picture(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options) {
+    PictureWarp(out, in, options).run(map);
 }
 
 }  // namespace pixelmill

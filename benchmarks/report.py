@@ -1,0 +1,145 @@
+"""Writes the tables of docs/performance.md from benchmarks/results: for every workload and kind of files the newest.
+
+python benchmarks/report.py [--check]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import tables
+from workloads import AFTER_DECODING, WORKLOADS
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTHING = "Nothing has been measured yet."
+SOURCES = ("photographs", "synthetic")
+
+# A workload's results with the run they come from.
+Found = dict[tuple[str, str], tuple[dict[str, Any], dict[str, Any]]]
+
+
+def main() -> None:
+    """Write the page, or compare it with what would be written."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if the page is not up to date")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "performance.md")
+    parser.add_argument("--results", type=Path, default=ROOT / "benchmarks" / "results")
+    options = parser.parse_args()
+    old = options.page.read_text("utf-8")
+    new = page(old, [json.loads(path.read_text("utf-8")) for path in sorted(options.results.glob("*.json"))])
+    if new == old:
+        return
+    if options.check:
+        raise SystemExit(f"{options.page} is not up to date: python benchmarks/report.py writes it")
+    options.page.write_text(new, "utf-8")
+    print(f"written: {options.page}")
+
+
+def page(text: str, runs: Sequence[dict[str, Any]]) -> str:
+    """Replace what stands between the markers."""
+    speeds, stages = newest(runs, "workloads"), newest(runs, "stages")
+    sections = {
+        "overview": overview(speeds),
+        "results": "\n\n".join(speed_section(*key, *speeds[key]) for key in ordered(speeds)) or NOTHING,
+        "stages": "\n\n".join(stage_section(*key, *stages[key]) for key in ordered(stages)) or NOTHING,
+        "machines": machines([run for run, _ in [*speeds.values(), *stages.values()]]) or NOTHING,
+    }
+    for name, section in sections.items():
+        begin, end = f"<!-- {name}: written by benchmarks/report.py -->", f"<!-- end of {name} -->"
+        pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+        if len(pattern.findall(text)) != 1:
+            raise SystemExit(f"the page must have one {begin} before {end}")
+        replacement = f"{begin}\n\n{section}\n\n{end}"
+        text = pattern.sub(lambda _, replacement=replacement: replacement, text)  # type: ignore[misc]
+    return text
+
+
+def newest(runs: Iterable[dict[str, Any]], part: str) -> Found:
+    """Find the latest results for each workload and kind of files."""
+    found: Found = {}
+    for run in sorted(runs, key=lambda run: str(run["machine"]["date"])):
+        for name, result in run.get(part, {}).items():
+            found[result["data"]["source"], name] = run, result
+    return found
+
+
+def ordered(found: Found) -> list[tuple[str, str]]:
+    """Put photographs before synthetic files, and workloads in their order."""
+    names = list(WORKLOADS)
+    return sorted(found, key=lambda key: (SOURCES.index(key[0]), names.index(key[1])))
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table; all columns but the first are numbers."""
+    lines = [headings, ["---", *["---:"] * (len(headings) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def overview(found: Found) -> str:
+    """Set pixelmill, DALI, tf.data and the limit side by side."""
+    rows = []
+    for source, name in ordered(found):
+        contestants = found[source, name][1]["contestants"]
+        rates = [
+            max((row["median"] for row in contestants if row["peer"] == peer), default=None)
+            for peer in ("dali", "tfdata", "pillow", "limit")
+        ]
+        ours = next((row for row in contestants if row["peer"] == "pixelmill"), None)
+        if ours is not None:
+            ratio = f"{ours['ratio_to_dali']['median']:.2f}" if ours["ratio_to_dali"] else ""
+            cells = [tables.number(rate) if rate else "" for rate in (ours["median"], *rates)]
+            rows.append([f"{name}, {source}", *cells, ratio])
+    headings = ("images/s", "pixelmill", "DALI", "tf.data", "DataLoader + Pillow", "limit", "times DALI")
+    return table(headings, rows) if rows else NOTHING
+
+
+def speed_section(source: str, name: str, run: dict[str, Any], result: dict[str, Any]) -> str:
+    """Write a workload's table and its targets."""
+    options = run["options"]
+    seconds = options["seconds"] or WORKLOADS[name].seconds
+    lines = [
+        f"### {name}, {source}",
+        tables.about(result),
+        f"{options['threads']} threads, {options['rounds']} rounds of {seconds:g} s.",
+        table(tables.HEADINGS, [tables.row(contestant) for contestant in result["contestants"]]),
+        "\n".join(f"- {met}: {text}" for text, met in map(tables.target, result["targets"])),
+    ]
+    return "\n\n".join(line for line in lines if line)
+
+
+def stage_section(source: str, name: str, run: dict[str, Any], result: dict[str, Any]) -> str:
+    """Write where the work for a picture goes."""
+    per_image = result["instructions_per_image"]
+    rows = [[step, f"{count:,}", f"{count / per_image['Decode']:.1%}"] for step, count in per_image.items()]
+    met = "met" if result["after_decoding"] < AFTER_DECODING else "not met"
+    lines = [
+        f"### {name}, {source}",
+        table(("step", "instructions per image", "of decoding"), rows),
+        f"- {met}: all but reading and decoding is {result['after_decoding']:.1%} of decoding "
+        f"(below {AFTER_DECODING:.0%})",
+    ]
+    if result["time"]:
+        shares = ", ".join(f"{place} {share:.1%}" for place, share in result["time"].items())
+        lines[-1] += f"\n- processor time of the working thread: {shares}"
+    return "\n\n".join(lines)
+
+
+def machines(runs: Iterable[dict[str, Any]]) -> str:
+    """Describe the machine of every run that the tables come from."""
+    lines = []
+    for facts in {run["machine"]["date"]: run["machine"] for run in runs}.values():
+        versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
+        lines.append(
+            f"- {facts['date']}: {facts['processor']}, {facts['cores']} cores, {facts['memory_gigabytes']} GB, "
+            f"{facts['system']}; load {facts['load_before']} before; commit {facts['commit']}; {versions}"
+        )
+    return "\n".join(sorted(lines))
+
+
+if __name__ == "__main__":
+    main()

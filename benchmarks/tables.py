@@ -1,0 +1,76 @@
+"""The figures as rows of text, for the terminal and for docs/performance.md."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Any
+
+HEADINGS = (
+    "",
+    "images/s",
+    "best round",
+    "spread",
+    "times DALI",
+    "best by best",
+    "CPU ms/image",
+    "peak MB",
+    "first batch s",
+)
+# More is better for speed, less for everything else.
+TARGET_NAMES = {
+    "speed_vs_dali": "speed, times DALI's",
+    "speed_vs_tfdata": "speed, times that of tf.data's fastest variant",
+    "memory_vs_dali": "peak memory, share of DALI's",
+    "first_batch_seconds": "seconds from the start of the process to the first batch",
+}
+PEER_NAMES = {
+    "dali": "DALI",
+    "tfdata": "tf.data",
+    "pillow": "DataLoader + Pillow",
+    "limit": "limit",
+}
+
+
+def about(workload: dict[str, Any]) -> str:
+    """Say what was done to which files."""
+    files = workload["data"]
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(files["subsampling"].items()))
+    return (
+        f"{workload['title']}. {files['files']} files ({files['source']}), on average "
+        f"{files['mean_megapixels']:.2f} megapixels and {files['mean_kilobytes']:.0f} kB ({kinds}); "
+        f"batches of {workload['batch']}."
+    )
+
+
+def row(contestant: dict[str, Any]) -> list[str]:
+    """Give a contestant's figures under HEADINGS."""
+    rates, starts, ratio = contestant["rates"], contestant["first_batch_seconds"], contestant["ratio_to_dali"]
+    return [
+        name(contestant),
+        number(contestant["median"]),
+        number(contestant["best"]),
+        f"{(max(rates) - min(rates)) / contestant['median']:.0%}",
+        f"{ratio['median']:.2f}" if ratio else "",
+        f"{ratio['best']:.2f}" if ratio else "",
+        f"{median(contestant['cpu_milliseconds']):.2f}",
+        f"{contestant['peak_memory'] / 1e6:.0f}" if contestant["peer"] != "limit" else "",
+        f"{median(starts):.2f}" if starts else "",
+    ]
+
+
+def name(contestant: dict[str, Any]) -> str:
+    """Name peer and variant."""
+    peer = PEER_NAMES.get(contestant["peer"], contestant["peer"])
+    return f"{peer}: {contestant['variant']}" if contestant["variant"] else peer
+
+
+def number(rate: float) -> str:
+    """Write a rate with three figures."""
+    return f"{rate:.0f}" if rate >= 100 else f"{rate:.1f}"
+
+
+def target(wanted: dict[str, Any]) -> tuple[str, str]:
+    """Say what was asked and found, and whether that is met."""
+    bound = "at least" if wanted["name"].startswith("speed") else "at most"
+    text = f"{TARGET_NAMES[wanted['name']]}: {wanted['value']:.2f} ({bound} {wanted['limit']})"
+    return text, "met" if wanted["met"] else "not met"

@@ -1,0 +1,133 @@
+#include "colour.h"
+
+#include "convert.h"
+#include "four_bytes.h"
+#include "simd.h"
+
+#if PIXELMILL_AVX2
+#include <immintrin.h>
+#endif
+
+namespace pixelmill {
+
+namespace base {
+#define AVX2_CODE 0
+#include "colour.inl"
+#undef AVX2_CODE
+}  // namespace base
+
+#if PIXELMILL_AVX2
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace avx2 {
+#define AVX2_CODE 1
+#include "colour.inl"
+#undef AVX2_CODE
+}  // namespace avx2
+#pragma GCC pop_options
+#endif
+
+const ColourRows& colour_rows() {
+#if PIXELMILL_AVX2
+    if (simd_level() == SimdLevel::avx2) return avx2::colour_rows;
+#endif
+    return base::colour_rows;
+}
+
+namespace {
+
+// One row of any type and strides as packed floats.
+void load_row(float* out, const Raster& in, int64_t y) {
+    with_type(in.dtype, [&](auto zero) {
+        const auto* from = reinterpret_cast<const decltype(zero)*>(in.at(y, 0));
+        for (int64_t x = 0; x < in.width; ++x) {
+            for (int64_t c = 0; c < in.channels; ++c) *out++ = convert<float>(from[x * in.pixel + c * in.channel]);
+        }
+    });
+}
+
+void store_row(const Raster& out, int64_t y, const float* in) {
+    with_type(out.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        auto* to = reinterpret_cast<T*>(out.at(y, 0));
+        for (int64_t i = 0; i < out.width * out.channels; ++i) to[i] = convert<T>(in[i]);
+    });
+}
+
+// Calls `body(out, four-byte pixels)` for each row of a picture of bytes; strides nobody has a pass for go by a copy.
+template <class Body>
+void for_each_row(const Raster& out, const Raster& in, Arena& arena, Body&& body) {
+    Raster source = in;
+    if (!FourByteRows::fit(in)) {
+        source.data = arena.take(static_cast<size_t>(in.height * in.width * 3));
+        source.row = in.width * 3;
+        source.pixel = 3;
+        source.channel = 1;
+        auto* to = reinterpret_cast<uint8_t*>(source.data);
+        for (int64_t y = 0; y < in.height; ++y) {
+            for (int64_t x = 0; x < in.width; ++x) {
+                for (int64_t c = 0; c < 3; ++c) *to++ = static_cast<uint8_t>(*in.at(y, x, c));
+            }
+        }
+    }
+    const FourByteRows rows(source, arena);
+    const PixelRows& pixels = pixel_rows();
+    for (int64_t y = 0; y < out.height; ++y) body(reinterpret_cast<uint8_t*>(out.at(y, 0)), rows.row(pixels, y));
+}
+
+int place_of(DType dtype) {
+    switch (dtype) {
+        case DType::u8: return 0;
+        case DType::i16: return 1;
+        case DType::i32: return 2;
+        default: return 3;
+    }
+}
+
+}  // namespace
+
+void transform_colours(const Raster& out, const Raster& in, const ColourMatrix& matrix, Arena& arena) {
+    if (in.height == 0 || in.width == 0) return;
+    const ColourRows& rows = colour_rows();
+    if (in.dtype == DType::u8 && out.dtype == DType::u8) {
+        return for_each_row(out, in, arena, [&](uint8_t* to, const uint8_t* from) { rows.bytes(to, from, in.width, matrix); });
+    }
+    const bool direct = in.dtype == DType::f32 && in.pixel == 3 && in.channel == 1;
+    auto* from = arena.take<float>(static_cast<size_t>(3 * in.width));
+    auto* to = arena.take<float>(static_cast<size_t>(3 * in.width));
+    for (int64_t y = 0; y < in.height; ++y) {
+        if (!direct) load_row(from, in, y);
+        float* result = out.dtype == DType::f32 ? reinterpret_cast<float*>(out.at(y, 0)) : to;
+        rows.floats(result, direct ? reinterpret_cast<const float*>(in.at(y, 0)) : from, in.width, matrix);
+        if (result == to) store_row(out, y, to);
+    }
+}
+
+void to_gray(const Raster& out, const Raster& in, bool reversed, Arena& arena) {
+    if (in.height == 0 || in.width == 0) return;
+    const ColourRows& rows = colour_rows();
+    for_each_row(out, in, arena, [&](uint8_t* to, const uint8_t* from) { rows.gray(to, from, in.width, reversed); });
+}
+
+void reverse_channels(const Raster& out, const Raster& in, Arena& arena) {
+    if (in.height == 0 || in.width == 0) return;
+    const ColourRows& rows = colour_rows();
+    for_each_row(out, in, arena, [&](uint8_t* to, const uint8_t* from) { rows.reversed(to, from, in.width); });
+}
+
+void spread_gray(const Raster& out, const Raster& in, const uint32_t* table, Arena& arena) {
+    const PixelRows& rows = pixel_rows();
+    auto* line = arena.take<uint32_t>(static_cast<size_t>(in.width));
+    for (int64_t y = 0; y < in.height; ++y) {
+        const auto* from = reinterpret_cast<const uint8_t*>(in.at(y, 0));
+        for (int64_t x = 0; x < in.width; ++x) line[x] = table[from[x * in.pixel]];
+        rows.pack3(reinterpret_cast<uint8_t*>(out.at(y, 0)), reinterpret_cast<const uint8_t*>(line), in.width);
+    }
+}
+
+void multiply_add(const Value& out, const Value& in, float factor, float addend) {
+    const auto pass = colour_rows().multiply_add[place_of(out.dtype)][place_of(in.dtype)];
+    pass(out.data, in.data, in.elements(), factor, addend);
+}
+
+}  // namespace pixelmill

@@ -1,0 +1,43 @@
+// Colours: every output channel is a weighted sum of the input's channels. And brightness: one line for all elements.
+#pragma once
+
+#include <cstdint>
+
+#include "../value.h"
+#include "pointwise.h"
+
+namespace pixelmill {
+
+// out[i] = weight[i][0] * in[0] + weight[i][1] * in[1] + weight[i][2] * in[2] + offset[i], in single precision.
+struct ColourMatrix {
+    float weight[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    float offset[3] = {0, 0, 0};
+};
+
+// Three channels to three. Out is packed pixel by pixel; of any types.
+void transform_colours(const Raster& out, const Raster& in, const ColourMatrix& matrix, Arena& arena);
+
+// Bytes: red, green and blue (or the reverse) to one channel, 0.299, 0.587 and 0.114 of them.
+void to_gray(const Raster& out, const Raster& in, bool reversed, Arena& arena);
+
+// Bytes: the order of three channels reversed.
+void reverse_channels(const Raster& out, const Raster& in, Arena& arena);
+
+// Bytes: one channel to three, each by a table of its own: entry v holds the three bytes for v, the lowest first.
+void spread_gray(const Raster& out, const Raster& in, const uint32_t* table, Arena& arena);
+
+// Every element times `factor` plus `addend`, in single precision. Both are packed; types are u8, i16, i32 and f32.
+void multiply_add(const Value& out, const Value& in, float factor, float addend);
+
+// Row passes. A pixel of 4 bytes holds 3 channels.
+struct ColourRows {
+    void (*bytes)(uint8_t* out3, const uint8_t* in4, int64_t pixels, const ColourMatrix& matrix);
+    void (*floats)(float* out3, const float* in3, int64_t pixels, const ColourMatrix& matrix);  // out is not in
+    void (*gray)(uint8_t* out, const uint8_t* in4, int64_t pixels, bool reversed);
+    void (*reversed)(uint8_t* out3, const uint8_t* in4, int64_t pixels);
+    // By output and input type, in the order u8, i16, i32, f32.
+    void (*multiply_add[4][4])(void* out, const void* in, int64_t count, float factor, float addend);
+};
+const ColourRows& colour_rows();  // of the current SIMD level
+
+}  // namespace pixelmill

@@ -1,0 +1,162 @@
+// Included once per SIMD level; AVX2_CODE says which. The plain loops are the definition, vectors only shorten them.
+
+// To a byte: cut to the range, then half a level up.
+inline uint8_t byte_of(float x) {
+    x = x > 0.0f ? x : 0.0f;
+    x = x < 255.0f ? x : 255.0f;
+    return static_cast<uint8_t>(static_cast<int32_t>(x + 0.5f));
+}
+
+#if AVX2_CODE
+
+inline __m256i eight_bytes(__m256 x) {
+    x = _mm256_min_ps(_mm256_max_ps(x, _mm256_setzero_ps()), _mm256_set1_ps(255.0f));
+    return _mm256_cvttps_epi32(_mm256_add_ps(x, _mm256_set1_ps(0.5f)));
+}
+
+// Eight pixels of 4 bytes, of which the fourth is dropped.
+inline void store_three(uint8_t* out, __m256i pixels) {
+    const __m256i drop = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+    const __m256i join = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+    const __m256i three = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(pixels, drop), join);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(three));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 16), _mm256_extracti128_si256(three, 1));
+}
+
+struct EightColours {
+    __m256 weight[3][3], offset[3];
+
+    explicit EightColours(const ColourMatrix& matrix) {
+        for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 3; ++j) weight[i][j] = _mm256_set1_ps(matrix.weight[i][j]);
+            offset[i] = _mm256_set1_ps(matrix.offset[i]);
+        }
+    }
+    __m256i channel(int i, __m256 r, __m256 g, __m256 b) const {
+        const __m256 two = _mm256_add_ps(_mm256_mul_ps(weight[i][0], r), _mm256_mul_ps(weight[i][1], g));
+        return eight_bytes(_mm256_add_ps(_mm256_add_ps(two, _mm256_mul_ps(weight[i][2], b)), offset[i]));
+    }
+};
+
+#endif
+
+inline float mixed(const ColourMatrix& m, int i, float r, float g, float b) {
+    return ((m.weight[i][0] * r + m.weight[i][1] * g) + m.weight[i][2] * b) + m.offset[i];
+}
+
+inline void bytes(uint8_t* out, const uint8_t* in, int64_t pixels, const ColourMatrix& matrix) {
+    int64_t x = 0;
+#if AVX2_CODE
+    const EightColours colours(matrix);
+    const __m256i byte = _mm256_set1_epi32(255);
+    for (; x + 8 <= pixels; x += 8) {
+        const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x));
+        const __m256 r = _mm256_cvtepi32_ps(_mm256_and_si256(four, byte));
+        const __m256 g = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(four, 8), byte));
+        const __m256 b = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(four, 16), byte));
+        const __m256i first = colours.channel(0, r, g, b), second = colours.channel(1, r, g, b);
+        const __m256i third = colours.channel(2, r, g, b);
+        store_three(out + 3 * x, _mm256_or_si256(_mm256_or_si256(first, _mm256_slli_epi32(second, 8)), _mm256_slli_epi32(third, 16)));
+    }
+#endif
+    for (; x < pixels; ++x) {
+        const float r = in[4 * x], g = in[4 * x + 1], b = in[4 * x + 2];
+        for (int i = 0; i < 3; ++i) out[3 * x + i] = byte_of(mixed(matrix, i, r, g, b));
+    }
+}
+
+inline void floats(float* out, const float* in, int64_t pixels, const ColourMatrix& matrix) {
+    int64_t x = 0;
+#if AVX2_CODE
+    // Two pixels, one in each half; the fourth place is written, then overwritten by the next pixel.
+    __m256 column[3];
+    const auto both = [](const float (&v)[4]) { return _mm256_broadcast_ps(reinterpret_cast<const __m128*>(v)); };
+    for (int j = 0; j < 3; ++j) column[j] = both({matrix.weight[0][j], matrix.weight[1][j], matrix.weight[2][j], 0});
+    const __m256 offset = both({matrix.offset[0], matrix.offset[1], matrix.offset[2], 0});
+    for (; x + 3 <= pixels; x += 2) {
+        const __m256 two = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(in + 3 * x)), _mm_loadu_ps(in + 3 * x + 3), 1);
+        __m256 sum = _mm256_mul_ps(column[0], _mm256_permute_ps(two, 0x00));
+        sum = _mm256_add_ps(sum, _mm256_mul_ps(column[1], _mm256_permute_ps(two, 0x55)));
+        sum = _mm256_add_ps(_mm256_add_ps(sum, _mm256_mul_ps(column[2], _mm256_permute_ps(two, 0xAA))), offset);
+        _mm_storeu_ps(out + 3 * x, _mm256_castps256_ps128(sum));
+        _mm_storeu_ps(out + 3 * x + 3, _mm256_extractf128_ps(sum, 1));
+    }
+#endif
+    for (; x < pixels; ++x) {
+        const float r = in[3 * x], g = in[3 * x + 1], b = in[3 * x + 2];
+        for (int i = 0; i < 3; ++i) out[3 * x + i] = mixed(matrix, i, r, g, b);
+    }
+}
+
+// 0.299, 0.587 and 0.114 in parts of 2^15.
+inline void gray(uint8_t* out, const uint8_t* in, int64_t pixels, bool reversed) {
+    const int32_t red = reversed ? 3735 : 9798, green = 19235, blue = reversed ? 9798 : 3735;
+    int64_t x = 0;
+#if AVX2_CODE
+    const __m256i even = _mm256_set1_epi32(0x00ff00ff), outer = _mm256_set1_epi32(blue << 16 | red), middle = _mm256_set1_epi32(green);
+    const __m256i half = _mm256_set1_epi32(1 << 14), join = _mm256_setr_epi32(0, 4, 0, 0, 0, 0, 0, 0);
+    for (; x + 8 <= pixels; x += 8) {
+        const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x));
+        __m256i sum = _mm256_madd_epi16(_mm256_and_si256(four, even), outer);
+        sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_and_si256(_mm256_srli_epi32(four, 8), even), middle));
+        sum = _mm256_srli_epi32(_mm256_add_epi32(sum, half), 15);
+        const __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(sum, sum), sum);
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(out + x), _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(packed, join)));
+    }
+#endif
+    for (; x < pixels; ++x) {
+        out[x] = static_cast<uint8_t>((in[4 * x] * red + in[4 * x + 1] * green + in[4 * x + 2] * blue + (1 << 14)) >> 15);
+    }
+}
+
+inline void reversed(uint8_t* out, const uint8_t* in, int64_t pixels) {
+    int64_t x = 0;
+#if AVX2_CODE
+    const __m256i turn = _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 1, 0, 3, 6, 5, 4, 7, 10, 9, 8, 11, 14, 13, 12, 15));
+    for (; x + 8 <= pixels; x += 8) {
+        store_three(out + 3 * x, _mm256_shuffle_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x)), turn));
+    }
+#endif
+    for (; x < pixels; ++x) {
+        for (int i = 0; i < 3; ++i) out[3 * x + i] = in[4 * x + 2 - i];
+    }
+}
+
+template <class Out, class In>
+inline void multiply_add(void* out, const void* in, int64_t count, float factor, float addend) {
+    auto* to = static_cast<Out*>(out);
+    const auto* from = static_cast<const In*>(in);
+    for (int64_t i = 0; i < count; ++i) to[i] = convert<Out>(static_cast<float>(from[i]) * factor + addend);
+}
+
+inline void multiply_add_bytes(void* out, const void* in, int64_t count, float factor, float addend) {
+    auto* to = static_cast<uint8_t*>(out);
+    const auto* from = static_cast<const uint8_t*>(in);
+    int64_t i = 0;
+#if AVX2_CODE
+    const __m256 multiply = _mm256_set1_ps(factor), add = _mm256_set1_ps(addend);
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    for (; i + 32 <= count; i += 32) {
+        __m256i part[4];
+        for (int k = 0; k < 4; ++k) {
+            const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + i + 8 * k));
+            const __m256 x = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(eight));
+            part[k] = eight_bytes(_mm256_add_ps(_mm256_mul_ps(x, multiply), add));
+        }
+        const __m256i low = _mm256_packs_epi32(part[0], part[1]), high = _mm256_packs_epi32(part[2], part[3]);
+        const __m256i all = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), all);
+    }
+#endif
+    for (; i < count; ++i) to[i] = byte_of(static_cast<float>(from[i]) * factor + addend);
+}
+
+constexpr ColourRows colour_rows{
+    bytes,
+    floats,
+    gray,
+    reversed,
+    {{multiply_add_bytes, multiply_add<uint8_t, int16_t>, multiply_add<uint8_t, int32_t>, multiply_add<uint8_t, float>},
+     {multiply_add<int16_t, uint8_t>, multiply_add<int16_t, int16_t>, multiply_add<int16_t, int32_t>, multiply_add<int16_t, float>},
+     {multiply_add<int32_t, uint8_t>, multiply_add<int32_t, int16_t>, multiply_add<int32_t, int32_t>, multiply_add<int32_t, float>},
+     {multiply_add<float, uint8_t>, multiply_add<float, int16_t>, multiply_add<float, int32_t>, multiply_add<float, float>}}};

@@ -1,0 +1,162 @@
+"""What Python's own operators do on nodes: arithmetic, comparisons and subscripts build graphs."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from pixelmill.operators.arithmetic import OPERATIONS
+from pixelmill.operators.declare import REGISTRY, Operator
+from pixelmill.operators.subscripts import SUBSCRIPT, subscripts
+from pixelmill.types import DALIDataType
+
+
+class NodeOperators:
+    """The operators of a node. Types follow DALI's promotion, shapes are stretched as NumPy stretches them."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # array + node is the node's business
+    __iter__ = None  # a node has subscripts, but how many is known only when the pipeline runs
+    __hash__ = object.__hash__
+
+    def _call(self, spec: Operator, *inputs: Any, **arguments: Any) -> Any:
+        raise NotImplementedError
+
+    def _operate(self, operation: str, *operands: Any) -> Self:
+        node: Self = self._call(OPERATIONS[operation], *operands)
+        return node
+
+    def __add__(self, other: Any) -> Self:
+        return self._operate("add", self, other)
+
+    def __radd__(self, other: Any) -> Self:
+        return self._operate("add", other, self)
+
+    def __sub__(self, other: Any) -> Self:
+        return self._operate("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Self:
+        return self._operate("sub", other, self)
+
+    def __mul__(self, other: Any) -> Self:
+        return self._operate("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Self:
+        return self._operate("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Self:
+        return self._operate("fdiv", self, other)
+
+    def __rtruediv__(self, other: Any) -> Self:
+        return self._operate("fdiv", other, self)
+
+    def __floordiv__(self, other: Any) -> Self:
+        return self._operate("div", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Self:
+        return self._operate("div", other, self)
+
+    def __mod__(self, other: Any) -> Self:
+        return self._operate("mod", self, other)
+
+    def __rmod__(self, other: Any) -> Self:
+        return self._operate("mod", other, self)
+
+    def __pow__(self, other: Any) -> Self:
+        return self._operate("pow", self, other)
+
+    def __rpow__(self, other: Any) -> Self:
+        return self._operate("pow", other, self)
+
+    def __eq__(self, other: object) -> Self:  # type: ignore[override]
+        return self._operate("eq", self, other)
+
+    def __ne__(self, other: object) -> Self:  # type: ignore[override]
+        return self._operate("neq", self, other)
+
+    def __lt__(self, other: Any) -> Self:
+        return self._operate("lt", self, other)
+
+    def __le__(self, other: Any) -> Self:
+        return self._operate("leq", self, other)
+
+    def __gt__(self, other: Any) -> Self:
+        return self._operate("gt", self, other)
+
+    def __ge__(self, other: Any) -> Self:
+        return self._operate("geq", self, other)
+
+    def __and__(self, other: Any) -> Self:
+        return self._operate("bitand", self, other)
+
+    def __rand__(self, other: Any) -> Self:
+        return self._operate("bitand", other, self)
+
+    def __or__(self, other: Any) -> Self:
+        return self._operate("bitor", self, other)
+
+    def __ror__(self, other: Any) -> Self:
+        return self._operate("bitor", other, self)
+
+    def __xor__(self, other: Any) -> Self:
+        return self._operate("bitxor", self, other)
+
+    def __rxor__(self, other: Any) -> Self:
+        return self._operate("bitxor", other, self)
+
+    def __lshift__(self, other: Any) -> Self:
+        return self._operate("lshift", self, other)
+
+    def __rlshift__(self, other: Any) -> Self:
+        return self._operate("lshift", other, self)
+
+    def __rshift__(self, other: Any) -> Self:
+        return self._operate("rshift", self, other)
+
+    def __rrshift__(self, other: Any) -> Self:
+        return self._operate("rshift", other, self)
+
+    def __neg__(self) -> Self:
+        return self._operate("minus", self)
+
+    def __pos__(self) -> Self:
+        return self
+
+    def __invert__(self) -> Self:
+        return self._operate("bitnot", self)
+
+    def __abs__(self) -> Self:
+        return self._operate("abs", self)
+
+    def __getitem__(self, key: Any) -> Self:
+        """Take a part: numbers, nodes and slices for axes, and `newaxis` for new ones."""
+        bounds, axes, names = subscripts(key)
+        node: Self = self
+        if bounds:
+            node = self._call(SUBSCRIPT, self, *(bound for four in bounds for bound in four))
+        if axes:
+            node = self._call(REGISTRY["expand_dims"], node, axes=axes, new_axis_names=names)
+        return node
+
+    def shape(self, *, dtype: DALIDataType | None = None, device: str = "cpu") -> Self:
+        """Give the extents of each sample.
+
+        Args:
+            dtype: The type of the numbers, int64 when left out.
+            device: Accepted for compatibility.
+        """
+        node: Self = self._call(REGISTRY["shapes"], self, dtype=dtype)
+        return node
+
+    def property(self, key: str, *, device: str = "cpu") -> Self:
+        """Give what is known about each sample beside its elements, as bytes.
+
+        Args:
+            key: `"source_info"` for where it came from, `"layout"` for the names of its axes.
+            device: Accepted for compatibility.
+        """
+        node: Self = self._call(REGISTRY["get_property"], self, key=key)
+        return node
+
+    def source_info(self, *, device: str = "cpu") -> Self:
+        """Say where each sample came from, as bytes."""
+        return self.property("source_info", device=device)

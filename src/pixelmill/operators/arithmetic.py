@@ -1,0 +1,78 @@
+"""Arithmetic on nodes: what `+`, `<` and `math.sqrt` are lowered to. Chains of it are fused, see engine/fusion.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from pixelmill.errors import ArgumentError
+from pixelmill.operators.declare import COMMON_IGNORED, Operator, Tensor
+from pixelmill.operators.program import step
+
+# The names of operations and of their operands; the core knows them by the same names.
+OPERANDS = {
+    **dict.fromkeys(("minus", "abs", "fabs", "floor", "ceil", "sqrt", "rsqrt", "cbrt", "exp"), ("x",)),
+    **dict.fromkeys(("log", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan"), ("x",)),
+    **dict.fromkeys(("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "bitnot"), ("x",)),
+    **dict.fromkeys(("add", "sub", "mul", "div", "fdiv", "mod", "min", "max", "atan2"), ("a", "b")),
+    **dict.fromkeys(("eq", "neq", "lt", "leq", "gt", "geq"), ("a", "b")),
+    **dict.fromkeys(("bitand", "bitor", "bitxor", "lshift", "rshift"), ("a", "b")),
+    **dict.fromkeys(("pow", "fpow"), ("base", "exponent")),
+    "clamp": ("value", "lo", "hi"),
+}
+ON_BITS = frozenset({"bitand", "bitor", "bitxor", "bitnot", "lshift", "rshift"})
+
+
+def arithmetic(operation: str, *operands: Tensor) -> Tensor:
+    """Add one operation; types follow DALI's promotion, shapes are stretched as NumPy's are."""
+    for operand in operands:
+        if operation in ON_BITS and _is_constant(operand) and operand.step.params["value"].dtype.kind == "f":
+            raise ArgumentError(f"{operation}: works on bits and so on integers only, got {_constant(operand)}")
+    return step("arithmetic", *operands, gives=common_layout(operation, operands), operation=operation)
+
+
+def common_layout(operation: str, operands: Sequence[Tensor]) -> str:
+    """Give the names of the axes of a result: those of the operand with most axes, which the others' must end."""
+    layout = ""
+    for operand in operands:
+        shorter, longer = sorted((layout, operand.layout), key=len)
+        if not longer.endswith(shorter):
+            raise ArgumentError(
+                f"{operation}: the axes {layout!r} and {operand.layout!r} do not fit together; they must be the same, "
+                "or one the last axes of the other"
+            )
+        layout = longer
+    most = max((operand.step.params["value"].ndim for operand in operands if _is_constant(operand)), default=0)
+    return layout if most <= len(layout) else ""
+
+
+def _is_constant(operand: Tensor) -> bool:
+    return operand.step.kind == "constant"
+
+
+def _constant(operand: Tensor) -> str:
+    return str(operand.step.params["value"].tolist())
+
+
+def _operation(name: str, operands: tuple[str, ...]) -> Operator:
+    return Operator(
+        name=name,
+        body=partial(arithmetic, name),
+        inputs=operands,
+        optional_inputs=0,
+        many_inputs=False,
+        input_docs=dict.fromkeys(operands, "A node or a constant."),
+        arguments={},
+        summary=f"Arithmetic: {name}.",
+        details="",
+        draws=False,
+        outputs=1,
+        renamed={},
+        ignored=COMMON_IGNORED,
+        aliases=(),
+        class_name=name.capitalize(),
+    )
+
+
+# They are no functions of `fn`; nodes and `math` offer them.
+OPERATIONS = {name: _operation(name, operands) for name, operands in OPERANDS.items()}

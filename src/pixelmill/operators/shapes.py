@@ -1,0 +1,2 @@
+"""Shapes."""
+from __future__ import annotations

@@ -1,0 +1,102 @@
+"""Subscripts of nodes: `x[1:3, :, 0, index]`, and new axes in between."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pixelmill.errors import ArgumentError
+from pixelmill.operators.declare import COMMON_IGNORED, Operator, Tensor
+from pixelmill.operators.program import step
+
+# Of one axis: an index, or first, end and step of a slice.
+Bounds = tuple[Any, Any, Any, Any]
+WHOLE: Bounds = (None, None, None, None)
+
+
+class NewAxis:
+    """A new axis of extent 1 in a subscript, with a name where the node has names for its axes.
+
+    Args:
+        name: One letter.
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        if name is not None and (not isinstance(name, str) or len(name) != 1):
+            raise ArgumentError(f"newaxis: the name of an axis is one letter, got {name!r}")
+        self.name = name
+
+    def __call__(self, name: str | None = None) -> NewAxis:
+        """Give a new axis with a name: `newaxis("C")`."""
+        return NewAxis(name)
+
+    def __repr__(self) -> str:
+        return "newaxis" if self.name is None else f"newaxis({self.name!r})"
+
+
+newaxis = NewAxis()
+
+
+def subscripts(key: Any) -> tuple[list[Bounds], list[int], str | None]:
+    """Take a subscript apart.
+
+    Returns:
+        The bounds of every axis that is named, empty when all of it is taken; the places of new axes; their names.
+    """
+    items = key if isinstance(key, tuple) else (key,)
+    bounds: list[Bounds] = []
+    axes: list[int] = []
+    names = ""
+    axis = 0
+    for item in items:
+        if isinstance(item, NewAxis):
+            axes.append(axis)
+            names += item.name or ""
+        else:
+            bounds.append(_bounds(item))
+        axis += isinstance(item, NewAxis) or bounds[-1][0] is None
+    only_new = axes and isinstance(items[-1], NewAxis) and all(four is WHOLE for four in bounds)
+    return [] if only_new else bounds, axes, names or None
+
+
+def _bounds(item: Any) -> Bounds:
+    if item is None:
+        return WHOLE
+    if isinstance(item, slice):
+        return WHOLE if item == slice(None) else (None, item.start, item.stop, item.step)
+    return (item, None, None, None)
+
+
+def _subscript(data: Tensor, *bounds: Tensor | None) -> Tensor:
+    for bound in bounds:
+        if bound is not None and bound.step.kind == "constant":
+            value = bound.step.params["value"]
+            if value.dtype.kind not in "iub" or value.ndim > 0:
+                raise ArgumentError(f"an index must be a whole number, got {value.tolist()}")
+    for steps in bounds[3::4]:
+        if steps is not None and steps.step.kind == "constant" and steps.step.params["value"] == 0:
+            raise ArgumentError("the step of a slice must not be 0")
+    count = len(bounds) // 4
+    if data.layout and count > len(data.layout):
+        raise ArgumentError(f"{count} indices are too many for the axes {data.layout!r}")
+    indexed = {axis for axis in range(count) if bounds[4 * axis] is not None}
+    layout = "".join(letter for axis, letter in enumerate(data.layout) if axis not in indexed)
+    return step("subscript", data, *bounds, gives=layout)
+
+
+SUBSCRIPT = Operator(
+    name="subscript",
+    body=_subscript,
+    inputs=("data", "bounds"),
+    optional_inputs=1,
+    many_inputs=True,
+    input_docs={"data": "Any array.", "bounds": "Four for every axis: index, first, end and step."},
+    arguments={},
+    summary="Take a part of each sample.",
+    details="",
+    draws=False,
+    outputs=1,
+    renamed={},
+    ignored=COMMON_IGNORED,
+    aliases=(),
+    class_name="Subscript",
+)

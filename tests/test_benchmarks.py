@@ -1,0 +1,91 @@
+"""The benchmark programs run and say what they should. No speed is asked for."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pixelmill.create import create_photo_folder
+
+ROOT = Path(__file__).parents[1]
+BENCHMARKS = ROOT / "benchmarks"
+
+
+def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(BENCHMARKS / script), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the results of a very short run."""
+    folder = tmp_path_factory.mktemp("bench")
+    create_photo_folder(folder / "photos", 8, size_mean=(60, 70), classes=2)
+    options = ("--rounds", "1", "--seconds", "0.3", "--starts", "1", "--peers", "pixelmill", "pillow")
+    done = run("run.py", "train", "--small", folder / "photos", *options, "--json", folder / "results" / "one.json")
+    assert done.returncode == 0, done.stderr
+    assert "not the same work" not in done.stdout
+    assert "left out" not in done.stdout
+    return folder / "results"
+
+
+def test_results_have_their_fields(results: Path) -> None:
+    result: dict[str, Any] = json.loads((results / "one.json").read_text("utf-8"))
+    assert {"date", "processor", "cores", "commit", "versions", "load_before", "load_after"} <= result["machine"].keys()
+    assert result["options"] == {"threads": 2, "rounds": 1, "seconds": 0.3, "starts": 1}
+    train = result["workloads"]["train"]
+    assert train["data"]["source"] == "photographs"
+    assert train["data"]["files"] == 8
+    assert [contestant["peer"] for contestant in train["contestants"]] == ["pixelmill", "pillow"]
+    for contestant in train["contestants"]:
+        assert len(contestant["rates"]) == len(contestant["cpu_milliseconds"]) == 1
+        assert contestant["best"] >= contestant["median"] > 0
+        assert contestant["peak_memory"] > 1e6
+        assert contestant["first_batch_seconds"][0] > 0
+        assert contestant["batch"]["shape"] == [64, 3, 224, 224]
+        assert contestant["batch"]["dtype"] == "float32"
+    assert [target["name"] for target in train["targets"]] == ["first_batch_seconds"]
+
+
+def test_report_writes_results_between_the_markers(results: Path, tmp_path: Path) -> None:
+    page = tmp_path / "performance.md"
+    shutil.copy(ROOT / "docs" / "performance.md", page)
+    before = page.read_text("utf-8")
+    assert run("report.py", "--page", page, "--results", results).returncode == 0
+    after = page.read_text("utf-8")
+    assert after != before
+    assert "### train, photographs" in after
+    assert "| DataLoader + Pillow |" in after
+    assert run("report.py", "--page", page, "--results", results, "--check").returncode == 0
+
+
+def test_page_shows_the_results_of_the_repository() -> None:
+    done = run("report.py", "--check")
+    assert done.returncode == 0, done.stderr
+
+
+def test_unknown_workload_is_named() -> None:
+    done = run("run.py", "trian")
+    assert done.returncode == 2
+    assert "'trian'; there are: train, val" in done.stderr
+
+
+def test_callgrind_profile_is_read(tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("callgrind", BENCHMARKS / "callgrind.py")
+    assert spec is not None and spec.loader is not None
+    callgrind = importlib.util.module_from_spec(spec)
+    sys.modules["callgrind"] = callgrind
+    spec.loader.exec_module(callgrind)
+    text = "events: Ir\n\nfn=outer\n10 5\n11 7\ncfn=inner(int)\ncalls=3 20\n12 300\n13 1\n\nfn=inner(int)\n20 300\n"
+    (tmp_path / "profile").write_text(text, "utf-8")
+    profile = callgrind.read(tmp_path / "profile")
+    assert profile.own == {"outer": 13, "inner(int)": 300}
+    assert profile.total == {"inner(int)": 300}
+    assert profile.calls == {"inner(int)": 3}
