@@ -16,6 +16,7 @@ def contestants(records: Sequence[Record]) -> list[dict[str, Any]]:
     return [
         {
             **asdict(record),
+            "batch": {key: value for key, value in record.batch.items() if key != "means"},
             "rates": [round(rate, 2) for rate in record.rates],
             "cpu_milliseconds": [round(cost, 4) for cost in record.cpu_milliseconds],
             "first_batch_seconds": [round(seconds, 3) for seconds in record.first_batch_seconds],

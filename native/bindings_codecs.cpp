@@ -40,6 +40,7 @@ ForeignPicture call_python(nb::handle decode, Bytes file, const ImageInfo& info,
         picture.width = static_cast<int64_t>(array.shape(1));
         picture.channels = static_cast<int>(array.shape(2));
         picture.bits = array.dtype().bits;
+        picture.oriented = info.format == ImageFormat::tiff;  // Pillow turns these and no others
         picture.data = allocate(static_cast<int64_t>(array.nbytes()));
         std::memcpy(picture.data, array.data(), array.nbytes());
         return picture;

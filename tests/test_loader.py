@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
@@ -371,6 +372,7 @@ def opened(kind: str, pipe: Pipeline) -> Any:
 @pytest.mark.parametrize("kind", ["loader", "iterator"])
 @pytest.mark.parametrize("python", BOTH)
 def test_abandoned_half_way_its_threads_are_gone(files: list[str], kind: str, python: bool) -> None:
+    gc.collect()
     before = tasks()
     for _ in range(3):
         batches = opened(kind, pictures(files, python=python, num_threads=3))

@@ -115,13 +115,17 @@ void reverse_channels(const Raster& out, const Raster& in, Arena& arena) {
     for_each_row(out, in, arena, [&](uint8_t* to, const uint8_t* from) { rows.reversed(to, from, in.width); });
 }
 
-void spread_gray(const Raster& out, const Raster& in, const uint32_t* table, Arena& arena) {
-    const PixelRows& rows = pixel_rows();
-    auto* line = arena.take<uint32_t>(static_cast<size_t>(in.width));
+void spread_gray(const Raster& out, const Raster& in, const uint8_t* table, int neutral, Arena& arena) {
+    const ColourRows& rows = colour_rows();
+    auto* line = arena.take<uint8_t>(static_cast<size_t>(in.width));
+    const bool direct = table == nullptr && in.pixel == 1;
     for (int64_t y = 0; y < in.height; ++y) {
         const auto* from = reinterpret_cast<const uint8_t*>(in.at(y, 0));
-        for (int64_t x = 0; x < in.width; ++x) line[x] = table[from[x * in.pixel]];
-        rows.pack3(reinterpret_cast<uint8_t*>(out.at(y, 0)), reinterpret_cast<const uint8_t*>(line), in.width);
+        for (int64_t x = 0; x < in.width && !direct; ++x) {
+            const uint8_t level = from[x * in.pixel];
+            line[x] = table == nullptr ? level : table[level];
+        }
+        rows.spread(reinterpret_cast<uint8_t*>(out.at(y, 0)), direct ? from : line, in.width, neutral);
     }
 }
 

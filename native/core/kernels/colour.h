@@ -23,8 +23,8 @@ void to_gray(const Raster& out, const Raster& in, bool reversed, Arena& arena);
 // Bytes: the order of three channels reversed.
 void reverse_channels(const Raster& out, const Raster& in, Arena& arena);
 
-// Bytes: one channel to three, each by a table of its own: entry v holds the three bytes for v, the lowest first.
-void spread_gray(const Raster& out, const Raster& in, const uint32_t* table, Arena& arena);
+// Bytes: one channel, by a table, to the first of three; the others are its copies, or `neutral` where that is not -1.
+void spread_gray(const Raster& out, const Raster& in, const uint8_t* table, int neutral, Arena& arena);
 
 // Every element times `factor` plus `addend`, in single precision. Both are packed; types are u8, i16, i32 and f32.
 void multiply_add(const Value& out, const Value& in, float factor, float addend);
@@ -35,6 +35,7 @@ struct ColourRows {
     void (*floats)(float* out3, const float* in3, int64_t pixels, const ColourMatrix& matrix);  // out is not in
     void (*gray)(uint8_t* out, const uint8_t* in4, int64_t pixels, bool reversed);
     void (*reversed)(uint8_t* out3, const uint8_t* in4, int64_t pixels);
+    void (*spread)(uint8_t* out3, const uint8_t* in, int64_t pixels, int neutral);
     // By output and input type, in the order u8, i16, i32, f32.
     void (*multiply_add[4][4])(void* out, const void* in, int64_t count, float factor, float addend);
 };

@@ -38,6 +38,8 @@ struct EightColours {
     }
 };
 
+inline __m256 in_both_halves(float a, float b, float c) { return _mm256_setr_ps(a, b, c, 0, a, b, c, 0); }
+
 #endif
 
 inline float mixed(const ColourMatrix& m, int i, float r, float g, float b) {
@@ -70,9 +72,8 @@ inline void floats(float* out, const float* in, int64_t pixels, const ColourMatr
 #if AVX2_CODE
     // Two pixels, one in each half; the fourth place is written, then overwritten by the next pixel.
     __m256 column[3];
-    const auto both = [](const float (&v)[4]) { return _mm256_broadcast_ps(reinterpret_cast<const __m128*>(v)); };
-    for (int j = 0; j < 3; ++j) column[j] = both({matrix.weight[0][j], matrix.weight[1][j], matrix.weight[2][j], 0});
-    const __m256 offset = both({matrix.offset[0], matrix.offset[1], matrix.offset[2], 0});
+    for (int j = 0; j < 3; ++j) column[j] = in_both_halves(matrix.weight[0][j], matrix.weight[1][j], matrix.weight[2][j]);
+    const __m256 offset = in_both_halves(matrix.offset[0], matrix.offset[1], matrix.offset[2]);
     for (; x + 3 <= pixels; x += 2) {
         const __m256 two = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(in + 3 * x)), _mm_loadu_ps(in + 3 * x + 3), 1);
         __m256 sum = _mm256_mul_ps(column[0], _mm256_permute_ps(two, 0x00));
@@ -122,6 +123,36 @@ inline void reversed(uint8_t* out, const uint8_t* in, int64_t pixels) {
     }
 }
 
+inline void spread(uint8_t* out, const uint8_t* in, int64_t pixels, int neutral) {
+    int64_t x = 0;
+#if AVX2_CODE
+    __m128i order[3], rest[3];
+    for (int part = 0; part < 3; ++part) {
+        alignas(16) int8_t from[16], filling[16];
+        for (int i = 0; i < 16; ++i) {
+            const int at = 16 * part + i;
+            const bool copied = neutral < 0 || at % 3 == 0;
+            from[i] = static_cast<int8_t>(copied ? at / 3 : -1);
+            filling[i] = static_cast<int8_t>(copied ? 0 : neutral);
+        }
+        order[part] = _mm_load_si128(reinterpret_cast<const __m128i*>(from));
+        rest[part] = _mm_load_si128(reinterpret_cast<const __m128i*>(filling));
+    }
+    for (; x + 16 <= pixels; x += 16) {
+        const __m128i sixteen = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + x));
+        for (int part = 0; part < 3; ++part) {
+            const __m128i spread = _mm_or_si128(_mm_shuffle_epi8(sixteen, order[part]), rest[part]);
+            _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * x + 16 * part), spread);
+        }
+    }
+#endif
+    for (; x < pixels; ++x) {
+        const auto other = static_cast<uint8_t>(neutral < 0 ? in[x] : neutral);
+        out[3 * x] = in[x];
+        out[3 * x + 1] = out[3 * x + 2] = other;
+    }
+}
+
 template <class Out, class In>
 inline void multiply_add(void* out, const void* in, int64_t count, float factor, float addend) {
     auto* to = static_cast<Out*>(out);
@@ -156,6 +187,7 @@ constexpr ColourRows colour_rows{
     floats,
     gray,
     reversed,
+    spread,
     {{multiply_add_bytes, multiply_add<uint8_t, int16_t>, multiply_add<uint8_t, int32_t>, multiply_add<uint8_t, float>},
      {multiply_add<int16_t, uint8_t>, multiply_add<int16_t, int16_t>, multiply_add<int16_t, int32_t>, multiply_add<int16_t, float>},
      {multiply_add<int32_t, uint8_t>, multiply_add<int32_t, int16_t>, multiply_add<int32_t, int32_t>, multiply_add<int32_t, float>},

@@ -46,6 +46,7 @@ Taps taps_of(const AxisFilter& filter, int64_t i, int64_t base, int64_t source, 
     while (ends - begins > 1 && weight[begins] == 0) ++begins;
     while (ends - begins > 1 && weight[ends - 1] == 0) --ends;
     for (int k = begins; k < ends; ++k) weight[k - begins] = weight[k] * unit;
+    if (ends - begins == 1) weight[0] = 1;  // exactly, because a copy is exact
     return {std::clamp<int64_t>(first + begins, 0, source - 1), ends - begins};
 }
 
@@ -86,7 +87,7 @@ void align(AxisPlan& plan, T* weights, int32_t* first, const int32_t* taps, int6
         std::fill(mine, mine + first[i] - from, T{0});
         first[i] = from;
     }
-    for (int64_t i = plan.count; i < padded(plan.count, 4); ++i) {
+    for (int64_t i = plan.count; i < padded(plan.count, 8); ++i) {
         first[i] = first[last];
         std::copy_n(weights + int64_t{last} * plan.stride, plan.stride, weights + i * plan.stride);
     }
@@ -138,7 +139,7 @@ struct Memory {
 };
 
 Memory memory_for(AxisPlan& plan, const AxisFilter& filter, int64_t source, Weights kind, Arena& arena) {
-    const auto rows = static_cast<size_t>(padded(plan.count, 4));
+    const auto rows = static_cast<size_t>(padded(plan.count, 8));
     plan.stride = static_cast<int32_t>(padded(std::min<int64_t>(filter.support, source), 4));
     const size_t weights = rows * static_cast<size_t>(plan.stride);
     Memory memory{};
@@ -159,6 +160,10 @@ AxisPlan plan_axis(const Axis& axis, const AxisFilter& filter, bool innermost, i
                    Arena& arena) {
     AxisPlan plan;
     plan.count = static_cast<int32_t>(axis.count);
+    plan.support = filter.support;
+    plan.out = static_cast<float>(axis.out);
+    plan.span = static_cast<float>(std::fabs(axis.high - axis.low));
+    plan.overshoots = filter.filter == Filter::cubic || filter.filter == Filter::lanczos3;
     const auto source = static_cast<int64_t>(axis.source), origin = static_cast<int64_t>(axis.origin);
     const Memory memory = memory_for(plan, filter, source, kind, arena);
     const bool nearest = filter.filter == Filter::nearest;
@@ -173,7 +178,6 @@ AxisPlan plan_axis(const Axis& axis, const AxisFilter& filter, bool innermost, i
         }
         const int count = memory.taps[i];
         if (memory.first[i] < 0 || memory.first[i] + count > extent) throw std::logic_error(outside);
-        for (int k = 0; k < count; ++k) plan.overshoots |= memory.weight[k] < 0;
         const int64_t at = int64_t{i} * plan.stride;
         if (memory.fixed != nullptr) quantise(memory.fixed + at, memory.weight, count);
         if (memory.real != nullptr) std::copy_n(memory.weight, count, memory.real + at);
@@ -216,7 +220,7 @@ bool plan_axes(std::span<AxisPlan> plans, std::span<const Axis> axes, const Filt
 }
 
 void mirror_source(AxisPlan& plan, int64_t extent, Arena& arena) {
-    const int64_t rows = padded(plan.count, 4);
+    const int64_t rows = padded(plan.count, 8);
     auto* first = arena.take<int32_t>(static_cast<size_t>(rows));
     const bool weighs = plan.fixed != nullptr || plan.real != nullptr;
     auto* fixed = plan.fixed != nullptr ? arena.take<int16_t>(static_cast<size_t>(rows * plan.stride)) : nullptr;

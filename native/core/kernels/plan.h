@@ -15,7 +15,7 @@ enum class Weights : uint8_t { fixed, real };
 
 // Output i is the sum over k < taps of picture[first[i] + k] * weight[i * stride + k]. All taps lie in the picture.
 // Behind the `taps` weights of an output come zeros up to `stride`, a multiple of 4, and behind the last output there are
-// copies of it up to a multiple of 4, so that vector code needs no tails. `fixed` or `real` is null, as was asked for.
+// copies of it up to a multiple of 8, so that vector code needs no tails. `fixed` or `real` is null, as was asked for.
 struct AxisPlan {
     int32_t count = 0, taps = 0, stride = 0;
     const int32_t* first = nullptr;
@@ -23,7 +23,10 @@ struct AxisPlan {
     const float* real = nullptr;
     int32_t low = 0, high = 0;  // the picture pixels that are read at all
     int32_t copies = 0;         // 1 or -1 when the axis only copies, forwards or backwards; else 0
-    bool overshoots = false;    // there are negative weights, results may leave the range of the source
+    // Of the axis as a whole, for choices that must not depend on which of its outputs are wanted.
+    int32_t support = 0;      // taps of an output, zero weights included
+    float out = 0, span = 0;  // its outputs, and the source pixels under them
+    bool overshoots = false;  // the filter has negative weights, results may leave the range of the source
 };
 
 // The plans of two or three axes, outermost first; their arrays live in `arena`. `extents` are the sizes of the picture at

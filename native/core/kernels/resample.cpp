@@ -70,18 +70,16 @@ void ByteResampler::run(RowSink& sink, const uint8_t* data) {
     in_.data = data;
     next_ = vertical_.low;
     const ByteResampling& kernels = byte_resampling();
+    const bool few = vertical_.support <= few_taps && !vertical_.overshoots && !horizontal_.overshoots;
+    auto* pass = few ? kernels.vertical_few : kernels.vertical;
     const int pairs = (vertical_.taps + 1) / 2;
     const bool descending = vertical_.first[0] > vertical_.first[vertical_.count - 1];
     for (int32_t i = 0; i < vertical_.count; ++i) {
         const int32_t y = descending ? vertical_.count - 1 - i : i;
         const int32_t first = vertical_.first[y];
         need(first);
-        if (vertical_.copies != 0) {
-            kernels.narrow(pixels_, row(first), length_, fraction_);
-        } else {
-            for (int k = 0; k < 2 * pairs; ++k) rows_[k] = row(first + std::min(k, vertical_.taps - 1));
-            kernels.vertical(pixels_, rows_, vertical_.fixed + int64_t{y} * vertical_.stride, vertical_.taps, length_, fraction_);
-        }
+        for (int k = 0; k < 2 * pairs; ++k) rows_[k] = row(first + std::min(k, vertical_.taps - 1));
+        pass(pixels_, rows_, vertical_.fixed + int64_t{y} * vertical_.stride, vertical_.taps, length_, fraction_);
         sink.row(y, pixels_);
     }
 }

@@ -1,7 +1,5 @@
 // Included once per SIMD level; AVX2_CODE says which. All sums are of integers, so every level gives the same bytes.
 
-constexpr int few_taps = 4;
-
 inline int16_t saturated16(int32_t value) { return static_cast<int16_t>(value < -32768 ? -32768 : value > 32767 ? 32767 : value); }
 
 template <int step, int channels>
@@ -130,30 +128,48 @@ inline void horizontal3(int16_t* const* out, const uint8_t* const* in, int rows,
 #endif
 }
 
+#if AVX2_CODE
+// Four taps of four outputs as 16-bit pairs' sums: two sums for each output.
+inline __m256i four_outputs(const uint8_t* row, const int32_t* first, const int16_t* weights, int64_t stride, int k) {
+    const auto bytes = [&](int o) { return _mm_loadu_si32(row + first[o] + k); };
+    const auto weight = [&](int o) { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(weights + o * stride + k)); };
+    const __m128i sixteen = _mm_unpacklo_epi64(_mm_unpacklo_epi32(bytes(0), bytes(1)), _mm_unpacklo_epi32(bytes(2), bytes(3)));
+    __m256i of_all;
+    if (stride == 4) {
+        of_all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights));
+    } else {
+        of_all = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_unpacklo_epi64(weight(0), weight(1))),
+                                         _mm_unpacklo_epi64(weight(2), weight(3)), 1);
+    }
+    return _mm256_madd_epi16(_mm256_cvtepu8_epi16(sixteen), of_all);
+}
+
+template <bool four_taps>
+inline void horizontal_gray(int16_t* out, const uint8_t* in, const AxisPlan& plan, int fraction) {
+    const int shift = weight_bits - fraction;
+    const __m128i bits = _mm_cvtsi32_si128(shift);
+    const __m256i half = _mm256_set1_epi32(1 << (shift - 1));
+    const int64_t stride = four_taps ? 4 : plan.stride;
+    for (int32_t x = 0; x < plan.count; x += 8) {
+        const int16_t* weights = plan.fixed + x * stride;
+        __m256i low = four_outputs(in, plan.first + x, weights, stride, 0);
+        __m256i high = four_outputs(in, plan.first + x + 4, weights + 4 * stride, stride, 0);
+        for (int k = 4; k < plan.taps && !four_taps; k += 4) {
+            low = _mm256_add_epi32(low, four_outputs(in, plan.first + x, weights, stride, k));
+            high = _mm256_add_epi32(high, four_outputs(in, plan.first + x + 4, weights + 4 * stride, stride, k));
+        }
+        const __m256i eight = _mm256_permute4x64_epi64(_mm256_hadd_epi32(low, high), 0xD8);
+        const __m256i rounded = _mm256_sra_epi32(_mm256_add_epi32(eight, half), bits);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + x),
+                         _mm_packs_epi32(_mm256_castsi256_si128(rounded), _mm256_extracti128_si256(rounded, 1)));
+    }
+}
+#endif
+
 inline void horizontal1(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
 #if AVX2_CODE
-    // Four taps of two outputs fill a register; the sums of four outputs are folded together.
-    const int shift = weight_bits - fraction;
-    const __m128i bits = _mm_cvtsi32_si128(shift), half = _mm_set1_epi32(1 << (shift - 1));
-    for (int r = 0; r < rows; ++r) {
-        for (int32_t x = 0; x < plan.count; x += 4) {
-            const int16_t* weight = plan.fixed + int64_t{x} * plan.stride;
-            __m128i sums[2];
-            for (int o = 0; o < 2; ++o) {
-                const uint8_t *one = in[r] + plan.first[x + 2 * o], *two = in[r] + plan.first[x + 2 * o + 1];
-                const int16_t *of_one = weight + 2 * o * plan.stride, *of_two = of_one + plan.stride;
-                sums[o] = _mm_setzero_si128();
-                for (int k = 0; k < plan.taps; k += 4) {
-                    const __m128i bytes = _mm_unpacklo_epi32(_mm_loadu_si32(one + k), _mm_loadu_si32(two + k));
-                    const __m128i weights = _mm_unpacklo_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(of_one + k)),
-                                                               _mm_loadl_epi64(reinterpret_cast<const __m128i*>(of_two + k)));
-                    sums[o] = _mm_add_epi32(sums[o], _mm_madd_epi16(_mm_cvtepu8_epi16(bytes), weights));
-                }
-            }
-            const __m128i folded = _mm_sra_epi32(_mm_add_epi32(_mm_hadd_epi32(sums[0], sums[1]), half), bits);
-            _mm_storel_epi64(reinterpret_cast<__m128i*>(out[r] + x), _mm_packs_epi32(folded, folded));
-        }
-    }
+    auto* pass = plan.stride == 4 ? horizontal_gray<true> : horizontal_gray<false>;
+    for (int r = 0; r < rows; ++r) pass(out[r], in[r], plan, fraction);
 #else
     horizontal_plain<1, 1>(out, in, rows, plan, fraction);
 #endif
@@ -161,7 +177,7 @@ inline void horizontal1(int16_t* const* out, const uint8_t* const* in, int rows,
 
 #if AVX2_CODE
 template <int taps>
-inline void vertical_few(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int64_t count, int fraction) {
+inline void vertical_rounded(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int64_t count, int fraction) {
     const __m256i half = _mm256_set1_epi16(static_cast<int16_t>(1 << (fraction - 2)));
     const __m128i bits = _mm_cvtsi32_si128(fraction - 1);
     __m256i weight[taps];
@@ -179,16 +195,13 @@ inline void vertical_few(uint8_t* out, const int16_t* const* rows, const int16_t
 }
 #endif
 
-// Up to `few_taps` products may each be rounded to the intermediate precision less one bit: that is an error of a 30th of
-// a level at most, for half the instructions.
-inline void vertical_rounded(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count,
-                             int fraction) {
+inline void vertical_few(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count, int fraction) {
 #if AVX2_CODE
     switch (taps) {
-        case 1: return vertical_few<1>(out, rows, weights, count, fraction);
-        case 2: return vertical_few<2>(out, rows, weights, count, fraction);
-        case 3: return vertical_few<3>(out, rows, weights, count, fraction);
-        default: return vertical_few<4>(out, rows, weights, count, fraction);
+        case 1: return vertical_rounded<1>(out, rows, weights, count, fraction);
+        case 2: return vertical_rounded<2>(out, rows, weights, count, fraction);
+        case 3: return vertical_rounded<3>(out, rows, weights, count, fraction);
+        default: return vertical_rounded<4>(out, rows, weights, count, fraction);
     }
 #else
     for (int64_t x = 0; x < count; x += 32) {
@@ -207,8 +220,7 @@ inline void vertical_rounded(uint8_t* out, const int16_t* const* rows, const int
 #endif
 }
 
-inline void vertical_exact(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count,
-                           int fraction) {
+inline void vertical(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count, int fraction) {
     const int shift = weight_bits + fraction, pairs = (taps + 1) / 2;
     for (int64_t x = 0; x < count; x += 32) {
 #if AVX2_CODE
@@ -243,20 +255,8 @@ inline void vertical_exact(uint8_t* out, const int16_t* const* rows, const int16
     }
 }
 
-inline void vertical(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count, int fraction) {
-    if (taps <= few_taps && fraction == 7) return vertical_rounded(out, rows, weights, taps, count, fraction);
-    vertical_exact(out, rows, weights, taps, count, fraction);
-}
-
 inline void widen(int16_t* out, const uint8_t* in, int64_t count, int fraction) {
     for (int64_t i = 0; i < count; ++i) out[i] = static_cast<int16_t>(in[i] << fraction);
 }
 
-inline void narrow(uint8_t* out, const int16_t* in, int64_t count, int fraction) {
-    for (int64_t i = 0; i < count; ++i) {
-        const int32_t value = (in[i] + (1 << (fraction - 1))) >> fraction;
-        out[i] = static_cast<uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
-    }
-}
-
-constexpr ByteResampling byte_resampling{horizontal4, horizontal3, horizontal1, vertical, widen, narrow};
+constexpr ByteResampling byte_resampling{horizontal4, horizontal3, horizontal1, vertical, vertical_few, widen};

@@ -53,10 +53,10 @@ PlaneResampler::PlaneResampler(int64_t height, int64_t width, int64_t channels, 
       vertical_(vertical),
       horizontal_(horizontal),
       rows_(arena.take<const float*>(static_cast<size_t>(vertical.taps))) {
-    // A tap along the row costs about three times one across rows.
-    const int64_t across = vertical.taps, along = 3 * int64_t{horizontal.taps};
-    const int64_t rows_cost = vertical.count * (width * across + horizontal.count * along);
-    const int64_t columns_cost = horizontal.count * ((vertical.high - vertical.low) * along + vertical.count * across);
+    // A tap along the row costs about three times one across rows. The bits depend on this choice.
+    const float across = static_cast<float>(vertical.support), along = 3 * static_cast<float>(horizontal.support);
+    const float rows_cost = vertical.out * (horizontal.span * across + horizontal.out * along);
+    const float columns_cost = horizontal.out * (vertical.span * along + vertical.out * across);
     rows_first_ = rows_cost <= columns_cost;
     const int64_t length = width * channels;
     for (float*& copy : copies_) copy = arena.take<float>(static_cast<size_t>(length));

@@ -149,11 +149,8 @@ class ColourSpace : public Step {
     explicit ColourSpace(const Params& params)
         : layout_(params.text("layout")), from_(params.integer("from")), to_(params.integer("to")) {
         if (from_ == ycbcr || to_ == ycbcr) matrix_ = studio_matrix();
-        const uint32_t neutral = to_ == ycbcr ? 128 : 0;
-        for (uint32_t v = 0; v < 256; ++v) {
-            const uint32_t level = to_ == ycbcr ? static_cast<uint32_t>(std::lround(v * 219.0 / 255 + 16)) : v;
-            spread_[v] = to_ == ycbcr ? level | neutral << 8 | neutral << 16 : level * 0x010101u;
-            luma_[v] = convert<uint8_t>(static_cast<float>((v - 16.0) * 255 / 219));
+        for (int v = 0; v < 256; ++v) {
+            luma_[v] = convert<uint8_t>(static_cast<float>(to_ == ycbcr ? v * 219.0 / 255 + 16 : (v - 16.0) * 255 / 219));
         }
     }
 
@@ -175,7 +172,8 @@ class ColourSpace : public Step {
 
    private:
     void convert_picture(const Raster& out, const Raster& in, Arena& arena) const {
-        if (from_ == gray) return spread_gray(out, in, spread_, arena);
+        if (from_ == gray && to_ == ycbcr) return spread_gray(out, in, luma_, 128, arena);
+        if (from_ == gray) return spread_gray(out, in, nullptr, -1, arena);
         if (from_ == ycbcr && to_ == gray) return take_luma(out, in);
         if (to_ == gray) return to_gray(out, in, from_ == bgr, arena);
         if (from_ == ycbcr || to_ == ycbcr) return transform_colours(out, in, matrix_, arena);
@@ -209,8 +207,7 @@ class ColourSpace : public Step {
     std::string layout_;
     int64_t from_, to_;
     ColourMatrix matrix_;
-    uint32_t spread_[256];
-    uint8_t luma_[256];
+    uint8_t luma_[256];  // of a gray value, or the gray value of a luminance
 };
 
 }  // namespace

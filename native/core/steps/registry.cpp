@@ -15,6 +15,7 @@ std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
         {"normal", make_normal},
         {"coin_flip", make_coin_flip},
         {"choice", make_choice},
+        {"beta", make_beta},
         {"join", make_join},
         {"element", make_element},
         {"spatial_shape", make_spatial_shape},

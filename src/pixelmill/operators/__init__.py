@@ -1,11 +1,12 @@
 """Every operator, declared once. Importing this package fills the registry."""
 
-from pixelmill.operators import branches, colour, crop, decoders, generic, geometry, random, readers, resize, sources
+from pixelmill.operators import beta, branches, colour, crop, decoders, generic, geometry, random, readers, resize, sources
 from pixelmill.operators.declare import REGISTRY, Operator, public_operators
 
 __all__ = [
     "REGISTRY",
     "Operator",
+    "beta",
     "branches",
     "colour",
     "crop",

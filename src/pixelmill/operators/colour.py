@@ -8,7 +8,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.declare import PerSample, Tensor, operator
 from pixelmill.operators.program import step
-from pixelmill.types import ANY_DATA, FLOAT, FLOAT16, INT16, INT32, RGB, UINT8, DALIDataType, DALIImageType
+from pixelmill.types import ANY_DATA, FLOAT, FLOAT16, INT16, INT32, UINT8, DALIDataType, DALIImageType
 
 FRAMES = ("HWC", "FHWC", "DHWC")
 
@@ -111,23 +111,19 @@ def _twist(
     brightness: Tensor | None = None,
     contrast: Tensor | None = None,
     dtype: DALIDataType | None,
-    image_type: DALIImageType = RGB,
 ) -> Tensor:
     check_layout(name, data.layout, FRAMES)
-    if image_type != RGB:
-        raise ArgumentError(f"{name}: image_type must be RGB, got {image_type.name}")
     number = check_dtype(name, dtype, (UINT8, INT16, INT32, FLOAT16, FLOAT))
     given = (hue, saturation, value, brightness, contrast)
     layout = image_layout(data.layout)
     return step("colour_twist", data, *given, gives=layout, name=name, layout=data.layout, dtype=number)
 
 
-@operator("hue")
+@operator("hue", ignored=("image_type",))
 def hue(
     data: Tensor,
     *,
     hue: PerSample[float] = 0.0,
-    image_type: DALIImageType = RGB,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
     """Turn the hue of pictures.
@@ -135,18 +131,16 @@ def hue(
     Args:
         data: Pictures in red, green and blue.
         hue: By how many degrees.
-        image_type: Colours of the pictures, RGB.
         dtype: Type of the result, that of `data` when left out.
     """
-    return _twist("hue", data, hue=hue, dtype=dtype, image_type=image_type)
+    return _twist("hue", data, hue=hue, dtype=dtype)
 
 
-@operator("saturation")
+@operator("saturation", ignored=("image_type",))
 def saturation(
     data: Tensor,
     *,
     saturation: PerSample[float] = 1.0,
-    image_type: DALIImageType = RGB,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
     """Change the saturation of pictures.
@@ -154,10 +148,9 @@ def saturation(
     Args:
         data: Pictures in red, green and blue.
         saturation: What the saturation is multiplied with; 0 leaves gray.
-        image_type: Colours of the pictures, RGB.
         dtype: Type of the result, that of `data` when left out.
     """
-    return _twist("saturation", data, saturation=saturation, dtype=dtype, image_type=image_type)
+    return _twist("saturation", data, saturation=saturation, dtype=dtype)
 
 
 @operator("hsv")
@@ -181,7 +174,7 @@ def hsv(
     return _twist("hsv", data, hue=hue, saturation=saturation, value=value, dtype=dtype)
 
 
-@operator("color_twist")
+@operator("color_twist", ignored=("image_type",))
 def color_twist(
     data: Tensor,
     *,
@@ -189,7 +182,6 @@ def color_twist(
     saturation: PerSample[float] = 1.0,
     contrast: PerSample[float] = 1.0,
     brightness: PerSample[float] = 1.0,
-    image_type: DALIImageType = RGB,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
     """Change hue, saturation, contrast and brightness at once, with no rounding in between.
@@ -200,11 +192,10 @@ def color_twist(
         saturation: What the saturation is multiplied with.
         contrast: How far values are moved away from the centre: 128, or 0.5 for floats.
         brightness: What every value is multiplied with.
-        image_type: Colours of the pictures, RGB.
         dtype: Type of the result, that of `data` when left out.
     """
     changes = {"hue": hue, "saturation": saturation, "contrast": contrast, "brightness": brightness}
-    return _twist("color_twist", data, **changes, dtype=dtype, image_type=image_type)
+    return _twist("color_twist", data, **changes, dtype=dtype)
 
 
 @operator("color_space_conversion")

@@ -1,0 +1,12 @@
+"""Augmentation chosen at random for each sample: AutoAugment, RandAugment, TrivialAugment.
+
+    from pixelmill.auto_aug import rand_augment
+
+    images = rand_augment.rand_augment(images, n=2, m=9)
+
+Only what was chosen for a sample is done to it, with or without `enable_conditionals`.
+"""
+
+from pixelmill.auto_aug import augmentations, auto_augment, core, rand_augment, trivial_augment
+
+__all__ = ["augmentations", "auto_augment", "core", "rand_augment", "trivial_augment"]

@@ -1,0 +1,99 @@
+"""What automatic augmentation is built from: operations with magnitudes, and choices among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy.typing as npt
+
+from pixelmill.auto_aug.operation import Augmentation, MagnitudeRange, signed_bin
+from pixelmill.auto_aug.operation import Augmentation as _Augmentation
+from pixelmill.auto_aug.policy import Policy
+from pixelmill.branches import choose
+from pixelmill.errors import ArgumentError
+from pixelmill.graph import DataNode
+from pixelmill.permutation import fold
+
+__all__ = ["Policy", "_Augmentation", "augmentation", "select", "signed_bin"]
+
+
+def augmentation(
+    function: Callable[..., Any] | None = None,
+    *,
+    mag_range: MagnitudeRange | None = None,
+    randomly_negate: bool | None = None,
+    mag_to_param: Callable[[Any], npt.ArrayLike] | None = None,
+    param_device: str | None = None,
+    name: str | None = None,
+    augmentation_cls: type[Augmentation] | None = None,
+) -> Any:
+    """Turn a function of pictures and a parameter into an augmentation.
+
+    Args:
+        function: Takes pictures, the parameter, and perhaps more by name, and gives pictures.
+        mag_range: The magnitudes of the first and the last bin, or an array with one for each bin. Without it the
+            parameter is None.
+        randomly_negate: Give magnitudes a random sign.
+        mag_to_param: Turns a magnitude into the parameter, a number or an array; called when the graph is built.
+        param_device: Accepted for compatibility.
+        name: A name other than that of the function.
+        augmentation_cls: A class to use instead of Augmentation.
+    """
+    if isinstance(function, Augmentation):
+        raise ArgumentError(f"augmentation: {function.name} is one already; change it by its method `augmentation`")
+    if function is not None and not callable(function):
+        raise ArgumentError(f"augmentation: needs a function, got {function!r}")
+    made = partial(
+        augmentation_cls or Augmentation,
+        mag_range=mag_range,
+        randomly_negate=randomly_negate,
+        mag_to_param=mag_to_param,
+        param_device=param_device,
+        name=name,
+    )
+    return made if function is None else made(function)
+
+
+def select(ops: Sequence[Callable[..., Any]], selected_op_idx: int | DataNode, *op_args: Any, **op_kwargs: Any) -> Any:
+    """Apply one of several operations to each sample; the others are not run for it.
+
+    Args:
+        ops: The operations.
+        selected_op_idx: The number of the operation, a node with one for each sample.
+        op_args: What the operations are called with.
+        op_kwargs: The same by name.
+    """
+    if isinstance(selected_op_idx, int):
+        return ops[selected_op_idx](*op_args, **op_kwargs)
+    return choose(selected_op_idx, [partial(op, *op_args, **op_kwargs) for op in ops])
+
+
+def seed_for(seed: int | None, number: int) -> int | None:
+    """Give each draw of a scheme its own seed, so that they do not follow from each other."""
+    return None if seed is None or seed < 0 else fold(seed, number) >> 1
+
+
+def refuse_unused(scheme: str, augmentations: Iterable[Augmentation], given: dict[str, Any]) -> None:
+    """Refuse arguments that no augmentation takes."""
+    known = {key for each in augmentations for key in each.extra_arguments()}
+    unused = [key for key in given if key not in known]
+    if unused:
+        raise ArgumentError(f"{scheme}: no augmentation takes {', '.join(unused)}")
+
+
+def without(scheme: str, suite: Sequence[Augmentation], excluded: Sequence[str] | None) -> list[Augmentation]:
+    """Leave augmentations out of a suite by their names."""
+    names = [each.name for each in suite]
+    for name in excluded or ():
+        if name not in names:
+            raise ArgumentError(f"{scheme}: excluded has {name!r}, but there are only {', '.join(map(str, names))}")
+    return [each for each in suite if each.name not in (excluded or ())]
+
+
+def whole_number(scheme: str, name: str, value: Any, low: int, high: int | None = None) -> None:
+    """Refuse what is no whole number in a range."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):
+        bounds = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise ArgumentError(f"{scheme}: {name} must be a whole number, {bounds}, got {value!r}")
