@@ -42,7 +42,7 @@ ENUMERATIONS = [name for name, kind in vars(types).items() if isinstance(kind, e
 
 # What a stub may need, in the order of its import lines. A stub never runs, so typing_extensions need not be installed.
 IMPORTS = (
-    (("collections.abc", "Sequence"), ("os", "PathLike"), ("typing", "Any ClassVar Literal TypeAlias overload")),
+    (("collections.abc", "Callable Sequence"), ("os", "PathLike"), ("typing", "Any ClassVar Literal TypeAlias overload")),
     (("numpy.typing", "NDArray"), ("typing_extensions", "TypeVar")),
     (
         ("pixelmill.graph", "DataNode"),
@@ -56,7 +56,13 @@ BASE_CLASS = '''\
 class OperatorClass:
     """An operator with its constant arguments, to be called with its inputs."""
 
-    spec: ClassVar[Operator]'''
+    spec: ClassVar[Operator]
+
+class Compose:
+    """Several operators in a row, to be called like one."""
+
+    def __init__(self, op_list: Sequence[Callable[..., Any]]) -> None: ...
+    def __call__(self, *inputs: Any, **arguments: Any) -> Any: ...'''
 
 
 def stubs(package: Literal["fn", "ops"]) -> dict[str, str]:

@@ -26,7 +26,7 @@ LAYERS = (
     {"data_node", "tensors", "graph", "fn", "ops", "math", "branch_source", "branches"},
     {"engine", "backend", "external_source", "tfrecord"},
     {"permutation", "sampling", "recovery", "pipeline", "loader"},
-    {"plugin", "experimental"},
+    {"plugin", "experimental", "auto_aug", "mixing"},
     {"pixelmill"},
     {"create", "inspect"},
     {"bench", "demo"},

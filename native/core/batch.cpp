@@ -1,5 +1,7 @@
 #include "batch.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -25,6 +27,8 @@ size_t bytes_of(const Value& value) { return static_cast<size_t>(value.elements(
 
 }  // namespace
 
+BufferPool::BufferPool() : owner_(::getpid()) {}
+
 Buffer BufferPool::take(size_t bytes) {
     std::byte* memory = nullptr;
     {
@@ -46,6 +50,7 @@ Buffer BufferPool::take(size_t bytes) {
 }
 
 void BufferPool::give_back(std::byte* memory, size_t bytes) {
+    if (owner_ != ::getpid()) return free_block(memory);
     const std::lock_guard lock(mutex_);
     if (spare_.size() == spare_buffers) spare_.erase(spare_.begin());
     spare_.push_back({{memory, free_block}, bytes});

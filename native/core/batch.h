@@ -1,6 +1,8 @@
 // A batch in the making: which samples, where their outputs go, what went wrong.
 #pragma once
 
+#include <sys/types.h>
+
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -15,6 +17,7 @@ using Buffer = std::shared_ptr<std::byte>;
 // Large buffers go round: a fresh one costs a page fault every 4 KiB, which is a tenth of a decoded image.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
    public:
+    BufferPool();
     Buffer take(size_t bytes);
 
    private:
@@ -23,6 +26,7 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
         std::unique_ptr<std::byte, void (*)(std::byte*)> memory;
         size_t bytes;
     };
+    const pid_t owner_;  // a child process must not touch the lock: a thread of its parent may have held it
     std::mutex mutex_;
     std::vector<Spare> spare_;
 };

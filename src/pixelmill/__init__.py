@@ -11,6 +11,7 @@ A pipeline for training:
 """
 
 from pixelmill import fn, ops, types
+from pixelmill.branches import apply_with_probability, one_of
 from pixelmill.errors import ArgumentError, DataError, EngineError, Event, MissingDependency, PixelmillError
 from pixelmill.graph import DataNode
 from pixelmill.loader import Loader
@@ -28,7 +29,9 @@ __all__ = [
     "MissingDependency",
     "Pipeline",
     "PixelmillError",
+    "apply_with_probability",
     "fn",
+    "one_of",
     "ops",
     "pipeline_def",
     "types",

@@ -62,9 +62,13 @@ class Rewriter(ast.NodeTransformer):
 
     def __init__(self) -> None:
         self._count = 0
+        self._unsure: set[str] = set()
 
     def function(self, definition: ast.FunctionDef) -> ast.FunctionDef:
         """Rewrite the body of a function."""
+        for node in ast.walk(definition):
+            if isinstance(node, ast.If):
+                self._unsure |= _Names.of(node.body + node.orelse).assigned.keys()
         definition.body = self._block(definition.body)
         return definition
 
@@ -126,6 +130,11 @@ class Rewriter(ast.NodeTransformer):
         self._count += 1
         arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
         return ast.FunctionDef(f"{BRANCH}{self._count}", arguments, body or [ast.Pass()], [])
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if not isinstance(node.ctx, ast.Load) or node.id not in self._unsure:
+            return node
+        return ast.copy_location(_helper("value", node, ast.Constant(node.id)), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         test, body, orelse = self.visit(node.test), self.visit(node.body), self.visit(node.orelse)

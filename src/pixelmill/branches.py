@@ -54,7 +54,7 @@ def _joined(operator: str, condition: DataNode, values: Sequence[Any]) -> Any:
     if all(value is first for value in values):
         return first
     if any(isinstance(value, _Undefined) for value in values):
-        raise ArgumentError("if: a variable gets a value in one branch only; give it one in the other, or before")
+        return UNDEFINED
     if all(isinstance(value, (list, tuple)) and len(value) == len(first) for value in values):
         return type(first)(_joined(operator, condition, parts) for parts in zip(*values, strict=True))
     if all(isinstance(value, dict) and value.keys() == first.keys() for value in values):
@@ -90,6 +90,15 @@ def load(read: Callable[[], Any]) -> Any:
         return read()
     except NameError:
         return UNDEFINED
+
+
+def value(found: Any, name: str) -> Any:
+    """Give the value of a variable, which must have one whatever branches were taken."""
+    if isinstance(found, _Undefined):
+        raise ArgumentError(
+            f"if: the variable {name!r} gets a value in one branch only; give it one in the other, or before"
+        )
+    return found
 
 
 def choose(number: DataNode, choices: Sequence[Callable[[], Any]]) -> Any:

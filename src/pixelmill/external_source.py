@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -68,14 +67,14 @@ class Feed:
         """Begin the next epoch."""
         self.iteration = 0
         self.epoch += 1
-        if self.external.cycle == "raise" or inspect.isgeneratorfunction(self.external.source):
+        if self.external.cycle == "raise":
             self._iterator = None
 
     def _make_asker(self) -> Callable[[], Any]:
-        source = self.external.source
-        if not callable(source) or inspect.isgeneratorfunction(source):
+        source: Any = self.external.source
+        if not self.external.is_callable:
             return self._samples_of_iterator if self.external.per_sample else self._next
-        wants = _arguments_of(source)
+        wants = int(self.external.wants_argument)
         if self.external.per_sample:
             return lambda: self._grouped(
                 [source(*self._sample_info(place)[:wants]) for place in range(self.batch_size)]
@@ -89,7 +88,7 @@ class Feed:
 
     def _next(self) -> Any:
         source: Any = self.external.source
-        make = source if callable(source) else lambda: source
+        make = source if self.external.makes_iterators else lambda: source
         if self._iterator is None:
             self._iterator = iter(make())
         try:
@@ -127,22 +126,11 @@ class Feed:
             raise ArgumentError(f"{what}: elements are {dtype}, but {to_data_type(wanted).name} was declared")
         if self.external.ndims[index] not in (None, ndim):
             raise ArgumentError(f"{what}: samples have {ndim} axes, but {self.external.ndims[index]} were declared")
+        layout = self.external.layouts[index]
+        if layout and len(layout) != ndim:
+            raise ArgumentError(f"{what}: samples have {ndim} axes, but the layout {layout!r} has {len(layout)}")
         to_data_type(dtype)
         return batch
-
-
-def _arguments_of(source: Callable[..., Any]) -> int:
-    """Tell whether a callable wants to be told which batch or sample it makes."""
-    try:
-        parameters = inspect.signature(source).parameters.values()
-    except (TypeError, ValueError):
-        return 0
-    required = [
-        p for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
-    ]
-    if len(required) > 1:
-        raise ArgumentError("external_source: a source takes no argument, or one that says which batch or sample it is")
-    return len(required)
 
 
 def _arrays(data: Any, what: str) -> Data:

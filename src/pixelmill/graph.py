@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
@@ -98,7 +99,7 @@ class DataNode(NodeOperators):
     def __bool__(self) -> NoReturn:
         raise TypeError(
             f"the value of {self.name!r} is known only when the pipeline runs, "
-            "so it cannot decide an `if` or a `while` here"
+            "so it cannot decide here; pipeline_def(enable_conditionals=True) lets `if`, `and`, `or` and `not` work on nodes"
         )
 
     def __repr__(self) -> str:
@@ -251,6 +252,7 @@ def family(root: str, path: Sequence[str]) -> ModuleType:
         name = f"{module.__name__}.{part}"
         if name not in sys.modules:
             sys.modules[name] = ModuleType(name, f"Operators of the family `{part}`.")
+            sys.modules[name].__spec__ = ModuleSpec(name, None)
             setattr(module, part, sys.modules[name])
         module = sys.modules[name]
     return module

@@ -11,7 +11,13 @@ import numpy as np
 from pixelmill.errors import ArgumentError
 
 
-class DALIDataType(enum.IntEnum):
+class _Named(enum.IntEnum):
+    """A number that shows its name."""
+
+    __str__ = enum.Enum.__str__
+
+
+class DALIDataType(_Named):
     """The type of the elements of a sample."""
 
     UINT8 = 0
@@ -30,7 +36,7 @@ class DALIDataType(enum.IntEnum):
     NO_TYPE = -1
 
 
-class DALIImageType(enum.IntEnum):
+class DALIImageType(_Named):
     """The colours of a decoded picture, and their order."""
 
     RGB = 0
@@ -40,7 +46,7 @@ class DALIImageType(enum.IntEnum):
     ANY_DATA = 4
 
 
-class DALIInterpType(enum.IntEnum):
+class DALIInterpType(_Named):
     """How pixels between pixels are found."""
 
     INTERP_NN = 0

@@ -30,7 +30,15 @@ StepFactory make_resample, make_normalize, make_cast;
 StepFactory make_rotation_map, make_inverse_map, make_warp;
 // expression.cpp
 StepFactory make_arithmetic, make_expression;
+// reductions.cpp
+StepFactory make_reduce;
+// subscript.cpp
+StepFactory make_subscript, make_expand_dims, make_squeeze, make_reshape;
+// values.cpp
+StepFactory make_concatenate, make_full, make_one_hot, make_look_up, make_cast_like, make_source_info;
 // colour.cpp
 StepFactory make_brightness_contrast, make_colour_twist, make_colour_space;
+// blur.cpp, filter.cpp
+StepFactory make_gaussian_blur, make_laplacian, make_filter;
 
 }  // namespace pixelmill

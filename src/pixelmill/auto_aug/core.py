@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy.typing as npt
 
@@ -16,9 +16,24 @@ from pixelmill.errors import ArgumentError
 from pixelmill.graph import DataNode
 from pixelmill.permutation import fold
 
-__all__ = ["Policy", "_Augmentation", "augmentation", "select", "signed_bin"]
+__all__ = ["Augmentation", "Policy", "_Augmentation", "augmentation", "select", "signed_bin"]
 
 
+class _Settings(TypedDict, total=False):
+    mag_range: MagnitudeRange | None
+    randomly_negate: bool | None
+    mag_to_param: Callable[[Any], npt.ArrayLike] | None
+    param_device: str | None
+    name: str | None
+    augmentation_cls: type[Augmentation] | None
+
+
+@overload
+def augmentation(function: Callable[..., Any], **settings: Unpack[_Settings]) -> Augmentation: ...
+@overload
+def augmentation(
+    function: None = None, **settings: Unpack[_Settings]
+) -> Callable[[Callable[..., Any]], Augmentation]: ...
 def augmentation(
     function: Callable[..., Any] | None = None,
     *,
@@ -75,8 +90,10 @@ def seed_for(seed: int | None, number: int) -> int | None:
     return None if seed is None or seed < 0 else fold(seed, number) >> 1
 
 
-def refuse_unused(scheme: str, augmentations: Iterable[Augmentation], given: dict[str, Any]) -> None:
-    """Refuse arguments that no augmentation takes."""
+def check_suite(scheme: str, augmentations: Collection[Augmentation], given: dict[str, Any]) -> None:
+    """Refuse an empty list of augmentations, and arguments that none of them takes."""
+    if not augmentations:
+        raise ArgumentError(f"{scheme}: there are no augmentations to choose from")
     known = {key for each in augmentations for key in each.extra_arguments()}
     unused = [key for key in given if key not in known]
     if unused:

@@ -75,7 +75,7 @@ class Augmentation:
 
     Attributes:
         op: Takes pictures, the parameter, and perhaps more by name.
-        mag_range: The magnitudes of the first and the last bin, or an array with one for each; None where there are none.
+        mag_range: The magnitudes of the first and the last bin, or an array with one for each; None without magnitudes.
         randomly_negate: Whether magnitudes get a random sign.
         mag_to_param: Turns a magnitude into the parameter.
         param_device: Accepted for compatibility.
@@ -120,7 +120,9 @@ class Augmentation:
             kwargs: More arguments; those are handed on that the function has.
         """
         named = self.extra_arguments()
-        missing = [key for key, parameter in named.items() if parameter.default is parameter.empty and key not in kwargs]
+        missing = [
+            key for key, parameter in named.items() if parameter.default is parameter.empty and key not in kwargs
+        ]
         if missing:
             hint = "; give it the height and width of the pictures" if missing == ["shape"] else ""
             raise ArgumentError(f"augmentation {self.name}: {', '.join(missing)} is missing{hint}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from pixelmill import fn, types
 from pixelmill.auto_aug import augmentations as a
-from pixelmill.auto_aug.core import Augmentation, refuse_unused, seed_for, select, signed_bin, whole_number, without
+from pixelmill.auto_aug.core import Augmentation, check_suite, seed_for, select, signed_bin, whole_number, without
 from pixelmill.auto_aug.translations import Extent, translations
 from pixelmill.graph import DataNode
 
@@ -53,7 +53,13 @@ def rand_augment(
     if shape is not None:
         options["shape"] = shape
     return apply_rand_augment(
-        without("rand_augment", suite, excluded), data, n, m, num_magnitude_bins=num_magnitude_bins, seed=seed, **options
+        without("rand_augment", suite, excluded),
+        data,
+        n,
+        m,
+        num_magnitude_bins=num_magnitude_bins,
+        seed=seed,
+        **options,
     )
 
 
@@ -83,8 +89,7 @@ def apply_rand_augment(
     if n == 0:
         warnings.warn("rand_augment: n is 0, so nothing is done", stacklevel=2)
         return data
-    refuse_empty_suite("rand_augment", augmentations)
-    refuse_unused("rand_augment", augmentations, kwargs)
+    check_suite("rand_augment", augmentations, kwargs)
     numbers = list(range(len(augmentations)))
     chosen = fn.random.uniform(values=numbers, shape=[n], dtype=types.INT32, seed=seed_for(seed, 0))
     bins: Any = [m] * n

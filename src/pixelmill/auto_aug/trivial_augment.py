@@ -9,8 +9,7 @@ from pixelmill import fn, types
 from pixelmill.auto_aug import augmentations as a
 from pixelmill.auto_aug.core import (
     Augmentation,
-    refuse_empty_suite,
-    refuse_unused,
+    check_suite,
     seed_for,
     select,
     signed_bin,
@@ -74,15 +73,15 @@ def apply_trivial_augment(
         kwargs: More arguments for those augmentations that take them.
     """
     whole_number("trivial_augment", "num_magnitude_bins", num_magnitude_bins, 1)
-    refuse_empty_suite("trivial_augment", augmentations)
-    refuse_unused("trivial_augment", augmentations, kwargs)
+    check_suite("trivial_augment", augmentations, kwargs)
     numbers, bins = list(range(len(augmentations))), list(range(num_magnitude_bins))
     chosen = fn.random.uniform(values=numbers, dtype=types.INT32, seed=seed_for(seed, 0))
     number: Any = fn.random.uniform(values=bins, dtype=types.INT32, seed=seed_for(seed, 1))
     if any(each.randomly_negate for each in augmentations):
         number = signed_bin(number, seed=seed_for(seed, 2))
     options = {"magnitude_bin": number, "num_magnitude_bins": num_magnitude_bins, **kwargs}
-    return select(augmentations, chosen, data, **options)
+    result: DataNode = select(augmentations, chosen, data, **options)
+    return result
 
 
 def get_trivial_augment_wide_suite(

@@ -122,10 +122,11 @@ class NativeEngine:
 
     def close(self) -> None:
         """Stop the threads. Batches that were begun are lost."""
+        if self.forked():  # the threads are the parent's, and they may have held a lock in the moment of the fork
+            return
         if self._driver is not None:
-            self._driver.shutdown(wait=not self.forked(), cancel_futures=True)
-        if not self.forked():
-            self._executor.close()
+            self._driver.shutdown(cancel_futures=True)
+        self._executor.close()
 
     def _begin(self, segment: Segment, samples: Samples, known: dict[Key, Data], fill: bool) -> _core.Batch:
         inputs = [list(known[key]) for key in segment.inputs]
@@ -164,6 +165,13 @@ def _data(batch: _core.Batch, output: int) -> Data:
     if block is not None:
         return block
     values: list[Any] = [batch.value(output, index) for index in range(len(batch))]  # None where a sample failed
+    kinds = {(str(value.dtype), value.ndim) for value in values if value is not None}
+    if len(kinds) > 1:
+        found = " and ".join(f"{dtype} with {ndim} axes" for dtype, ndim in sorted(kinds))
+        raise EngineError(
+            f"output {output}: the samples of a batch must agree in type and number of axes, but there are {found}; "
+            "all branches of a condition must give the same kind of value"
+        )
     return values
 
 

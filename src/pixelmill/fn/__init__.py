@@ -12,6 +12,8 @@ def _function(spec: Operator) -> Any:
     def function(
         *inputs: Any, device: str | None = None, name: str | None = None, seed: int | None = None, **arguments: Any
     ) -> Any:
+        if spec.leading and not spec.inputs:
+            inputs, arguments = (), {**dict(zip(spec.leading, inputs, strict=False)), **arguments}
         return call(spec, inputs, arguments, device=device, name=name, seed=seed)
 
     function.__name__ = function.__qualname__ = spec.name.rsplit(".", 1)[-1]

@@ -23,6 +23,63 @@ _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 _Strings: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 
+def brightness(
+    data: _Data | _Constant,
+    /,
+    *,
+    brightness: float | _Node = 1.0,
+    brightness_shift: float | _Node = 0.0,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Change the brightness: `brightness_shift * range + brightness * x`.
+
+    Args:
+        data: Pictures.
+        brightness: What every value is multiplied with.
+        brightness_shift: What is added, as a share of the largest value of the result's type, or of 1 for floats.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def brightness_contrast(
+    data: _Data | _Constant,
+    /,
+    *,
+    brightness: float | _Node = 1.0,
+    brightness_shift: float | _Node = 0.0,
+    contrast: float | _Node = 1.0,
+    contrast_center: float | _Node | None = None,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Change brightness and contrast: `brightness_shift * range + brightness * (c + contrast * (x - c))`.
+
+    Here `c` is `contrast_center`, and the range is the largest value of the result's type, or 1 for floats.
+
+    Args:
+        data: Pictures.
+        brightness: What every value is multiplied with.
+        brightness_shift: What is added, as a share of the range.
+        contrast: How far values are moved away from the centre; 0 gives a plain gray.
+        contrast_center: The value that stays, as it stands in `data`: half the range of its type when left out, which
+            is 128 for uint8, 16384 for int16 and 0.5 for float.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def cast(
     data: _Data | _Constant,
     /,
@@ -39,6 +96,85 @@ def cast(
     Args:
         data: Any array.
         dtype: The new type.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def color_space_conversion(
+    data: _Data | _Constant,
+    /,
+    *,
+    image_type: DALIImageType,
+    output_type: DALIImageType,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Change how colours are told: RGB, BGR, GRAY, or YCbCr of BT.601 with its luminance from 16 to 235.
+
+    Args:
+        data: Pictures of type uint8.
+        image_type: How colours are told now.
+        output_type: How they shall be told.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def color_twist(
+    data: _Data | _Constant,
+    /,
+    *,
+    hue: float | _Node = 0.0,
+    saturation: float | _Node = 1.0,
+    contrast: float | _Node = 1.0,
+    brightness: float | _Node = 1.0,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    image_type: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Change hue, saturation, contrast and brightness at once, with no rounding in between.
+
+    Args:
+        data: Pictures in red, green and blue.
+        hue: By how many degrees the hue is turned.
+        saturation: What the saturation is multiplied with.
+        contrast: How far values are moved away from the centre: 128, or 0.5 for floats.
+        brightness: What every value is multiplied with.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def contrast(
+    data: _Data | _Constant,
+    /,
+    *,
+    contrast: float | _Node = 1.0,
+    contrast_center: float | _Node | None = None,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Change the contrast: `contrast_center + contrast * (x - contrast_center)`.
+
+    Args:
+        data: Pictures.
+        contrast: How far values are moved away from the centre; 0 gives a plain gray.
+        contrast_center: The value that stays, as it stands in `data`: half the range of its type when left out, which
+            is 128 for uint8, 16384 for int16 and 0.5 for float.
+        dtype: Type of the result, that of `data` when left out.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -248,6 +384,57 @@ def flip(
         horizontal: Swap left and right.
         vertical: Swap top and bottom.
         depthwise: Swap front and back of volumes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def hsv(
+    data: _Data | _Constant,
+    /,
+    *,
+    hue: float | _Node = 0.0,
+    saturation: float | _Node = 1.0,
+    value: float | _Node = 1.0,
+    dtype: DALIDataType = DALIDataType.UINT8,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Change hue, saturation and brightness of pictures, by one linear transform of their colours.
+
+    Args:
+        data: Pictures in red, green and blue.
+        hue: By how many degrees the hue is turned.
+        saturation: What the saturation is multiplied with.
+        value: What the brightness is multiplied with.
+        dtype: Type of the result; uint8 when left out, whatever the type of `data` is.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def hue(
+    data: _Data | _Constant,
+    /,
+    *,
+    hue: float | _Node = 0.0,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    image_type: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Turn the hue of pictures.
+
+    Args:
+        data: Pictures in red, green and blue.
+        hue: By how many degrees.
+        dtype: Type of the result, that of `data` when left out.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -644,6 +831,30 @@ def rotate(
         keep_size: Give the result the extents of `data`.
         fill_value: What lies outside of `data`; its edge is repeated when left out.
         interp_type: INTERP_LINEAR, or INTERP_NN, which never mixes values and so fits masks.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def saturation(
+    data: _Data | _Constant,
+    /,
+    *,
+    saturation: float | _Node = 1.0,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    image_type: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Change the saturation of pictures.
+
+    Args:
+        data: Pictures in red, green and blue.
+        saturation: What the saturation is multiplied with; 0 leaves gray.
         dtype: Type of the result, that of `data` when left out.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.

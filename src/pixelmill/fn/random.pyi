@@ -18,6 +18,33 @@ _Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
 _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 
+def beta(
+    like: _Data | _Constant | None = None,
+    /,
+    *,
+    alpha: float | _Node = 1.0,
+    beta: float | _Node = 1.0,
+    shape: _Ints | _Node | None = None,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Draw numbers between 0 and 1 from a beta distribution.
+
+    Args:
+        like: A value whose shape the result takes.
+        alpha: Above 0; the larger it is, the closer to 1 are the numbers.
+        beta: Above 0; the larger it is, the closer to 0 are the numbers.
+        shape: The shape of the result; a single number when left out.
+        dtype: Type of the result, float or double; float when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def choice(
     a: _Data | _Constant,
     like: DataNode | list[DataNode] | _Constant | None = None,

@@ -1,6 +1,6 @@
 """Every operator, declared once. Importing this package fills the registry."""
 
-from pixelmill.operators import beta, branches, colour, crop, decoders, generic, geometry, random, readers, resize, sources
+from pixelmill.operators import beta, branches, colour, crop, decoders, filters, generic, geometry, random, readers, resize, sources
 from pixelmill.operators.declare import REGISTRY, Operator, public_operators
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "colour",
     "crop",
     "decoders",
+    "filters",
     "generic",
     "public_operators",
     "random",

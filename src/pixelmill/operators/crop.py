@@ -255,7 +255,12 @@ def flip(
     return step("flip", data, horizontal, vertical, depthwise, gives=layout, layout=data.layout)
 
 
-@operator("crop_mirror_normalize", renamed={"output_dtype": "dtype"}, ignored=("image_type",))
+@operator(
+    "crop_mirror_normalize",
+    renamed={"output_dtype": "dtype", "height": "crop_h", "width": "crop_w"},
+    ignored=("image_type",),
+    aliases=("NormalizePermute", "CropCastPermute"),
+)
 def crop_mirror_normalize(
     data: Tensor,
     *,

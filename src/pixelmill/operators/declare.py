@@ -98,6 +98,7 @@ class Operator:
     ignored: frozenset[str]
     aliases: tuple[str, ...]
     class_name: str
+    leading: tuple[str, ...] = ()
     required_inputs: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -126,6 +127,7 @@ def operator(
     ignored: Sequence[str] = (),
     aliases: Sequence[str] = (),
     class_name: str | None = None,
+    leading: Sequence[str] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare an operator.
 
@@ -137,6 +139,7 @@ def operator(
         ignored: Arguments that are accepted and do nothing here.
         aliases: Older names of the operator, in the spelling of `ops`.
         class_name: The name of its class below `ops`, where it does not follow from `name`.
+        leading: Arguments that its class takes without their names as well, and its function where it has no inputs.
     """
 
     def declare(body: Callable[..., Any]) -> Callable[..., Any]:
@@ -172,6 +175,7 @@ def operator(
             ignored=COMMON_IGNORED | frozenset(ignored),
             aliases=tuple(aliases),
             class_name=class_name or "".join(word.capitalize() for word in last.split("_")),
+            leading=tuple(leading),
         )
         return body
 

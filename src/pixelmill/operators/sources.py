@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.declare import Anything, Strings, Tensor, operator
+from pixelmill.operators.declare import Anything, Tensor, operator
 from pixelmill.operators.program import step, steps
 from pixelmill.types import DALIDataType
 
@@ -21,15 +23,20 @@ class ExternalSource:
     several: bool
     cycle: str | None
     per_sample: bool
+    makes_iterators: bool
+    is_callable: bool
+    wants_argument: bool
     wants_info: bool
     dtypes: tuple[DALIDataType | None, ...]
     ndims: tuple[int | None, ...]
     repeat_last: bool
+    layouts: tuple[str, ...]
 
 
 @operator(
     "external_source",
     outputs=None,
+    leading=("source", "num_outputs"),
     ignored=("parallel", "no_copy", "blocking", "prefetch_queue_depth", "cuda_stream", "use_copy_kernel"),
 )
 def external_source(
@@ -39,7 +46,7 @@ def external_source(
     cycle: Literal["no", "quiet", "raise", False, True] | None = None,
     batch: bool | None = None,
     batch_info: bool = False,
-    layout: Strings | None = None,
+    layout: Anything | None = None,
     dtype: Anything | None = None,
     ndim: Anything | None = None,
     repeat_last: bool = False,
@@ -59,8 +66,9 @@ def external_source(
         repeat_last: Use the last batch that was fed again when no newer one is there.
     """
     count = num_outputs or 1
-    if source is not None and not (callable(source) or isinstance(source, Iterable)):
-        raise ArgumentError(f"source must be a callable or an iterable, got {source!r}")
+    kind, wants = _kind_of(source)
+    if cycle not in (None, "no", False) and kind in ("callable", "generator"):
+        raise ArgumentError(f"cycle: a {kind} cannot begin again; give an iterable or a generator function")
     if repeat_last and source is not None:
         raise ArgumentError("repeat_last is for data that is fed, not for a source")
     external = ExternalSource(
@@ -69,14 +77,56 @@ def external_source(
         several=num_outputs is not None,
         cycle={True: "quiet", "quiet": "quiet", "raise": "raise"}.get(cycle or "no"),
         per_sample=batch is False,
+        makes_iterators=kind == "generator function",
+        is_callable=kind == "callable",
+        wants_argument=wants,
         wants_info=batch_info,
         dtypes=_for_each("dtype", dtype, count),
         ndims=_for_each("ndim", ndim, count),
         repeat_last=repeat_last,
+        layouts=_layouts(layout, count),
     )
-    layouts = _for_each("layout", layout, count)
-    values = tuple(step("input", source=external, output=i, gives=layouts[i] or "") for i in range(count))
+    values = tuple(step("input", source=external, output=i, gives=external.layouts[i]) for i in range(count))
     return values if external.several else values[0]
+
+
+def _kind_of(source: Any) -> tuple[str, bool]:
+    """Tell what a source is, and whether it wants to be told which batch or sample it makes."""
+    if source is None:
+        return "none", False
+    if _is_generator_function(source):
+        return "generator function", False
+    if isinstance(source, Iterable):
+        return ("generator" if inspect.isgenerator(source) else "iterable"), False
+    if callable(source):
+        return "callable", _wants_argument(source)
+    raise ArgumentError(f"source must be a callable or an iterable, got {source!r}")
+
+
+def _is_generator_function(source: Any) -> bool:
+    if isinstance(source, functools.partial):
+        return _is_generator_function(source.func)
+    return inspect.isgeneratorfunction(source) or inspect.isgeneratorfunction(vars(type(source)).get("__call__"))
+
+
+def _wants_argument(source: Callable[..., Any]) -> bool:
+    try:
+        parameters = list(inspect.signature(source).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(parameters) > 1 or len(positional) < len(parameters):
+        raise ArgumentError("source takes no argument, or one that says which batch or sample it is")
+    return bool(positional)
+
+
+def _layouts(layout: Any, count: int) -> tuple[str, ...]:
+    """Give the layout of each output: one string for all, or a list that may leave the last ones out."""
+    if layout is None or isinstance(layout, str):
+        return (layout or "",) * count
+    if len(layout) > count or not all(isinstance(names, str) for names in layout):
+        raise ArgumentError(f"layout must be a string, or one for each of {count} outputs, got {layout!r}")
+    return (*layout, *[""] * (count - len(layout)))
 
 
 def _for_each(name: str, value: Any, count: int) -> tuple[Any, ...]:
@@ -89,7 +139,7 @@ def _for_each(name: str, value: Any, count: int) -> tuple[Any, ...]:
     return tuple(value)
 
 
-@operator("python_function", outputs=None, ignored=("output_layouts",))
+@operator("python_function", outputs=None, leading=("function", "num_outputs"), ignored=("output_layouts",))
 def python_function(
     *inputs: Tensor,
     function: Anything,

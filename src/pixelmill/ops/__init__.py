@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from pixelmill.errors import ArgumentError
 from pixelmill.graph import call, family
 from pixelmill.operators import Operator, public_operators
 
@@ -13,6 +15,7 @@ class OperatorClass:
     """An operator with its constant arguments, to be called with its inputs.
 
     Args:
+        leading: The first arguments of the operator, where it is one of the few that take them without names.
         device: Where it should run.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -22,8 +25,16 @@ class OperatorClass:
     spec: ClassVar[Operator]
 
     def __init__(
-        self, *, device: str | None = None, name: str | None = None, seed: int | None = None, **arguments: Any
+        self,
+        *leading: Any,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+        **arguments: Any,
     ) -> None:
+        if len(leading) > len(self.spec.leading):
+            raise TypeError(f"ops.{type(self).__name__}: arguments must be given by name")
+        arguments = {**dict(zip(self.spec.leading, leading, strict=False)), **arguments}
         self._options: dict[str, Any] = {"device": device, "name": name, "seed": seed}
         self._arguments = arguments
 
@@ -35,6 +46,28 @@ class OperatorClass:
             raise ValueError(f"{self.spec.name}: {', '.join(twice)} was given to the constructor already")
         options = {**self._options, "name": name or self._options["name"]}
         return call(self.spec, inputs, {**self._arguments, **given}, **options)
+
+
+class Compose:
+    """Several operators in a row, to be called like one.
+
+    Args:
+        op_list: Operators, or functions of nodes; each takes what the one before it gives.
+    """
+
+    def __init__(self, op_list: Sequence[Callable[..., Any]]) -> None:
+        self._ops = list(op_list)
+        if not self._ops:
+            raise ArgumentError("Compose: the list of operators is empty")
+
+    def __call__(self, *inputs: Any, **arguments: Any) -> Any:
+        """Add the operators to the graph; the arguments are those of the first."""
+        values: Sequence[Any] = inputs
+        for operator in self._ops:
+            made = operator(*values, **arguments)
+            values = made if isinstance(made, (list, tuple)) else (made,)
+            arguments = {}
+        return values[0] if len(values) == 1 else values
 
 
 def _class(spec: Operator, name: str, module: str) -> type[OperatorClass]:

@@ -1,7 +1,7 @@
 # Written by scripts/write_api.py from the declarations in pixelmill/operators.
 """ops: operators as classes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -29,6 +29,89 @@ class OperatorClass:
 
     spec: ClassVar[Operator]
 
+class Compose:
+    """Several operators in a row, to be called like one."""
+
+    def __init__(self, op_list: Sequence[Callable[..., Any]]) -> None: ...
+    def __call__(self, *inputs: Any, **arguments: Any) -> Any: ...
+
+class Brightness(OperatorClass):
+    """Change the brightness: `brightness_shift * range + brightness * x`.
+
+    Args:
+        brightness: What every value is multiplied with.
+        brightness_shift: What is added, as a share of the largest value of the result's type, or of 1 for floats.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        brightness: float = 1.0,
+        brightness_shift: float = 0.0,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        brightness: float | _Node | None = None,
+        brightness_shift: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class BrightnessContrast(OperatorClass):
+    """Change brightness and contrast: `brightness_shift * range + brightness * (c + contrast * (x - c))`.
+
+    Here `c` is `contrast_center`, and the range is the largest value of the result's type, or 1 for floats.
+
+    Args:
+        brightness: What every value is multiplied with.
+        brightness_shift: What is added, as a share of the range.
+        contrast: How far values are moved away from the centre; 0 gives a plain gray.
+        contrast_center: The value that stays, as it stands in `data`: half the range of its type when left out, which
+            is 128 for uint8, 16384 for int16 and 0.5 for float.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        brightness: float = 1.0,
+        brightness_shift: float = 0.0,
+        contrast: float = 1.0,
+        contrast_center: float | None = None,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        brightness: float | _Node | None = None,
+        brightness_shift: float | _Node | None = None,
+        contrast: float | _Node | None = None,
+        contrast_center: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Cast(OperatorClass):
     """Change the type of the elements; what does not fit is rounded and cut to the range.
 
@@ -54,6 +137,112 @@ class Cast(OperatorClass):
         data: _Data | _Constant,
         /,
         *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class ColorSpaceConversion(OperatorClass):
+    """Change how colours are told: RGB, BGR, GRAY, or YCbCr of BT.601 with its luminance from 16 to 235.
+
+    Args:
+        image_type: How colours are told now.
+        output_type: How they shall be told.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        image_type: DALIImageType,
+        output_type: DALIImageType,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class ColorTwist(OperatorClass):
+    """Change hue, saturation, contrast and brightness at once, with no rounding in between.
+
+    Args:
+        hue: By how many degrees the hue is turned.
+        saturation: What the saturation is multiplied with.
+        contrast: How far values are moved away from the centre: 128, or 0.5 for floats.
+        brightness: What every value is multiplied with.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        hue: float = 0.0,
+        saturation: float = 1.0,
+        contrast: float = 1.0,
+        brightness: float = 1.0,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        image_type: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        hue: float | _Node | None = None,
+        saturation: float | _Node | None = None,
+        contrast: float | _Node | None = None,
+        brightness: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Contrast(OperatorClass):
+    """Change the contrast: `contrast_center + contrast * (x - contrast_center)`.
+
+    Args:
+        contrast: How far values are moved away from the centre; 0 gives a plain gray.
+        contrast_center: The value that stays, as it stands in `data`: half the range of its type when left out, which
+            is 128 for uint8, 16384 for int16 and 0.5 for float.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        contrast: float = 1.0,
+        contrast_center: float | None = None,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        contrast: float | _Node | None = None,
+        contrast_center: float | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -269,6 +458,75 @@ class Flip(OperatorClass):
         horizontal: int | _Node | None = None,
         vertical: int | _Node | None = None,
         depthwise: int | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Hsv(OperatorClass):
+    """Change hue, saturation and brightness of pictures, by one linear transform of their colours.
+
+    Args:
+        hue: By how many degrees the hue is turned.
+        saturation: What the saturation is multiplied with.
+        value: What the brightness is multiplied with.
+        dtype: Type of the result; uint8 when left out, whatever the type of `data` is.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        hue: float = 0.0,
+        saturation: float = 1.0,
+        value: float = 1.0,
+        dtype: DALIDataType = DALIDataType.UINT8,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        hue: float | _Node | None = None,
+        saturation: float | _Node | None = None,
+        value: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Hue(OperatorClass):
+    """Turn the hue of pictures.
+
+    Args:
+        hue: By how many degrees.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        hue: float = 0.0,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        image_type: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        hue: float | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -674,6 +932,38 @@ class Rotate(OperatorClass):
         angle: float | _Node | None = None,
         axis: _Floats | _Node | None = None,
         size: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Saturation(OperatorClass):
+    """Change the saturation of pictures.
+
+    Args:
+        saturation: What the saturation is multiplied with; 0 leaves gray.
+        dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        saturation: float = 1.0,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        image_type: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        saturation: float | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 

@@ -19,6 +19,43 @@ _Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
 _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 
+class Beta(OperatorClass):
+    """Draw numbers between 0 and 1 from a beta distribution.
+
+    Args:
+        alpha: Above 0; the larger it is, the closer to 1 are the numbers.
+        beta: Above 0; the larger it is, the closer to 0 are the numbers.
+        shape: The shape of the result; a single number when left out.
+        dtype: Type of the result, float or double; float when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        beta: float = 1.0,
+        shape: _Ints | None = None,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        like: _Data | _Constant | None = None,
+        /,
+        *,
+        alpha: float | _Node | None = None,
+        beta: float | _Node | None = None,
+        shape: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Choice(OperatorClass):
     """Draw from a list, or from the numbers 0 to a - 1.
 

@@ -147,7 +147,7 @@ class Pipeline:
         self._iterations = 0
         self._restored = False
         self._iterator_state: dict[str, Any] = {}
-        self._orphans: list[Pending] = []
+        self._orphans: list[NativeEngine | Pending] = []
 
     # Building
 
@@ -246,10 +246,10 @@ class Pipeline:
         """In a child process: begin the batches under way anew, as the threads that worked on them are the parent's."""
         if self._engine is None or not self._engine.forked():
             return
+        # Kept, because the parent's threads may have held their locks in the moment of the fork.
+        self._orphans += [self._engine, *(scheduled.pending for scheduled in self._queue)]
         engine = self._make_engine()
         for scheduled in self._queue:
-            # Kept, because the parent's threads may have held its locks in the moment of the fork.
-            self._orphans.append(scheduled.pending)
             scheduled.pending = engine.submit(scheduled.samples)
 
     # Feeding

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from pixelmill.errors import ArgumentError
 from pixelmill.experimental.dynamic.values import Batch
 from pixelmill.graph import call
 from pixelmill.loader import Loader
@@ -48,15 +47,21 @@ class Reader:
         self._started(None).load_state_dict(state)
 
     def _started(self, batch_size: int | None) -> Loader:
-        if self._loader is None:
-            pipe = Pipeline(batch_size or 1, os.cpu_count() or 1, None, self._seed)
-            with pipe:
-                made = call(self.spec, (), self._arguments, name="reader")
-            values = list(made.values() if isinstance(made, dict) else made)
-            pipe.set_outputs(*values)
-            self._loader = Loader(pipe, [str(number) for number in range(len(values))])
-        if batch_size is not None and self._loader.pipeline.max_batch_size != batch_size:
-            raise ArgumentError(f"{self.spec.name}: this reader gives batches of {self._loader.pipeline.max_batch_size}")
+        """Give what makes the batches; one of another size goes on where the last one is."""
+        state = None
+        if self._loader is not None:
+            if batch_size in (None, self._loader.pipeline.max_batch_size):
+                return self._loader
+            state = self._loader.state_dict()
+            self._loader.pipeline.close()
+        pipe = Pipeline(batch_size or 1, os.cpu_count() or 1, None, self._seed)
+        with pipe:
+            made = call(self.spec, (), self._arguments, name="reader")
+        values = list(made.values() if isinstance(made, dict) else made)
+        pipe.set_outputs(*values)
+        self._loader = Loader(pipe, [str(number) for number in range(len(values))])
+        if state is not None:
+            self._loader.load_state_dict(state)
         return self._loader
 
 

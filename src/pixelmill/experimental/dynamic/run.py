@@ -68,7 +68,9 @@ def run(
     pipe.set_outputs(*(made if several else [made]))
     lists = pipe.run()
     pipe.close()
-    results = tuple(_result(batch, single=not (batch_size or any(isinstance(v, Batch) for v in values))) for batch in lists)
+    results = tuple(
+        _result(batch, single=not (batch_size or any(isinstance(v, Batch) for v in values))) for batch in lists
+    )
     return results if several else results[0]
 
 

@@ -1,0 +1,243 @@
+#include "convolve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "convert.h"
+#include "simd.h"
+
+#if PIXELMILL_AVX2
+#include <immintrin.h>
+#endif
+
+namespace pixelmill {
+
+namespace base {
+#define AVX2_CODE 0
+#include "convolve.inl"
+#undef AVX2_CODE
+}  // namespace base
+
+#if PIXELMILL_AVX2
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace avx2 {
+#define AVX2_CODE 1
+#include "convolve.inl"
+#undef AVX2_CODE
+}  // namespace avx2
+#pragma GCC pop_options
+#endif
+
+const Convolution& convolution() {
+#if PIXELMILL_AVX2
+    if (simd_level() == SimdLevel::avx2) return avx2::convolution;
+#endif
+    return base::convolution;
+}
+
+int64_t border_index(int64_t i, int64_t extent, Border border) {
+    if (i >= 0 && i < extent) return i;
+    const auto remainder = [](int64_t a, int64_t b) { return (a % b + b) % b; };
+    switch (border) {
+        case Border::constant: return -1;
+        case Border::clamp: return i < 0 ? 0 : extent - 1;
+        case Border::wrap: return remainder(i, extent);
+        case Border::reflect_1001: {
+            const int64_t at = remainder(i, 2 * extent);
+            return at < extent ? at : 2 * extent - 1 - at;
+        }
+        case Border::reflect_101: break;
+    }
+    if (extent == 1) return 0;
+    const int64_t period = 2 * extent - 2, at = remainder(i, period);
+    return at < extent ? at : period - at;
+}
+
+namespace {
+
+// Repeats pixels of a line beyond its ends: `line` points to its first pixel, with room for `before` and `behind`.
+template <class T>
+void extend_line(T* line, int64_t width, int64_t channels, int64_t before, int64_t behind, Border border, T fill) {
+    const auto put = [&](int64_t x) {
+        const int64_t from = border_index(x, width, border);
+        for (int64_t c = 0; c < channels; ++c) line[x * channels + c] = from < 0 ? fill : line[from * channels + c];
+    };
+    for (int64_t x = -before; x < 0; ++x) put(x);
+    for (int64_t x = width; x < width + behind; ++x) put(x);
+}
+
+class PlaneConvolver {
+   public:
+    PlaneConvolver(int64_t width, int64_t channels, const Taps& vertical, const Taps& horizontal, Arena& arena)
+        : vertical_(vertical),
+          horizontal_(horizontal),
+          line_(arena.take<float>(static_cast<size_t>((width + horizontal.count) * channels)) + horizontal.before * channels),
+          rows_(arena.take<const float*>(static_cast<size_t>(vertical.count))),
+          places_(arena.take<const float*>(static_cast<size_t>(horizontal.count))) {
+        for (int k = 0; k < horizontal.count; ++k) places_[k] = line_ + (k - horizontal.before) * channels;
+    }
+
+    void run(const Plane& out, const Plane& in, bool add) const {
+        const int64_t length = in.width * in.channels;
+        const int64_t behind = horizontal_.count - 1 - horizontal_.before;
+        for (int64_t y = 0; y < in.height; ++y) {
+            for (int k = 0; k < vertical_.count; ++k) {
+                rows_[k] = in.data + border_index(y - vertical_.before + k, in.height, Border::reflect_101) * in.row;
+            }
+            kernels_.weigh(line_, rows_, vertical_.weights, vertical_.count, length, false);
+            extend_line(line_, in.width, in.channels, horizontal_.before, behind, Border::reflect_101, 0.0f);
+            kernels_.weigh(out.data + y * out.row, places_, horizontal_.weights, horizontal_.count, length, add);
+        }
+    }
+
+   private:
+    const Convolution& kernels_ = convolution();
+    const Taps &vertical_, &horizontal_;
+    float* line_;
+    const float **rows_, **places_;
+};
+
+// The taps in parts of 2^14, the middle first; what rounding loses goes to the middle.
+int16_t* fixed_weights(const Taps& taps, Arena& arena) {
+    const int reach = taps.count / 2;
+    auto* weights = arena.take<int16_t>(static_cast<size_t>(reach + 1));
+    int sum = 0;
+    for (int k = 1; k <= reach; ++k) {
+        weights[k] = static_cast<int16_t>(std::lround(taps.weights[reach + k] * 16384));
+        sum += 2 * weights[k];
+    }
+    weights[0] = static_cast<int16_t>(16384 - sum);
+    return weights;
+}
+
+}  // namespace
+
+void convolve(const Volume& out, const Volume& in, const Taps (&taps)[3], bool add, Arena& arena) {
+    const PlaneConvolver planes(in.width, in.channels, taps[1], taps[2], arena);
+    const bool flat = taps[0].count == 1 && taps[0].weights[0] == 1.0f;
+    const int64_t size = in.height * in.width * in.channels;
+    auto* between = flat ? nullptr : arena.take<float>(static_cast<size_t>(size));
+    const auto** slices = arena.take<const float*>(static_cast<size_t>(taps[0].count));
+    for (int64_t z = 0; z < in.depth; ++z) {
+        Plane source = in.slice(z);
+        if (!flat) {
+            for (int k = 0; k < taps[0].count; ++k) {
+                slices[k] = in.slice(border_index(z - taps[0].before + k, in.depth, Border::reflect_101)).data;
+            }
+            convolution().weigh(between, slices, taps[0].weights, taps[0].count, size, false);
+            source.data = between;
+        }
+        planes.run(out.slice(z), source, add);
+    }
+}
+
+void blur_bytes(View<uint8_t> out, View<const uint8_t> in, const Taps& vertical, const Taps& horizontal, Arena& arena) {
+    const Convolution& kernels = convolution();
+    const int above = vertical.count / 2, aside = horizontal.count / 2;
+    const int64_t length = in.width * in.channels, margin = aside * in.channels;
+    const int16_t *down = fixed_weights(vertical, arena), *along = fixed_weights(horizontal, arena);
+    auto* line = arena.take<int16_t>(static_cast<size_t>(length + 2 * margin)) + margin;
+    const auto** rows = arena.take<const uint8_t*>(static_cast<size_t>(vertical.count));
+    for (int64_t y = 0; y < in.height; ++y) {
+        for (int k = -above; k <= above; ++k) rows[above + k] = in.at(border_index(y + k, in.height, Border::reflect_101), 0);
+        kernels.blur_rows(line, rows, down, above, length);
+        extend_line<int16_t>(line, in.width, in.channels, aside, aside, Border::reflect_101, 0);
+        kernels.blur_line(out.at(y, 0), line - margin, along, aside, in.channels, length);
+    }
+}
+
+namespace {
+
+// Source rows as floats with their margins, kept in turn: the row above those needed makes place for the next.
+class FloatRows {
+   public:
+    FloatRows(const Raster& in, const Filter2d& filter, Arena& arena)
+        : in_(in),
+          filter_(filter),
+          before_(filter.valid ? 0 : filter.anchor_x),
+          behind_(filter.valid ? 0 : filter.width - 1 - filter.anchor_x),
+          stride_((in.width + before_ + behind_) * in.channels),
+          memory_(arena.take<float>(static_cast<size_t>(filter.height * stride_))) {}
+
+    // The row `y` of the source, or what stands for it beyond the edges; the margin comes first.
+    float* place(int64_t y) const { return memory_ + ((y % filter_.height + filter_.height) % filter_.height) * stride_; }
+
+    void load(int64_t y) const {
+        float* line = place(y) + before_ * in_.channels;
+        const int64_t from = border_index(y, in_.height, filter_.border), count = in_.width * in_.channels;
+        if (from < 0) {
+            std::fill_n(place(y), stride_, filter_.fill);
+            return;
+        }
+        if (in_.dtype == DType::u8) {
+            kernels_.load_bytes(line, reinterpret_cast<const uint8_t*>(in_.at(from, 0)), count);
+        } else {
+            with_type(in_.dtype, [&](auto zero) {
+                const auto* source = reinterpret_cast<const decltype(zero)*>(in_.at(from, 0));
+                for (int64_t i = 0; i < count; ++i) line[i] = convert<float>(source[i]);
+            });
+        }
+        extend_line(line, in_.width, in_.channels, before_, behind_, filter_.border, filter_.fill);
+    }
+
+   private:
+    const Convolution& kernels_ = convolution();
+    const Raster& in_;
+    const Filter2d& filter_;
+    int64_t before_, behind_, stride_;
+    float* memory_;
+};
+
+// The weights that are not zero, and where they look at: rows from the top, floats from the left.
+struct Offsets {
+    int count = 0;
+    float* weights;
+    int64_t *rows, *columns;
+
+    Offsets(const Filter2d& filter, int64_t channels, Arena& arena) {
+        const auto size = static_cast<size_t>(filter.height * filter.width);
+        weights = arena.take<float>(size);
+        rows = arena.take<int64_t>(size);
+        columns = arena.take<int64_t>(size);
+        for (int64_t i = 0; i < filter.height * filter.width; ++i) {
+            if (filter.weights[i] == 0) continue;
+            weights[count] = filter.weights[i];
+            rows[count] = i / filter.width;
+            columns[count++] = i % filter.width * channels;
+        }
+        if (count > 0) return;
+        weights[0] = 0;
+        rows[0] = columns[0] = 0;
+        count = 1;
+    }
+};
+
+}  // namespace
+
+void filter(const Raster& out, const Raster& in, const Filter2d& filter, Arena& arena) {
+    const Convolution& kernels = convolution();
+    const FloatRows source(in, filter, arena);
+    const Offsets offsets(filter, in.channels, arena);
+    const int64_t length = out.width * out.channels, above = filter.valid ? 0 : filter.anchor_y;
+    auto* line = arena.take<float>(static_cast<size_t>(length));
+    const auto** taps = arena.take<const float*>(static_cast<size_t>(offsets.count));
+    for (int64_t y = -above; y < filter.height - 1 - above; ++y) source.load(y);
+    for (int64_t y = 0; y < out.height; ++y) {
+        source.load(y - above + filter.height - 1);
+        for (int k = 0; k < offsets.count; ++k) taps[k] = source.place(y - above + offsets.rows[k]) + offsets.columns[k];
+        float* result = out.dtype == DType::f32 ? reinterpret_cast<float*>(out.at(y, 0)) : line;
+        kernels.weigh(result, taps, offsets.weights, offsets.count, length, false);
+        if (out.dtype == DType::u8) {
+            kernels.store_bytes(reinterpret_cast<uint8_t*>(out.at(y, 0)), line, length);
+        } else if (out.dtype != DType::f32) {
+            with_type(out.dtype, [&](auto zero) {
+                using T = decltype(zero);
+                for (int64_t i = 0; i < length; ++i) reinterpret_cast<T*>(out.at(y, 0))[i] = convert<T>(line[i]);
+            });
+        }
+    }
+}
+
+}  // namespace pixelmill

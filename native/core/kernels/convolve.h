@@ -1,0 +1,63 @@
+// Weighted sums of neighbours: filters that are a product of one for each axis, and filters of two dimensions.
+#pragma once
+
+#include <cstdint>
+
+#include "../arena.h"
+#include "../view.h"
+#include "pointwise.h"
+#include "resample_real.h"
+
+namespace pixelmill {
+
+// What lies beyond the edges: edcb|abcde|dcba, dcba|abcde|edcb, aaaa|abcde|eeee, bcde|abcde|abcd, or one value.
+enum class Border : uint8_t { reflect_101, reflect_1001, clamp, wrap, constant };
+
+// Which of `extent` places stands for place `i`, which may lie outside of them; -1 for the value of Border::constant.
+int64_t border_index(int64_t i, int64_t extent, Border border);
+
+// out[i] = the sum of weights[k] * in[i - before + k].
+struct Taps {
+    const float* weights = nullptr;
+    int count = 1, before = 0;
+};
+
+// A volume of floats, packed: depth slices of rows of pixels.
+struct Volume {
+    float* data = nullptr;
+    int64_t depth = 1, height = 1, width = 1, channels = 1;
+    Plane slice(int64_t z) const { return {data + z * height * width * channels, height, width, channels, width * channels}; }
+};
+
+// Filters along depth, height and width, borders reflected; `add` adds to what is in `out`.
+void convolve(const Volume& out, const Volume& in, const Taps (&taps)[3], bool add, Arena& arena);
+
+// The same for pictures of bytes and taps that are symmetric and add up to 1, in fixed point: the error stays below
+// 0.1 of a level. Both are packed pixels; rows of `in` may lie anywhere.
+inline constexpr int most_byte_taps = 63;
+void blur_bytes(View<uint8_t> out, View<const uint8_t> in, const Taps& vertical, const Taps& horizontal, Arena& arena);
+
+struct Filter2d {
+    const float* weights = nullptr;  // rows of columns
+    int64_t height = 1, width = 1, anchor_y = 0, anchor_x = 0;
+    Border border = Border::reflect_101;
+    float fill = 0;
+    bool valid = false;  // only where the filter lies inside: out is smaller by its size less one
+};
+
+// Packed pixels of any type; rows of `in` may lie anywhere. Out has the type of `in`, or is float.
+void filter(const Raster& out, const Raster& in, const Filter2d& filter, Arena& arena);
+
+struct Convolution {
+    // out[i] = (add ? out[i] : 0) + the sum of rows[k][i] * weights[k]
+    void (*weigh)(float* out, const float* const* rows, const float* weights, int count, int64_t length, bool add);
+    // Symmetric weights in parts of 2^14, the middle one first, `reach` of them behind it. The sum of rows has six
+    // more bits than a byte, the sum along a row takes them off again. rows[0] and rows[2 * reach] are the outermost.
+    void (*blur_rows)(int16_t* out, const uint8_t* const* rows, const int16_t* weights, int reach, int64_t length);
+    void (*blur_line)(uint8_t* out, const int16_t* in, const int16_t* weights, int reach, int64_t step, int64_t length);
+    void (*load_bytes)(float* out, const uint8_t* in, int64_t count);
+    void (*store_bytes)(uint8_t* out, const float* in, int64_t count);
+};
+const Convolution& convolution();  // of the current SIMD level
+
+}  // namespace pixelmill

@@ -1,0 +1,32 @@
+// Axes as arguments give them: by number, perhaps counted from the end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../fault.h"
+#include "../value.h"
+
+namespace pixelmill {
+
+inline int checked_axis(double axis, int ndim, const std::string& name) {
+    const auto given = static_cast<int>(axis), resolved = given < 0 ? given + ndim : given;
+    if (resolved < 0 || resolved >= ndim) {
+        throw Fault(FaultKind::argument, name + ": there is no axis " + std::to_string(given) + " among " + std::to_string(ndim));
+    }
+    return resolved;
+}
+
+using AxisSet = std::array<bool, max_dims>;
+
+inline AxisSet marked_axes(const std::vector<double>& axes, int ndim, const std::string& name) {
+    AxisSet marked{};
+    for (double axis : axes) {
+        bool& mark = marked[static_cast<size_t>(checked_axis(axis, ndim, name))];
+        if (mark) throw Fault(FaultKind::argument, name + ": axis " + std::to_string(static_cast<int>(axis)) + " is named twice");
+        mark = true;
+    }
+    return marked;
+}
+
+}  // namespace pixelmill

@@ -1,0 +1,193 @@
+// Filters that are a product of one for each axis of space: Gaussian blur and Laplacian.
+#include <cmath>
+
+#include "../kernels/convert.h"
+#include "filtered_axes.h"
+#include "pictures.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+Taps no_taps(Arena& arena) {
+    auto* one = arena.take<float>(1);
+    *one = 1;
+    return {one, 1, 0};
+}
+
+// Writes output 0: the sum of several filters, in single precision.
+Value filtered(Context& context, const Value& x, const FilteredAxes& axes, DType dtype, std::span<const Taps[3]> terms) {
+    const Value out = context.allocate(0, dtype, shape_of(x));
+    Value source = x, sums = out;
+    if (x.dtype != DType::f32 || !x.contiguous()) {
+        source = context.scratch(DType::f32, shape_of(x));
+        convert_elements(source, x);
+    }
+    if (dtype != DType::f32) sums = context.scratch(DType::f32, shape_of(x));
+    for (int64_t i = 0; i < axes.pictures; ++i) {
+        bool add = false;
+        for (const auto& taps : terms) {
+            convolve(axes.volume(sums, i), axes.volume(source, i), taps, add, context.thread.arena);
+            add = true;
+        }
+    }
+    if (dtype != DType::f32) convert_elements(out, sums);
+    return out;
+}
+
+// in: x, sigma, window_size
+class GaussianBlur : public Step {
+   public:
+    explicit GaussianBlur(const Params& params) : layout_(params.text("layout")), dtype_(params.integer("dtype")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        const FilteredAxes axes(x, layout_, "gaussian_blur");
+        const DType dtype = dtype_ < 0 ? x.dtype : static_cast<DType>(dtype_);
+        if (dtype != x.dtype && dtype != DType::f32) {
+            throw Fault(FaultKind::argument, "gaussian_blur: dtype must be FLOAT or that of the input, " + describe(x));
+        }
+        Taps taps[1][3];
+        for (int axis = 0; axis < 3; ++axis) {
+            const int number = axis - (3 - axes.count);
+            taps[0][axis] = number < 0 ? no_taps(context.thread.arena) : window(in[1], in[2], number, axes.count, context.thread.arena);
+        }
+        if (x.elements() == 0) {
+            out[0] = context.allocate(0, dtype, shape_of(x));
+            return;
+        }
+        const bool narrow = taps[0][1].count <= most_byte_taps && taps[0][2].count <= most_byte_taps;
+        const bool bytes = x.dtype == DType::u8 && dtype == DType::u8 && axes.count <= 2 && narrow;
+        out[0] = bytes ? blurred(context, x, axes, taps[0]) : filtered(context, x, axes, dtype, taps);
+    }
+
+   private:
+    static Taps window(const Value& sigmas, const Value& sizes, int axis, int axes, Arena& arena) {
+        double sigma = number_of_axis(sigmas, axis, axes, "gaussian_blur: sigma");
+        double size = number_of_axis(sizes, axis, axes, "gaussian_blur: window_size");
+        if (!(sigma >= 0) || size < 0 || (sigma == 0 && size == 0)) {
+            throw Fault(FaultKind::argument, "gaussian_blur: sigma or window_size must be above 0, got " + std::to_string(sigma) +
+                                                 " and " + std::to_string(static_cast<int64_t>(size)));
+        }
+        if (size == 0) size = 2 * std::ceil(3 * static_cast<float>(sigma)) + 1;
+        if (sigma == 0) sigma = 0.3 * ((size - 1) / 2 - 1) + 0.8;
+        if (size > 65535 || std::fmod(size, 2) != 1) {
+            throw Fault(FaultKind::argument, "gaussian_blur: window_size must be odd and at most 65535, got " +
+                                                 std::to_string(static_cast<int64_t>(size)));
+        }
+        return bell(sigma, static_cast<int>(size), arena);
+    }
+
+    static Taps bell(double sigma, int size, Arena& arena) {
+        auto* weights = arena.take<float>(static_cast<size_t>(size));
+        const int reach = size / 2;
+        double sum = 0;
+        for (int i = -reach; i <= reach; ++i) sum += std::exp(-i * double(i) / (2 * sigma * sigma));
+        for (int i = -reach; i <= reach; ++i) {
+            weights[reach + i] = static_cast<float>(std::exp(-i * double(i) / (2 * sigma * sigma)) / sum);
+        }
+        return {weights, size, reach};
+    }
+
+    static Value blurred(Context& context, const Value& x, const FilteredAxes& axes, const Taps (&taps)[3]) {
+        const Value out = context.allocate(0, DType::u8, shape_of(x));
+        const Value source = axes.rows_packed(x) ? x : packed(context, x);
+        for (int64_t i = 0; i < axes.pictures; ++i) {
+            const Raster to = axes.raster(out, i), from = axes.raster(source, i);
+            const auto view = [](const Raster& r) {
+                return View<uint8_t>{reinterpret_cast<uint8_t*>(r.data), r.height, r.width, r.channels, r.row, r.pixel, 1};
+            };
+            blur_bytes(view(to), view(from), taps[1], taps[2], context.thread.arena);
+        }
+        return out;
+    }
+
+    std::string layout_;
+    int64_t dtype_;
+};
+
+constexpr int64_t largest_window = 23;
+
+// in: x, window_size, smoothing_size, scale. The sum of the second derivatives along all axes.
+class Laplacian : public Step {
+   public:
+    explicit Laplacian(const Params& params)
+        : layout_(params.text("layout")), dtype_(params.integer("dtype")), normalized_(params.flag("normalized")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        const FilteredAxes axes(x, layout_, "laplacian");
+        const DType dtype = dtype_ < 0 ? x.dtype : static_cast<DType>(dtype_);
+        if (x.dtype == DType::f64 || x.dtype == DType::boolean) {
+            throw Fault(FaultKind::argument, "laplacian: elements of type " + std::string(name_of(x.dtype)) + " are not supported");
+        }
+        Taps terms[3][3];
+        for (int along = 0; along < axes.count; ++along) partial(terms[along], in, along, axes.count, context.thread.arena);
+        if (x.elements() == 0) {
+            out[0] = context.allocate(0, dtype, shape_of(x));
+            return;
+        }
+        out[0] = filtered(context, x, axes, dtype, {terms, static_cast<size_t>(axes.count)});
+    }
+
+   private:
+    // The derivative along one axis, smoothed along the others.
+    void partial(Taps (&taps)[3], std::span<const Value> in, int along, int axes, Arena& arena) const {
+        const int64_t size = window(in[1], along, axes, 3, "laplacian: window_size");
+        int64_t total = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            const int number = axis - (3 - axes);
+            if (number < 0) {
+                taps[axis] = no_taps(arena);
+                continue;
+            }
+            const bool smooth = number != along;
+            int64_t own = size;
+            if (smooth && in[2].present()) own = window(in[2], number, axes, 1, "laplacian: smoothing_size");
+            total += own;
+            taps[axis] = smooth ? binomial(own, arena) : derivative(own, arena);
+        }
+        const double given = in[3].present() ? number_of_axis(in[3], along, axes, "laplacian: scale") : 1;
+        const auto scale = static_cast<float>(normalized_ ? std::exp2(static_cast<double>(axes + 2 - total)) : given);
+        auto* weights = const_cast<float*>(taps[3 - axes + along].weights);  // our own, made above
+        for (int64_t k = 0; k < size; ++k) weights[k] *= scale;
+    }
+
+    static int64_t window(const Value& sizes, int axis, int axes, int64_t least, const std::string& name) {
+        const auto size = static_cast<int64_t>(number_of_axis(sizes, axis, axes, name));
+        if (size >= least && size <= largest_window && size % 2 == 1) return size;
+        throw Fault(FaultKind::argument, name + " must be odd and from " + std::to_string(least) + " to " +
+                                             std::to_string(largest_window) + ", got " + std::to_string(size));
+    }
+
+    static Taps binomial(int64_t size, Arena& arena) {
+        auto* weights = arena.take<float>(static_cast<size_t>(size));
+        weights[0] = 1;
+        for (int64_t n = 1; n < size; ++n) {
+            weights[n] = weights[n - 1];
+            for (int64_t k = n - 1; k > 0; --k) weights[k] += weights[k - 1];
+        }
+        return {weights, static_cast<int>(size), static_cast<int>(size / 2)};
+    }
+
+    // The binomial window that is shorter by two, differentiated twice.
+    static Taps derivative(int64_t size, Arena& arena) {
+        const Taps smooth = binomial(size - 2, arena);
+        auto* weights = arena.take<float>(static_cast<size_t>(size));
+        const auto at = [&](int64_t k) { return k < 0 || k >= smooth.count ? 0.0f : smooth.weights[k]; };
+        for (int64_t k = 0; k < size; ++k) weights[k] = at(k) - 2 * at(k - 1) + at(k - 2);
+        return {weights, static_cast<int>(size), static_cast<int>(size / 2)};
+    }
+
+    std::string layout_;
+    int64_t dtype_;
+    bool normalized_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_gaussian_blur(const Params& params) { return std::make_unique<GaussianBlur>(params); }
+std::unique_ptr<Step> make_laplacian(const Params& params) { return std::make_unique<Laplacian>(params); }
+
+}  // namespace pixelmill

@@ -1,0 +1,174 @@
+// Parts of pictures that are blotted out: rectangles, and a grid of squares.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "../kernels/convert.h"
+#include "../kernels/pointwise.h"
+#include "layout.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+// A packed copy of x as the output of the running step.
+Value copied(Context& context, const Value& x) {
+    const Value out = context.allocate(0, x.dtype, {x.shape.data(), static_cast<size_t>(x.ndim)});
+    pack(out, x, context.thread.arena);
+    return out;
+}
+
+// Like a cast in C, but for what does not fit.
+template <class T>
+T truncated(double value) {
+    if constexpr (std::is_integral_v<T>) return convert<T>(std::trunc(value));
+    return convert<T>(value);
+}
+
+// in: x, anchor, shape, fill_value
+class Erase : public Step {
+   public:
+    explicit Erase(const Params& params)
+        : layout_(params.text("layout")),
+          axes_(params.numbers("axes")),
+          relative_anchor_(params.flag("normalized_anchor")),
+          relative_shape_(params.flag("normalized_shape")),
+          centred_(params.flag("centered_anchor")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        const Value copy = copied(context, x);
+        out[0] = copy;
+        if (!in[2].present() || x.elements() == 0) return;
+        const std::vector<int> axes = chosen(x);
+        const auto count = static_cast<int64_t>(axes.size());
+        if (in[2].elements() % count != 0 || (in[1].present() && in[1].elements() != in[2].elements())) {
+            throw Fault(FaultKind::argument, "erase: anchor and shape must hold equally many numbers, " + std::to_string(count) +
+                                                 " for each region; got " + std::to_string(in[1].elements()) + " and " +
+                                                 std::to_string(in[2].elements()));
+        }
+        const int channels = axis_named(layout_, 'C');
+        if (in[3].elements() != 1 && (channels < 0 || x.shape[channels] != in[3].elements())) {
+            throw Fault(FaultKind::argument, "erase: fill_value has " + std::to_string(in[3].elements()) +
+                                                 " values, which is not the number of channels of " + describe(x));
+        }
+        for (int64_t first = 0; first < in[2].elements(); first += count) {
+            Value region = copy;
+            for (size_t i = 0; i < axes.size(); ++i) cut(region, axes[i], in, first + static_cast<int64_t>(i));
+            fill(region, in[3], channels);
+        }
+    }
+
+   private:
+    std::vector<int> chosen(const Value& x) const {
+        std::vector<int> axes;
+        for (double axis : axes_) {
+            const int number = static_cast<int>(axis) + (axis < 0 ? x.ndim : 0);
+            if (number < 0 || number >= x.ndim) {
+                throw Fault(FaultKind::argument, "erase: there is no axis " + std::to_string(static_cast<int>(axis)) + " among " +
+                                                     std::to_string(x.ndim));
+            }
+            axes.push_back(number);
+        }
+        for (int d = 0; axes_.empty() && d < x.ndim; ++d) {
+            const bool channel = d < static_cast<int>(layout_.size()) && layout_[static_cast<size_t>(d)] == 'C';
+            if (!channel) axes.push_back(d);
+        }
+        return axes;
+    }
+
+    // Both edges lose their fraction, in single precision, as in DALI.
+    void cut(Value& region, int axis, std::span<const Value> in, int64_t index) const {
+        const auto whole = static_cast<float>(region.shape[axis]);
+        float anchor = in[1].present() ? static_cast<float>(in[1].number(index)) : 0.0f;
+        auto extent = static_cast<float>(in[2].number(index));
+        if (relative_anchor_) anchor *= whole;
+        if (relative_shape_) extent *= whole;
+        if (centred_) anchor -= extent / 2;
+        const auto limited = [&](float edge) { return static_cast<int64_t>(std::clamp(edge, -1e9f, 1e9f)); };
+        const int64_t low = std::clamp<int64_t>(limited(anchor), 0, region.shape[axis]);
+        const int64_t high = std::clamp<int64_t>(limited(anchor + extent), low, region.shape[axis]);
+        region.data += low * region.stride[axis] * size_of(region.dtype);
+        region.shape[axis] = high - low;
+    }
+
+    static void fill(const Value& region, const Value& values, int channels) {
+        if (region.elements() == 0) return;
+        with_type(region.dtype, [&](auto zero) {
+            using T = decltype(zero);
+            if (values.elements() == 1) return fill_from(region.as<T>(), region, 0, truncated<T>(values.number()));
+            Value plane = region;
+            plane.shape[channels] = 1;
+            for (int64_t c = 0; c < region.shape[channels]; ++c) {
+                fill_from(region.as<T>() + c * region.stride[channels], plane, 0, truncated<T>(values.number(c)));
+            }
+        });
+    }
+
+    template <class T>
+    static void fill_from(T* at, const Value& region, int dim, T value) {
+        // The tail of axes that is packed is one run.
+        int64_t run = 1;
+        int tail = region.ndim;
+        while (tail > dim && (region.stride[tail - 1] == run || region.shape[tail - 1] == 1)) run *= region.shape[--tail];
+        if (tail == dim) {
+            std::fill_n(at, run, value);
+            return;
+        }
+        if (dim + 1 == region.ndim) {
+            for (int64_t i = 0; i < region.shape[dim]; ++i) at[i * region.stride[dim]] = value;
+            return;
+        }
+        for (int64_t i = 0; i < region.shape[dim]; ++i) fill_from(at + i * region.stride[dim], region, dim + 1, value);
+    }
+
+    std::string layout_;
+    std::vector<double> axes_;
+    bool relative_anchor_, relative_shape_, centred_;
+};
+
+// in: x, tile, ratio, angle, shift_x, shift_y. Blacks out where both coordinates in the turned grid begin a tile.
+class GridMask : public Step {
+   public:
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        if (x.ndim != 3) throw Fault(FaultKind::argument, "grid_mask: pictures must have rows, columns and channels, got " + describe(x));
+        const int64_t tile = in[1].integer();
+        if (tile < 1) throw Fault(FaultKind::argument, "grid_mask: tile must be positive, got " + std::to_string(tile));
+        const auto length = static_cast<float>(tile), ratio = static_cast<float>(in[2].number()), angle = static_cast<float>(in[3].number());
+        const auto c = static_cast<float>(std::cos(static_cast<double>(angle)) / static_cast<double>(tile));
+        const auto s = static_cast<float>(std::sin(static_cast<double>(angle)) / static_cast<double>(tile));
+        const float shift_x = static_cast<float>(in[4].number()) / length, shift_y = static_cast<float>(in[5].number()) / length;
+        const Value copy = copied(context, x);
+        out[0] = copy;
+        const int64_t pixel = x.shape[2] * size_of(x.dtype);
+        for (int64_t y = 0; y < x.shape[0]; ++y) {
+            const float row_x = -shift_x + static_cast<float>(y) * -s, row_y = -shift_y + static_cast<float>(y) * c;
+            std::byte* row = copy.data + y * x.shape[1] * pixel;
+            int64_t from = -1;  // of the run of black pixels at hand
+            for (int64_t i = 0; i <= x.shape[1]; ++i) {
+                const bool black = i < x.shape[1] && begins(row_x + static_cast<float>(i) * c, ratio) &&
+                                   begins(row_y + static_cast<float>(i) * s, ratio);
+                if (black && from < 0) from = i;
+                if (black || from < 0) continue;
+                std::memset(row + from * pixel, 0, static_cast<size_t>((i - from) * pixel));
+                from = -1;
+            }
+        }
+    }
+
+   private:
+    static bool begins(float at, float ratio) {
+        auto whole = static_cast<float>(static_cast<int32_t>(at));
+        if (whole > at) whole -= 1;
+        return at - whole < ratio;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_erase(const Params& params) { return std::make_unique<Erase>(params); }
+std::unique_ptr<Step> make_grid_mask(const Params&) { return std::make_unique<GridMask>(); }
+
+}  // namespace pixelmill

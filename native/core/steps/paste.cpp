@@ -1,0 +1,169 @@
+// Pictures on larger canvases: one in the middle of nothing, or parts of several side by side.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "../kernels/convert.h"
+#include "../kernels/pointwise.h"
+#include "layout.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+std::byte* pixel_at(const Value& picture, int64_t y, int64_t x) {
+    return picture.data + (y * picture.stride[0] + x * picture.stride[1]) * size_of(picture.dtype);
+}
+
+// A part of a picture of rows, columns and channels.
+Value part(const Value& picture, int64_t y, int64_t x, int64_t height, int64_t width) {
+    Value found = picture;
+    found.data = pixel_at(picture, y, x);
+    found.shape[0] = height;
+    found.shape[1] = width;
+    return found;
+}
+
+void check_picture(const Value& x, const std::string& name) {
+    if (x.ndim != 3) throw Fault(FaultKind::argument, name + ": pictures must have rows, columns and channels, got " + describe(x));
+}
+
+Value new_canvas(Context& context, DType dtype, int64_t height, int64_t width, int64_t channels, const std::string& name) {
+    const double elements = static_cast<double>(height) * static_cast<double>(width) * static_cast<double>(channels);
+    if (elements > 4.0 * static_cast<double>(context.limits.pixels)) {
+        throw Fault(FaultKind::too_large, name + ": a canvas of " + std::to_string(height) + " x " + std::to_string(width) +
+                                              " passes the limit of " + std::to_string(context.limits.pixels) + " pixels");
+    }
+    return context.allocate(0, dtype, std::array{height, width, channels});
+}
+
+// in: x, fill_value, ratio, paste_x, paste_y, min_canvas_size
+class Paste : public Step {
+   public:
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        check_picture(x, "paste");
+        const auto ratio = static_cast<float>(in[2].number());
+        if (!(ratio >= 1)) throw Fault(FaultKind::argument, "paste: ratio must be at least 1, got " + std::to_string(ratio));
+        const auto least = static_cast<int64_t>(in[5].number());
+        int64_t size[2], at[2];
+        for (int d = 0; d < 2; ++d) {
+            const auto share = static_cast<float>(in[static_cast<size_t>(4 - d)].number());
+            if (!(share >= 0 && share <= 1)) {
+                throw Fault(FaultKind::argument, std::string("paste: paste_") + "yx"[d] + " must be from 0 to 1, got " + std::to_string(share));
+            }
+            const float extent = ratio * static_cast<float>(x.shape[d]);
+            if (!(extent < 0x1p31f)) throw Fault(FaultKind::too_large, "paste: the canvas is too large");
+            size[d] = std::max(static_cast<int64_t>(extent), least);
+            at[d] = static_cast<int64_t>(share * static_cast<float>(size[d] - x.shape[d]));
+        }
+        out[0] = new_canvas(context, x.dtype, size[0], size[1], x.shape[2], "paste");
+        surround(out[0], x, in[1], at);
+        copy_elements(part(out[0], at[0], at[1], x.shape[0], x.shape[1]), x);
+    }
+
+   private:
+    // Fills what the picture does not cover.
+    static void surround(const Value& canvas, const Value& x, const Value& fill, const int64_t* at) {
+        const int64_t channels = canvas.shape[2];
+        if (fill.elements() != 1 && fill.elements() != channels) {
+            throw Fault(FaultKind::argument, "paste: fill_value must be one value or " + std::to_string(channels) + ", got " +
+                                                 std::to_string(fill.elements()));
+        }
+        with_type(canvas.dtype, [&](auto zero) {
+            using T = decltype(zero);
+            const int64_t width = canvas.shape[1], row = width * channels;
+            std::vector<T> line(static_cast<size_t>(row));
+            for (int64_t i = 0; i < row; ++i) line[static_cast<size_t>(i)] = convert<T>(fill.number(fill.elements() == 1 ? 0 : i % channels));
+            const int64_t from = at[1] * channels, to = (at[1] + x.shape[1]) * channels;
+            for (int64_t y = 0; y < canvas.shape[0]; ++y) {
+                T* here = canvas.as<T>() + y * row;
+                const bool beside = y >= at[0] && y < at[0] + x.shape[0];
+                std::copy_n(line.data(), beside ? from : row, here);
+                if (beside) std::copy_n(line.data(), row - to, here + to);
+            }
+        });
+    }
+};
+
+// in: output_size, in_anchors, in_anchors_rel, shapes, shapes_rel, out_anchors, out_anchors_rel, pictures.
+// Later pictures lie on earlier ones.
+class MultiPaste : public Step {
+   public:
+    explicit MultiPaste(const Params& params) : dtype_(params.integer("dtype")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const std::span<const Value> pictures = in.subspan(7);
+        int64_t size[2];
+        for (const Value& picture : pictures) check_picture(picture, "multi_paste");
+        for (int d = 0; d < 2; ++d) size[d] = in[0].present() ? in[0].integer(in[0].elements() == 1 ? 0 : d) : pictures[0].shape[d];
+        if (size[0] < 0 || size[1] < 0) throw Fault(FaultKind::argument, "multi_paste: output_size cannot be negative");
+        const DType dtype = dtype_ < 0 ? pictures[0].dtype : static_cast<DType>(dtype_);
+        const Value canvas = new_canvas(context, dtype, size[0], size[1], pictures[0].shape[2], "multi_paste");
+        std::memset(canvas.data, 0, static_cast<size_t>(canvas.elements() * size_of(dtype)));
+        for (size_t i = 0; i < pictures.size(); ++i) put(context, canvas, pictures[i], in, static_cast<int64_t>(i), pictures.size());
+        out[0] = canvas;
+    }
+
+   private:
+    static void put(Context& context, const Value& canvas, const Value& picture, std::span<const Value> in, int64_t index, size_t count) {
+        int64_t from[2], extent[2], to[2];
+        for (int d = 0; d < 2; ++d) {
+            const auto whole = static_cast<float>(picture.shape[d]), room = static_cast<float>(canvas.shape[d]);
+            from[d] = in[1].present()   ? at(in[1], index, d, count)
+                      : in[2].present() ? static_cast<int64_t>(std::floor(share(in[2], index, d, count) * whole))
+                                        : 0;
+            extent[d] = in[3].present()   ? at(in[3], index, d, count)
+                        : in[4].present() ? static_cast<int64_t>(std::ceil(share(in[4], index, d, count) * whole))
+                                          : picture.shape[d] - from[d];
+            to[d] = in[5].present()   ? at(in[5], index, d, count)
+                    : in[6].present() ? static_cast<int64_t>(std::floor(share(in[6], index, d, count) * room))
+                                      : 0;
+            const bool fits = from[d] >= 0 && extent[d] >= 0 && to[d] >= 0 && from[d] + extent[d] <= picture.shape[d] &&
+                              to[d] + extent[d] <= canvas.shape[d];
+            if (!fits) {
+                throw Fault(FaultKind::argument, "multi_paste: part " + std::to_string(index) + ", " + std::to_string(extent[d]) +
+                                                     " long from " + std::to_string(from[d]) + " to " + std::to_string(to[d]) +
+                                                     ", leaves its picture or the canvas");
+            }
+        }
+        if (picture.shape[2] != canvas.shape[2]) {
+            throw Fault(FaultKind::argument, "multi_paste: pictures have different numbers of channels");
+        }
+        const Value source = part(picture, from[0], from[1], extent[0], extent[1]);
+        const Value target = part(canvas, to[0], to[1], extent[0], extent[1]);
+        if (source.dtype == target.dtype) return copy_elements(target, source);
+        const Value converted = context.scratch(target.dtype, {source.shape.data(), 3});
+        convert_elements(converted, source);
+        copy_elements(target, converted);
+    }
+
+    static double number(const Value& table, int64_t index, int d, size_t count) {
+        if (table.elements() != 2 * static_cast<int64_t>(count) && table.elements() != 1) {
+            throw Fault(FaultKind::argument, "multi_paste: anchors and shapes must be two numbers for each of " + std::to_string(count) +
+                                                 " pictures, got " + describe(table));
+        }
+        if (table.elements() == 1) return table.number();
+        return table.number(table.ndim == 2 ? index * table.stride[0] + d * table.stride[1] : 2 * index + d);
+    }
+    static int64_t at(const Value& table, int64_t index, int d, size_t count) {
+        return static_cast<int64_t>(number(table, index, d, count));
+    }
+    static float share(const Value& table, int64_t index, int d, size_t count) {
+        const auto found = static_cast<float>(number(table, index, d, count));
+        if (!(found >= 0 && found <= 1)) {
+            throw Fault(FaultKind::argument, "multi_paste: relative anchors and shapes must be from 0 to 1, got " + std::to_string(found));
+        }
+        return found;
+    }
+
+    int64_t dtype_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_paste(const Params&) { return std::make_unique<Paste>(); }
+std::unique_ptr<Step> make_multi_paste(const Params& params) { return std::make_unique<MultiPaste>(params); }
+
+}  // namespace pixelmill

@@ -1,0 +1,154 @@
+// Reductions along axes, and what `normalize` needs of them.
+#include <cmath>
+#include <cstring>
+
+#include "../kernels/convert.h"
+#include "../kernels/elementwise.h"
+#include "../kernels/pointwise.h"
+#include "../kernels/reduce.h"
+#include "axes.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+// The axes of a reduction: told by number, all of them, or those along which the mean that is given has no extent.
+class ReducedAxes {
+   public:
+    explicit ReducedAxes(const Params& params)
+        : name_(params.text("name")), axes_(params.numbers("axes")), all_(params.flag("all")),
+          keeps_(params.flag("keep_dims")) {}
+
+    AxisSet of(const Value& x) const {
+        AxisSet marked{};
+        if (!all_) return marked_axes(axes_, x.ndim, name_);
+        std::fill_n(marked.begin(), x.ndim, true);
+        return marked;
+    }
+
+    bool none() const { return !all_ && axes_.empty(); }
+    const std::string& name() const { return name_; }
+
+    std::vector<int64_t> shape(const Value& x, const AxisSet& reduced) const {
+        std::vector<int64_t> extents;
+        for (int d = 0; d < x.ndim; ++d) {
+            if (!reduced[static_cast<size_t>(d)]) extents.push_back(x.shape[d]);
+            else if (keeps_) extents.push_back(1);
+        }
+        return extents;
+    }
+
+   private:
+    std::string name_;
+    std::vector<double> axes_;
+    bool all_, keeps_;
+};
+
+int64_t reduced_count(const Value& x, const AxisSet& reduced) {
+    int64_t count = 1;
+    for (int d = 0; d < x.ndim; ++d) count *= reduced[static_cast<size_t>(d)] ? x.shape[d] : 1;
+    return count;
+}
+
+int64_t kept_count(const Value& x, const AxisSet& reduced) {
+    int64_t count = 1;
+    for (int d = 0; d < x.ndim; ++d) count *= reduced[static_cast<size_t>(d)] ? 1 : x.shape[d];
+    return count;
+}
+
+// A mean for each element that is kept, in double precision.
+const double* means_of(Context& context, const Value& mean, int64_t kept, const std::string& name) {
+    const int64_t given = mean.elements();
+    if (given != 1 && given != kept) {
+        throw Fault(FaultKind::argument, name + ": a mean of shape " + describe(mean) + " for " + std::to_string(kept) + " results");
+    }
+    const Value wide = context.scratch(DType::f64, {mean.shape.data(), static_cast<size_t>(mean.ndim)});
+    convert_elements(wide, mean);
+    if (given == kept) return wide.as<double>();
+    auto* means = context.thread.arena.take<double>(static_cast<size_t>(kept));
+    std::fill_n(means, kept, *wide.as<double>());
+    return means;
+}
+
+// in: x, mean (of what needs one)
+class Reduce : public Step {
+   public:
+    explicit Reduce(const Params& params)
+        : axes_(params), kind_(params.text("operation")), dtype_(static_cast<int>(params.integer("dtype"))),
+          ddof_(params.integer("ddof")) {
+        extreme_ = kind_ == "min" || kind_ == "max";
+        centred_ = kind_ == "variance" || kind_ == "std_dev";
+        reduction_ = kind_ == "min"   ? Reduction::min
+                     : kind_ == "max" ? Reduction::max
+                     : centred_       ? Reduction::deviations
+                     : kind_ == "rms" || kind_ == "mean_square" ? Reduction::sum_of_squares
+                                                                : Reduction::sum;
+    }
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        const AxisSet reduced = axes_.of(x);
+        const int64_t kept = kept_count(x, reduced);
+        out[0] = context.allocate(0, result_type(x.dtype), axes_.shape(x, reduced));
+        if (centred_ && axes_.none()) {
+            std::memset(out[0].data, 0, static_cast<size_t>(kept) * sizeof(float));
+            return;
+        }
+        const DType made = reduced_type(reduction_, x.dtype);
+        const double* means = centred_ ? means_of(context, in[1], kept, axes_.name()) : nullptr;
+        std::byte* totals = context.thread.arena.take(static_cast<size_t>(kept * 8));
+        reduce(totals, x, reduced, reduction_, means);
+        finish(out[0], totals, made, kept, reduced_count(x, reduced) - (centred_ ? ddof_ : 0));
+    }
+
+   private:
+    DType result_type(DType in) const {
+        if (dtype_ >= 0) return static_cast<DType>(dtype_);
+        if (extreme_) return in;
+        if (kind_ != "sum") return DType::f32;
+        if (in == DType::f16 || in == DType::f32 || in == DType::f64) return in;
+        return reduced_type(Reduction::sum, in);
+    }
+
+    // Whole sums are cut to the width of the result, everything with fractions is brought to it as C does.
+    void finish(const Value& out, const std::byte* totals, DType made, int64_t kept, int64_t count) const {
+        with_type(out.dtype, [&](auto zero) {
+            using Out = decltype(zero);
+            with_type(made, [&](auto one) {
+                const auto* from = reinterpret_cast<const decltype(one)*>(totals);
+                for (int64_t i = 0; i < kept; ++i) out.as<Out>()[i] = finished<Out>(from[i], count);
+            });
+        });
+    }
+
+    template <class Out, class Total>
+    Out finished(Total total, int64_t count) const {
+        if constexpr (std::is_same_v<Total, Half>) {
+            return convert<Out>(total);
+        } else {
+            if (extreme_) return convert<Out>(total);
+            if constexpr (std::is_integral_v<Out> && std::is_integral_v<Total> && !std::is_same_v<Out, bool>) {
+                if (kind_ == "sum") return static_cast<Out>(total);
+            }
+            if (kind_ == "sum") return convert<Out>(total);
+            double value = static_cast<double>(total) / static_cast<double>(count);
+            if (kind_ == "rms" || kind_ == "std_dev") value = std::sqrt(value);
+            if constexpr (std::is_integral_v<Out>) value = std::trunc(value);
+            return convert<Out>(value);
+        }
+    }
+
+    ReducedAxes axes_;
+    std::string kind_;
+    int dtype_;
+    int64_t ddof_;
+    bool extreme_ = false, centred_ = false;
+    Reduction reduction_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_reduce(const Params& params) { return std::make_unique<Reduce>(params); }
+
+}  // namespace pixelmill

@@ -1,0 +1,237 @@
+// Parts of values and new shapes for them: views, which copy only where the new shape cannot be had by strides.
+#include <algorithm>
+#include <cmath>
+
+#include "../kernels/pointwise.h"
+#include "axes.h"
+#include "layout.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+std::string shape_text(const Value& value) { return listed(value.shape.data(), value.ndim); }
+
+int64_t index_of(const Value& index) {
+    if (index.ndim != 0) throw Fault(FaultKind::argument, "subscript: an index must be one number, got " + describe(index));
+    if (index.dtype == DType::f16 || index.dtype == DType::f32 || index.dtype == DType::f64) {
+        throw Fault(FaultKind::argument, "subscript: an index must be a whole number, got " + describe(index));
+    }
+    return index.integer();
+}
+
+// in: x, and for each axis that is named: index, first, end, step
+class Subscript : public Step {
+   public:
+    void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        const auto named = static_cast<int>((in.size() - 1) / 4);
+        if (named > x.ndim) {
+            throw Fault(FaultKind::argument, "subscript: " + std::to_string(named) + " indices are too many for " + describe(x));
+        }
+        Value part = x;
+        part.ndim = 0;
+        for (int d = 0; d < x.ndim; ++d) {
+            int64_t first = 0, extent = x.shape[d], step = 1;
+            if (d < named) {
+                const auto bounds = in.subspan(static_cast<size_t>(1 + 4 * d), 4);
+                if (bounds[0].present()) {
+                    part.data += index(bounds[0], x, d) * x.stride[d] * size_of(x.dtype);
+                    continue;
+                }
+                range(bounds, x.shape[d], first, extent, step);
+            }
+            if (extent > 0) part.data += first * x.stride[d] * size_of(x.dtype);
+            part.shape[part.ndim] = extent;
+            part.stride[part.ndim++] = x.stride[d] * step;
+        }
+        out[0] = part;
+    }
+
+   private:
+    static int64_t index(const Value& bound, const Value& x, int axis) {
+        const int64_t given = index_of(bound), found = given < 0 ? given + x.shape[axis] : given;
+        if (found < 0 || found >= x.shape[axis]) {
+            throw Fault(FaultKind::argument, "subscript: index " + std::to_string(given) + " is outside of axis " +
+                                                 std::to_string(axis) + " of " + describe(x));
+        }
+        return found;
+    }
+
+    // As Python's slices: what lies outside is cut off.
+    static void range(std::span<const Value> bounds, int64_t count, int64_t& first, int64_t& extent, int64_t& step) {
+        step = bounds[3].present() ? index_of(bounds[3]) : 1;
+        if (step == 0) throw Fault(FaultKind::argument, "subscript: the step of a slice must not be 0");
+        const int64_t low = step < 0 ? -1 : 0, high = step < 0 ? count - 1 : count;
+        const auto limit = [&](const Value& bound, int64_t absent) {
+            if (!bound.present()) return absent;
+            const int64_t given = index_of(bound);
+            return std::clamp(given < 0 ? given + count : given, low, std::max(low, high));
+        };
+        first = limit(bounds[1], step < 0 ? high : low);
+        const int64_t end = limit(bounds[2], step < 0 ? low : high);
+        extent = step > 0 ? (end - first + step - 1) / step : (first - end - step - 1) / -step;
+        extent = std::max<int64_t>(extent, 0);
+    }
+};
+
+// in: x
+class ExpandDims : public Step {
+   public:
+    explicit ExpandDims(const Params& params) : axes_(params.numbers("axes")) {}
+
+    void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        const auto ndim = static_cast<int>(axes_.size()) + x.ndim;
+        if (ndim > max_dims) throw Fault(FaultKind::argument, "expand_dims: more than 6 axes");
+        const AxisSet fresh = marked_axes(axes_, ndim, "expand_dims");
+        Value wide = x;
+        wide.ndim = ndim;
+        for (int d = 0, own = 0; d < ndim; ++d) {
+            const bool is_new = fresh[static_cast<size_t>(d)];
+            wide.shape[d] = is_new ? 1 : x.shape[own];
+            wide.stride[d] = is_new ? 0 : x.stride[own];
+            own += is_new ? 0 : 1;
+        }
+        out[0] = wide;
+    }
+
+   private:
+    std::vector<double> axes_;
+};
+
+// in: x
+class Squeeze : public Step {
+   public:
+    explicit Squeeze(const Params& params) : axes_(params.numbers("axes")) {}
+
+    void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        const AxisSet gone = marked_axes(axes_, x.ndim, "squeeze");
+        Value narrow = x;
+        narrow.ndim = 0;
+        for (int d = 0; d < x.ndim; ++d) {
+            if (gone[static_cast<size_t>(d)]) continue;
+            narrow.shape[narrow.ndim] = x.shape[d];
+            narrow.stride[narrow.ndim++] = x.stride[d];
+        }
+        if (narrow.elements() != x.elements()) {
+            throw Fault(FaultKind::argument, "squeeze: only axes of extent 1 can be left out of " + describe(x));
+        }
+        out[0] = narrow;
+    }
+
+   private:
+    std::vector<double> axes_;
+};
+
+// in: x, shape, rel_shape, src_dims. The same elements in another shape, perhaps taken for another type.
+class Reshape : public Step {
+   public:
+    explicit Reshape(const Params& params)
+        : name_(params.text("name")), dtype_(static_cast<int>(params.integer("dtype"))),
+          names_(static_cast<int>(params.integer("names"))) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        const DType dtype = dtype_ < 0 ? x.dtype : static_cast<DType>(dtype_);
+        const std::vector<int64_t> shape = wanted(x, in, dtype);
+        if (names_ >= 0 && names_ != static_cast<int>(shape.size())) {
+            throw Fault(FaultKind::argument, name_ + ": a layout of " + std::to_string(names_) + " letters for " +
+                                                 std::to_string(shape.size()) + " axes");
+        }
+        if (x.contiguous()) {
+            out[0] = x;
+            out[0].dtype = dtype;
+            out[0].ndim = static_cast<int>(shape.size());
+            std::copy(shape.begin(), shape.end(), out[0].shape.begin());
+            out[0].stride = packed_strides(out[0].ndim, out[0].shape);
+            return;
+        }
+        out[0] = context.allocate(0, dtype, shape);
+        Value packed = x;
+        packed.data = out[0].data;
+        packed.stride = packed_strides(x.ndim, x.shape);
+        pack(packed, x, context.thread.arena);
+    }
+
+   private:
+    std::vector<int64_t> wanted(const Value& x, std::span<const Value> in, DType dtype) const {
+        std::vector<int64_t> shape;
+        if (in[1].present()) {
+            for (int64_t i = 0; i < in[1].elements(); ++i) shape.push_back(in[1].integer(i));
+        } else if (in[2].present()) {
+            shape = relative(x, in[2], in[3]);
+        } else if (in[3].present()) {
+            for (int64_t i = 0; i < in[3].elements(); ++i) shape.push_back(source(x, in[3].integer(i)));
+        } else {
+            shape.assign(x.shape.begin(), x.shape.begin() + x.ndim);
+        }
+        if (shape.size() > max_dims) throw Fault(FaultKind::argument, name_ + ": more than 6 axes");
+        const bool adapts = !in[1].present() && !in[2].present() && size_of(dtype) != size_of(x.dtype) && !shape.empty();
+        return fitted(x, shape, dtype, adapts);
+    }
+
+    int64_t source(const Value& x, int64_t axis) const {
+        if (axis < -1 || axis >= x.ndim) {
+            throw Fault(FaultKind::argument, name_ + ": src_dims names axis " + std::to_string(axis) + " of " + describe(x));
+        }
+        return axis < 0 ? 1 : x.shape[axis];
+    }
+
+    std::vector<int64_t> relative(const Value& x, const Value& shares, const Value& axes) const {
+        const int64_t count = shares.elements();
+        const bool open = count > 0 && shares.number(count - 1) < 0;
+        const int64_t most = axes.present() ? axes.elements() : x.ndim + (open ? 1 : 0);
+        if (count > most || (axes.present() && count != most)) {
+            throw Fault(FaultKind::argument, name_ + ": rel_shape has " + std::to_string(count) + " values, which do not fit " +
+                                                 std::to_string(axes.present() ? most : x.ndim) + " axes");
+        }
+        std::vector<int64_t> shape;
+        for (int64_t i = 0; i < count; ++i) {
+            const auto share = static_cast<float>(shares.number(i));
+            const int64_t axis = axes.present() ? axes.integer(i) : i;
+            shape.push_back(share < 0 ? -1 : std::lround(share * static_cast<float>(source(x, axis))));
+        }
+        return shape;
+    }
+
+    // One extent may be left open; with another type and no shape, the last one adapts.
+    std::vector<int64_t> fitted(const Value& x, std::vector<int64_t> shape, DType dtype, bool adapts) const {
+        const int64_t bytes = x.elements() * size_of(x.dtype), size = size_of(dtype);
+        auto open = std::find_if(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; });
+        const auto given = shape;
+        if (std::count_if(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; }) > 1) {
+            throw Fault(FaultKind::argument, name_ + ": only one extent may be negative");
+        }
+        if (adapts) {
+            const int64_t row = shape.back() * size_of(x.dtype);
+            if (row % size != 0) {
+                throw Fault(FaultKind::argument, name_ + ": rows of " + std::to_string(row) + " bytes cannot be taken for " +
+                                                     name_of(dtype));
+            }
+            shape.back() = row / size;
+        }
+        int64_t others = size;
+        for (auto extent = shape.begin(); extent != shape.end(); ++extent) others *= extent == open ? 1 : *extent;
+        if (open != shape.end()) *open = others > 0 ? bytes / others : 0;
+        if ((open == shape.end() ? others : others * *open) != bytes || (open != shape.end() && others == 0)) {
+            throw Fault(FaultKind::argument, name_ + ": " + describe(x) + " cannot get the shape " +
+                                                 listed(given.data(), static_cast<int>(given.size())));
+        }
+        return shape;
+    }
+
+    std::string name_;
+    int dtype_, names_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_subscript(const Params&) { return std::make_unique<Subscript>(); }
+std::unique_ptr<Step> make_expand_dims(const Params& params) { return std::make_unique<ExpandDims>(params); }
+std::unique_ptr<Step> make_squeeze(const Params& params) { return std::make_unique<Squeeze>(params); }
+std::unique_ptr<Step> make_reshape(const Params& params) { return std::make_unique<Reshape>(params); }
+
+}  // namespace pixelmill

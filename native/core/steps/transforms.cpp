@@ -1,0 +1,253 @@
+// Affine matrices from what people say about them: shifts, scales, rotations, shears and windows.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "affine.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+constexpr int most_axes = 6;
+
+// A square matrix whose last row is 0 ... 0 1. Products are summed in the order of DALI, in single precision.
+struct Matrix {
+    int axes = 0;
+    float at[most_axes + 1][most_axes + 1] = {};
+
+    static Matrix unit(int axes) {
+        Matrix made;
+        made.axes = axes;
+        for (int i = 0; i <= axes; ++i) made.at[i][i] = 1;
+        return made;
+    }
+
+    Matrix times(const Matrix& other) const {
+        Matrix product = unit(axes);
+        for (int i = 0; i < axes; ++i) {
+            for (int j = 0; j <= axes; ++j) {
+                float sum = 0;
+                for (int k = 0; k <= axes; ++k) sum += at[i][k] * other.at[k][j];
+                product.at[i][j] = sum;
+            }
+        }
+        return product;
+    }
+
+    // The same about another centre than the origin.
+    void centre(const Value& centre) {
+        for (int i = 0; i < axes; ++i) {
+            float sum = 0;
+            for (int j = 0; j < axes; ++j) sum += at[i][j] * -static_cast<float>(centre.number(j));
+            at[i][axes] = sum + static_cast<float>(centre.number(i));
+        }
+    }
+};
+
+[[noreturn]] void refuse(const std::string& message) { throw Fault(FaultKind::argument, message); }
+
+void check_count(const Value& value, int count, const char* name) {
+    if (value.present() && value.elements() != count) {
+        refuse(std::string(name) + " must be " + std::to_string(count) + " numbers, got " + describe(value));
+    }
+}
+
+int axes_in(const Value& value, const char* name) {
+    if (value.elements() < 1 || value.elements() > most_axes) {
+        refuse(std::string(name) + " must be 1 to 6 numbers, got " + describe(value));
+    }
+    return static_cast<int>(value.elements());
+}
+
+Matrix read_matrix(const Value& value) {
+    if (value.ndim != 2 || value.shape[1] != value.shape[0] + 1 || value.shape[0] < 1 || value.shape[0] > most_axes) {
+        refuse("a transform must be a matrix with one column more than rows, got " + describe(value));
+    }
+    Matrix matrix = Matrix::unit(static_cast<int>(value.shape[0]));
+    for (int64_t i = 0; i < value.shape[0]; ++i) {
+        for (int64_t j = 0; j < value.shape[1]; ++j) {
+            matrix.at[i][j] = static_cast<float>(value.number(i * value.stride[0] + j * value.stride[1]));
+        }
+    }
+    return matrix;
+}
+
+Value put_matrix(Context& context, const Matrix& matrix) {
+    const int64_t shape[2] = {matrix.axes, matrix.axes + 1};
+    const Value out = context.allocate(0, DType::f32, shape);
+    for (int i = 0; i < matrix.axes; ++i) std::copy_n(matrix.at[i], matrix.axes + 1, out.as<float>() + i * (matrix.axes + 1));
+    return out;
+}
+
+// in: a transform to add to, perhaps absent; then what defines this one.
+class Transform : public Step {
+   public:
+    explicit Transform(const Params& params) : reverse_(params.flag("reverse_order")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        Matrix made = defined(in.subspan(1));
+        if (in[0].present()) {
+            const Matrix before = read_matrix(in[0]);
+            if (before.axes != made.axes) {
+                refuse("the input is a transform of " + std::to_string(before.axes) + " axes, the arguments are for " +
+                       std::to_string(made.axes));
+            }
+            made = reverse_ ? before.times(made) : made.times(before);
+        }
+        out[0] = put_matrix(context, made);
+    }
+
+   protected:
+    virtual Matrix defined(std::span<const Value> in) const = 0;
+
+   private:
+    bool reverse_;
+};
+
+// in: offset
+class Translation : public Transform {
+   public:
+    using Transform::Transform;
+
+   protected:
+    Matrix defined(std::span<const Value> in) const override {
+        Matrix made = Matrix::unit(axes_in(in[0], "offset"));
+        for (int i = 0; i < made.axes; ++i) made.at[i][made.axes] = static_cast<float>(in[0].number(i));
+        return made;
+    }
+};
+
+// in: scale, centre
+class Rescaling : public Transform {
+   public:
+    explicit Rescaling(const Params& params) : Transform(params), axes_(static_cast<int>(params.integer("ndim"))) {}
+
+   protected:
+    Matrix defined(std::span<const Value> in) const override {
+        int axes = axes_in(in[0], "scale");
+        const bool repeats = axes == 1 && axes_ > 0;
+        if (repeats) axes = axes_;
+        check_count(in[1], axes, "center");
+        Matrix made = Matrix::unit(axes);
+        for (int i = 0; i < axes; ++i) {
+            const auto scale = static_cast<float>(in[0].number(repeats ? 0 : i));
+            made.at[i][i] = scale;
+            if (in[1].present()) made.at[i][axes] = static_cast<float>(in[1].number(i)) * (1.0f - scale);
+        }
+        return made;
+    }
+
+   private:
+    int axes_;
+};
+
+// in: angle, axis, centre
+class Rotation : public Transform {
+   public:
+    using Transform::Transform;
+
+   protected:
+    Matrix defined(std::span<const Value> in) const override {
+        const float angle = radians(static_cast<float>(in[0].number()));
+        Matrix made = Matrix::unit(in[1].present() ? 3 : 2);
+        check_count(in[2], made.axes, "center");
+        if (in[1].present()) {
+            const Turn turn(in[1], angle);
+            for (int i = 0; i < 3; ++i) std::copy_n(turn.row(i), 3, made.at[i]);
+        } else {
+            made.at[0][0] = made.at[1][1] = std::cos(angle);
+            made.at[1][0] = std::sin(angle);
+            made.at[0][1] = -made.at[1][0];
+        }
+        if (in[2].present()) made.centre(in[2]);
+        return made;
+    }
+};
+
+// in: shear, angles, centre. Every axis is moved along by all of the others.
+class Shear : public Transform {
+   public:
+    using Transform::Transform;
+
+   protected:
+    Matrix defined(std::span<const Value> in) const override {
+        const bool angles = !in[0].present();
+        const Value& given = in[angles ? 1 : 0];
+        if (given.elements() != 2 && given.elements() != 6) refuse("a shear must be 2 or 6 numbers, got " + describe(given));
+        Matrix made = Matrix::unit(given.elements() == 2 ? 2 : 3);
+        check_count(in[2], made.axes, "center");
+        const bool table = given.ndim == 2;
+        const int64_t columns = made.axes - 1, down = table ? given.stride[0] : columns, across = table ? given.stride[1] : 1;
+        for (int i = 0; i < made.axes; ++i) {
+            for (int64_t j = 0; j < columns; ++j) {
+                const auto number = static_cast<float>(given.number(i * down + j * across));
+                if (angles && !(number >= -90 && number <= 90)) {
+                    refuse("the angles of a shear must be from -90 to 90, got " + std::to_string(number));
+                }
+                made.at[i][j < i ? j : j + 1] = angles ? std::tan(radians(number)) : number;
+            }
+        }
+        if (in[2].present()) made.centre(in[2]);
+        return made;
+    }
+};
+
+// in: from_start, from_end, to_start, to_end
+class CropTransform : public Transform {
+   public:
+    explicit CropTransform(const Params& params) : Transform(params), absolute_(params.flag("absolute")) {}
+
+   protected:
+    Matrix defined(std::span<const Value> in) const override {
+        int axes = 1;
+        for (const Value& bound : in) axes = std::max(axes, axes_in(bound, "a bound of a window"));
+        Matrix made = Matrix::unit(axes);
+        for (int i = 0; i < axes; ++i) {
+            float at[4];
+            for (size_t k = 0; k < 4; ++k) {
+                if (in[k].elements() != 1) check_count(in[k], axes, "a bound of a window");
+                at[k] = static_cast<float>(in[k].number(in[k].elements() == 1 ? 0 : i));
+            }
+            if (absolute_ && at[0] > at[1]) std::swap(at[0], at[1]);
+            if (absolute_ && at[2] > at[3]) std::swap(at[2], at[3]);
+            made.at[i][i] = (at[3] - at[2]) / (at[1] - at[0]);
+            made.at[i][axes] = at[2] - made.at[i][i] * at[0];
+        }
+        return made;
+    }
+
+   private:
+    bool absolute_;
+};
+
+// in: two transforms or more; the first is the first to be applied.
+class Combine : public Step {
+   public:
+    explicit Combine(const Params& params) : reverse_(params.flag("reverse_order")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        Matrix whole = read_matrix(in[0]);
+        for (const Value& next : in.subspan(1)) {
+            const Matrix matrix = read_matrix(next);
+            if (matrix.axes != whole.axes) refuse("transforms of different numbers of axes cannot be combined");
+            whole = reverse_ ? whole.times(matrix) : matrix.times(whole);
+        }
+        out[0] = put_matrix(context, whole);
+    }
+
+   private:
+    bool reverse_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_translation(const Params& params) { return std::make_unique<Translation>(params); }
+std::unique_ptr<Step> make_scaling(const Params& params) { return std::make_unique<Rescaling>(params); }
+std::unique_ptr<Step> make_rotation(const Params& params) { return std::make_unique<Rotation>(params); }
+std::unique_ptr<Step> make_shear(const Params& params) { return std::make_unique<Shear>(params); }
+std::unique_ptr<Step> make_crop_transform(const Params& params) { return std::make_unique<CropTransform>(params); }
+std::unique_ptr<Step> make_combine(const Params& params) { return std::make_unique<Combine>(params); }
+
+}  // namespace pixelmill

@@ -1,0 +1,228 @@
+"""Sums, means and extremes along axes of each sample."""
+
+from __future__ import annotations
+
+from pixelmill.errors import ArgumentError
+from pixelmill.operators.declare import Ints, Tensor, operator
+from pixelmill.operators.program import step
+from pixelmill.types import BOOL, NO_TYPE, STRING, DALIDataType
+
+
+def named_axes(name: str, layout: str, axes: list[int] | None, axis_names: str | None) -> list[int] | None:
+    """Give the numbers of axes that are told by number or by name; None where neither is given."""
+    if axis_names is None:
+        return axes
+    if axes is not None:
+        raise ArgumentError(f"{name}: axes and axis_names exclude each other")
+    missing = [letter for letter in axis_names if letter not in layout]
+    if missing:
+        raise ArgumentError(f"{name}: axis_names {axis_names!r} are not all among the axes {layout!r}")
+    return [layout.index(letter) for letter in axis_names]
+
+
+def counted(name: str, layout: str, axes: list[int]) -> list[int]:
+    """Count axes from the first where the names tell how many there are; refuse what cannot be an axis."""
+    if layout:
+        wrong = [axis for axis in axes if not -len(layout) <= axis < len(layout)]
+        if wrong:
+            raise ArgumentError(f"{name}: there is no axis {wrong[0]} among {layout!r}")
+        axes = [axis % len(layout) for axis in axes]
+    if len(set(axes)) < len(axes):
+        raise ArgumentError(f"{name}: an axis is named twice in {axes}")
+    return axes
+
+
+def reduced(
+    operation: str,
+    data: Tensor,
+    mean: Tensor | None = None,
+    *,
+    axes: list[int] | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    dtype: DALIDataType | None = None,
+    ddof: int = 0,
+) -> Tensor:
+    """Add a reduction."""
+    name = f"reductions.{operation}"
+    if dtype in (BOOL, STRING, NO_TYPE):
+        raise ArgumentError(f"{name}: dtype must be a number type, got {dtype.name}")
+    chosen = named_axes(name, data.layout, axes, axis_names)
+    layout = data.layout if keep_dims else ""
+    if chosen is not None:
+        chosen = counted(name, data.layout, chosen)
+        if not keep_dims:
+            layout = "".join(letter for axis, letter in enumerate(data.layout) if axis not in chosen)
+    return step(
+        "reduce",
+        data,
+        *([] if mean is None else [mean]),
+        gives=layout,
+        operation=operation,
+        axes=chosen or [],
+        all=chosen is None,
+        keep_dims=keep_dims,
+        dtype=-1 if dtype is None else int(dtype),
+        ddof=ddof,
+        name=name,
+    )
+
+
+@operator("reductions.sum")
+def sum(
+    data: Tensor,
+    *,
+    axes: Ints | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    dtype: DALIDataType | None = None,
+) -> Tensor:
+    """Add up elements.
+
+    Args:
+        data: Any array of numbers.
+        axes: The axes to add up along, by number; all when left out, none when empty.
+        axis_names: The same by name.
+        keep_dims: Keep these axes, with extent 1.
+        dtype: Type of the result; uint64 or int64 for integers and that of `data` for floats, when left out.
+    """
+    return reduced("sum", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims, dtype=dtype)
+
+
+@operator("reductions.mean")
+def mean(
+    data: Tensor,
+    *,
+    axes: Ints | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    dtype: DALIDataType | None = None,
+) -> Tensor:
+    """Give the mean of elements.
+
+    Args:
+        data: Any array of numbers.
+        axes: The axes to go along, by number; all when left out, none when empty.
+        axis_names: The same by name.
+        keep_dims: Keep these axes, with extent 1.
+        dtype: Type of the result, float when left out.
+    """
+    return reduced("mean", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims, dtype=dtype)
+
+
+@operator("reductions.mean_square")
+def mean_square(
+    data: Tensor,
+    *,
+    axes: Ints | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    dtype: DALIDataType | None = None,
+) -> Tensor:
+    """Give the mean of the squares of elements.
+
+    Args:
+        data: Any array of numbers.
+        axes: The axes to go along, by number; all when left out, none when empty.
+        axis_names: The same by name.
+        keep_dims: Keep these axes, with extent 1.
+        dtype: Type of the result, float when left out.
+    """
+    return reduced("mean_square", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims, dtype=dtype)
+
+
+@operator("reductions.rms", class_name="RMS")
+def rms(
+    data: Tensor,
+    *,
+    axes: Ints | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    dtype: DALIDataType | None = None,
+) -> Tensor:
+    """Give the square root of the mean of the squares of elements.
+
+    Args:
+        data: Any array of numbers.
+        axes: The axes to go along, by number; all when left out, none when empty.
+        axis_names: The same by name.
+        keep_dims: Keep these axes, with extent 1.
+        dtype: Type of the result, float when left out.
+    """
+    return reduced("rms", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims, dtype=dtype)
+
+
+@operator("reductions.min")
+def min(
+    data: Tensor, *, axes: Ints | None = None, axis_names: str | None = None, keep_dims: bool = False
+) -> Tensor:
+    """Give the smallest element.
+
+    Args:
+        data: Any array of numbers.
+        axes: The axes to go along, by number; all when left out, none when empty.
+        axis_names: The same by name.
+        keep_dims: Keep these axes, with extent 1.
+    """
+    return reduced("min", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims)
+
+
+@operator("reductions.max")
+def max(
+    data: Tensor, *, axes: Ints | None = None, axis_names: str | None = None, keep_dims: bool = False
+) -> Tensor:
+    """Give the largest element.
+
+    Args:
+        data: Any array of numbers.
+        axes: The axes to go along, by number; all when left out, none when empty.
+        axis_names: The same by name.
+        keep_dims: Keep these axes, with extent 1.
+    """
+    return reduced("max", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims)
+
+
+@operator("reductions.std_dev")
+def std_dev(
+    data: Tensor,
+    mean: Tensor,
+    *,
+    axes: Ints | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    ddof: int = 0,
+) -> Tensor:
+    """Give the standard deviation of elements from a mean.
+
+    Args:
+        data: Any array of numbers.
+        mean: The mean; one number, or one for each number of the result.
+        axes: The axes to go along, by number; all when left out, none when empty.
+        axis_names: The same by name.
+        keep_dims: Keep these axes, with extent 1.
+        ddof: What is taken from the number of elements before the sum of squares is divided by it.
+    """
+    return reduced("std_dev", data, mean, axes=axes, axis_names=axis_names, keep_dims=keep_dims, ddof=ddof)
+
+
+@operator("reductions.variance")
+def variance(
+    data: Tensor,
+    mean: Tensor,
+    *,
+    axes: Ints | None = None,
+    axis_names: str | None = None,
+    keep_dims: bool = False,
+    ddof: int = 0,
+) -> Tensor:
+    """Give the mean square of the distance of elements from a mean.
+
+    Args:
+        data: Any array of numbers.
+        mean: The mean; one number, or one for each number of the result.
+        axes: The axes to go along, by number; all when left out, none when empty.
+        axis_names: The same by name.
+        keep_dims: Keep these axes, with extent 1.
+        ddof: What is taken from the number of elements before the sum of squares is divided by it.
+    """
+    return reduced("variance", data, mean, axes=axes, axis_names=axis_names, keep_dims=keep_dims, ddof=ddof)
