@@ -35,8 +35,9 @@ def about(workload: dict[str, Any]) -> str:
     """Say what was done to which files."""
     files = workload["data"]
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(files["subsampling"].items()))
+    title = workload["title"]
     return (
-        f"{workload['title']}. {files['files']} files ({files['source']}), on average "
+        f"{title[0].upper()}{title[1:]}. {files['files']} files ({files['source']}), on average "
         f"{files['mean_megapixels']:.2f} megapixels and {files['mean_kilobytes']:.0f} kB ({kinds}); "
         f"batches of {workload['batch']}."
     )

@@ -38,7 +38,7 @@ def numpy_batch(batch):
 def make(module: ModuleType, graph, *inputs, layouts="HWC", **options):
     """Build a pipeline of `module` whose nodes are `inputs`, each a list of arrays, one for each sample."""
     if isinstance(layouts, str):
-        layouts = [layouts] + [""] * (len(inputs) - 1)
+        layouts = [layouts, *[""] * (len(inputs) - 1)][: len(inputs)]
     given = {"batch_size": len(inputs[0]) if inputs else 2, "num_threads": 2, "device_id": None, "seed": 7}
     pipe = module.Pipeline(**(given | {"prefetch_queue_depth": 1} | options))
     with pipe:

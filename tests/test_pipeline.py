@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import warnings
 from itertools import product
 
 import numpy as np
@@ -47,7 +48,7 @@ def test_the_constructor_takes_dalis_arguments_in_dalis_order():
 @pytest.mark.parametrize("module", BOTH, **ids)
 def test_properties_tell_what_was_asked_for(module):
     pipe = make(module, lambda m, x: x, [noise((2, 2, 1))] * 3, seed=12, num_threads=2, prefetch_queue_depth=3)
-    assert (pipe.batch_size, pipe.max_batch_size, pipe.num_threads, pipe.seed) == (3, 3, 2, 12)
+    assert (pipe.max_batch_size, pipe.num_threads, pipe.seed) == (3, 2, 12)
     assert (pipe.prefetch_queue_depth, pipe.device_id, pipe.num_outputs) == (3, None, 1)
     assert (pipe.exec_pipelined, pipe.exec_async, pipe.py_num_workers) == (True, True, 1)
     assert pipe.is_restored_from_checkpoint is False
@@ -146,25 +147,21 @@ def test_a_function_becomes_a_maker_of_pipelines(module):
 
     assert graph.__name__ == "graph" and graph.__doc__ == "Say something."
     pipe = graph(3, scale=2, batch_size=3, seed=5)
-    assert (pipe.batch_size, pipe.num_threads, pipe.seed) == (3, 1, 5)
+    assert (pipe.max_batch_size, pipe.num_threads, pipe.seed) == (3, 1, 5)
     pipe.build()
     assert [np.array(out.as_array()).tolist() for out in pipe.run()] == [[6] * 3, [3] * 3]
 
 
 @pytest.mark.parametrize("module", BOTH, **ids)
 def test_arguments_of_the_graph_win_over_those_of_the_pipeline(module):
+    @module.pipeline_def(num_threads=1, device_id=None, batch_size=2)
     def graph(batch_size):
         return module.types.Constant(batch_size)
 
-    make_pipe = module.pipeline_def(num_threads=1, device_id=None)(graph) if module is HERE else None
-    if make_pipe is None:
-        with pytest.warns(Warning):  # DALI says so, and means the same
-            make_pipe = module.pipeline_def(num_threads=1, device_id=None, batch_size=2)(graph)
-            pipe = make_pipe(batch_size=7)
-    else:
-        make_pipe = module.pipeline_def(num_threads=1, device_id=None, batch_size=2)(graph)
-        pipe = make_pipe(batch_size=7)
-    assert pipe.batch_size == 2
+    with warnings.catch_warnings():  # DALI says so, and means the same
+        warnings.simplefilter("ignore")
+        pipe = graph(batch_size=7)
+    assert pipe.max_batch_size == 2
     pipe.build()
     assert np.array(pipe.run()[0].as_array()).tolist() == [7, 7]
 
@@ -214,11 +211,18 @@ def test_a_layout_may_come_with_the_data(module):
     assert pipe.run()[0].layout() == "HWC"
 
 
-@pytest.mark.parametrize("module", BOTH, **ids)
-def test_the_last_batch_is_repeated_when_that_was_asked_for(module):
-    pipe = module.Pipeline(**options())
+def test_a_layout_that_operators_have_not_been_told_is_refused():
+    pipe = Pipeline(**options())
     with pipe:
-        pipe.set_outputs(module.fn.external_source(name="numbers", repeat_last=True))
+        pipe.set_outputs(fn.flip(fn.external_source(name="pictures")))
+    with pytest.raises(ArgumentError, match="give the layout 'CHW' to external_source already; it was 'HWC'"):
+        pipe.feed_input("pictures", [noise((2, 3, 1))] * 2, layout="CHW")
+
+
+def test_the_last_batch_is_repeated_when_that_was_asked_for():
+    pipe = Pipeline(**options())
+    with pipe:
+        pipe.set_outputs(fn.external_source(name="numbers", repeat_last=True))
     pipe.build()
     pipe.feed_input("numbers", np.array([5, 6], np.int32))
     assert [np.array(pipe.run()[0].as_array()).tolist() for _ in range(3)] == [[5, 6]] * 3
@@ -281,14 +285,14 @@ def tensor_list(module, shapes):
 def test_batches_answer_as_dalis(case):
     mine, theirs = (tensor_list(module, SHAPES[case]) for module in BOTH)
     assert isinstance(mine, TensorListCPU)
-    for ask in ("__len__", "shape", "layout", "is_dense_tensor"):
+    for ask in ("__len__", "shape", "layout", "is_dense_tensor", "ndim"):
         assert getattr(mine, ask)() == getattr(theirs, ask)(), ask
-    assert mine.ndim() == theirs.ndim() if callable(theirs.ndim) else mine.ndim == theirs.ndim
     assert int(mine.dtype) == int(theirs.dtype)
     assert [list(t.shape()) for t in mine] == [list(t.shape()) for t in theirs]
     for index in (0, -1):
         np.testing.assert_array_equal(mine.at(index), np.array(theirs.at(index)))
-    assert mine[0].layout() == theirs[0].layout() and mine.as_cpu() is mine
+    assert mine[0].layout() == theirs[0].layout() == mine[0].get_property("layout")
+    assert mine[0].ndim() == theirs[0].ndim() and mine.as_cpu() is mine
     with pytest.raises(IndexError):
         mine.at(9)
 
@@ -304,6 +308,18 @@ def test_a_dense_batch_is_one_array_as_dalis():
     mine.copy_to_external(target.ctypes.data)
     np.testing.assert_array_equal(target, mine.as_array())
     assert mine.data_ptr() == mine.as_array().ctypes.data
+
+
+@pytest.mark.parametrize("module", BOTH, **ids)
+def test_batches_are_reinterpreted_and_broadcast(module):
+    batch = tensor_list(module, SHAPES["dense"])
+    batch.reinterpret(module.types.INT8)
+    assert batch.dtype == module.types.INT8 and np.array(batch.at(0)).dtype == np.int8
+    with pytest.raises((RuntimeError, ValueError)):
+        batch.reinterpret(module.types.FLOAT)
+    wide = module.backend.TensorListCPU.broadcast(batch[1], 4)
+    assert wide.shape() == [(3, 4, 2)] * 4
+    np.testing.assert_array_equal(np.array(wide.at(3)), np.array(batch.at(1)))
 
 
 def test_a_ragged_batch_is_not_one_array():

@@ -23,7 +23,7 @@ LAYERS = (
     {"errors", "types", "_core"},
     {"formats"},
     {"operators"},
-    {"data_node", "tensors", "graph", "fn", "ops", "math", "branch_source", "branches"},
+    {"data_node", "tensors", "graph", "node_operators", "fn", "ops", "math", "branch_source", "branches"},
     {"engine", "backend", "external_source", "tfrecord"},
     {"permutation", "sampling", "recovery", "pipeline", "loader"},
     {"plugin", "experimental", "auto_aug", "mixing"},

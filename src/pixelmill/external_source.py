@@ -13,6 +13,9 @@ from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.operators.sources import ExternalSource
 from pixelmill.types import BatchInfo, SampleInfo, to_data_type
 
+# What pictures without a layout are taken for.
+ASSUMED_LAYOUTS = {3: "HWC", 4: "FHWC"}
+
 
 class Feed:
     """The state of one external source: how far it is, and what was fed to it.
@@ -29,6 +32,7 @@ class Feed:
         self.batch_size = batch_size
         self.iteration = 0
         self.epoch = 0
+        self.layout = ""
         self._fed: deque[Data] = deque()
         self._last: Data | None = None
         self._iterator: Iterator[Any] | None = None
@@ -39,11 +43,16 @@ class Feed:
         """Whether there is nothing to take until somebody feeds it."""
         return self._ask is None and not self._fed and not (self.external.repeat_last and self._last is not None)
 
-    def feed(self, data: Any) -> None:
+    def feed(self, data: Any, layout: str | None = None) -> None:
         """Take a batch for later."""
         if self._ask is not None:
             raise EngineError(f"feed_input: {self.name!r} has a source of its own and cannot be fed")
-        self._fed.append(self._checked(data, 0))
+        batch = self._checked(data, 0)
+        known = self.external.layouts[0] or ASSUMED_LAYOUTS.get(batch[0].ndim, layout)
+        if layout and layout != known:  # operators have been chosen by the layout that was known
+            raise ArgumentError(f"feed_input: give the layout {layout!r} to external_source already; it was {known!r}")
+        self.layout = layout or ""
+        self._fed.append(batch)
 
     def take(self) -> list[Data]:
         """Give the next batch, one value for each output. StopIteration ends the epoch."""

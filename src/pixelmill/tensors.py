@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from pixelmill.errors import EngineError
-from pixelmill.types import DALIDataType, to_data_type
+from pixelmill.errors import ArgumentError, EngineError
+from pixelmill.types import DALIDataType, to_data_type, to_numpy_type
 
 Array = np.ndarray[Any, Any]
 
@@ -38,10 +39,25 @@ class TensorCPU:
         """The type of the elements."""
         return to_data_type(self._array.dtype)
 
-    @property
     def ndim(self) -> int:
-        """The number of axes."""
+        """Give the number of axes."""
         return self._array.ndim
+
+    def set_layout(self, layout: str) -> None:
+        """Name the axes."""
+        self._layout = layout
+
+    def reinterpret(self, new_type: DALIDataType) -> None:
+        """Read the same bytes as elements of another type of the same size."""
+        self._array = _reinterpreted(self._array, new_type)
+
+    def get_property(self, key: str) -> str:
+        """Give `"layout"` or `"source_info"`."""
+        return {"layout": self._layout, "source_info": self._source_info}[key]
+
+    def copy_to_external(self, target: int) -> None:
+        """Copy the elements to an address."""
+        _copy(self._array, target)
 
     def as_cpu(self) -> TensorCPU:
         """Give the tensor in main memory, where it is."""
@@ -150,17 +166,25 @@ class TensorListCPU:
         """The type of the elements."""
         return to_data_type(self._samples[0].dtype if len(self) else np.uint8)
 
-    @property
     def ndim(self) -> int:
-        """The number of axes of a sample."""
+        """Give the number of axes of a sample."""
         return self._samples[0].ndim if len(self) else 0
+
+    def reinterpret(self, new_type: DALIDataType) -> None:
+        """Read the same bytes as elements of another type of the same size."""
+        other = TensorListCPU([_reinterpreted(sample, new_type) for sample in self._samples])
+        if self._block is not None:
+            other = TensorListCPU(_reinterpreted(self._block, new_type))
+        self._block, self._samples = other._block, other._samples
+
+    @staticmethod
+    def broadcast(sample: TensorCPU, num_samples: int) -> TensorListCPU:
+        """Make a batch that holds one sample several times, without a copy."""
+        return TensorListCPU([np.asarray(sample)] * num_samples, sample.layout())
 
     def copy_to_external(self, target: int) -> None:
         """Copy the batch to an address."""
-        import ctypes
-
-        block = np.ascontiguousarray(self.as_array())
-        ctypes.memmove(target, block.ctypes.data, block.nbytes)
+        _copy(self.as_array(), target)
 
     def data_ptr(self) -> int:
         """Give the address of the first element of the batch."""
@@ -179,6 +203,18 @@ class TensorListCPU:
         shapes = sorted(set(self.shape()))
         what = str(shapes[0]) if len(shapes) == 1 else f"{len(shapes)} shapes"
         return f"TensorListCPU({len(self)} x {self.dtype.name} {what}, layout={self._layout!r})"
+
+
+def _reinterpreted(array: Array, new_type: DALIDataType) -> Array:
+    wanted = to_numpy_type(new_type)
+    if wanted.itemsize != array.dtype.itemsize:
+        raise ArgumentError(f"reinterpret: {array.dtype} and {wanted} differ in size")
+    return array.view(wanted)
+
+
+def _copy(array: Array, target: int) -> None:
+    block = np.ascontiguousarray(array)
+    ctypes.memmove(target, block.ctypes.data, block.nbytes)
 
 
 class TensorGPU:

@@ -68,35 +68,41 @@ void extend_line(T* line, int64_t width, int64_t channels, int64_t before, int64
     for (int64_t x = width; x < width + behind; ++x) put(x);
 }
 
+// Two output rows at a time: they share most of what they read.
 class PlaneConvolver {
    public:
     PlaneConvolver(int64_t width, int64_t channels, const Taps& vertical, const Taps& horizontal, Arena& arena)
-        : vertical_(vertical),
-          horizontal_(horizontal),
-          line_(arena.take<float>(static_cast<size_t>((width + horizontal.count) * channels)) + horizontal.before * channels),
-          rows_(arena.take<const float*>(static_cast<size_t>(vertical.count))),
-          places_(arena.take<const float*>(static_cast<size_t>(horizontal.count))) {
-        for (int k = 0; k < horizontal.count; ++k) places_[k] = line_ + (k - horizontal.before) * channels;
+        : vertical_(vertical), horizontal_(horizontal), rows_(arena.take<const float*>(static_cast<size_t>(vertical.count + 1))) {
+        for (float*& line : lines_) {
+            line = arena.take<float>(static_cast<size_t>((width + horizontal.count) * channels)) + horizontal.before * channels;
+        }
     }
 
     void run(const Plane& out, const Plane& in, bool add) const {
-        const int64_t length = in.width * in.channels;
-        const int64_t behind = horizontal_.count - 1 - horizontal_.before;
-        for (int64_t y = 0; y < in.height; ++y) {
-            for (int k = 0; k < vertical_.count; ++k) {
+        const int64_t length = in.width * in.channels, margin = horizontal_.before * in.channels;
+        const Window2d down{rows_, vertical_.weights, vertical_.count, 1, 0};
+        const float* starts[2] = {lines_[0] - margin, lines_[1] - margin};
+        const Window2d along{starts, horizontal_.weights, 1, horizontal_.count, in.channels};
+        for (int64_t y = 0; y < in.height; y += 2) {
+            const int count = y + 1 < in.height ? 2 : 1;
+            for (int k = 0; k <= vertical_.count; ++k) {
                 rows_[k] = in.data + border_index(y - vertical_.before + k, in.height, Border::reflect_101) * in.row;
             }
-            kernels_.weigh(line_, rows_, vertical_.weights, vertical_.count, length, false);
-            extend_line(line_, in.width, in.channels, horizontal_.before, behind, Border::reflect_101, 0.0f);
-            kernels_.weigh(out.data + y * out.row, places_, horizontal_.weights, horizontal_.count, length, add);
+            kernels_.correlate(lines_, count, down, length, false);
+            for (int i = 0; i < count; ++i) {
+                const int64_t behind = horizontal_.count - 1 - horizontal_.before;
+                extend_line(lines_[i], in.width, in.channels, horizontal_.before, behind, Border::reflect_101, 0.0f);
+            }
+            float* const to[2] = {out.data + y * out.row, out.data + (y + 1) * out.row};
+            kernels_.correlate(to, count, along, length, add);
         }
     }
 
    private:
     const Convolution& kernels_ = convolution();
     const Taps &vertical_, &horizontal_;
-    float* line_;
-    const float **rows_, **places_;
+    const float** rows_;
+    float* lines_[2];
 };
 
 // The taps in parts of 2^14, the middle first; what rounding loses goes to the middle.
@@ -126,7 +132,7 @@ void convolve(const Volume& out, const Volume& in, const Taps (&taps)[3], bool a
             for (int k = 0; k < taps[0].count; ++k) {
                 slices[k] = in.slice(border_index(z - taps[0].before + k, in.depth, Border::reflect_101)).data;
             }
-            convolution().weigh(between, slices, taps[0].weights, taps[0].count, size, false);
+            convolution().correlate(&between, 1, {slices, taps[0].weights, taps[0].count, 1, 0}, size, false);
             source.data = between;
         }
         planes.run(out.slice(z), source, add);
@@ -159,10 +165,13 @@ class FloatRows {
           before_(filter.valid ? 0 : filter.anchor_x),
           behind_(filter.valid ? 0 : filter.width - 1 - filter.anchor_x),
           stride_((in.width + before_ + behind_) * in.channels),
-          memory_(arena.take<float>(static_cast<size_t>(filter.height * stride_))) {}
+          memory_(arena.take<float>(static_cast<size_t>((filter.height + 1) * stride_))) {}
 
     // The row `y` of the source, or what stands for it beyond the edges; the margin comes first.
-    float* place(int64_t y) const { return memory_ + ((y % filter_.height + filter_.height) % filter_.height) * stride_; }
+    float* place(int64_t y) const {
+        const int64_t rows = filter_.height + 1;
+        return memory_ + (y % rows + rows) % rows * stride_;
+    }
 
     void load(int64_t y) const {
         float* line = place(y) + before_ * in_.channels;
@@ -190,53 +199,33 @@ class FloatRows {
     float* memory_;
 };
 
-// The weights that are not zero, and where they look at: rows from the top, floats from the left.
-struct Offsets {
-    int count = 0;
-    float* weights;
-    int64_t *rows, *columns;
-
-    Offsets(const Filter2d& filter, int64_t channels, Arena& arena) {
-        const auto size = static_cast<size_t>(filter.height * filter.width);
-        weights = arena.take<float>(size);
-        rows = arena.take<int64_t>(size);
-        columns = arena.take<int64_t>(size);
-        for (int64_t i = 0; i < filter.height * filter.width; ++i) {
-            if (filter.weights[i] == 0) continue;
-            weights[count] = filter.weights[i];
-            rows[count] = i / filter.width;
-            columns[count++] = i % filter.width * channels;
-        }
-        if (count > 0) return;
-        weights[0] = 0;
-        rows[0] = columns[0] = 0;
-        count = 1;
-    }
-};
+void store_row(const Raster& out, int64_t y, const float* in) {
+    const int64_t length = out.width * out.channels;
+    if (out.dtype == DType::u8) return convolution().store_bytes(reinterpret_cast<uint8_t*>(out.at(y, 0)), in, length);
+    with_type(out.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        auto* to = reinterpret_cast<T*>(out.at(y, 0));
+        for (int64_t i = 0; i < length; ++i) to[i] = convert<T>(in[i]);
+    });
+}
 
 }  // namespace
 
 void filter(const Raster& out, const Raster& in, const Filter2d& filter, Arena& arena) {
-    const Convolution& kernels = convolution();
     const FloatRows source(in, filter, arena);
-    const Offsets offsets(filter, in.channels, arena);
     const int64_t length = out.width * out.channels, above = filter.valid ? 0 : filter.anchor_y;
-    auto* line = arena.take<float>(static_cast<size_t>(length));
-    const auto** taps = arena.take<const float*>(static_cast<size_t>(offsets.count));
+    float* lines[2] = {arena.take<float>(static_cast<size_t>(length)), arena.take<float>(static_cast<size_t>(length))};
+    const auto** rows = arena.take<const float*>(static_cast<size_t>(filter.height + 1));
+    const Window2d window{rows, filter.weights, filter.height, filter.width, in.channels};
     for (int64_t y = -above; y < filter.height - 1 - above; ++y) source.load(y);
-    for (int64_t y = 0; y < out.height; ++y) {
-        source.load(y - above + filter.height - 1);
-        for (int k = 0; k < offsets.count; ++k) taps[k] = source.place(y - above + offsets.rows[k]) + offsets.columns[k];
-        float* result = out.dtype == DType::f32 ? reinterpret_cast<float*>(out.at(y, 0)) : line;
-        kernels.weigh(result, taps, offsets.weights, offsets.count, length, false);
-        if (out.dtype == DType::u8) {
-            kernels.store_bytes(reinterpret_cast<uint8_t*>(out.at(y, 0)), line, length);
-        } else if (out.dtype != DType::f32) {
-            with_type(out.dtype, [&](auto zero) {
-                using T = decltype(zero);
-                for (int64_t i = 0; i < length; ++i) reinterpret_cast<T*>(out.at(y, 0))[i] = convert<T>(line[i]);
-            });
-        }
+    for (int64_t y = 0; y < out.height; y += 2) {
+        const int count = y + 1 < out.height ? 2 : 1;
+        for (int i = 0; i < count; ++i) source.load(y + i - above + filter.height - 1);
+        for (int64_t k = 0; k <= filter.height; ++k) rows[k] = source.place(y - above + k);
+        float* results[2] = {lines[0], lines[1]};
+        for (int i = 0; i < count && out.dtype == DType::f32; ++i) results[i] = reinterpret_cast<float*>(out.at(y + i, 0));
+        convolution().correlate(results, count, window, length, false);
+        for (int i = 0; i < count && out.dtype != DType::f32; ++i) store_row(out, y + i, lines[i]);
     }
 }
 

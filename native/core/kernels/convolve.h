@@ -48,9 +48,16 @@ struct Filter2d {
 // Packed pixels of any type; rows of `in` may lie anywhere. Out has the type of `in`, or is float.
 void filter(const Raster& out, const Raster& in, const Filter2d& filter, Arena& arena);
 
+// A filter over rows: weight k of row r is that of rows[r][x + k * step]. The next output row begins with rows[1].
+struct Window2d {
+    const float* const* rows;
+    const float* weights;
+    int64_t height, width, step;
+};
+
 struct Convolution {
-    // out[i] = (add ? out[i] : 0) + the sum of rows[k][i] * weights[k]
-    void (*weigh)(float* out, const float* const* rows, const float* weights, int count, int64_t length, bool add);
+    // One or two neighbouring output rows; `add` adds to what they hold.
+    void (*correlate)(float* const* out, int count, const Window2d& window, int64_t length, bool add);
     // Symmetric weights in parts of 2^14, the middle one first, `reach` of them behind it. The sum of rows has six
     // more bits than a byte, the sum along a row takes them off again. rows[0] and rows[2 * reach] are the outermost.
     void (*blur_rows)(int16_t* out, const uint8_t* const* rows, const int16_t* weights, int reach, int64_t length);

@@ -1,39 +1,99 @@
 // Included once per SIMD level; AVX2_CODE says which. Sums run over the taps in order in both, without fused
 // multiply-adds, so the bits agree.
 
-inline void weigh(float* out, const float* const* rows, const float* weights, int count, int64_t length, bool add) {
+// The sums of `count` neighbouring values of two output rows at x. Row r of the source is row r of the filter for the
+// first, and row r - 1 for the second.
+template <int count, bool two>
+inline void sums_at(float (&first)[count], float (&second)[count], const Window2d& window, int64_t x) {
+    for (int i = 0; i < count; ++i) first[i] = second[i] = 0;
+    for (int64_t r = 0; r < window.height + (two ? 1 : 0); ++r) {
+        const float* weights = window.weights + r * window.width;
+        for (int64_t k = 0; k < window.width; ++k) {
+            const float* values = window.rows[r] + x + k * window.step;
+            if (r < window.height) {
+                for (int i = 0; i < count; ++i) first[i] += values[i] * weights[k];
+            }
+            if (two && r > 0) {
+                for (int i = 0; i < count; ++i) second[i] += values[i] * weights[k - window.width];
+            }
+        }
+    }
+}
+
+#if AVX2_CODE
+
+struct FourSums {
+    __m256 value[4];
+
+    void store(float* out, bool add) {
+        for (int i = 0; i < 4; ++i) {
+            if (add) value[i] = _mm256_add_ps(_mm256_loadu_ps(out + 8 * i), value[i]);
+            _mm256_storeu_ps(out + 8 * i, value[i]);
+        }
+    }
+};
+
+inline void add_row(FourSums& sums, const float* values, const float* weights, const Window2d& window) {
+    for (int64_t k = 0; k < window.width; ++k, values += window.step) {
+        const __m256 weight = _mm256_set1_ps(weights[k]);
+        for (int i = 0; i < 4; ++i) {
+            sums.value[i] = _mm256_add_ps(sums.value[i], _mm256_mul_ps(_mm256_loadu_ps(values + 8 * i), weight));
+        }
+    }
+}
+
+inline void add_shared_row(FourSums& first, FourSums& second, const float* values, const float* weights, const Window2d& window) {
+    for (int64_t k = 0; k < window.width; ++k, values += window.step) {
+        const __m256 weight = _mm256_set1_ps(weights[k]), above = _mm256_set1_ps(weights[k - window.width]);
+        for (int i = 0; i < 4; ++i) {
+            const __m256 value = _mm256_loadu_ps(values + 8 * i);
+            first.value[i] = _mm256_add_ps(first.value[i], _mm256_mul_ps(value, weight));
+            second.value[i] = _mm256_add_ps(second.value[i], _mm256_mul_ps(value, above));
+        }
+    }
+}
+
+#endif
+
+template <bool two>
+inline void correlate_rows(float* const* out, const Window2d& window, int64_t length, bool add) {
     int64_t x = 0;
 #if AVX2_CODE
     for (; x + 32 <= length; x += 32) {
-        __m256 sum[4];
-        const __m256 first = _mm256_set1_ps(weights[0]);
-        for (int i = 0; i < 4; ++i) sum[i] = _mm256_mul_ps(_mm256_loadu_ps(rows[0] + x + 8 * i), first);
-        for (int k = 1; k < count; ++k) {
-            const __m256 weight = _mm256_set1_ps(weights[k]);
-            const float* row = rows[k] + x;
-            for (int i = 0; i < 4; ++i) sum[i] = _mm256_add_ps(sum[i], _mm256_mul_ps(_mm256_loadu_ps(row + 8 * i), weight));
+        const __m256 zero = _mm256_setzero_ps();
+        FourSums first{{zero, zero, zero, zero}}, second = first;
+        add_row(first, window.rows[0] + x, window.weights, window);
+        for (int64_t r = 1; r < window.height; ++r) {
+            const float* weights = window.weights + r * window.width;
+            if (two) {
+                add_shared_row(first, second, window.rows[r] + x, weights, window);
+            } else {
+                add_row(first, window.rows[r] + x, weights, window);
+            }
         }
-        for (int i = 0; i < 4; ++i) {
-            if (add) sum[i] = _mm256_add_ps(_mm256_loadu_ps(out + x + 8 * i), sum[i]);
-            _mm256_storeu_ps(out + x + 8 * i, sum[i]);
-        }
+        first.store(out[0] + x, add);
+        if (!two) continue;
+        add_row(second, window.rows[window.height] + x, window.weights + (window.height - 1) * window.width, window);
+        second.store(out[1] + x, add);
     }
 #endif
     for (; x + 8 <= length; x += 8) {
-        float sum[8];
-        for (int i = 0; i < 8; ++i) sum[i] = rows[0][x + i] * weights[0];
-        for (int k = 1; k < count; ++k) {
-            const float* row = rows[k] + x;
-            const float weight = weights[k];
-            for (int i = 0; i < 8; ++i) sum[i] += row[i] * weight;
-        }
-        for (int i = 0; i < 8; ++i) out[x + i] = add ? out[x + i] + sum[i] : sum[i];
+        float first[8], second[8];
+        sums_at<8, two>(first, second, window, x);
+        for (int i = 0; i < 8; ++i) out[0][x + i] = add ? out[0][x + i] + first[i] : first[i];
+        for (int i = 0; i < 8 && two; ++i) out[1][x + i] = add ? out[1][x + i] + second[i] : second[i];
     }
     for (; x < length; ++x) {
-        float sum = rows[0][x] * weights[0];
-        for (int k = 1; k < count; ++k) sum += rows[k][x] * weights[k];
-        out[x] = add ? out[x] + sum : sum;
+        float first[1], second[1];
+        sums_at<1, two>(first, second, window, x);
+        out[0][x] = add ? out[0][x] + first[0] : first[0];
+        if (two) out[1][x] = add ? out[1][x] + second[0] : second[0];
     }
+}
+
+inline void correlate(float* const* out, int count, const Window2d& window, int64_t length, bool add) {
+    if (count == 2) return correlate_rows<true>(out, window, length, add);
+    correlate_rows<false>(out, window, length, add);
 }
 
 #if AVX2_CODE
@@ -118,15 +178,39 @@ inline void blur_line(uint8_t* out, const int16_t* in, const int16_t* weights, i
 }
 
 inline void load_bytes(float* out, const uint8_t* in, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<float>(in[i]);
+    int64_t i = 0;
+#if AVX2_CODE
+    for (; i + 8 <= count; i += 8) {
+        const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(in + i));
+        _mm256_storeu_ps(out + i, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(eight)));
+    }
+#endif
+    for (; i < count; ++i) out[i] = static_cast<float>(in[i]);
 }
 
+#if AVX2_CODE
+inline __m256i rounded_bytes(const float* in) {
+    const __m256 x = _mm256_min_ps(_mm256_max_ps(_mm256_loadu_ps(in), _mm256_setzero_ps()), _mm256_set1_ps(255.0f));
+    return _mm256_cvttps_epi32(_mm256_add_ps(x, _mm256_set1_ps(0.5f)));
+}
+#endif
+
 inline void store_bytes(uint8_t* out, const float* in, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) {
+    int64_t i = 0;
+#if AVX2_CODE
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    for (; i + 32 <= count; i += 32) {
+        const __m256i low = _mm256_packs_epi32(rounded_bytes(in + i), rounded_bytes(in + i + 8));
+        const __m256i high = _mm256_packs_epi32(rounded_bytes(in + i + 16), rounded_bytes(in + i + 24));
+        const __m256i all = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), all);
+    }
+#endif
+    for (; i < count; ++i) {
         float x = in[i] > 0.0f ? in[i] : 0.0f;
         x = x < 255.0f ? x : 255.0f;
         out[i] = static_cast<uint8_t>(static_cast<int32_t>(x + 0.5f));
     }
 }
 
-constexpr Convolution convolution{weigh, blur_rows, blur_line, load_bytes, store_bytes};
+constexpr Convolution convolution{correlate, blur_rows, blur_line, load_bytes, store_bytes};

@@ -16,15 +16,21 @@ Taps no_taps(Arena& arena) {
     return {one, 1, 0};
 }
 
+Value as_floats(Context& context, const Value& x) {
+    if (x.dtype == DType::f32 && x.contiguous()) return x;
+    const Value floats = context.scratch(DType::f32, shape_of(x));
+    if (x.dtype == DType::u8) {
+        convolution().load_bytes(floats.as<float>(), packed(context, x).as<uint8_t>(), x.elements());
+    } else {
+        convert_elements(floats, x);
+    }
+    return floats;
+}
+
 // Writes output 0: the sum of several filters, in single precision.
 Value filtered(Context& context, const Value& x, const FilteredAxes& axes, DType dtype, std::span<const Taps[3]> terms) {
-    const Value out = context.allocate(0, dtype, shape_of(x));
-    Value source = x, sums = out;
-    if (x.dtype != DType::f32 || !x.contiguous()) {
-        source = context.scratch(DType::f32, shape_of(x));
-        convert_elements(source, x);
-    }
-    if (dtype != DType::f32) sums = context.scratch(DType::f32, shape_of(x));
+    const Value out = context.allocate(0, dtype, shape_of(x)), source = as_floats(context, x);
+    const Value sums = dtype == DType::f32 ? out : context.scratch(DType::f32, shape_of(x));
     for (int64_t i = 0; i < axes.pictures; ++i) {
         bool add = false;
         for (const auto& taps : terms) {
@@ -32,7 +38,11 @@ Value filtered(Context& context, const Value& x, const FilteredAxes& axes, DType
             add = true;
         }
     }
-    if (dtype != DType::f32) convert_elements(out, sums);
+    if (dtype == DType::u8) {
+        convolution().store_bytes(out.as<uint8_t>(), sums.as<float>(), out.elements());
+    } else if (dtype != DType::f32) {
+        convert_elements(out, sums);
+    }
     return out;
 }
 

@@ -100,6 +100,7 @@ class Erase : public Step {
             if (values.elements() == 1) return fill_from(region.as<T>(), region, 0, truncated<T>(values.number()));
             Value plane = region;
             plane.shape[channels] = 1;
+            if (channels + 1 == plane.ndim) --plane.ndim;
             for (int64_t c = 0; c < region.shape[channels]; ++c) {
                 fill_from(region.as<T>() + c * region.stride[channels], plane, 0, truncated<T>(values.number(c)));
             }
@@ -160,6 +161,7 @@ class GridMask : public Step {
 
    private:
     static bool begins(float at, float ratio) {
+        if (!(std::fabs(at) < 1e9f)) return 0 < ratio;  // there are no fractions that far away
         auto whole = static_cast<float>(static_cast<int32_t>(at));
         if (whole > at) whole -= 1;
         return at - whole < ratio;

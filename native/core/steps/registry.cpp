@@ -16,6 +16,7 @@ std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
         {"coin_flip", make_coin_flip},
         {"choice", make_choice},
         {"beta", make_beta},
+        {"cut_paste", make_cut_paste},
         {"join", make_join},
         {"element", make_element},
         {"spatial_shape", make_spatial_shape},

@@ -15,8 +15,8 @@ StepFactory make_read, make_column;
 StepFactory make_image_shape, make_decode;
 // random.cpp
 StepFactory make_uniform, make_normal, make_coin_flip, make_choice;
-// beta.cpp
-StepFactory make_beta;
+// beta.cpp, mixing.cpp
+StepFactory make_beta, make_cut_paste;
 // vectors.cpp
 StepFactory make_join, make_element, make_spatial_shape, make_geometry_shape, make_merge, make_choose;
 // geometry.cpp

@@ -19,7 +19,7 @@ from pixelmill import _core
 from pixelmill.engine import foreign
 from pixelmill.engine.compile import Key, Plan, compile_graph
 from pixelmill.engine.native import Array, Data, NativeEngine, Pending, Result, Samples
-from pixelmill.errors import ArgumentError, EngineError
+from pixelmill.errors import ArgumentError, DataError, EngineError
 from pixelmill.external_source import Feed
 from pixelmill.graph import DataNode, OperatorNode, as_node
 from pixelmill.operators.readers import Reader
@@ -75,6 +75,7 @@ class Pipeline:
         output_ndim: Numbers of axes that the outputs must have.
         output_layout: Names of axes that the outputs must have.
         exec_dynamic: Accepted for compatibility.
+        experimental_exec_dynamic: Accepted for compatibility.
         stream_policy: Accepted for compatibility.
         concurrency: Accepted for compatibility.
         on_error: What to do with a bad sample: `"raise"`, `"skip"`, `"fill"`, or a callable that decides.
@@ -109,6 +110,7 @@ class Pipeline:
         output_ndim: Any = None,
         output_layout: Any = None,
         exec_dynamic: bool | None = None,
+        experimental_exec_dynamic: bool | None = None,
         stream_policy: Any = None,
         concurrency: Any = None,
         on_error: OnError = "raise",
@@ -266,7 +268,7 @@ class Pipeline:
             layout: Names of the axes of a sample; those given to `external_source` count where this is left out.
         """
         self.build()
-        self._feed_of(data_node).feed(data)
+        self._feed_of(data_node).feed(data, layout)
 
     def _feed_of(self, data_node: DataNode | str) -> Feed:
         for feed in self._feeds:
@@ -376,18 +378,29 @@ class Pipeline:
             scheduled.result = scheduled.pending.result()
         assert self._engine is not None
         resumed, scheduled.raised = scheduled.raised, True
-        result, self._valid = self._recovery.settle(
-            scheduled.result, scheduled.samples, self._engine, self._orders, resumed=resumed
-        )
-        self._queue.popleft()
+        try:
+            result, self._valid = self._recovery.settle(
+                scheduled.result, scheduled.samples, self._engine, self._orders, resumed=resumed
+            )
+        except DataError:
+            if resumed or not self._orders:  # it cannot be mended, so the next call goes on behind it
+                self._deliver()
+            raise
+        self._deliver()
+        lists = tuple(TensorListCPU(data, layout) for data, layout in zip(result.outputs, self._layouts(), strict=True))
+        self._check(lists)
+        return lists
+
+    def _deliver(self) -> None:
+        scheduled = self._queue.popleft()
         self._delivered = scheduled.positions
         self._iterations += 1
         self._ends_epoch = scheduled.ends_epoch
-        lists = tuple(
-            TensorListCPU(data, layout) for data, layout in zip(result.outputs, self._plan.layouts, strict=True)
-        )
-        self._check(lists)
-        return lists
+
+    def _layouts(self) -> Iterator[str]:
+        fed = {feed.external: feed.layout for feed in self._feeds if feed.layout}
+        for (step, _), layout in zip(self._plan.outputs, self._plan.layouts, strict=True):
+            yield layout or (fed.get(step.params["source"], "") if step.kind == "input" else "")
 
     def _check(self, lists: tuple[TensorListCPU, ...]) -> None:
         for what, wanted in self._expected.items():
@@ -395,7 +408,7 @@ class Pipeline:
                 continue
             each = wanted if isinstance(wanted, (list, tuple)) else [wanted] * len(lists)
             for number, (expected, batch) in enumerate(zip(each, lists, strict=True)):
-                got = batch.layout() if what == "layout" else getattr(batch, what)
+                got = batch.dtype if what == "dtype" else getattr(batch, what)()
                 if expected is not None and got != expected:
                     raise EngineError(f"output {number}: {what} {expected} was declared, but it is {got}")
 

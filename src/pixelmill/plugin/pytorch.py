@@ -183,7 +183,7 @@ class DALIRaggedIterator(BaseIterator):
         samples = [output.at(place) for place in range(size)]
         if self._types[number] == self.SPARSE_LIST_TAG:
             return [tensor_of(sample) for sample in samples]
-        if output.ndim != 1:
+        if output.ndim() != 1:
             raise ArgumentError(f"output {self.output_map[number]!r}: sparse_coo is for samples with one axis")
         return _sparse(samples)
 

@@ -49,8 +49,8 @@ def run(
     """Call an operator on arrays, tensors or batches.
 
     Returns:
-        A Batch where one of the values is a Batch or `batch_size` is given, a Tensor where all are single; a tuple of these
-        where the operator gives several.
+        A Batch where one of the values is a Batch or `batch_size` is given, a Tensor where all are single; a tuple of
+        these where the operator gives several.
     """
     values = [*inputs, *arguments.values()]
     sizes = {len(value) for value in values if isinstance(value, Batch)} | ({batch_size} if batch_size else set())

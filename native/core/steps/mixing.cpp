@@ -1,0 +1,63 @@
+// A window of one picture put into another.
+#include <algorithm>
+#include <cmath>
+
+#include "layout.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+struct Range {
+    int64_t first, count;
+};
+
+// `count` places about `centre`, cut to the axis.
+Range cut(double centre, int64_t count, int64_t extent) {
+    const auto middle = static_cast<int64_t>(centre * static_cast<double>(extent));
+    const int64_t first = std::clamp<int64_t>(middle - count / 2, 0, extent);
+    return {first, std::clamp<int64_t>(middle + count / 2, 0, extent) - first};
+}
+
+// CutMix (https://arxiv.org/abs/1905.04899): in [picture, other, share of the picture, centre (y, x) from 0 to 1],
+// out [the picture with a window of the other, the share of it that is still its own].
+class CutPaste : public Step {
+   public:
+    explicit CutPaste(const Params& params) : layout_(params.text("layout")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value &picture = in[0], &other = in[1];
+        if (other.dtype != picture.dtype || other.ndim != picture.ndim || other.shape != picture.shape) {
+            throw Fault(FaultKind::argument, "pictures that are mixed must agree in type and shape, got " +
+                                                 describe(picture) + " and " + describe(other));
+        }
+        const std::string layout = layout_of(layout_, picture.ndim, "cutmix");
+        const int y = axis_named(layout, 'H'), x = axis_named(layout, 'W');
+        if (y < 0 || x < 0) throw Fault(FaultKind::argument, "cutmix: pictures need height and width");
+        out[0] = context.allocate(0, picture.dtype, {picture.shape.data(), static_cast<size_t>(picture.ndim)});
+        copy_elements(out[0], picture);
+        const double side = std::sqrt(1.0 - std::clamp(in[2].number(), 0.0, 1.0));
+        const int64_t height = picture.shape[y], width = picture.shape[x];
+        const Range rows = cut(in[3].number(0), static_cast<int64_t>(side * static_cast<double>(height)), height);
+        const Range columns = cut(in[3].number(1), static_cast<int64_t>(side * static_cast<double>(width)), width);
+        copy_elements(narrowed(narrowed(out[0], y, rows), x, columns), narrowed(narrowed(other, y, rows), x, columns));
+        out[1] = context.allocate(1, DType::f32, {});
+        const double area = static_cast<double>(std::max<int64_t>(height * width, 1));
+        *out[1].as<float>() = static_cast<float>(1.0 - static_cast<double>(rows.count * columns.count) / area);
+    }
+
+   private:
+    static Value narrowed(Value value, int axis, Range range) {
+        value.data += range.first * value.stride[axis] * size_of(value.dtype);
+        value.shape[axis] = range.count;
+        return value;
+    }
+    std::string layout_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_cut_paste(const Params& params) { return std::make_unique<CutPaste>(params); }
+
+}  // namespace pixelmill
