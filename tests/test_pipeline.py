@@ -289,7 +289,7 @@ def test_batches_answer_as_dalis(case):
         assert getattr(mine, ask)() == getattr(theirs, ask)(), ask
     assert int(mine.dtype) == int(theirs.dtype)
     assert [list(t.shape()) for t in mine] == [list(t.shape()) for t in theirs]
-    for index in (0, -1):
+    for index in range(len(mine)):
         np.testing.assert_array_equal(mine.at(index), np.array(theirs.at(index)))
     assert mine[0].layout() == theirs[0].layout() == mine[0].get_property("layout")
     assert mine[0].ndim() == theirs[0].ndim() and mine.as_cpu() is mine
@@ -375,15 +375,15 @@ def rows(pipe, batches):
 
 def test_every_step_can_be_gone_on_from(files):
     steps = 23
-    whole = rows(shuffled(files), steps)
+    whole = rows(shuffled(files), steps + 2)
     pipe = shuffled(files)
     for step in range(steps):
-        state = pipe.state_dict()
-        assert len(json.dumps(state)) < 1024
+        state = json.dumps(pipe.state_dict())
+        assert len(state) < 1024
         again = shuffled(files)
-        again.load_state_dict(json.loads(json.dumps(state)))
-        assert rows(again, 2) == whole[4 * step :][:8] if step < steps - 2 else True
+        again.load_state_dict(json.loads(state))
         assert again.is_restored_from_checkpoint
+        assert rows(again, 2) == whole[4 * step : 4 * step + 8]
         rows(pipe, 1)
 
 

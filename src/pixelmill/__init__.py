@@ -10,11 +10,12 @@ A pipeline for training:
         return fn.random_resized_crop(fn.decoders.image(jpegs), size=224), labels
 """
 
-from pixelmill import fn, ops, types
+from pixelmill import fn, math, ops, types
 from pixelmill.branches import apply_with_probability, one_of
 from pixelmill.errors import ArgumentError, DataError, EngineError, Event, MissingDependency, PixelmillError
 from pixelmill.graph import DataNode
 from pixelmill.loader import Loader
+from pixelmill.operators.subscripts import newaxis
 from pixelmill.pipeline import Pipeline, pipeline_def
 
 __version__ = "0.1.0"
@@ -31,6 +32,8 @@ __all__ = [
     "PixelmillError",
     "apply_with_probability",
     "fn",
+    "math",
+    "newaxis",
     "one_of",
     "ops",
     "pipeline_def",

@@ -68,7 +68,9 @@ class Event:
 
     def __str__(self) -> str:
         where = "" if self.path is None else f", {self.path}" + (f" at byte {self.offset}" if self.offset else "")
-        text = f"{self.operator or 'sample'}: {self.kind}: {self.message} (sample {self.sample}{where})"
+        kind = "" if self.kind == "argument" else f"{self.kind}: "
+        what = self.message.removeprefix(f"{self.operator}: ")
+        text = f"{self.operator or 'sample'}: {kind}{what} (sample {self.sample}{where})"
         return text + (f"\n  created at {self.line}" if self.line else "")
 
 

@@ -13,6 +13,8 @@ from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.operators.sources import ExternalSource
 from pixelmill.types import BatchInfo, SampleInfo, to_data_type
 
+MOST_AXES = 6  # of the native core
+
 # What pictures without a layout are taken for.
 ASSUMED_LAYOUTS = {3: "HWC", 4: "FHWC"}
 
@@ -138,8 +140,17 @@ class Feed:
         layout = self.external.layouts[index]
         if layout and len(layout) != ndim:
             raise ArgumentError(f"{what}: samples have {ndim} axes, but the layout {layout!r} has {len(layout)}")
+        if ndim > MOST_AXES:
+            raise ArgumentError(f"{what}: samples have {ndim} axes, more than {MOST_AXES}")
         to_data_type(dtype)
-        return batch
+        return _kept(batch) if self.external.copies else batch
+
+
+def _kept(batch: Data) -> Data:
+    """Copy what its owner might change before the core has read it."""
+    if isinstance(batch, np.ndarray):
+        return batch.copy() if batch.flags.writeable else batch
+    return [sample.copy() if sample.flags.writeable else sample for sample in batch]
 
 
 def _arrays(data: Any, what: str) -> Data:

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from pixelmill.engine.compile import Key
-from pixelmill.engine.native import Array, Data, NativeEngine, Result, Samples, Trouble
+from pixelmill.engine.native import NOTES, Array, Data, NativeEngine, Result, Samples, Trouble
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.sampling import ReaderOrder, replacement
 
@@ -61,6 +61,9 @@ class Recovery:
             raise ArgumentError(f"on_error must be one of {', '.join(CHOICES)} or a callable, got {on_error!r}")
         if max_errors is not None and not max_errors >= 0:
             raise ArgumentError(f"max_errors must not be negative, got {max_errors!r}")
+        unknown = sorted(set(strict) - set(NOTES.values()))
+        if unknown:
+            raise ArgumentError(f"strict: there is no note {unknown[0]!r}, only {', '.join(NOTES.values())}")
         self.on_error = on_error
         self.max_errors = max_errors
         self.strict = frozenset(strict)

@@ -35,12 +35,14 @@ template <class Out>
 Out rounded_small(float x) {
     constexpr auto low = static_cast<float>(std::numeric_limits<Out>::min());
     constexpr auto high = static_cast<float>(std::numeric_limits<Out>::max());
-    x = x != x ? 0.0f : x;
-    x = x < low ? low : x;
-    x = x > high ? high : x;
+    if constexpr (std::is_signed_v<Out>) x = x == x ? x : 0.0f;
+    x = x > low ? x : low;  // the order of operands is that of the machine's maximum, which turns NaN into `low`
+    x = x < high ? x : high;
     const auto whole = static_cast<int32_t>(x);
     const float rest = x - static_cast<float>(whole);
-    return static_cast<Out>(whole + (rest >= 0.5f ? 1 : 0) - (rest <= -0.5f ? 1 : 0));
+    int32_t rounded = whole + (rest >= 0.5f ? 1 : 0);
+    if constexpr (std::is_signed_v<Out>) rounded -= rest <= -0.5f ? 1 : 0;
+    return static_cast<Out>(rounded);
 }
 
 template <class Out>
@@ -79,7 +81,7 @@ Out convert(In x) {
     } else if constexpr (std::is_floating_point_v<Out> || std::is_same_v<In, bool>) {
         return static_cast<Out>(x);
     } else if constexpr (std::is_same_v<Out, bool>) {
-        if constexpr (std::is_floating_point_v<In>) return std::fabs(x) >= In(0.5);
+        if constexpr (std::is_floating_point_v<In>) return !(std::fabs(x) < In(0.5));  // NaN is true
         return x != 0;
     } else if constexpr (std::is_floating_point_v<In>) {
         if constexpr (sizeof(Out) <= 2 && std::is_same_v<In, float>) return rounded_small<Out>(x);

@@ -219,6 +219,18 @@ bool plan_axes(std::span<AxisPlan> plans, std::span<const Axis> axes, const Filt
     return nearest;
 }
 
+AxisPlan part_of(const AxisPlan& plan, int32_t first, int32_t count) {
+    AxisPlan part = plan;
+    part.count = std::min(count, plan.count - first);
+    part.first += first;
+    if (part.real != nullptr) part.real += int64_t{first} * plan.stride;
+    if (part.fixed != nullptr) part.fixed += int64_t{first} * plan.stride;
+    const int32_t one = part.first[0], other = part.first[part.count - 1];
+    part.low = std::min(one, other);
+    part.high = std::max(one, other) + plan.taps;
+    return part;
+}
+
 void mirror_source(AxisPlan& plan, int64_t extent, Arena& arena) {
     const int64_t rows = padded(plan.count, 8);
     auto* first = arena.take<int32_t>(static_cast<size_t>(rows));

@@ -34,6 +34,9 @@ struct AxisPlan {
 bool plan_axes(std::span<AxisPlan> plans, std::span<const Axis> axes, const FilterChoice& filters,
                std::span<const int64_t> extents, Weights kind, Arena& arena);
 
+// The outputs from `first` on, at most `count` of them, as a plan of its own in the same memory.
+AxisPlan part_of(const AxisPlan& plan, int32_t first, int32_t count);
+
 // The plan for the picture read backwards, in place of negating its strides.
 void mirror_source(AxisPlan& plan, int64_t extent, Arena& arena);
 

@@ -1,3 +1,8 @@
+// Comparisons of floats may then be vectorised; no value depends on it.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-trapping-math")
+#endif
+
 #include "pointwise.h"
 
 #include <cstring>
@@ -147,6 +152,9 @@ void pack_bytes(const Raster& out, const Raster& in, Arena& arena) {
 void convert_elements(const Value& out, const Value& in) {
     if (in.elements() == 0) return;
     if (out.dtype == in.dtype) return copy_elements(out, in);
+    if (in.dtype == DType::f32 && out.dtype == DType::u8 && in.contiguous()) {
+        return pixel_rows().to_bytes(out.as<uint8_t>(), in.as<float>(), in.elements());
+    }
     Value from = flattened(in), to = out;
     to.ndim = from.ndim;
     to.shape = from.shape;

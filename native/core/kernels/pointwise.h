@@ -48,6 +48,8 @@ struct PixelRows {
     void (*to_planes)(float* out, int64_t plane, const uint8_t* in4, int64_t pixels, int channels, Scaling scaling);
     // 3 or 4 channels.
     void (*to_pixels)(float* out, const uint8_t* in4, int64_t pixels, int channels, Scaling scaling);
+    // Rounded and saturated, as convert<uint8_t> does it.
+    void (*to_bytes)(uint8_t* out, const float* in, int64_t count);
 };
 const PixelRows& pixel_rows();  // of the current SIMD level
 

@@ -132,4 +132,28 @@ inline void to_pixels(float* out, const uint8_t* in, int64_t pixels, int channel
     to_pixels_of<4>(out, in, pixels, scaling);
 }
 
-constexpr PixelRows pixel_rows{pack3, spread3, reverse4, to_planes, to_pixels};
+#if AVX2_CODE
+inline __m256i rounded8(const float* in) {
+    const __m256 clamped = _mm256_min_ps(_mm256_max_ps(_mm256_loadu_ps(in), _mm256_setzero_ps()), _mm256_set1_ps(255));
+    const __m256i whole = _mm256_cvttps_epi32(clamped);
+    const __m256 rest = _mm256_sub_ps(clamped, _mm256_cvtepi32_ps(whole));
+    const __m256 up = _mm256_cmp_ps(rest, _mm256_set1_ps(0.5f), _CMP_GE_OQ);
+    return _mm256_sub_epi32(whole, _mm256_castps_si256(up));
+}
+#endif
+
+inline void to_bytes(uint8_t* out, const float* in, int64_t count) {
+    int64_t i = 0;
+#if AVX2_CODE
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    for (; i + 32 <= count; i += 32) {
+        const __m256i low = _mm256_packs_epi32(rounded8(in + i), rounded8(in + i + 8));
+        const __m256i high = _mm256_packs_epi32(rounded8(in + i + 16), rounded8(in + i + 24));
+        const __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), bytes);
+    }
+#endif
+    for (; i < count; ++i) out[i] = convert<uint8_t>(in[i]);
+}
+
+constexpr PixelRows pixel_rows{pack3, spread3, reverse4, to_planes, to_pixels, to_bytes};

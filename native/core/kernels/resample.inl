@@ -2,22 +2,37 @@
 
 inline int16_t saturated16(int32_t value) { return static_cast<int16_t>(value < -32768 ? -32768 : value > 32767 ? 32767 : value); }
 
-template <int step, int channels>
-inline void horizontal_plain(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
-    const int shift = weight_bits - fraction;
-    const int32_t half = 1 << (shift - 1);
+// `fixed_taps` of 0 stands for any number.
+template <int step, int channels, int fixed_taps>
+inline void horizontal_rows(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
+    const int shift = weight_bits - fraction, taps = fixed_taps > 0 ? fixed_taps : plan.taps;
     constexpr int cells = channels == 1 ? 1 : 4;
     for (int r = 0; r < rows; ++r) {
-        for (int32_t x = 0; x < plan.count; ++x) {
+        int16_t* to = out[r];
+        for (int32_t x = 0; x < plan.count; ++x, to += cells) {
             const uint8_t* pixel = in[r] + int64_t{plan.first[x]} * step;
             const int16_t* weight = plan.fixed + int64_t{x} * plan.stride;
-            int32_t sum[cells];
-            for (int c = 0; c < cells; ++c) sum[c] = half;
-            for (int k = 0; k < plan.taps; ++k, pixel += step) {
-                for (int c = 0; c < channels; ++c) sum[c] += pixel[c] * weight[k];
+            int32_t sum[cells] = {};
+            for (int c = 0; c < channels; ++c) sum[c] = 1 << (shift - 1);
+            for (int k = 0; k < taps; ++k) {
+                for (int c = 0; c < channels; ++c) sum[c] += pixel[k * step + c] * weight[k];
             }
-            for (int c = 0; c < cells; ++c) out[r][x * cells + c] = c < channels ? saturated16(sum[c] >> shift) : int16_t{0};
+            for (int c = 0; c < cells; ++c) sum[c] >>= shift;
+            if (plan.overshoots) {
+                for (int c = 0; c < cells; ++c) sum[c] = saturated16(sum[c]);
+            }
+            for (int c = 0; c < cells; ++c) to[c] = static_cast<int16_t>(sum[c]);
         }
+    }
+}
+
+template <int step, int channels>
+inline void horizontal_plain(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
+    switch (plan.taps) {
+        case 2: return horizontal_rows<step, channels, 2>(out, in, rows, plan, fraction);
+        case 3: return horizontal_rows<step, channels, 3>(out, in, rows, plan, fraction);
+        case 4: return horizontal_rows<step, channels, 4>(out, in, rows, plan, fraction);
+        default: horizontal_rows<step, channels, 0>(out, in, rows, plan, fraction);
     }
 }
 
@@ -209,7 +224,7 @@ inline void vertical_few(uint8_t* out, const int16_t* const* rows, const int16_t
         for (int i = 0; i < 32; ++i) sum[i] = 1 << (fraction - 2);
         for (int k = 0; k < taps; ++k) {
             const int16_t* row = rows[k] + x;
-            const int32_t weight = weights[k];
+            const int16_t weight = weights[k];
             for (int i = 0; i < 32; ++i) sum[i] += (row[i] * weight + (1 << weight_bits)) >> (weight_bits + 1);
         }
         for (int i = 0; i < 32; ++i) {
@@ -244,7 +259,7 @@ inline void vertical(uint8_t* out, const int16_t* const* rows, const int16_t* we
         for (int i = 0; i < 32; ++i) sum[i] = 1 << (shift - 1);
         for (int p = 0; p < pairs; ++p) {
             const int16_t *a = rows[2 * p] + x, *b = rows[2 * p + 1] + x;
-            const int32_t weight_a = weights[2 * p], weight_b = weights[2 * p + 1];
+            const int16_t weight_a = weights[2 * p], weight_b = weights[2 * p + 1];
             for (int i = 0; i < 32; ++i) sum[i] += a[i] * weight_a + b[i] * weight_b;
         }
         for (int i = 0; i < 32; ++i) {

@@ -25,15 +25,16 @@ class PlaneResampler {
    private:
     void rows_first(const Plane& out, const Plane& in);
     void columns_first(const Plane& out, const Plane& in);
-    void vertical_row(float* out, const Plane& in, int32_t y);
-    void horizontal_rows(float* const* out, const float* const* in, int rows) const;
+    void vertical_row(float* out, const Plane& in, int32_t y, int64_t from, int64_t to);
+    void horizontal_rows(float* const* out, const float* const* in, int rows, const AxisPlan& part) const;
 
     int64_t channels_;
     const AxisPlan &vertical_, &horizontal_;
     bool rows_first_;
     const float** rows_;
-    float* middle_;     // the rows or the picture between the passes
-    float* copies_[4];  // of source rows
+    float* middle_;    // the picture between the passes, if there is one
+    float* weighed_[8];
+    float* columns_;
 };
 
 // out[i] = the weighted sum of rows[k][i].
@@ -45,8 +46,8 @@ void resample_nearest(const Value& out, const Value& in, const AxisPlan* plans, 
 
 struct RealResampling {
     void (*weigh_rows)(float* out, const float* const* rows, const float* weights, int count, int64_t length);
-    // Up to four rows; 4 floats behind a row of `in` must be readable.
-    void (*horizontal)(float* const* out, const float* const* in, int rows, int64_t channels, const AxisPlan& plan);
+    // Up to eight rows, of which `in` has the pixels from plan.low on; `columns` has room for eight such rows.
+    void (*horizontal)(float* const* out, const float* const* in, int rows, int64_t channels, const AxisPlan& plan, float* columns);
 };
 const RealResampling& real_resampling();  // of the current SIMD level
 

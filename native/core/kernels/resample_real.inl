@@ -57,78 +57,108 @@ inline void horizontal_pixel(float* out, const float* in, int64_t channels, cons
 
 #if AVX2_CODE
 
-// Four rows at a time share the weights. Pixels of 3 floats are written as 4, left to right, the last one by itself.
+// Eight rows of eight floats become eight columns.
+inline void transpose(__m256 (&tile)[8]) {
+    __m256 pairs[8], quads[8];
+    for (int i = 0; i < 4; ++i) {
+        pairs[2 * i] = _mm256_unpacklo_ps(tile[2 * i], tile[2 * i + 1]);
+        pairs[2 * i + 1] = _mm256_unpackhi_ps(tile[2 * i], tile[2 * i + 1]);
+    }
+    for (int half = 0; half < 2; ++half) {
+        const __m256* from = pairs + 4 * half;
+        quads[4 * half] = _mm256_shuffle_ps(from[0], from[2], 0x44);
+        quads[4 * half + 1] = _mm256_shuffle_ps(from[0], from[2], 0xEE);
+        quads[4 * half + 2] = _mm256_shuffle_ps(from[1], from[3], 0x44);
+        quads[4 * half + 3] = _mm256_shuffle_ps(from[1], from[3], 0xEE);
+    }
+    for (int i = 0; i < 4; ++i) {
+        tile[i] = _mm256_permute2f128_ps(quads[i], quads[4 + i], 0x20);
+        tile[4 + i] = _mm256_permute2f128_ps(quads[i], quads[4 + i], 0x31);
+    }
+}
+
+// Eight rows side by side: `out` gets eight floats for each of `length` columns.
+inline void gather_rows(float* out, const float* const* in, int64_t length) {
+    int64_t x = 0;
+    for (; x + 8 <= length; x += 8) {
+        __m256 tile[8];
+        for (int r = 0; r < 8; ++r) tile[r] = _mm256_loadu_ps(in[r] + x);
+        transpose(tile);
+        for (int c = 0; c < 8; ++c) _mm256_store_ps(out + 8 * (x + c), tile[c]);
+    }
+    for (; x < length; ++x) {
+        for (int r = 0; r < 8; ++r) out[8 * x + r] = in[r][x];
+    }
+}
+
+inline void scatter_rows(float* const* out, const float* in, int rows, int64_t at, int64_t length) {
+    int64_t x = 0;
+    for (; x + 8 <= length; x += 8) {
+        __m256 tile[8];
+        for (int c = 0; c < 8; ++c) tile[c] = _mm256_load_ps(in + 8 * (x + c));
+        transpose(tile);
+        for (int r = 0; r < rows; ++r) _mm256_storeu_ps(out[r] + at + x, tile[r]);
+    }
+    for (; x < length; ++x) {
+        for (int r = 0; r < rows; ++r) out[r][at + x] = in[8 * x + r];
+    }
+}
+
 template <int channels, int taps>
-inline void horizontal_four(float* const* out, const float* const* in, const AxisPlan& plan) {
-    const float *in0 = in[0], *in1 = in[1], *in2 = in[2], *in3 = in[3];
-    float *out0 = out[0], *out1 = out[1], *out2 = out[2], *out3 = out[3];
+inline void eight_rows(float* const* out, const float* columns, int rows, const AxisPlan& plan) {
+    constexpr int pixels = 8;
+    alignas(32) float done[pixels * channels * 8];
     const int count = taps > 0 ? taps : plan.taps;
-    const float* weights = plan.real;
-    for (int32_t x = 0; x + 1 < plan.count; ++x, weights += plan.stride) {
-        const int64_t at = int64_t{plan.first[x]} * channels, to = int64_t{x} * channels;
-        __m128 weight = _mm_set1_ps(weights[0]);
-        __m128 sum0 = _mm_mul_ps(_mm_loadu_ps(in0 + at), weight), sum1 = _mm_mul_ps(_mm_loadu_ps(in1 + at), weight);
-        __m128 sum2 = _mm_mul_ps(_mm_loadu_ps(in2 + at), weight), sum3 = _mm_mul_ps(_mm_loadu_ps(in3 + at), weight);
-        for (int k = 1; k < count; ++k) {
-            const int64_t from = at + k * channels;
-            weight = _mm_set1_ps(weights[k]);
-            sum0 = _mm_add_ps(sum0, _mm_mul_ps(_mm_loadu_ps(in0 + from), weight));
-            sum1 = _mm_add_ps(sum1, _mm_mul_ps(_mm_loadu_ps(in1 + from), weight));
-            sum2 = _mm_add_ps(sum2, _mm_mul_ps(_mm_loadu_ps(in2 + from), weight));
-            sum3 = _mm_add_ps(sum3, _mm_mul_ps(_mm_loadu_ps(in3 + from), weight));
+    for (int32_t x = 0; x < plan.count; x += pixels) {
+        for (int p = 0; p < pixels; ++p) {
+            const float* from = columns + int64_t{plan.first[x + p] - plan.low} * channels * 8;
+            const float* weights = plan.real + int64_t{x + p} * plan.stride;
+            __m256 sum[channels];
+            __m256 weight = _mm256_set1_ps(weights[0]);
+            for (int c = 0; c < channels; ++c) sum[c] = _mm256_mul_ps(_mm256_load_ps(from + 8 * c), weight);
+            for (int k = 1; k < count; ++k) {
+                weight = _mm256_set1_ps(weights[k]);
+                for (int c = 0; c < channels; ++c) {
+                    sum[c] = _mm256_add_ps(sum[c], _mm256_mul_ps(_mm256_load_ps(from + 8 * (k * channels + c)), weight));
+                }
+            }
+            for (int c = 0; c < channels; ++c) _mm256_store_ps(done + 8 * (p * channels + c), sum[c]);
         }
-        _mm_storeu_ps(out0 + to, sum0);
-        _mm_storeu_ps(out1 + to, sum1);
-        _mm_storeu_ps(out2 + to, sum2);
-        _mm_storeu_ps(out3 + to, sum3);
+        const int32_t wanted = plan.count - x < pixels ? plan.count - x : pixels;
+        scatter_rows(out, done, rows, int64_t{x} * channels, int64_t{wanted} * channels);
     }
 }
 
 template <int channels>
-inline void horizontal_pixels(float* const* out, const float* const* in, int rows, const AxisPlan& plan) {
-    float* to[4];
-    const float* from[4];
-    for (int r = 0; r < 4; ++r) {
-        to[r] = out[r < rows ? r : rows - 1];
-        from[r] = in[r < rows ? r : rows - 1];
-    }
+inline void eight_rows_of(float* const* out, const float* columns, int rows, const AxisPlan& plan) {
     switch (plan.taps) {
-        case 2: return horizontal_four<channels, 2>(to, from, plan);
-        case 3: return horizontal_four<channels, 3>(to, from, plan);
-        case 4: return horizontal_four<channels, 4>(to, from, plan);
-        default: horizontal_four<channels, 0>(to, from, plan);
+        case 2: return eight_rows<channels, 2>(out, columns, rows, plan);
+        case 3: return eight_rows<channels, 3>(out, columns, rows, plan);
+        case 4: return eight_rows<channels, 4>(out, columns, rows, plan);
+        default: eight_rows<channels, 0>(out, columns, rows, plan);
     }
-}
-
-inline int32_t horizontal_gray(float* out, const float* in, const AxisPlan& plan) {
-    const __m256i offsets = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(plan.stride));
-    int32_t x = 0;
-    for (; x + 8 <= plan.count; x += 8) {
-        const __m256i first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(plan.first + x));
-        const float* weight = plan.real + int64_t{x} * plan.stride;
-        __m256 sum = _mm256_mul_ps(_mm256_i32gather_ps(in, first, 4), _mm256_i32gather_ps(weight, offsets, 4));
-        for (int k = 1; k < plan.taps; ++k) {
-            sum = _mm256_add_ps(
-                sum, _mm256_mul_ps(_mm256_i32gather_ps(in + k, first, 4), _mm256_i32gather_ps(weight + k, offsets, 4)));
-        }
-        _mm256_storeu_ps(out + x, sum);
-    }
-    return x;
 }
 
 #endif
 
-inline void horizontal(float* const* out, const float* const* in, int rows, int64_t channels, const AxisPlan& plan) {
-    int32_t done = 0;
+inline void horizontal(float* const* out, const float* const* in, int rows, int64_t channels, const AxisPlan& plan,
+                       [[maybe_unused]] float* columns) {
 #if AVX2_CODE
-    if (channels == 3 || channels == 4) done = plan.count - 1;
-    if (channels == 3) horizontal_pixels<3>(out, in, rows, plan);
-    if (channels == 4) horizontal_pixels<4>(out, in, rows, plan);
-    for (int r = 0; r < rows && channels == 1; ++r) done = horizontal_gray(out[r], in[r], plan);
+    if (channels <= 4) {
+        const float* from[8];
+        for (int r = 0; r < 8; ++r) from[r] = in[r < rows ? r : rows - 1];
+        gather_rows(columns, from, (plan.high - plan.low) * channels);
+        switch (channels) {
+            case 1: return eight_rows_of<1>(out, columns, rows, plan);
+            case 2: return eight_rows_of<2>(out, columns, rows, plan);
+            case 3: return eight_rows_of<3>(out, columns, rows, plan);
+            default: return eight_rows_of<4>(out, columns, rows, plan);
+        }
+    }
 #endif
     for (int r = 0; r < rows; ++r) {
-        for (int32_t x = done; x < plan.count; ++x) {
-            horizontal_pixel(out[r] + x * channels, in[r] + plan.first[x] * channels, channels,
+        for (int32_t x = 0; x < plan.count; ++x) {
+            horizontal_pixel(out[r] + x * channels, in[r] + (plan.first[x] - plan.low) * channels, channels,
                              plan.real + int64_t{x} * plan.stride, plan.taps);
         }
     }

@@ -79,6 +79,7 @@ class RandomBoxCrop : public Step {
         }
 
         Found run() {
+            if (boxes.empty() && step.may_keep_) return everything();  // no other window would ever do
             Found best;
             float best_score = -1;
             const auto options = static_cast<int64_t>(step.thresholds_.size()) + (step.may_keep_ ? 1 : 0);
@@ -94,7 +95,7 @@ class RandomBoxCrop : public Step {
                     if (score < threshold && score <= best_score) continue;
                     best_score = score;
                     best = filtered(window, share);
-                    if (score >= threshold && (!best.kept.empty() || boxes.empty())) return best;
+                    if (boxes.empty() || (score >= threshold && !best.kept.empty())) return best;
                 }
             }
             if (best_score < 0) return everything();  // not one window had an allowed shape

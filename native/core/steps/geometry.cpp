@@ -4,13 +4,12 @@
 
 #include "../kernels/axis.h"
 #include "layout.h"
+#include "resize_rule.h"
 #include "steps.h"
 
 namespace pixelmill {
 
 namespace {
-
-constexpr int most_axes = 3;
 
 Axis* put_axes(Context& context, std::span<Value> out, int count) {
     const int64_t shape[2] = {count, 8};
@@ -24,76 +23,6 @@ Axis* copy_axes(Context& context, std::span<Value> out, const Value& geometry) {
     std::copy_n(geometry.as<Axis>(), count, axes);
     return axes;
 }
-
-// The output size of a resize, worked out in DALI's precision: floats, and doubles for scales.
-class ResizeRule {
-   public:
-    enum class Mode : uint8_t { free, stretch, not_larger, not_smaller };
-
-    static Mode mode_named(const std::string& name) {
-        if (name == "stretch") return Mode::stretch;
-        if (name == "not_larger") return Mode::not_larger;
-        if (name == "not_smaller") return Mode::not_smaller;
-        return Mode::free;
-    }
-
-    int axes = 0;
-    float in[most_axes] = {}, wanted[most_axes] = {}, limit[most_axes] = {};  // a limit of 0 is none
-
-    void apply(Mode mode) {
-        int given = 0;
-        for (int d = 0; d < axes; ++d) {
-            given_[d] = wanted[d] != 0 && in[d] != 0;
-            scale_[d] = in[d] != 0 ? wanted[d] / in[d] : 1.0f;
-            given += given_[d] ? 1 : 0;
-        }
-        if (given == 0) {
-            std::copy_n(in, axes, wanted);
-        } else if (mode == Mode::free || mode == Mode::stretch) {
-            complete(mode == Mode::free ? mean_scale(given) : 1.0);
-        } else {
-            scale_all(common_scale(mode == Mode::not_smaller));
-        }
-    }
-
-   private:
-    double mean_scale(int given) const {
-        double product = 1;
-        for (int d = 0; d < axes; ++d) product *= given_[d] ? std::fabs(scale_[d]) : 1.0;
-        return given > 1 ? std::pow(product, 1.0 / given) : product;
-    }
-
-    void complete(double scale) {
-        for (int d = 0; d < axes; ++d) {
-            if (!given_[d]) wanted[d] = static_cast<float>(in[d] * scale);
-            if (limit[d] > 0 && std::fabs(wanted[d]) > limit[d]) wanted[d] = std::copysign(limit[d], wanted[d]);
-        }
-    }
-
-    double common_scale(bool largest) const {
-        double scale = 0;
-        bool found = false;
-        for (int d = 0; d < axes; ++d) {
-            const auto mine = static_cast<double>(std::fabs(static_cast<float>(scale_[d])));
-            if (given_[d] && (!found || (largest ? mine > scale : mine < scale))) scale = mine;
-            found |= given_[d];
-        }
-        for (int d = 0; d < axes; ++d) {
-            if (limit[d] > 0) scale = std::min(scale, static_cast<double>(limit[d]) / in[d]);
-        }
-        return scale;
-    }
-
-    void scale_all(double scale) {
-        for (int d = 0; d < axes; ++d) {
-            if (given_[d] && std::fabs(scale_[d]) == scale) continue;
-            wanted[d] = static_cast<float>(in[d] * std::copysign(scale, scale_[d]));
-        }
-    }
-
-    bool given_[most_axes] = {};
-    double scale_[most_axes] = {};
-};
 
 // in: shape, size, resize_z, resize_y, resize_x, resize_shorter, resize_longer, max_size, roi_start, roi_end
 class ResizeGeometry : public Step {
@@ -143,7 +72,7 @@ class ResizeGeometry : public Step {
     }
 
     static float wanted(std::span<const Value> in, int axis, int count) {
-        const Value& own = in[static_cast<size_t>(2 + most_axes - count + axis)];  // resize_z, _y, _x
+        const Value& own = in[static_cast<size_t>(2 + 3 - count + axis)];  // resize_z, _y, _x
         double size = 0;
         if (in[1].present()) {
             size = at(in[1], axis, count, "size");

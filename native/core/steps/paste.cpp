@@ -59,13 +59,13 @@ class Paste : public Step {
             at[d] = static_cast<int64_t>(share * static_cast<float>(size[d] - x.shape[d]));
         }
         out[0] = new_canvas(context, x.dtype, size[0], size[1], x.shape[2], "paste");
-        surround(out[0], x, in[1], at);
+        surround(context, out[0], x, in[1], at);
         copy_elements(part(out[0], at[0], at[1], x.shape[0], x.shape[1]), x);
     }
 
    private:
     // Fills what the picture does not cover.
-    static void surround(const Value& canvas, const Value& x, const Value& fill, const int64_t* at) {
+    static void surround(Context& context, const Value& canvas, const Value& x, const Value& fill, const int64_t* at) {
         const int64_t channels = canvas.shape[2];
         if (fill.elements() != 1 && fill.elements() != channels) {
             throw Fault(FaultKind::argument, "paste: fill_value must be one value or " + std::to_string(channels) + ", got " +
@@ -74,14 +74,14 @@ class Paste : public Step {
         with_type(canvas.dtype, [&](auto zero) {
             using T = decltype(zero);
             const int64_t width = canvas.shape[1], row = width * channels;
-            std::vector<T> line(static_cast<size_t>(row));
-            for (int64_t i = 0; i < row; ++i) line[static_cast<size_t>(i)] = convert<T>(fill.number(fill.elements() == 1 ? 0 : i % channels));
+            T* line = context.thread.arena.take<T>(static_cast<size_t>(row));
+            for (int64_t i = 0; i < row; ++i) line[i] = convert<T>(fill.number(fill.elements() == 1 ? 0 : i % channels));
             const int64_t from = at[1] * channels, to = (at[1] + x.shape[1]) * channels;
             for (int64_t y = 0; y < canvas.shape[0]; ++y) {
                 T* here = canvas.as<T>() + y * row;
                 const bool beside = y >= at[0] && y < at[0] + x.shape[0];
-                std::copy_n(line.data(), beside ? from : row, here);
-                if (beside) std::copy_n(line.data(), row - to, here + to);
+                std::copy_n(line, beside ? from : row, here);
+                if (beside) std::copy_n(line, row - to, here + to);
             }
         });
     }

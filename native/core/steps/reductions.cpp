@@ -13,16 +13,17 @@ namespace pixelmill {
 
 namespace {
 
-// The axes of a reduction: told by number, all of them, or those along which the mean that is given has no extent.
+// The axes of a reduction: told by number, all of them, or those along which another value has no extent.
 class ReducedAxes {
    public:
     explicit ReducedAxes(const Params& params)
-        : name_(params.text("name")), axes_(params.numbers("axes")), all_(params.flag("all")),
+        : name_(params.text("name")), axes_(params.numbers("axes")), all_(params.flag("all")), like_(params.flag("like")),
           keeps_(params.flag("keep_dims")) {}
 
-    AxisSet of(const Value& x) const {
-        AxisSet marked{};
+    AxisSet of(const Value& x, const Value& other) const {
+        if (like_) return without_extent(x, other);
         if (!all_) return marked_axes(axes_, x.ndim, name_);
+        AxisSet marked{};
         std::fill_n(marked.begin(), x.ndim, true);
         return marked;
     }
@@ -40,9 +41,20 @@ class ReducedAxes {
     }
 
    private:
+    AxisSet without_extent(const Value& x, const Value& other) const {
+        AxisSet found{};
+        for (int d = 0; d < x.ndim; ++d) {
+            if (other.ndim != x.ndim || (other.shape[d] != 1 && other.shape[d] != x.shape[d])) {
+                throw Fault(FaultKind::argument, name_ + ": a mean or deviation of shape " + describe(other) + " does not fit " + describe(x));
+            }
+            found[static_cast<size_t>(d)] = other.shape[d] == 1;
+        }
+        return found;
+    }
+
     std::string name_;
     std::vector<double> axes_;
-    bool all_, keeps_;
+    bool all_, like_, keeps_;
 };
 
 int64_t reduced_count(const Value& x, const AxisSet& reduced) {
@@ -71,7 +83,7 @@ const double* means_of(Context& context, const Value& mean, int64_t kept, const 
     return means;
 }
 
-// in: x, mean (of what needs one)
+// in: x, and the mean of what needs one, or the value that tells the axes
 class Reduce : public Step {
    public:
     explicit Reduce(const Params& params)
@@ -88,7 +100,7 @@ class Reduce : public Step {
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const Value& x = in[0];
-        const AxisSet reduced = axes_.of(x);
+        const AxisSet reduced = axes_.of(x, in.back());
         const int64_t kept = kept_count(x, reduced);
         out[0] = context.allocate(0, result_type(x.dtype), axes_.shape(x, reduced));
         if (centred_ && axes_.none()) {
@@ -147,8 +159,98 @@ class Reduce : public Step {
     Reduction reduction_;
 };
 
+// What a distance from the mean is multiplied with: scale / sqrt(variance + epsilon), and 0 where that has no value.
+struct Spread {
+    explicit Spread(const Params& params) : ddof(params.integer("ddof")), epsilon(params.number("epsilon")), scale(params.number("scale")) {}
+
+    float of_squares(double squares, int64_t count) const {
+        if (count <= ddof && epsilon == 0) return 0;
+        return of_variance(count > ddof ? squares / static_cast<double>(count - ddof) : 0);
+    }
+    float of_variance(double variance) const {
+        const double whole = variance + epsilon;
+        return whole == 0 ? 0.0f : static_cast<float>(scale / std::sqrt(whole));
+    }
+
+    int64_t ddof;
+    double epsilon, scale;
+};
+
+// in: x, mean
+class InverseDeviation : public Step {
+   public:
+    explicit InverseDeviation(const Params& params) : axes_(params), spread_(params) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value &x = in[0], &mean = in[1];
+        const AxisSet reduced = axes_.of(x, mean);
+        const int64_t kept = kept_count(x, reduced), count = reduced_count(x, reduced);
+        out[0] = context.allocate(0, DType::f32, axes_.shape(x, reduced));
+        const double* means = means_of(context, mean, kept, axes_.name());
+        auto* squares = context.thread.arena.take<double>(static_cast<size_t>(kept));
+        reduce(reinterpret_cast<std::byte*>(squares), x, reduced, Reduction::deviations, means);
+        for (int64_t i = 0; i < kept; ++i) out[0].as<float>()[i] = spread_.of_squares(squares[i], count);
+    }
+
+   private:
+    ReducedAxes axes_;
+    Spread spread_;
+};
+
+// in: standard deviations
+class InverseOf : public Step {
+   public:
+    explicit InverseOf(const Params& params) : spread_(params) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value wide = context.scratch(DType::f64, {in[0].shape.data(), static_cast<size_t>(in[0].ndim)});
+        convert_elements(wide, in[0]);
+        out[0] = context.allocate(0, DType::f32, {in[0].shape.data(), static_cast<size_t>(in[0].ndim)});
+        for (int64_t i = 0; i < wide.elements(); ++i) {
+            const double deviation = wide.as<double>()[i];
+            out[0].as<float>()[i] = spread_.of_variance(deviation * deviation);
+        }
+    }
+
+   private:
+    Spread spread_;
+};
+
+// in: x. out: how many elements are reduced to one, their mean, and the sum of their squared distances from it.
+class Moments : public Step {
+   public:
+    explicit Moments(const Params& params) : axes_(params) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        const AxisSet reduced = axes_.of(x, x);
+        const int64_t kept = kept_count(x, reduced), count = reduced_count(x, reduced);
+        out[0] = context.allocate(0, DType::i64, {});
+        *out[0].as<int64_t>() = count;
+        out[1] = context.allocate(1, DType::f64, axes_.shape(x, reduced));
+        out[2] = context.allocate(2, DType::f64, axes_.shape(x, reduced));
+        std::byte* sums = context.thread.arena.take(static_cast<size_t>(kept * 8));
+        reduce(sums, x, reduced, Reduction::sum, nullptr);
+        with_type(reduced_type(Reduction::sum, x.dtype), [&](auto zero) {
+            if constexpr (std::is_arithmetic_v<decltype(zero)>) {
+                const auto* from = reinterpret_cast<const decltype(zero)*>(sums);
+                for (int64_t i = 0; i < kept; ++i) {
+                    out[1].as<double>()[i] = count > 0 ? static_cast<double>(from[i]) / static_cast<double>(count) : 0.0;
+                }
+            }
+        });
+        reduce(out[2].data, x, reduced, Reduction::deviations, out[1].as<double>());
+    }
+
+   private:
+    ReducedAxes axes_;
+};
+
 }  // namespace
 
+std::unique_ptr<Step> make_inverse_deviation(const Params& params) { return std::make_unique<InverseDeviation>(params); }
+std::unique_ptr<Step> make_inverse_of(const Params& params) { return std::make_unique<InverseOf>(params); }
+std::unique_ptr<Step> make_moments(const Params& params) { return std::make_unique<Moments>(params); }
 std::unique_ptr<Step> make_reduce(const Params& params) { return std::make_unique<Reduce>(params); }
 
 }  // namespace pixelmill

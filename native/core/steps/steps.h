@@ -28,10 +28,21 @@ StepFactory make_shape, make_window, make_flip, make_transpose, make_pad, make_c
 StepFactory make_resample, make_normalize, make_cast;
 // warp.cpp
 StepFactory make_rotation_map, make_inverse_map, make_warp;
+// transforms.cpp
+StepFactory make_translation, make_scaling, make_rotation, make_shear, make_crop_transform, make_combine;
+// coords.cpp, boxes.cpp, box_encoder.cpp, box_crop.cpp
+StepFactory make_coord_transform, make_coord_flip, make_box_flip, make_box_paste, make_box_rotate, make_box_encoder,
+    make_random_box_crop, make_region_crop;
+// paste.cpp, erase.cpp
+StepFactory make_paste, make_multi_paste, make_erase, make_grid_mask;
+// segmentation.cpp
+StepFactory make_random_object, make_random_pixel, make_select_masks;
+// tensor_resize.cpp
+StepFactory make_tensor_geometry, make_tensor_picture, make_tensor_back;
 // expression.cpp
 StepFactory make_arithmetic, make_expression;
 // reductions.cpp
-StepFactory make_reduce;
+StepFactory make_reduce, make_inverse_deviation, make_inverse_of, make_moments;
 // subscript.cpp
 StepFactory make_subscript, make_expand_dims, make_squeeze, make_reshape;
 // values.cpp

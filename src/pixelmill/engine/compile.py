@@ -11,13 +11,11 @@ import numpy as np
 
 from pixelmill import _core
 from pixelmill.engine import rules
+from pixelmill.engine.barriers import BARRIERS, Barrier
 from pixelmill.graph import OperatorNode
 from pixelmill.operators.program import Expr, Step
 from pixelmill.operators.readers import Reader
 from pixelmill.operators.sources import ExternalSource
-
-# Steps that see the whole batch: a program ends before them and another begins behind them.
-BARRIERS = frozenset({"callback", "batch_extents"})
 
 # An output of a step.
 Key = tuple[Step, int]
@@ -35,7 +33,7 @@ class Segment:
     inputs: list[Key]
     outputs: list[Key]
     steps: list[Step]
-    barriers: list[Step] = field(default_factory=list)
+    barriers: list[Barrier] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +161,7 @@ class _Builder:
             steps = [step for step in order if level[step] == number and step.kind not in BARRIERS]
             made.append(self._segment(number, steps, level, crossing, wanted, guards))
             barriers = [step for step in order if step.kind in BARRIERS and level[step] == number + 1]
-            made[-1].barriers.extend(barriers)
+            made[-1].barriers.extend(Barrier(step, self._params(step)) for step in barriers)
         return made
 
     @staticmethod
@@ -233,7 +231,7 @@ class _Builder:
         if "reader" in params:
             reader: Reader = params["reader"]
             params["reader"] = self.readers.index(reader)
-            if step.kind == "read":
+            if step.kind in ("read", "source_info"):
                 params["ranges"] = self._ranges(reader)
             else:
                 params["table"] = _core.Table(reader.index.columns[params.pop("column")])

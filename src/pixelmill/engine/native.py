@@ -11,15 +11,11 @@ from typing import Any
 import numpy as np
 
 from pixelmill import _core
+from pixelmill.engine.barriers import Array, Data
 from pixelmill.engine.compile import Key, Plan, Segment
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.graph import OperatorNode
 from pixelmill.types import Limits
-
-Array = np.ndarray[Any, Any]
-
-# All samples of one value: one array with the batch in front where shapes agree, a list of arrays where they do not.
-Data = Array | list[Array]
 
 NOTES = {
     1: "decoder_warning",
@@ -129,7 +125,7 @@ class NativeEngine:
         self._executor.close()
 
     def _begin(self, segment: Segment, samples: Samples, known: dict[Key, Data], fill: bool) -> _core.Batch:
-        inputs = [list(known[key]) for key in segment.inputs]
+        inputs = [_rows(known[key]) for key in segment.inputs]
         return self._executor.submit(segment.program, self._limits, samples.submission(), inputs, fill)
 
     def _collect(self, batch: _core.Batch, samples: Samples) -> _core.Batch:
@@ -151,13 +147,21 @@ class NativeEngine:
             for index, key in enumerate(segment.outputs):
                 known[key] = _data(batch, index)
             for barrier in segment.barriers:
-                known.update(_cross(barrier, known, len(samples)))
+                inputs = barrier.step.inputs
+                values = [None if value is None else _looked_up(value, known, len(samples)) for value in inputs]
+                for index, data in enumerate(barrier.cross(values, samples)):
+                    known[barrier.step, index] = data
         return Result([known[key] for key in self.plan.outputs], troubles)
 
     def _finish(self, batch: _core.Batch) -> Result:
         (segment,) = self.plan.segments
         known = {key: _data(batch, index) for index, key in enumerate(segment.outputs)}
         return Result([known[key] for key in self.plan.outputs], _troubles(batch, segment))
+
+
+def _rows(data: Data) -> list[Array]:
+    """Give the samples of a value. All share its memory, single numbers too: the core reads them until it is done."""
+    return [data[place, ...] for place in range(len(data))] if isinstance(data, np.ndarray) else data
 
 
 def _data(batch: _core.Batch, output: int) -> Data:
@@ -189,49 +193,7 @@ def _troubles(batch: _core.Batch, segment: Segment) -> list[Trouble]:
     return troubles
 
 
-def _cross(barrier: Any, known: dict[Key, Data], count: int) -> dict[Key, Data]:
-    """Work out what a step that sees the whole batch gives."""
-    inputs = [None if value is None else _looked_up(value, known, count) for value in barrier.inputs]
-    if barrier.kind == "batch_extents":
-        return {(barrier, 0): _batch_extents(inputs[0], inputs[1], barrier.params["axes"])}  # type: ignore[arg-type]
-    results = _call(barrier, [data for data in inputs if data is not None], count)
-    return {(barrier, index): data for index, data in enumerate(results)}
-
-
-def _looked_up(value: Any, known: dict[Key, Data], count: int) -> Data:
+def _looked_up(value: Expr, known: dict[Key, Data], count: int) -> Data:
     if value.step.kind == "constant":
         return [value.step.params["value"]] * count
     return known[value.step, value.index]
-
-
-def _batch_extents(shapes: Data, given: Data | None, axes: Sequence[float]) -> Data:
-    """Find the extents that all samples of a batch shall have: those given, and where none is, the largest."""
-    if len({len(shape) for shape in shapes}) > 1:
-        raise EngineError("pad: the samples of a batch have different numbers of axes")
-    chosen = [int(axis) for axis in axes] or list(range(len(shapes[0])))
-    largest = np.max([[shape[axis] for axis in chosen] for shape in shapes], axis=0)
-    extents = []
-    for place in range(len(shapes)):
-        wanted = largest.astype(np.int64)
-        if given is not None:
-            asked = np.broadcast_to(given[place], wanted.shape)
-            wanted = np.where(asked > 0, asked, wanted).astype(np.int64)
-        extents.append(wanted)
-    return extents
-
-
-def _call(barrier: Any, inputs: list[Data], count: int) -> list[Data]:
-    """Call the user's function for each sample, or once for the batch."""
-    function, outputs = barrier.params["function"], barrier.outputs
-    if barrier.params["batch"]:
-        returned = function(*(list(data) for data in inputs))
-        batches = returned if outputs > 1 else (returned,)
-        results = [[np.asarray(sample) for sample in batch] for batch in batches]
-    else:
-        rows = [function(*(data[place] for data in inputs)) for place in range(count)]
-        tuples = [row if outputs > 1 else (row,) for row in rows]
-        results = [[np.asarray(row[index]) for row in tuples] for index in range(outputs)]
-    for batch in results:
-        if len(batch) != count:
-            raise ArgumentError(f"python_function: the function gave {len(batch)} samples for a batch of {count}")
-    return list(results)

@@ -1,6 +1,7 @@
 """Every operator, declared once. Importing this package fills the registry."""
 
 from pixelmill.operators import (
+    batch,
     beta,
     branches,
     colour,
@@ -10,16 +11,21 @@ from pixelmill.operators import (
     generic,
     geometry,
     mixing,
+    normalize,
     random,
     readers,
+    reductions,
     resize,
+    shapes,
     sources,
+    values,
 )
 from pixelmill.operators.declare import REGISTRY, Operator, public_operators
 
 __all__ = [
     "REGISTRY",
     "Operator",
+    "batch",
     "beta",
     "branches",
     "colour",
@@ -28,9 +34,13 @@ __all__ = [
     "filters",
     "generic",
     "mixing",
+    "normalize",
     "public_operators",
     "random",
     "readers",
+    "reductions",
     "resize",
+    "shapes",
     "sources",
+    "values",
 ]

@@ -254,6 +254,8 @@ def _text(value: Any) -> str:
 def _list_of(convert: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
     def converted(value: Any) -> list[Any]:
         single = isinstance(value, str) or hasattr(value, "__fspath__") or np.ndim(value) == 0
+        if not single and np.ndim(value) > 1:  # a matrix, row by row
+            value = np.ravel(value)
         return [convert(item) for item in ([value] if single else value)]
 
     return converted

@@ -51,7 +51,7 @@ def warp(
         matrix,
         size,
         None if fill_value is None else constant(fill_value, np.float64),
-        gives=data.layout,
+        gives=layout,
         layout=data.layout,
         name=name,
         dtype=-1 if dtype is None else int(dtype),
@@ -94,9 +94,7 @@ def rotate(
     matrix, canvas = steps(
         "rotation_map", shape, angle, axis, extents, layouts=("", ""), layout=data.layout, keep_size=keep_size
     )
-    return warp(
-        "rotate", data, matrix, canvas, interp_type=interp_type, fill_value=fill_value, dtype=dtype
-    )
+    return warp("rotate", data, matrix, canvas, interp_type=interp_type, fill_value=fill_value, dtype=dtype)
 
 
 @operator("warp_affine", renamed={"output_dtype": "dtype"})

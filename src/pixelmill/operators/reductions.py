@@ -61,6 +61,7 @@ def reduced(
         operation=operation,
         axes=chosen or [],
         all=chosen is None,
+        like=False,
         keep_dims=keep_dims,
         dtype=-1 if dtype is None else int(dtype),
         ddof=ddof,

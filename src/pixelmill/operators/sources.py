@@ -30,6 +30,7 @@ class ExternalSource:
     dtypes: tuple[DALIDataType | None, ...]
     ndims: tuple[int | None, ...]
     repeat_last: bool
+    copies: bool
     layouts: tuple[str, ...]
 
 
@@ -37,7 +38,7 @@ class ExternalSource:
     "external_source",
     outputs=None,
     leading=("source", "num_outputs"),
-    ignored=("parallel", "no_copy", "blocking", "prefetch_queue_depth", "cuda_stream", "use_copy_kernel"),
+    ignored=("parallel", "blocking", "prefetch_queue_depth", "cuda_stream", "use_copy_kernel"),
 )
 def external_source(
     *,
@@ -50,6 +51,7 @@ def external_source(
     dtype: Anything | None = None,
     ndim: Anything | None = None,
     repeat_last: bool = False,
+    no_copy: bool | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
     """Take data from a callable, an iterable, or `Pipeline.feed_input`.
 
@@ -64,6 +66,7 @@ def external_source(
         dtype: Type of the elements, checked when data arrives; one or one for each output.
         ndim: Number of axes, checked when data arrives; one or one for each output.
         repeat_last: Use the last batch that was fed again when no newer one is there.
+        no_copy: Read the arrays where they are; whoever gave them does not change them until their batch is there.
     """
     count = num_outputs or 1
     kind, wants = _kind_of(source)
@@ -84,6 +87,7 @@ def external_source(
         dtypes=_for_each("dtype", dtype, count),
         ndims=_for_each("ndim", ndim, count),
         repeat_last=repeat_last,
+        copies=not no_copy,
         layouts=_layouts(layout, count),
     )
     values = tuple(step("input", source=external, output=i, gives=external.layouts[i]) for i in range(count))

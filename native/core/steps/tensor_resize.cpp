@@ -1,0 +1,198 @@
+// Resampling of arrays along any axes: they are brought into the shape of pictures or volumes, resampled, and brought back.
+#include <algorithm>
+#include <cmath>
+
+#include "../kernels/axis.h"
+#include "../kernels/pointwise.h"
+#include "layout.h"
+#include "resize_rule.h"
+#include "steps.h"
+
+namespace pixelmill {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) { throw Fault(FaultKind::argument, "tensor_resize: " + message); }
+
+// in: shape, sizes, scales, alignment, roi_start, roi_end, max_size. out: the geometry of every axis of the array.
+class TensorGeometry : public Step {
+   public:
+    explicit TensorGeometry(const Params& params)
+        : axes_(params.numbers("axes")),
+          mode_(ResizeRule::mode_named(params.text("mode"))),
+          rounding_(params.text("rounding")),
+          keeps_scale_(params.flag("subpixel_scale")),
+          relative_(params.flag("roi_relative")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const auto count = static_cast<int>(in[0].elements());
+        if (count < 1 || count > max_dims) refuse("an array of 1 to 6 axes is needed");
+        ResizeRule rule;
+        rule.axes = count;
+        bool empty = false;
+        const int64_t shape[2] = {count, 8};
+        out[0] = context.allocate(0, DType::f64, shape);
+        auto* axes = out[0].as<Axis>();
+        float alignment[max_dims];
+        for (int d = 0; d < count; ++d) {
+            const int at = argument_of(d, count);
+            axes[d] = {};
+            axes[d].source = static_cast<double>(in[0].integer(d));
+            empty |= axes[d].source == 0;
+            region(axes[d], in, at);
+            const auto whole = static_cast<float>(axes[d].source);
+            rule.wanted[d] = in[1].present() ? (at < 0 ? whole : number(in[1], at)) : (at < 0 ? 1.0f : number(in[2], at)) * whole;
+            rule.limit[d] = in[6].present() && at >= 0 ? number(in[6], at) : 0.0f;
+            alignment[d] = in[3].present() && at >= 0 ? number(in[3], at) : 0.5f;
+            if (axes[d].high < axes[d].low) {
+                std::swap(axes[d].low, axes[d].high);
+                rule.wanted[d] = -rule.wanted[d];
+            }
+            rule.in[d] = static_cast<float>(axes[d].high) - static_cast<float>(axes[d].low);
+        }
+        rule.apply(mode_);
+        for (int d = 0; d < count; ++d) settle(axes[d], rule.wanted[d], alignment[d], empty, context.limits);
+    }
+
+   private:
+    // Which value of the arguments is for axis `d`; -1 for none.
+    int argument_of(int d, int count) const {
+        if (axes_.empty()) return d;
+        int found = -1;
+        for (size_t i = 0; i < axes_.size(); ++i) {
+            const int axis = static_cast<int>(axes_[i]) + (axes_[i] < 0 ? count : 0);
+            if (axis < 0 || axis >= count) refuse("there is no axis " + std::to_string(static_cast<int>(axes_[i])) + " among " + std::to_string(count));
+            if (axis == d && found >= 0) refuse("the axis " + std::to_string(d) + " is named twice");
+            if (axis == d) found = static_cast<int>(i);
+        }
+        return found;
+    }
+
+    float number(const Value& values, int at) const {
+        if (values.elements() == 1) return static_cast<float>(values.number());
+        if (at >= values.elements() || (!axes_.empty() && values.elements() != static_cast<int64_t>(axes_.size()))) {
+            refuse("an argument needs one number or one for each axis, got " + describe(values));
+        }
+        return static_cast<float>(values.number(at));
+    }
+
+    void region(Axis& axis, std::span<const Value> in, int at) const {
+        axis.low = 0;
+        axis.high = axis.source;
+        if (!in[4].present() || !in[5].present() || axis.source == 0 || at < 0) return;
+        double low = number(in[4], at), high = number(in[5], at);
+        if (relative_) {
+            low *= axis.source;
+            high *= axis.source;
+        }
+        constexpr float smallest = 1e-3f;
+        if (std::fabs(high - low) < smallest) {
+            const float offset = low <= high ? 0.5f * smallest : -0.5f * smallest;
+            low -= offset;
+            high += offset;
+        }
+        axis.low = static_cast<float>(low);
+        axis.high = static_cast<float>(high);
+    }
+
+    float rounded(float extent) const {
+        if (rounding_ == "truncate") return std::trunc(extent);
+        return rounding_ == "ceil" ? std::ceil(extent) : std::round(extent);
+    }
+
+    // A size with a fraction widens the region about the aligned point, so that the scale stays.
+    void settle(Axis& axis, float size, float alignment, bool empty, const Limits& limits) const {
+        const float extent = std::fabs(size);
+        if (axis.low == axis.high && size != 0) refuse("an empty input cannot become an output with elements");
+        if (!(extent <= static_cast<float>(limits.pixels))) {
+            throw Fault(FaultKind::too_large, "tensor_resize: an extent of " + std::to_string(extent) + " passes the limit of " +
+                                                  std::to_string(limits.pixels));
+        }
+        const float result = std::max(empty ? 0.0f : 1.0f, rounded(extent));
+        if (size < 0) std::swap(axis.low, axis.high);
+        if (keeps_scale_ && result != extent) {
+            const double widening = std::clamp(static_cast<double>(result) / extent, -10.0, 10.0);
+            const double fixed = axis.low * (1.0 - alignment) + axis.high * alignment;
+            const auto moved = [&](double edge) {
+                return static_cast<double>(static_cast<float>(std::clamp(fixed + (edge - fixed) * widening, -1e9, 1e9)));
+            };
+            axis.low = moved(axis.low);
+            axis.high = moved(axis.high);
+        }
+        axis.out = axis.count = result;
+    }
+
+    std::vector<double> axes_;
+    ResizeRule::Mode mode_;
+    std::string rounding_;
+    bool keeps_scale_, relative_;
+};
+
+// in: x, geometry of all axes. out: x as frames of pictures (or volumes) with channels, and the geometry of their axes.
+class TensorPicture : public Step {
+   public:
+    explicit TensorPicture(const Params& params) : spatial_(static_cast<int>(params.integer("spatial"))) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        Value x = in[0];
+        if (!x.contiguous()) {
+            x = context.scratch(x.dtype, {x.shape.data(), static_cast<size_t>(x.ndim)});
+            pack(x, in[0], context.thread.arena);
+        }
+        const auto* axes = in[1].as<const Axis>();
+        int first = 0, last = x.ndim - 1;
+        while (first < last && same(axes[first])) ++first;
+        while (last > first && same(axes[last])) --last;
+        const int block = last - first + 1;
+        if (block > spatial_) refuse("at most " + std::to_string(spatial_) + " axes side by side can change, got " + std::to_string(block));
+        const int64_t shape[2] = {spatial_, 8};
+        out[1] = context.allocate(1, DType::f64, shape);
+        auto* geometry = out[1].as<Axis>();
+        Value view = x;
+        view.ndim = spatial_ + 2;
+        view.shape = {};
+        view.shape[0] = view.shape[static_cast<size_t>(view.ndim - 1)] = 1;
+        for (int d = 0; d < first; ++d) view.shape[0] *= x.shape[d];
+        for (int d = last + 1; d < x.ndim; ++d) view.shape[static_cast<size_t>(view.ndim - 1)] *= x.shape[d];
+        for (int d = 0; d < spatial_; ++d) {
+            const int from = d - (spatial_ - block);
+            geometry[d] = from < 0 ? Axis{0, 1, 1, 0, 1, 0, 1, 0} : axes[first + from];
+            view.shape[static_cast<size_t>(1 + d)] = from < 0 ? 1 : x.shape[first + from];
+        }
+        view.stride = packed_strides(view.ndim, view.shape);
+        out[0] = view;
+    }
+
+   private:
+    static bool same(const Axis& axis) { return axis.low == 0 && axis.high == axis.source && axis.count == axis.source; }
+
+    int spatial_;
+};
+
+// in: the resampled pictures, geometry of all axes. out: an array with the old axes.
+class TensorBack : public Step {
+   public:
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const auto* axes = in[1].as<const Axis>();
+        Extents shape{};
+        const auto count = static_cast<int>(in[1].shape[0]);
+        for (int d = 0; d < count; ++d) shape[static_cast<size_t>(d)] = static_cast<int64_t>(axes[d].count);
+        Value view = in[0];
+        if (!view.contiguous()) {
+            view = context.scratch(view.dtype, {view.shape.data(), static_cast<size_t>(view.ndim)});
+            pack(view, in[0], context.thread.arena);
+        }
+        view.ndim = count;
+        view.shape = shape;
+        view.stride = packed_strides(count, shape);
+        out[0] = view;
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_tensor_geometry(const Params& params) { return std::make_unique<TensorGeometry>(params); }
+std::unique_ptr<Step> make_tensor_picture(const Params& params) { return std::make_unique<TensorPicture>(params); }
+std::unique_ptr<Step> make_tensor_back(const Params&) { return std::make_unique<TensorBack>(); }
+
+}  // namespace pixelmill

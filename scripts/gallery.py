@@ -1,0 +1,127 @@
+"""Show every operator that makes pictures on one drawn picture: docs/gallery, one PNG each and a page with all of them."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gallery_examples import EXAMPLES, EXTRAS, HEIGHT, WIDTH, chart
+from PIL import Image, ImageDraw, ImageFont
+
+from pixelmill.operators.declare import public_operators
+
+ROOT = Path(__file__).parents[1]
+TARGET = ROOT / "docs" / "gallery"
+
+GAP, CAPTION, FONT_SIZE = 8, 20, 11
+BACKGROUND, EMPTY, TEXT = (255, 255, 255), (236, 236, 234), (70, 70, 68)
+COLOURS = 200  # in a PNG
+
+
+def panel(picture: np.ndarray[Any, Any]) -> Image.Image:
+    """Lay a picture on a panel, made smaller where it does not fit."""
+    image = Image.fromarray(displayable(picture))
+    scale = min(WIDTH / image.width, HEIGHT / image.height, 1)
+    if scale < 1:
+        size = max(round(image.width * scale), 1), max(round(image.height * scale), 1)
+        image = image.resize(size, Image.Resampling.LANCZOS)
+    laid = Image.new("RGB", (WIDTH, HEIGHT), EMPTY)
+    laid.paste(image, ((WIDTH - image.width) // 2, (HEIGHT - image.height) // 2))
+    return laid
+
+
+def displayable(picture: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Turn any picture into bytes; floats are stretched from their smallest to their largest value."""
+    pixels = np.asarray(picture)
+    if pixels.shape[0] in (1, 3) and pixels.shape[-1] not in (1, 3):
+        pixels = pixels.transpose(1, 2, 0)
+    if pixels.dtype != np.uint8:
+        low, high = float(pixels.min()), float(pixels.max())
+        pixels = ((pixels.astype(np.float64) - low) * (255 / max(high - low, 1e-9))).astype(np.uint8)
+    return np.ascontiguousarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
+
+
+def side_by_side(pictures: list[np.ndarray[Any, Any]], caption: str) -> bytes:
+    """Lay pictures beside each other above a line of text; give the bytes of a PNG."""
+    width = len(pictures) * WIDTH + (len(pictures) - 1) * GAP
+    sheet = Image.new("RGB", (width, HEIGHT + CAPTION), BACKGROUND)
+    for place, picture in enumerate(pictures):
+        sheet.paste(panel(picture), (place * (WIDTH + GAP), 0))
+    font = ImageFont.load_default(FONT_SIZE)
+    ImageDraw.Draw(sheet).text((width / 2, HEIGHT + CAPTION / 2 + 1), caption, fill=TEXT, font=font, anchor="mm")
+    stored = io.BytesIO()
+    palette = sheet.quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    palette.save(stored, "PNG", optimize=True)
+    return stored.getvalue()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One picture of the gallery."""
+
+    name: str
+    caption: str
+    summary: str
+    make: Callable[[], list[np.ndarray[Any, Any]]]
+
+    @property
+    def file(self) -> str:
+        """The name of its file."""
+        return f"{self.name}.png"
+
+
+def entries() -> list[Entry]:
+    """List everything that is shown, operators first."""
+    before = chart()
+    operators = public_operators()
+    shown = []
+    for name, example in sorted(EXAMPLES.items()):
+        if name in operators:
+            caption = f"fn.{name}({', '.join(filter(None, ['images', example.text]))})"
+            shown.append(Entry(name, caption, operators[name].summary, lambda e=example: [before, e.make(before)]))
+    for name, extra in EXTRAS.items():
+        shown.append(Entry(name, extra.text, extra.summary, lambda e=extra: e.make(before)))
+    return shown
+
+
+def page() -> str:
+    """Write the page that shows all pictures."""
+    lines = [
+        "# Gallery",
+        "",
+        "What each operator that makes pictures does to one of them: before on the left, after on the right. Written by",
+        "`make docs` (scripts/gallery.py); all arguments of the operators are in [operators.md](../operators.md).",
+        "",
+        "| operator | | what it does |",
+        "|---|---|---|",
+    ]
+    for entry in entries():
+        lines.append(f"| `{entry.name}` | ![{entry.caption}]({entry.file}) | {entry.summary} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="operators to draw; all of them, and the page, when left out")
+    names = parser.parse_args().names
+    TARGET.mkdir(parents=True, exist_ok=True)
+    chosen = [entry for entry in entries() if not names or entry.name in names]
+    for entry in chosen:
+        (TARGET / entry.file).write_bytes(side_by_side(entry.make(), entry.caption))
+    if not names:
+        for old in set(TARGET.glob("*.png")) - {TARGET / entry.file for entry in chosen}:
+            old.unlink()
+        (TARGET / "README.md").write_text(page(), "utf-8")
+    print(f"wrote {len(chosen)} pictures to {TARGET.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,176 @@
+"""Steps that see the whole batch. They are worked out in Python, between two native programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from pixelmill import _core
+from pixelmill.errors import ArgumentError, EngineError
+from pixelmill.operators.program import Step
+
+Array = np.ndarray[Any, Any]
+
+# All samples of one value: one array with the batch in front where shapes agree, a list of arrays where they do not.
+Data = Array | list[Array]
+
+
+class Who(Protocol):
+    """The samples of a batch."""
+
+    epochs: Array
+    numbers: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Barrier:
+    """A step that sees the whole batch, with its parameters as the core would get them."""
+
+    step: Step
+    params: Mapping[str, Any]
+
+    def cross(self, inputs: Sequence[Data | None], who: Who) -> list[Data]:
+        """Give the outputs of the step for a batch."""
+        try:
+            return CROSSINGS[self.step.kind](self, inputs, who)
+        except (ArgumentError, EngineError) as error:
+            line = self.step.origin.line if self.step.origin is not None else None
+            if line is None or "created at" in str(error):
+                raise
+            raise type(error)(f"{error}\n  created at {line}") from error
+
+
+def _callback(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
+    """Call the user's function for each sample, or once for the batch."""
+    function, outputs, count = barrier.params["function"], barrier.step.outputs, len(who.numbers)
+    given = [data for data in inputs if data is not None]
+    if barrier.params["batch"]:
+        returned = function(*(list(data) for data in given))
+        batches = returned if outputs > 1 else (returned,)
+        results = [[np.asarray(sample) for sample in batch] for batch in batches]
+    else:
+        rows = [function(*(data[place] for data in given)) for place in range(count)]
+        tuples = [row if outputs > 1 else (row,) for row in rows]
+        results = [[np.asarray(row[index]) for row in tuples] for index in range(outputs)]
+    for batch in results:
+        if len(batch) != count:
+            raise ArgumentError(f"python_function: the function gave {len(batch)} samples for a batch of {count}")
+    return list(results)
+
+
+def _batch_extents(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
+    """Find the extents that all samples of a batch shall have: those given, and where none is, the largest."""
+    shapes, given = _present(inputs[0]), inputs[1]
+    if len({len(shape) for shape in shapes}) > 1:
+        raise EngineError("pad: the samples of a batch have different numbers of axes")
+    chosen = [int(axis) for axis in barrier.params["axes"]] or list(range(len(shapes[0])))
+    largest = np.max([[shape[axis] for axis in chosen] for shape in shapes], axis=0)
+    extents = []
+    for place in range(len(shapes)):
+        wanted = largest.astype(np.int64)
+        if given is not None:
+            asked = np.broadcast_to(given[place], wanted.shape)
+            wanted = np.where(asked > 0, asked, wanted).astype(np.int64)
+        extents.append(wanted)
+    return [extents]
+
+
+def _batch_single(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
+    """Tell whether all samples, whose shapes are given, have one element."""
+    shapes = _present(inputs[0])
+    return [np.full(len(shapes), all(np.prod(shape) == 1 for shape in shapes), np.uint8)]
+
+
+def _permute_batch(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
+    """Put samples into the places that indices tell: one for each sample, or a list for the batch."""
+    data, given = _present(inputs[0]), _present(inputs[1])
+    count = len(data)
+    indices = [int(index) for index in (given[0] if np.ndim(given[0]) == 1 else given)]
+    if len(indices) != count:
+        raise ArgumentError(f"permute_batch: {len(indices)} indices for a batch of {count} samples")
+    wrong = [index for index in indices if not 0 <= index < count]
+    if wrong:
+        raise ArgumentError(f"permute_batch: there is no sample {wrong[0]} in a batch of {count}")
+    return [[data[index] for index in indices]]
+
+
+def _batch_permutation(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
+    """Draw a permutation of the places of the batch; it follows from the operator and the first sample."""
+    count = len(who.numbers)
+    draw = _Draws(int(barrier.params["key"]), int(who.epochs[0]), int(who.numbers[0]))
+    moves = barrier.params["no_fixed_points"] and count > 1
+    if barrier.params["allow_repetitions"]:
+        places = [draw.below(count - moves) for _ in range(count)]
+        return [np.array([place + (moves and place >= own) for own, place in enumerate(places)], np.int32)]
+    places = list(range(count))
+    while True:
+        for last in range(count - 1, 0, -1):
+            other = draw.below(last + 1)
+            places[last], places[other] = places[other], places[last]
+        # A third of all permutations has no fixed point, so that this ends soon.
+        if not moves or all(place != own for own, place in enumerate(places)):
+            return [np.array(places, np.int32)]
+
+
+class _Draws:
+    """Random numbers of one operator for one batch."""
+
+    def __init__(self, key: int, epoch: int, sample: int) -> None:
+        self._key = key % 2**64
+        self._who = [epoch % 2**32, sample % 2**32, sample >> 32]
+        self._block = 0
+        self._words: list[int] = []
+
+    def below(self, limit: int) -> int:
+        """Give a number from 0 to limit - 1."""
+        if len(self._words) < 2:
+            self._words = list(_core.philox([*self._who, self._block], self._key))
+            self._block += 1
+        return (self._words.pop() << 32 | self._words.pop()) % limit
+
+
+def _batch_moments(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
+    """Join counts, means and sums of squared distances of all samples to a mean and an inverse deviation for the batch."""
+    counts, means, squares = (_present(data) for data in inputs[:3])
+    if len({mean.shape for mean in means}) > 1:
+        shapes = sorted({mean.shape for mean in means})
+        raise ArgumentError(f"normalize: over a batch, extents of axes that are kept must agree, got {shapes[:4]}")
+    params = barrier.params
+    number = sum(int(count) for count in counts)
+    total = sum((int(n) * mean for n, mean in zip(counts, means, strict=True)), np.zeros_like(means[0]))
+    centre = total / number if params["mean"] is None and number else np.full_like(total, params["mean"] or 0.0)
+    apart = (s + int(n) * (m - centre) ** 2 for n, m, s in zip(counts, means, squares, strict=True))
+    inverse = inverse_deviation(sum(apart, np.zeros_like(total)), number, params)
+    same: list[Data] = [[values.astype(np.float32)] * len(means) for values in (centre, inverse)]
+    return same
+
+
+def inverse_deviation(squares: Array, number: int, params: Mapping[str, Any]) -> Array:
+    """Give scale / sqrt(variance + epsilon), and 0 where that has no value."""
+    degrees, epsilon, scale = number - int(params["ddof"]), params["epsilon"], params["scale"]
+    if degrees <= 0 and epsilon == 0:
+        return np.zeros_like(squares)
+    variance = (squares / degrees if degrees > 0 else np.zeros_like(squares)) + epsilon
+    return np.divide(scale, np.sqrt(variance), out=np.zeros_like(squares), where=variance != 0)
+
+
+def _present(data: Data | None) -> Data:
+    if data is None:
+        raise EngineError("a step that sees the whole batch misses an input")
+    return data
+
+
+CROSSINGS: dict[str, Callable[[Barrier, Sequence[Data | None], Who], list[Data]]] = {
+    "callback": _callback,
+    "batch_extents": _batch_extents,
+    "batch_single": _batch_single,
+    "permute_batch": _permute_batch,
+    "batch_permutation": _batch_permutation,
+    "batch_moments": _batch_moments,
+}
+
+# A program ends before these steps and another begins behind them.
+BARRIERS = frozenset(CROSSINGS)
