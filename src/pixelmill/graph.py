@@ -18,7 +18,7 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.node_operators import NodeOperators
-from pixelmill.operators.declare import Operator
+from pixelmill.operators.declare import Floats, Ints, Operator
 from pixelmill.operators.program import Expr, constant, lowering
 from pixelmill.types import ArrayConstant, ScalarConstant, default_array
 
@@ -216,6 +216,8 @@ def _check_arguments(spec: Operator, given: dict[str, Any]) -> dict[str, Any]:
     checked: dict[str, Any] = {}
     for name, argument in spec.arguments.items():
         value = values.get(name)
+        if argument.per_sample and np.ndim(_plain(value)) > (argument.kind in (Floats, Ints)):
+            value = as_node(value)
         if value is None:
             if argument.required:
                 raise ArgumentError(f"{spec.name}: {name} is missing")

@@ -9,8 +9,8 @@ namespace pixelmill {
 
 namespace {
 
-// The taps of output i that may weigh something, before they are cut to the source. A tap at the very edge of the window
-// is in or out by the last bit of a coordinate, so both ends give way by a few of those.
+// The taps of output i that may weigh something, before they are cut to the source. A tap at the very edge of the
+// window is in or out by the last bit of a coordinate, so both ends give way by a few of those.
 Range touched(const AxisFilter& filter, double i) {
     const float begin = static_cast<float>(i) * filter.step + filter.start;
     const float slack = 1e-6f + std::fabs(begin) * 1e-6f;

@@ -60,9 +60,11 @@ template <class Out, class In>
 Out saturated(In x) {
     if constexpr (std::is_signed_v<In> && std::is_unsigned_v<Out>) {
         if (x < 0) return 0;
-        if (static_cast<std::make_unsigned_t<In>>(x) > std::numeric_limits<Out>::max()) return std::numeric_limits<Out>::max();
+        if (static_cast<std::make_unsigned_t<In>>(x) > std::numeric_limits<Out>::max())
+            return std::numeric_limits<Out>::max();
     } else if constexpr (std::is_unsigned_v<In> && std::is_signed_v<Out>) {
-        if (x > static_cast<std::make_unsigned_t<Out>>(std::numeric_limits<Out>::max())) return std::numeric_limits<Out>::max();
+        if (x > static_cast<std::make_unsigned_t<Out>>(std::numeric_limits<Out>::max()))
+            return std::numeric_limits<Out>::max();
     } else {
         if (x < std::numeric_limits<Out>::min()) return std::numeric_limits<Out>::min();
         if (x > std::numeric_limits<Out>::max()) return std::numeric_limits<Out>::max();

@@ -44,8 +44,8 @@ struct AxisFilter {
     WindowTable table_{};
 };
 
-// DALI counts from the first source pixel that matters, except along the axis it resamples first. That shows in the last
-// bit of a coordinate, which decides about a tap or a nearest pixel now and then. Axes are outermost first.
+// DALI counts from the first source pixel that matters, except along the axis it resamples first. That shows in the
+// last bit of a coordinate, which decides about a tap or a nearest pixel now and then. Axes are outermost first.
 void window_bases(int64_t* bases, std::span<const Axis> axes, const FilterChoice& filters);
 
 }  // namespace pixelmill

@@ -46,7 +46,8 @@ class Gather {
             return out;
         }
         const bool channels = innermost_ + 1 < in_.ndim;
-        const int64_t inner = channels ? in_.shape[innermost_ + 1] : 1, step = channels ? in_.stride[innermost_ + 1] : 1;
+        const int64_t inner = channels ? in_.shape[innermost_ + 1] : 1,
+                      step = channels ? in_.stride[innermost_ + 1] : 1;
         copy_row(out, in, plan, in_.stride[innermost_], inner, step);
         return out + plan.count * inner;
     }

@@ -65,8 +65,8 @@ void quantise(int16_t* fixed, const float* weight, int count) {
 
 int64_t padded(int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; }
 
-// Makes `first` ascend or descend all the way, and all outputs read `taps` pixels inside the picture: those that need fewer
-// start earlier, with zeros in front. Then copies the last output as often as vector code may look at it.
+// Makes `first` ascend or descend all the way, and all outputs read `taps` pixels inside the picture: those that need
+// fewer start earlier, with zeros in front. Then copies the last output as often as vector code may look at it.
 template <class T>
 void align(AxisPlan& plan, T* weights, int32_t* first, const int32_t* taps, int64_t extent) {
     const int32_t last = plan.count - 1;
@@ -117,7 +117,8 @@ int64_t wanted(const Axis& axis, int64_t i) {
 }
 
 // Nearest positions: DALI multiplies along the innermost axis and adds up along the others, in single precision.
-void nearest_pixels(int32_t* first, const AxisFilter& filter, const Axis& axis, bool innermost, int64_t base, int64_t extent) {
+void nearest_pixels(int32_t* first, const AxisFilter& filter, const Axis& axis, bool innermost, int64_t base,
+                    int64_t extent) {
     const auto begin = static_cast<int64_t>(axis.first), count = static_cast<int64_t>(axis.count);
     const auto source = static_cast<int64_t>(axis.source), offset = static_cast<int64_t>(axis.origin);
     const float origin = filter.start, step = filter.step;
@@ -156,8 +157,8 @@ Memory memory_for(AxisPlan& plan, const AxisFilter& filter, int64_t source, Weig
     return memory;
 }
 
-AxisPlan plan_axis(const Axis& axis, const AxisFilter& filter, bool innermost, int64_t base, int64_t extent, Weights kind,
-                   Arena& arena) {
+AxisPlan plan_axis(const Axis& axis, const AxisFilter& filter, bool innermost, int64_t base, int64_t extent,
+                   Weights kind, Arena& arena) {
     AxisPlan plan;
     plan.count = static_cast<int32_t>(axis.count);
     plan.support = filter.support;
@@ -190,7 +191,8 @@ AxisPlan plan_axis(const Axis& axis, const AxisFilter& filter, bool innermost, i
     return plan;
 }
 
-AxisPlan plan_nearest(const Axis& axis, const AxisFilter& filter, bool innermost, int64_t base, int64_t extent, Arena& arena) {
+AxisPlan plan_nearest(const Axis& axis, const AxisFilter& filter, bool innermost, int64_t base, int64_t extent,
+                      Arena& arena) {
     AxisPlan plan;
     plan.count = static_cast<int32_t>(axis.count);
     plan.taps = 1;

@@ -14,8 +14,9 @@ inline constexpr int weight_bits = 14;
 enum class Weights : uint8_t { fixed, real };
 
 // Output i is the sum over k < taps of picture[first[i] + k] * weight[i * stride + k]. All taps lie in the picture.
-// Behind the `taps` weights of an output come zeros up to `stride`, a multiple of 4, and behind the last output there are
-// copies of it up to a multiple of 8, so that vector code needs no tails. `fixed` or `real` is null, as was asked for.
+// Behind the `taps` weights of an output come zeros up to `stride`, a multiple of 4, and behind the last output there
+// are copies of it up to a multiple of 8, so that vector code needs no tails. `fixed` or `real` is null, as was asked
+// for.
 struct AxisPlan {
     int32_t count = 0, taps = 0, stride = 0;
     const int32_t* first = nullptr;
@@ -29,8 +30,8 @@ struct AxisPlan {
     bool overshoots = false;  // the filter has negative weights, results may leave the range of the source
 };
 
-// The plans of two or three axes, outermost first; their arrays live in `arena`. `extents` are the sizes of the picture at
-// hand. Returns true when every output is one source pixel along every axis; then there are no weights.
+// The plans of two or three axes, outermost first; their arrays live in `arena`. `extents` are the sizes of the picture
+// at hand. Returns true when every output is one source pixel along every axis; then there are no weights.
 bool plan_axes(std::span<AxisPlan> plans, std::span<const Axis> axes, const FilterChoice& filters,
                std::span<const int64_t> extents, Weights kind, Arena& arena);
 

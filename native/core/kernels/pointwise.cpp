@@ -92,7 +92,8 @@ void normalise_any(const Raster& out, const Raster& in, const Scaling& scaling) 
         if (out.pixel != 1) {
             for (int64_t x = 0; x < out.width; ++x) {
                 Out* pixel = to + y * out.row + x * out.pixel;
-                for (int64_t c = 0; c < in.channels; ++c) pixel[c * out.channel] = one(y * in.row + x * in.pixel + c * in.channel, c);
+                for (int64_t c = 0; c < in.channels; ++c)
+                    pixel[c * out.channel] = one(y * in.row + x * in.pixel + c * in.channel, c);
             }
             continue;
         }
@@ -129,7 +130,7 @@ void normalise_bytes(const Raster& out, const Raster& in, const Scaling& scaling
 }
 
 Raster picture_of(const Value& value) {
-    return {value.data,     value.dtype,     value.shape[0], value.shape[1],
+    return {value.data,     value.dtype,     value.shape[0],  value.shape[1],
             value.shape[2], value.stride[0], value.stride[1], value.stride[2]};
 }
 

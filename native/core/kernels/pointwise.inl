@@ -3,7 +3,8 @@
 inline void pack3(uint8_t* out, const uint8_t* in, int64_t pixels) {
     int64_t x = 0;
 #if AVX2_CODE
-    const __m256i drop = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+    const __m256i drop =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
     const __m256i join = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
     for (; x + 8 <= pixels; x += 8) {
         const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x));
@@ -105,7 +106,8 @@ inline void to_pixels_of(float* out, const uint8_t* in, int64_t pixels, Scaling 
         subtract[group] = _mm256_load_ps(s);
         multiply[group] = _mm256_load_ps(m);
     }
-    const __m256i drop = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+    const __m256i drop =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
     const __m256i join = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
     for (; x + 8 <= pixels; x += 8) {
         __m256i eight = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x));

@@ -49,7 +49,8 @@ constexpr int64_t overrun = 16;
 
 }  // namespace
 
-ByteResampler::ByteResampler(const View<const uint8_t>& in, const AxisPlan& vertical, const AxisPlan& horizontal, Arena& arena)
+ByteResampler::ByteResampler(const View<const uint8_t>& in, const AxisPlan& vertical, const AxisPlan& horizontal,
+                             Arena& arena)
     : in_(in),
       vertical_(vertical),
       horizontal_(horizontal),

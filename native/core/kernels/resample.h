@@ -49,12 +49,14 @@ inline constexpr int few_taps = 4;
 
 // The passes; rows of the intermediate picture are int16 with `fraction` fractional bits, 4 to a pixel or 1.
 struct ByteResampling {
-    using Horizontal = void(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction);
+    using Horizontal = void(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
+                            int fraction);
     Horizontal *horizontal4, *horizontal3, *horizontal1;  // by the distance of pixels; up to 4 rows
     // One row from `taps` rows, or one more whose weight is 0; writes `count` bytes rounded up to 32. Of few rows each
     // product may be rounded to the intermediate precision less one bit: that is an error of a 30th of a level at most,
     // for half the instructions.
-    using Vertical = void(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count, int fraction);
+    using Vertical = void(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count,
+                          int fraction);
     Vertical *vertical, *vertical_few;
     // The first pass when the axis only copies.
     void (*widen)(int16_t* out, const uint8_t* in, int64_t count, int fraction);

@@ -1,10 +1,13 @@
 // Included once per SIMD level; AVX2_CODE says which. All sums are of integers, so every level gives the same bytes.
 
-inline int16_t saturated16(int32_t value) { return static_cast<int16_t>(value < -32768 ? -32768 : value > 32767 ? 32767 : value); }
+inline int16_t saturated16(int32_t value) {
+    return static_cast<int16_t>(value < -32768 ? -32768 : value > 32767 ? 32767 : value);
+}
 
 // `fixed_taps` of 0 stands for any number.
 template <int step, int channels, int fixed_taps>
-inline void horizontal_rows(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
+inline void horizontal_rows(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
+                            int fraction) {
     const int shift = weight_bits - fraction, taps = fixed_taps > 0 ? fixed_taps : plan.taps;
     constexpr int cells = channels == 1 ? 1 : 4;
     for (int r = 0; r < rows; ++r) {
@@ -27,7 +30,8 @@ inline void horizontal_rows(int16_t* const* out, const uint8_t* const* in, int r
 }
 
 template <int step, int channels>
-inline void horizontal_plain(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
+inline void horizontal_plain(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
+                             int fraction) {
     switch (plan.taps) {
         case 2: return horizontal_rows<step, channels, 2>(out, in, rows, plan, fraction);
         case 3: return horizontal_rows<step, channels, 3>(out, in, rows, plan, fraction);
@@ -80,9 +84,11 @@ inline void horizontal_four(int16_t* const* out, const uint8_t* const* in, const
             if constexpr (quads == 0) {
                 const __m256i pair = weight_pair(weight);
                 upper = _mm256_add_epi32(
-                    upper, _mm256_madd_epi16(_mm256_shuffle_epi8(TwoRows<step>::load(in[0] + at, in[1] + at), front), pair));
+                    upper,
+                    _mm256_madd_epi16(_mm256_shuffle_epi8(TwoRows<step>::load(in[0] + at, in[1] + at), front), pair));
                 lower = _mm256_add_epi32(
-                    lower, _mm256_madd_epi16(_mm256_shuffle_epi8(TwoRows<step>::load(in[2] + at, in[3] + at), front), pair));
+                    lower,
+                    _mm256_madd_epi16(_mm256_shuffle_epi8(TwoRows<step>::load(in[2] + at, in[3] + at), front), pair));
             }
             for (int g = 0; g < groups; ++g) {
                 const __m256i first = weight_pair(weight + 4 * g), second = weight_pair(weight + 4 * g + 2);
@@ -106,7 +112,8 @@ inline void horizontal_four(int16_t* const* out, const uint8_t* const* in, const
 }
 
 template <int step>
-inline void horizontal_pixels(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan, int fraction) {
+inline void horizontal_pixels(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
+                              int fraction) {
     // Missing rows are made twice, which costs less than code for one, two and three rows.
     int16_t* to[4];
     const uint8_t* from[4];
@@ -147,8 +154,11 @@ inline void horizontal3(int16_t* const* out, const uint8_t* const* in, int rows,
 // Four taps of four outputs as 16-bit pairs' sums: two sums for each output.
 inline __m256i four_outputs(const uint8_t* row, const int32_t* first, const int16_t* weights, int64_t stride, int k) {
     const auto bytes = [&](int o) { return _mm_loadu_si32(row + first[o] + k); };
-    const auto weight = [&](int o) { return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(weights + o * stride + k)); };
-    const __m128i sixteen = _mm_unpacklo_epi64(_mm_unpacklo_epi32(bytes(0), bytes(1)), _mm_unpacklo_epi32(bytes(2), bytes(3)));
+    const auto weight = [&](int o) {
+        return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(weights + o * stride + k));
+    };
+    const __m128i sixteen =
+        _mm_unpacklo_epi64(_mm_unpacklo_epi32(bytes(0), bytes(1)), _mm_unpacklo_epi32(bytes(2), bytes(3)));
     __m256i of_all;
     if (stride == 4) {
         of_all = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights));
@@ -192,12 +202,15 @@ inline void horizontal1(int16_t* const* out, const uint8_t* const* in, int rows,
 
 #if AVX2_CODE
 template <int taps>
-inline void vertical_rounded(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int64_t count, int fraction) {
+inline void vertical_rounded(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int64_t count,
+                             int fraction) {
     const __m256i half = _mm256_set1_epi16(static_cast<int16_t>(1 << (fraction - 2)));
     const __m128i bits = _mm_cvtsi32_si128(fraction - 1);
     __m256i weight[taps];
     for (int k = 0; k < taps; ++k) weight[k] = _mm256_set1_epi16(weights[k]);
-    const auto load = [&](int k, int64_t x) { return _mm256_load_si256(reinterpret_cast<const __m256i*>(rows[k] + x)); };
+    const auto load = [&](int k, int64_t x) {
+        return _mm256_load_si256(reinterpret_cast<const __m256i*>(rows[k] + x));
+    };
     for (int64_t x = 0; x < count; x += 32) {
         __m256i low = half, high = half;
         for (int k = 0; k < taps; ++k) {
@@ -210,7 +223,8 @@ inline void vertical_rounded(uint8_t* out, const int16_t* const* rows, const int
 }
 #endif
 
-inline void vertical_few(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count, int fraction) {
+inline void vertical_few(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count,
+                         int fraction) {
 #if AVX2_CODE
     switch (taps) {
         case 1: return vertical_rounded<1>(out, rows, weights, count, fraction);
@@ -235,7 +249,8 @@ inline void vertical_few(uint8_t* out, const int16_t* const* rows, const int16_t
 #endif
 }
 
-inline void vertical(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count, int fraction) {
+inline void vertical(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count,
+                     int fraction) {
     const int shift = weight_bits + fraction, pairs = (taps + 1) / 2;
     for (int64_t x = 0; x < count; x += 32) {
 #if AVX2_CODE
@@ -248,11 +263,13 @@ inline void vertical(uint8_t* out, const int16_t* const* rows, const int16_t* we
                 const __m256i a = _mm256_load_si256(reinterpret_cast<const __m256i*>(rows[2 * p] + x + 16 * h));
                 const __m256i b = _mm256_load_si256(reinterpret_cast<const __m256i*>(rows[2 * p + 1] + x + 16 * h));
                 sum[2 * h] = _mm256_add_epi32(sum[2 * h], _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), weight));
-                sum[2 * h + 1] = _mm256_add_epi32(sum[2 * h + 1], _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), weight));
+                sum[2 * h + 1] =
+                    _mm256_add_epi32(sum[2 * h + 1], _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), weight));
             }
         }
         for (auto& four : sum) four = _mm256_sra_epi32(four, bits);
-        const __m256i bytes = _mm256_packus_epi16(_mm256_packs_epi32(sum[0], sum[1]), _mm256_packs_epi32(sum[2], sum[3]));
+        const __m256i bytes =
+            _mm256_packus_epi16(_mm256_packs_epi32(sum[0], sum[1]), _mm256_packs_epi32(sum[2], sum[3]));
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + x), _mm256_permute4x64_epi64(bytes, 0xD8));
 #else
         int32_t sum[32];

@@ -67,7 +67,9 @@ PlaneResampler::PlaneResampler(int64_t height, int64_t width, int64_t channels, 
     middle_ = rows_first_ ? nullptr : arena.take<float>(static_cast<size_t>(height * horizontal.count * channels));
 }
 
-void PlaneResampler::run(const Plane& out, const Plane& in) { rows_first_ ? rows_first(out, in) : columns_first(out, in); }
+void PlaneResampler::run(const Plane& out, const Plane& in) {
+    rows_first_ ? rows_first(out, in) : columns_first(out, in);
+}
 
 // Weighs the rows of output y together, columns `from` to `to`; a plan that copies needs no arithmetic.
 void PlaneResampler::vertical_row(float* out, const Plane& in, int32_t y, int64_t from, int64_t to) {

@@ -18,8 +18,8 @@ struct Plane {
 // Both plans are real ones of planes of this size; all planes of a volume share one resampler and its memory.
 class PlaneResampler {
    public:
-    PlaneResampler(int64_t height, int64_t width, int64_t channels, const AxisPlan& vertical, const AxisPlan& horizontal,
-                   Arena& arena);
+    PlaneResampler(int64_t height, int64_t width, int64_t channels, const AxisPlan& vertical,
+                   const AxisPlan& horizontal, Arena& arena);
     void run(const Plane& out, const Plane& in);  // `out` has the plans' counts as its size
 
    private:
@@ -32,7 +32,7 @@ class PlaneResampler {
     const AxisPlan &vertical_, &horizontal_;
     bool rows_first_;
     const float** rows_;
-    float* middle_;    // the picture between the passes, if there is one
+    float* middle_;  // the picture between the passes, if there is one
     float* weighed_[8];
     float* columns_;
 };
@@ -47,7 +47,8 @@ void resample_nearest(const Value& out, const Value& in, const AxisPlan* plans, 
 struct RealResampling {
     void (*weigh_rows)(float* out, const float* const* rows, const float* weights, int count, int64_t length);
     // Up to eight rows, of which `in` has the pixels from plan.low on; `columns` has room for eight such rows.
-    void (*horizontal)(float* const* out, const float* const* in, int rows, int64_t channels, const AxisPlan& plan, float* columns);
+    void (*horizontal)(float* const* out, const float* const* in, int rows, int64_t channels, const AxisPlan& plan,
+                       float* columns);
 };
 const RealResampling& real_resampling();  // of the current SIMD level
 

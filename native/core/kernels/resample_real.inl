@@ -119,7 +119,8 @@ inline void eight_rows(float* const* out, const float* columns, int rows, const 
             for (int k = 1; k < count; ++k) {
                 weight = _mm256_set1_ps(weights[k]);
                 for (int c = 0; c < channels; ++c) {
-                    sum[c] = _mm256_add_ps(sum[c], _mm256_mul_ps(_mm256_load_ps(from + 8 * (k * channels + c)), weight));
+                    sum[c] =
+                        _mm256_add_ps(sum[c], _mm256_mul_ps(_mm256_load_ps(from + 8 * (k * channels + c)), weight));
                 }
             }
             for (int c = 0; c < channels; ++c) _mm256_store_ps(done + 8 * (p * channels + c), sum[c]);

@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#if defined(__x86_64__) && defined(__GNUC__)
+// Clang knows no `#pragma GCC target`; with it there is only the base level.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define PIXELMILL_AVX2 1
 #else
 #define PIXELMILL_AVX2 0

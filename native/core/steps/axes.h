@@ -17,6 +17,13 @@ inline int checked_axis(double axis, int ndim, const std::string& name) {
     return resolved;
 }
 
+// Names for axes were given when the graph was built; whether they fit is known now. -1: none were.
+inline void check_names(int names, size_t ndim, const std::string& name) {
+    if (names < 0 || static_cast<size_t>(names) == ndim) return;
+    throw Fault(FaultKind::argument, name + ": the axes have " + std::to_string(names) + " names, but there are " +
+                                         std::to_string(ndim) + " of them; give the input a layout");
+}
+
 using AxisSet = std::array<bool, max_dims>;
 
 inline AxisSet marked_axes(const std::vector<double>& axes, int ndim, const std::string& name) {

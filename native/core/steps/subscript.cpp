@@ -11,8 +11,6 @@ namespace pixelmill {
 
 namespace {
 
-std::string shape_text(const Value& value) { return listed(value.shape.data(), value.ndim); }
-
 int64_t index_of(const Value& index) {
     if (index.ndim != 0) throw Fault(FaultKind::argument, "subscript: an index must be one number, got " + describe(index));
     if (index.dtype == DType::f16 || index.dtype == DType::f32 || index.dtype == DType::f64) {
@@ -79,12 +77,14 @@ class Subscript : public Step {
 // in: x
 class ExpandDims : public Step {
    public:
-    explicit ExpandDims(const Params& params) : axes_(params.numbers("axes")) {}
+    explicit ExpandDims(const Params& params)
+        : axes_(params.numbers("axes")), names_(static_cast<int>(params.integer("names"))) {}
 
     void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
         const Value& x = in[0];
         const auto ndim = static_cast<int>(axes_.size()) + x.ndim;
         if (ndim > max_dims) throw Fault(FaultKind::argument, "expand_dims: more than 6 axes");
+        check_names(names_, static_cast<size_t>(ndim), "expand_dims");
         const AxisSet fresh = marked_axes(axes_, ndim, "expand_dims");
         Value wide = x;
         wide.ndim = ndim;
@@ -99,6 +99,7 @@ class ExpandDims : public Step {
 
    private:
     std::vector<double> axes_;
+    int names_;
 };
 
 // in: x
@@ -137,10 +138,7 @@ class Reshape : public Step {
         const Value& x = in[0];
         const DType dtype = dtype_ < 0 ? x.dtype : static_cast<DType>(dtype_);
         const std::vector<int64_t> shape = wanted(x, in, dtype);
-        if (names_ >= 0 && names_ != static_cast<int>(shape.size())) {
-            throw Fault(FaultKind::argument, name_ + ": a layout of " + std::to_string(names_) + " letters for " +
-                                                 std::to_string(shape.size()) + " axes");
-        }
+        check_names(names_, shape.size(), name_);
         if (x.contiguous()) {
             out[0] = x;
             out[0].dtype = dtype;

@@ -21,7 +21,8 @@ std::span<const int64_t> extents_of(const Value& value) { return {value.shape.da
 class Concatenate : public Step {
    public:
     explicit Concatenate(const Params& params)
-        : name_(params.text("name")), axis_(params.number("axis")), stacks_(params.flag("stacks")) {}
+        : name_(params.text("name")), axis_(params.number("axis")), stacks_(params.flag("stacks")),
+          names_(static_cast<int>(params.integer("names"))) {}
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const Value& first = in[0];
@@ -44,6 +45,7 @@ class Concatenate : public Step {
             check(whole, part, axis);
             whole.shape[axis] += part.shape[axis];
         }
+        check_names(names_, static_cast<size_t>(whole.ndim), name_);
         out[0] = context.allocate(0, whole.dtype, extents_of(whole));
         Value place = out[0];
         for (const Value& part : parts) {
@@ -76,6 +78,7 @@ class Concatenate : public Step {
     std::string name_;
     double axis_;
     bool stacks_;
+    int names_;
 };
 
 // in: value, shape or a value whose shape is taken
@@ -88,10 +91,7 @@ class Full : public Step {
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const std::vector<int64_t> shape = like_ ? std::vector(in[1].shape.begin(), in[1].shape.begin() + in[1].ndim)
                                                  : asked(in[1]);
-        if (names_ >= 0 && names_ != static_cast<int>(shape.size())) {
-            throw Fault(FaultKind::argument, name_ + ": a layout of " + std::to_string(names_) + " letters for " +
-                                                 std::to_string(shape.size()) + " axes");
-        }
+        check_names(names_, shape.size(), name_);
         double elements = 1;
         for (int64_t extent : shape) elements *= static_cast<double>(extent);
         if (elements > 4.0 * static_cast<double>(context.limits.pixels)) {
@@ -155,7 +155,7 @@ class OneHot : public Step {
    public:
     explicit OneHot(const Params& params)
         : classes_(params.integer("classes")), axis_(params.number("axis")), dtype_(static_cast<DType>(params.integer("dtype"))),
-          on_(params.number("on")), off_(params.number("off")) {}
+          on_(params.number("on")), off_(params.number("off")), names_(static_cast<int>(params.integer("names"))) {}
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         Value x = in[0];
@@ -166,6 +166,7 @@ class OneHot : public Step {
         }
         std::vector<int64_t> shape(x.shape.begin(), x.shape.begin() + x.ndim);
         shape.insert(shape.begin() + axis, classes_);
+        if (shape.size() > 1) check_names(names_, shape.size(), "one_hot");
         out[0] = context.allocate(0, dtype_, shape);
         int64_t inner = 1;
         for (int d = axis; d < x.ndim; ++d) inner *= x.shape[d];
@@ -202,6 +203,7 @@ class OneHot : public Step {
     double axis_;
     DType dtype_;
     double on_, off_;
+    int names_;
 };
 
 // in: keys, table (in the type of the result; its last element stands for everything else)

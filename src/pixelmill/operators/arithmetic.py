@@ -26,6 +26,8 @@ ON_BITS = frozenset({"bitand", "bitor", "bitxor", "bitnot", "lshift", "rshift"})
 def arithmetic(operation: str, *operands: Tensor) -> Tensor:
     """Add one operation; types follow DALI's promotion, shapes are stretched as NumPy's are."""
     for operand in operands:
+        if operand is None:
+            raise ArgumentError(f"{operation}: an operand must be a node or a constant, got None")
         if operation in ON_BITS and _is_constant(operand) and operand.step.params["value"].dtype.kind == "f":
             raise ArgumentError(f"{operation}: works on bits and so on integers only, got {_constant(operand)}")
     return step("arithmetic", *operands, gives=common_layout(operation, operands), operation=operation)

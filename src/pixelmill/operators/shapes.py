@@ -161,7 +161,7 @@ def expand_dims(data: Tensor, *, axes: Ints, new_axis_names: str = "") -> Tensor
         layout = "".join(letters)
     elif data.layout and max(axes) >= len(data.layout) + len(axes):
         raise ArgumentError(f"expand_dims: there is no place {max(axes)} for an axis in {data.layout!r}")
-    return step("expand_dims", data, gives=layout, axes=axes)
+    return step("expand_dims", data, gives=layout, axes=axes, names=len(layout) or -1)
 
 
 @operator("cat")
@@ -185,7 +185,7 @@ def cat(*inputs: Tensor, axis: int | None = None, axis_name: str | None = None) 
     axis = axis or 0
     if layout and not -len(layout) <= axis < len(layout):
         raise ArgumentError(f"cat: there is no axis {axis} among {layout!r}")
-    return step("concatenate", *inputs, gives=layout, axis=axis, stacks=False, name="cat")
+    return step("concatenate", *inputs, gives=layout, axis=axis, stacks=False, name="cat", names=-1)
 
 
 @operator("stack")
@@ -208,7 +208,7 @@ def stack(*inputs: Tensor, axis: int = 0, axis_name: str | None = None) -> Tenso
             raise ArgumentError(f"stack: axis_name must be one letter, got {axis_name!r}")
         place = axis if axis >= 0 else axis + len(layout) + 1
         named = layout[:place] + axis_name + layout[place:]
-    return step("concatenate", *inputs, gives=named, axis=axis, stacks=True, name="stack")
+    return step("concatenate", *inputs, gives=named, axis=axis, stacks=True, name="stack", names=len(named) or -1)
 
 
 def _same_layout(name: str, inputs: tuple[Tensor, ...]) -> str:

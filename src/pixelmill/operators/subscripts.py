@@ -62,7 +62,8 @@ def _bounds(item: Any) -> Bounds:
     if item is None:
         return WHOLE
     if isinstance(item, slice):
-        return WHOLE if item == slice(None) else (None, item.start, item.stop, item.step)
+        whole = item.start is None and item.stop is None and item.step is None
+        return WHOLE if whole else (None, item.start, item.stop, item.step)
     return (item, None, None, None)
 
 

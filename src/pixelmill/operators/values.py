@@ -56,7 +56,9 @@ def constant_value(
     if (fdata is None) == (idata is None):
         raise ArgumentError("constant: give either fdata or idata")
     elements = np.asarray(fdata if fdata is not None else idata)
-    array = saturated(elements, to_numpy_type(dtype or (INT32 if fdata is None else FLOAT)))
+    if dtype is None:
+        dtype = INT32 if fdata is None else FLOAT
+    array = saturated(elements, to_numpy_type(dtype))
     if shape is not None:
         if array.size not in (1, int(np.prod(shape))):
             raise ArgumentError(f"constant: {array.size} elements do not fill the shape {shape}")
@@ -236,6 +238,7 @@ def one_hot(
         dtype=int(dtype),
         on=float(on_value),
         off=float(off_value),
+        names=len(layout) or -1,
     )
 
 

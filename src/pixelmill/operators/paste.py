@@ -1,0 +1,109 @@
+"""Pictures on larger canvases: one in the middle of nothing, or parts of several side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from pixelmill.errors import ArgumentError
+from pixelmill.operators.crop import image_layout
+from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
+from pixelmill.operators.geometry import fixed
+from pixelmill.operators.program import constant, step
+from pixelmill.operators.regions import paste_batch
+from pixelmill.types import DALIDataType
+
+PLACES = ("in_anchors", "in_anchors_rel", "shapes", "shapes_rel", "out_anchors", "out_anchors_rel")
+
+
+def _check_picture(name: str, data: Tensor) -> str:
+    layout = image_layout(data.layout)
+    if layout != "HWC":
+        raise ArgumentError(f"{name}: pictures must have the axes 'HWC', got {data.layout!r}")
+    return layout
+
+
+@operator("paste")
+def paste(
+    data: Tensor,
+    *,
+    fill_value: Floats,
+    ratio: PerSample[Annotated[float, Range(1)]],
+    n_channels: int | None = None,
+    paste_x: PerSample[Annotated[float, Range(0, 1)]] = 0.5,
+    paste_y: PerSample[Annotated[float, Range(0, 1)]] = 0.5,
+    min_canvas_size: PerSample[Annotated[float, Range(0)]] = 0.0,
+) -> Tensor:
+    """Put pictures onto larger canvases.
+
+    Args:
+        data: Pictures.
+        fill_value: The colour of the canvas, one value or one for each channel.
+        ratio: How much larger the canvas is than the picture.
+        n_channels: How many values `fill_value` has.
+        paste_x: Where the picture lies: 0 at the left, 1 at the right.
+        paste_y: Where it lies: 0 at the top, 1 at the bottom.
+        min_canvas_size: The least height and width of the canvas.
+    """
+    layout = _check_picture("paste", data)
+    if n_channels is not None and len(fill_value) not in (1, n_channels):
+        raise ArgumentError(f"paste: fill_value must be one value or {n_channels}, got {len(fill_value)}")
+    colour = constant(fill_value, np.float64)
+    return step("paste", data, colour, ratio, paste_x, paste_y, min_canvas_size, gives=layout)
+
+
+@operator("multi_paste")
+def multi_paste(
+    data: Tensor,
+    *others: Tensor,
+    in_ids: PerSample[Ints] | None = None,
+    output_size: PerSample[Ints] | None = None,
+    in_anchors: PerSample[Ints] | None = None,
+    in_anchors_rel: PerSample[Floats] | None = None,
+    shapes: PerSample[Ints] | None = None,
+    shapes_rel: PerSample[Floats] | None = None,
+    out_anchors: PerSample[Ints] | None = None,
+    out_anchors_rel: PerSample[Floats] | None = None,
+    dtype: DALIDataType | None = None,
+) -> Tensor:
+    """Put parts of several pictures onto one canvas; later ones lie on earlier ones, and the rest is 0.
+
+    The pictures are the inputs, or, with `in_ids`, samples of one input's batch.
+
+    Args:
+        data: Pictures.
+        others: More pictures, one of each for a canvas.
+        in_ids: Which samples of the batch are put onto a canvas.
+        output_size: Height and width of the canvas, those of the pictures when left out.
+        in_anchors: Where the parts begin in their pictures: two numbers (y, x) for each.
+        in_anchors_rel: The same as shares of the pictures.
+        shapes: Height and width of the parts; they reach to the end of their pictures when left out.
+        shapes_rel: The same as shares of the pictures.
+        out_anchors: Where the parts are put on the canvas.
+        out_anchors_rel: The same as shares of the canvas.
+        dtype: Type of the result, that of the pictures when left out.
+    """
+    layout = _check_picture("multi_paste", data)
+    given: dict[str, Any] = dict(
+        zip(PLACES, (in_anchors, in_anchors_rel, shapes, shapes_rel, out_anchors, out_anchors_rel), strict=True)
+    )
+    for name in ("in_anchors", "shapes", "out_anchors"):
+        if given[name] is not None and given[f"{name}_rel"] is not None:
+            raise ArgumentError(f"multi_paste: {name} and {name}_rel exclude each other")
+    if in_ids is not None and others:
+        raise ArgumentError("multi_paste: in_ids chooses from the batch of one input; leave the other inputs out")
+    ids = fixed(in_ids)
+    count = len(others) + 1 if in_ids is None else None if ids is None else len(ids)
+    for name, value in given.items():
+        numbers = fixed(value)
+        if count is not None and numbers is not None and len(numbers) not in (1, 2 * count):
+            raise ArgumentError(f"multi_paste: {name} must be {2 * count} numbers for {count} parts, got {len(numbers)}")
+    if in_ids is None:
+        number = -1 if dtype is None else int(dtype)
+        return step("multi_paste", output_size, *given.values(), data, *others, gives=layout, dtype=number)
+    # A canvas needs other samples of the batch, which a program of one sample does not see.
+    places = [value for value in (output_size, *given.values()) if value is not None]
+    names = tuple(name for name, value in zip(("output_size", *PLACES), (output_size, *given.values()), strict=True) if value is not None)
+    pasted = step("callback", data, in_ids, *places, gives=layout, function=paste_batch(names), batch=True)
+    return pasted if dtype is None else step("cast", pasted, dtype=int(dtype), gives=layout)

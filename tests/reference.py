@@ -1,0 +1,272 @@
+"""What every operator means, in NumPy: the slow and plain way, one entry for each operator of the registry.
+
+An entry is a graph, the same thing for one sample, and the kind of inputs both take. An operator whose meaning needs more
+than a line has a test module of its own instead, which must name it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pictures import pillow
+
+from pixelmill import fn, types
+
+SEED = 5
+MASK = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One operator.
+
+    Attributes:
+        graph: Makes the node, or several, from the nodes of the inputs.
+        reference: Does the same with the arrays of one sample; draws take the number of the sample as well.
+        inputs: `pictures`, `files`, `shapes`, `paths` or `nothing`.
+        draws: Whether the reference wants to know the number of the sample.
+        empty: Whether pictures without pixels are allowed.
+        level: What whole numbers may differ by.
+        real: What floats may differ by.
+    """
+
+    graph: Callable[..., Any]
+    reference: Callable[..., Any]
+    inputs: str = "pictures"
+    draws: bool = False
+    empty: bool = True
+    level: int = 0
+    real: float = 0.0
+
+
+# Numbers
+
+
+def philox(counter, key):
+    """Philox4x32-10, as its authors wrote it."""
+    c, k = list(counter), [key & MASK, key >> 32]
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(b >> 32) ^ c[1] ^ k[0], b & MASK, (a >> 32) ^ c[3] ^ k[1], a & MASK]
+        k = [(k[0] + 0x9E3779B9) & MASK, (k[1] + 0xBB67AE85) & MASK]
+    return c
+
+
+def mix(x):
+    """The finaliser of splitmix64."""
+    x = (x + 0x9E3779B97F4A7C15) % 2**64
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+    return x ^ x >> 31
+
+
+class Draws:
+    """The numbers of an operator with the seed SEED, in the first epoch, for one sample."""
+
+    def __init__(self, sample):
+        identity = int.from_bytes(hashlib.blake2b(b"", digest_size=8).digest(), "little")
+        self.key, self.sample, self.used = mix(SEED ^ mix(identity)), sample, 0
+
+    def word(self):
+        block, place = divmod(self.used, 4)
+        self.used += 1
+        return philox([block, self.sample, 0, 0], self.key)[place]
+
+    def unit(self):
+        return self.word() / 2**32
+
+    def below(self, bound):
+        high, low = self.word(), self.word()
+        return int(((high << 32 | low) >> 11) / 2**53 * bound)
+
+
+def drawn_uniform(sample, low=-1.0, high=1.0):
+    return np.float32(low + Draws(sample).unit() * (high - low))
+
+
+def drawn_normals(sample, count):
+    draws, values = Draws(sample), []
+    for _ in range(0, count, 2):
+        radius = np.sqrt(-2 * np.log((draws.word() + 0.5) / 2**32))
+        angle = 2 * np.pi * draws.unit()
+        values += [radius * np.cos(angle), radius * np.sin(angle)]
+    return np.array(values[:count], np.float32)
+
+
+def drawn_coins(sample, count, probability):
+    draws = Draws(sample)
+    return np.array([draws.unit() < probability for _ in range(count)], np.int32)
+
+
+def drawn_choices(sample, a, count):
+    draws = Draws(sample)
+    return np.array([a[draws.below(len(a))] for _ in range(count)], np.int32)
+
+
+def drawn_window(sample, shape, area=(0.08, 1.0), ratio=(0.75, 4 / 3), attempts=10):
+    """The window of a random crop, in single precision."""
+    one, height, width = np.float32, int(shape[0]), int(shape[1])
+    draws, pixels = Draws(sample), np.float32(height) * np.float32(width)
+    area, ratio = [one(x) for x in area], [one(x) for x in ratio]
+    wide = (height, max(1, int(one(height) * ratio[1])))
+    tall = (max(1, int(one(width) * (one(1) / ratio[0]))), width)
+    size = next((part for part in (wide, tall) if one(part[0]) * one(part[1]) < pixels * area[0]), None)
+    for _ in range(attempts):
+        if size is not None:
+            break
+        share = one(area[0] + draws.unit() * (float(area[1]) - float(area[0]))) * pixels
+        logs = [float(np.log(x)) for x in ratio]
+        shape_ratio = np.exp(one(logs[0] + draws.unit() * (logs[1] - logs[0])))
+        tried = [max(1, round_half_up(np.sqrt(x))) for x in (share / shape_ratio, share * shape_ratio)]
+        got = one(tried[1]) / one(tried[0])
+        if tried[0] <= height and tried[1] <= width and ratio[0] <= got <= ratio[1]:
+            size = tried
+    if size is None:
+        whole = one(width) / one(height)
+        size = wide if whole > ratio[1] else tall if whole < ratio[0] else (height, width)
+        shrink = np.sqrt(min(one(1), area[1] * pixels / (one(size[0]) * one(size[1]))))
+        size = [max(1, int(one(side) * shrink)) for side in size]
+    size = [min(size[0], height), min(size[1], width)]
+    anchor = [draws.below(side - extent + 1) for side, extent in zip((height, width), size, strict=True)]
+    return np.array(anchor, np.int32), np.array(size, np.int32)
+
+
+# Pictures
+
+
+def round_half_up(x):
+    return int(np.floor(float(x) + 0.5))
+
+
+def saturated(x, dtype=np.uint8):
+    """Round half away from zero, and cut to the range."""
+    limits = np.iinfo(dtype)
+    return np.clip(np.trunc(x + np.copysign(0.5, x)), limits.min, limits.max).astype(dtype)
+
+
+def window(x, start, extent):
+    return x[start[0] : start[0] + extent[0], start[1] : start[1] + extent[1]]
+
+
+def centred(x, height, width, y=0.5, x_=0.5):
+    start = [round_half_up(at * (side - want)) for at, side, want in zip((y, x_), x.shape, (height, width), strict=False)]
+    return window(x, start, (height, width))
+
+
+def triangle_weights(low, high, out, source):
+    """Weights of a linear filter that is widened when it shrinks; one row for each output, edges repeated."""
+    scale = (high - low) / out
+    radius = max(abs(scale), 1.0)
+    weights = np.zeros((out, source))
+    for i in range(out):
+        centre = low + (i + 0.5) * scale
+        taps = np.arange(int(np.floor(centre - radius)) - 1, int(np.ceil(centre + radius)) + 2)
+        share = np.maximum(0, 1 - np.abs(taps + 0.5 - centre) / radius)
+        np.add.at(weights[i], np.clip(taps, 0, source - 1), share / share.sum())
+    return weights
+
+
+def resized(x, size, start=None, end=None):
+    """Resample a window of a picture by the linear filter, rows first; result in floats."""
+    start, end = start or (0, 0), end or x.shape[:2]
+    rows, columns = (triangle_weights(start[d], end[d], size[d], x.shape[d]) for d in range(2))
+    return np.einsum("yh,xw,hwc->yxc", rows, columns, x.astype(float))
+
+
+def normalized(x, mean, std):
+    return ((x.astype(np.float32) - np.float32(mean)) / np.float32(std)).transpose(2, 0, 1)
+
+
+def random_part(sample, x, size):
+    anchor, extent = drawn_window(sample, x.shape)
+    return saturated(resized(x, size, list(anchor), list(anchor + extent)))
+
+
+ENTRIES = {
+    # Readers and sources
+    "readers.file": Entry(lambda path: fn.readers.file(files=path)[0], lambda path: np.fromfile(path, np.uint8), "paths"),
+    "external_source": Entry(lambda x: x, lambda x: x),
+    "python_function": Entry(lambda x: fn.python_function(x, function=lambda a: a // 2), lambda x: x // 2),
+    # Decoders
+    "decoders.image": Entry(lambda f: fn.decoders.image(f), pillow, "files"),
+    "decoders.image_crop": Entry(
+        lambda f: fn.decoders.image_crop(f, crop=(9, 8)), lambda f: centred(pillow(f), 9, 8), "files"
+    ),
+    "decoders.image_slice": Entry(
+        lambda f: fn.decoders.image_slice(f, start=[3, 2], shape=[8, 9]),
+        lambda f: window(pillow(f), (2, 3), (9, 8)),
+        "files",
+    ),
+    "decoders.image_random_crop": Entry(
+        lambda f: fn.decoders.image_random_crop(f, seed=SEED),
+        lambda i, f: window(pillow(f), *drawn_window(i, pillow(f).shape)),
+        "files",
+        draws=True,
+    ),
+    "peek_image_shape": Entry(
+        lambda f: fn.peek_image_shape(f), lambda f: np.array(pillow(f).shape, np.int64), "files"
+    ),
+    # Windows and mirrors
+    "crop": Entry(lambda x: fn.crop(x, crop=(1, 1), crop_pos_x=0.3), lambda x: centred(x, 1, 1, x_=0.3), empty=False),
+    "slice": Entry(
+        lambda x: fn.slice(x, rel_start=[0.0, 0.25], rel_end=[0.5, 1.0]),
+        lambda x: x[round_half_up(0.25 * x.shape[0]) :, : round_half_up(0.5 * x.shape[1])],
+    ),
+    "flip": Entry(lambda x: fn.flip(x, horizontal=1, vertical=1), lambda x: x[::-1, ::-1]),
+    "pad": Entry(
+        lambda x: fn.pad(x, axes=[0, 1], shape=[33, 1], fill_value=9),
+        lambda x: np.pad(x, [(0, max(0, 33 - len(x))), (0, max(0, 1 - x.shape[1])), (0, 0)], constant_values=9),
+    ),
+    "transpose": Entry(lambda x: fn.transpose(x, perm=[2, 0, 1]), lambda x: x.transpose(2, 0, 1)),
+    # Elements
+    "cast": Entry(lambda x: fn.cast(x, dtype=types.INT8), lambda x: saturated(x.astype(float), np.int8)),
+    "crop_mirror_normalize": Entry(
+        lambda x: fn.crop_mirror_normalize(x, mirror=1, mean=[10, 20, 30], std=[4, 5, 6]),
+        lambda x: normalized(x[:, ::-1], [10, 20, 30], [4, 5, 6]),
+        real=1e-4,
+    ),
+    # Resampling
+    "resize": Entry(lambda x: fn.resize(x, size=(9, 11)), lambda x: saturated(resized(x, (9, 11))), empty=False, level=1),
+    "resize_crop_mirror": Entry(
+        lambda x: fn.resize_crop_mirror(x, size=(12, 14), crop=(6, 5), crop_pos_x=0, crop_pos_y=0, mirror=1),
+        lambda x: saturated(resized(x, (12, 14))[:6, :5][:, ::-1]),
+        empty=False,
+        level=1,
+    ),
+    "random_resized_crop": Entry(
+        lambda x: fn.random_resized_crop(x, size=(7, 8), seed=SEED),
+        lambda i, x: random_part(i, x, (7, 8)),
+        draws=True,
+        empty=False,
+        level=1,
+    ),
+    # Draws
+    "random_crop_generator": Entry(
+        lambda s: fn.random_crop_generator(s, seed=SEED), lambda i, s: drawn_window(i, s), "shapes", draws=True
+    ),
+    "random.uniform": Entry(
+        lambda s: fn.random.uniform(seed=SEED), lambda i, s: drawn_uniform(i), "shapes", draws=True
+    ),
+    "random.normal": Entry(
+        lambda s: fn.random.normal(shape=[5], seed=SEED), lambda i, s: drawn_normals(i, 5), "shapes", draws=True, real=1e-5
+    ),
+    "random.coin_flip": Entry(
+        lambda s: fn.random.coin_flip(shape=[9], probability=0.3, seed=SEED),
+        lambda i, s: drawn_coins(i, 9, 0.3),
+        "shapes",
+        draws=True,
+    ),
+    "random.choice": Entry(
+        lambda s: fn.random.choice([3, 1, 4], shape=[9], seed=SEED),
+        lambda i, s: drawn_choices(i, [3, 1, 4], 9),
+        "shapes",
+        draws=True,
+    ),
+}
+
+# Operators that have a test module of their own, which compares them with their meaning or with DALI.
+ELSEWHERE: dict[str, str] = {}
