@@ -266,7 +266,82 @@ ENTRIES = {
         "shapes",
         draws=True,
     ),
+    # Shapes
+    "shapes": Entry(lambda x: fn.shapes(x), lambda x: np.array(x.shape, np.int64)),
+    "reshape": Entry(lambda x: fn.reshape(x, shape=[-1]), lambda x: x.reshape(-1)),
+    "reinterpret": Entry(lambda x: fn.reinterpret(x, dtype=types.INT8), lambda x: x.view(np.int8)),
+    "expand_dims": Entry(lambda x: fn.expand_dims(x, axes=[0]), lambda x: x[None]),
+    "squeeze": Entry(lambda x: fn.squeeze(fn.expand_dims(x, axes=[1]), axes=[1]), lambda x: x),
+    "stack": Entry(lambda x: fn.stack(x, fn.flip(x), axis=1), lambda x: np.stack([x, x[:, ::-1]], axis=1)),
+    "cat": Entry(lambda x: fn.cat(x, fn.flip(x), axis=0), lambda x: np.concatenate([x, x[:, ::-1]]), empty=False),
+    "copy": Entry(lambda x: fn.copy(x), lambda x: x),
+    "element_extract": Entry(
+        lambda x: fn.element_extract(fn.stack(x, fn.flip(x)), element_map=[1]), lambda x: x[:, ::-1]
+    ),
+    # Constants
+    "constant": Entry(lambda x: fn.constant(idata=[3, 4], shape=[2, 1]), lambda x: np.array([[3], [4]], np.int32)),
+    "full": Entry(lambda x: fn.full(2.5, shape=[2, 3]), lambda x: np.full((2, 3), 2.5, np.float32)),
+    "full_like": Entry(lambda x: fn.full_like(x, 7), lambda x: np.full_like(x, 7)),
+    "zeros": Entry(lambda x: fn.zeros(shape=[2, 3]), lambda x: np.zeros((2, 3), np.int32)),
+    "zeros_like": Entry(lambda x: fn.zeros_like(x), lambda x: np.zeros_like(x)),
+    "ones": Entry(lambda x: fn.ones(shape=[4], dtype=types.FLOAT), lambda x: np.ones(4, np.float32)),
+    "ones_like": Entry(lambda x: fn.ones_like(x, dtype=types.INT16), lambda x: np.ones_like(x, np.int16)),
+    # Elements
+    "cast_like": Entry(lambda x: fn.cast_like(x, np.float32(0)), lambda x: x.astype(np.float32)),
+    "one_hot": Entry(
+        lambda x: fn.one_hot(x, num_classes=9), lambda x: (x[..., None] == np.arange(9)).astype(np.float32)
+    ),
+    "lookup_table": Entry(
+        lambda x: fn.lookup_table(x, keys=[1, 200], values=[0.5, 3.0], default_value=-1.0),
+        lambda x: np.select([x == 1, x == 200], [np.float32(0.5), np.float32(3)], np.float32(-1)),
+    ),
+    "brightness": Entry(
+        lambda x: fn.brightness(x, brightness=1.5, brightness_shift=-0.1),
+        lambda x: saturated(1.5 * x - 0.1 * 255),
+        level=1,
+    ),
+    "contrast": Entry(
+        lambda x: fn.contrast(x, contrast=0.7, contrast_center=100.0), lambda x: saturated(100 + 0.7 * (x - 100.0)), level=1
+    ),
+    "brightness_contrast": Entry(
+        lambda x: fn.brightness_contrast(x, brightness=1.2, contrast=0.7, contrast_center=100.0),
+        lambda x: saturated(1.2 * (100 + 0.7 * (x - 100.0))),
+        level=1,
+    ),
+    "normalize": Entry(
+        lambda x: fn.normalize(x, mean=100.0, stddev=50.0), lambda x: ((x - 100.0) / 50).astype(np.float32), real=1e-5
+    ),
+    # Reductions
+    "reductions.max": Entry(lambda x: fn.reductions.max(x, axes=[0, 1]), lambda x: x.max(axis=(0, 1)), empty=False),
+    "reductions.min": Entry(lambda x: fn.reductions.min(x, axes=[2]), lambda x: x.min(axis=2)),
+    "reductions.sum": Entry(
+        lambda x: fn.reductions.sum(x, axes=[0], dtype=types.INT64), lambda x: x.sum(axis=0, dtype=np.int64)
+    ),
+    "reductions.mean": Entry(
+        lambda x: fn.reductions.mean(x, axes=[0, 1]), lambda x: np.float32(x.mean(axis=(0, 1))), empty=False, real=1e-3
+    ),
+    "reductions.mean_square": Entry(
+        lambda x: fn.reductions.mean_square(x, axes=[0, 1]),
+        lambda x: np.float32((x.astype(float) ** 2).mean(axis=(0, 1))),
+        empty=False,
+        real=0.1,
+    ),
+    "reductions.rms": Entry(
+        lambda x: fn.reductions.rms(x, axes=[0, 1]),
+        lambda x: np.float32(np.sqrt((x.astype(float) ** 2).mean(axis=(0, 1)))),
+        empty=False,
+        real=1e-2,
+    ),
+    "reductions.variance": Entry(
+        lambda x: fn.reductions.variance(x, 100.0, axes=[0, 1]),
+        lambda x: np.float32(((x - 100.0) ** 2).mean(axis=(0, 1))),
+        empty=False,
+        real=0.1,
+    ),
+    "reductions.std_dev": Entry(
+        lambda x: fn.reductions.std_dev(x, 100.0, axes=[0, 1]),
+        lambda x: np.float32(np.sqrt(((x - 100.0) ** 2).mean(axis=(0, 1)))),
+        empty=False,
+        real=1e-2,
+    ),
 }
-
-# Operators that have a test module of their own, which compares them with their meaning or with DALI.
-ELSEWHERE: dict[str, str] = {}

@@ -189,7 +189,7 @@ def test_fixed_magnitudes_give_dalis_pixels():
 
 @pytest.mark.parametrize("scheme", ["rand", "rand_non_monotonic", "trivial"])
 def test_schemes_give_dalis_pixels_for_the_same_choices(scheme):
-    """Two rounds of choices, signs and bins from outside; the last picture of a batch is moved by a share of its shape."""
+    """Two rounds of choices, signs and bins from outside; shifts are shares of the pictures' extents."""
 
     def graph(m, data, first, second, bins, signs, shape):
         library = auto_aug if m is HERE else THEIRS
@@ -255,16 +255,14 @@ def test_sub_policies_give_dalis_pixels(name):
 # What is drawn
 
 
-def painters(count, **options):
+def painters(count):
     """Make augmentations that leave their number in the picture."""
 
     def painter(number):
-        @core.augmentation(name=f"paint{number}", **options)
-        def paint(data, parameter):
-            value = np.uint8(number) if parameter is None else fn.cast(parameter, dtype=types.FLOAT)
-            return data * 0 + value
+        def paint(data, _):
+            return fn.full_like(data, types.Constant(number, dtype=types.UINT8))
 
-        return paint
+        return core.augmentation(paint, name=f"paint{number}")
 
     return [painter(number) for number in range(count)]
 

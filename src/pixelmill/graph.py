@@ -216,8 +216,9 @@ def _check_arguments(spec: Operator, given: dict[str, Any]) -> dict[str, Any]:
     checked: dict[str, Any] = {}
     for name, argument in spec.arguments.items():
         value = values.get(name)
-        if argument.per_sample and np.ndim(_plain(value)) > (argument.kind in (Floats, Ints)):
-            value = as_node(value)
+        if argument.per_sample and isinstance(value, (np.ndarray, ArrayConstant)):
+            if np.ndim(_plain(value)) > (argument.kind in (Floats, Ints)):
+                value = as_node(value)
         if value is None:
             if argument.required:
                 raise ArgumentError(f"{spec.name}: {name} is missing")

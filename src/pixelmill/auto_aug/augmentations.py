@@ -113,7 +113,7 @@ def sharpness_kernel_shifted(magnitude: float) -> Array:
 @augmentation(mag_range=(0, 0.9), randomly_negate=True, mag_to_param=sharpness_kernel, param_device="auto")
 def sharpness(data: Any, kernel: Any) -> Any:
     """Smooth or sharpen pictures; unlike Pillow's, one filter for the border too."""
-    return fn.experimental.filter(data, kernel)
+    return fn.filter(data, kernel)
 
 
 def poster_mask_uint8(magnitude: float) -> Array:
@@ -158,7 +158,7 @@ def invert(data: Any, _: Any) -> Any:
 @augmentation
 def equalize(data: Any, _: Any) -> Any:
     """Spread the values of each channel evenly."""
-    return fn.experimental.equalize(data)
+    return fn.equalize(data)
 
 
 @augmentation

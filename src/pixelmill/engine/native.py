@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from pixelmill import _core
-from pixelmill.engine.barriers import Array, Data
+from pixelmill.engine.barriers import Array as Array
+from pixelmill.engine.barriers import Data as Data
 from pixelmill.engine.compile import Key, Plan, Segment
-from pixelmill.errors import ArgumentError, EngineError
+from pixelmill.errors import EngineError
 from pixelmill.graph import OperatorNode
+from pixelmill.operators.program import Expr
 from pixelmill.types import Limits
 
 NOTES = {

@@ -2,15 +2,18 @@
 """fn: operators as functions."""
 
 from collections.abc import Sequence
-from os import PathLike
 from typing import Any, Literal, TypeAlias, overload
 
 from numpy.typing import NDArray
 from typing_extensions import TypeVar
 
 from pixelmill.fn import decoders as decoders
+from pixelmill.fn import experimental as experimental
 from pixelmill.fn import random as random
 from pixelmill.fn import readers as readers
+from pixelmill.fn import reductions as reductions
+from pixelmill.fn import segmentation as segmentation
+from pixelmill.fn import transforms as transforms
 from pixelmill.graph import DataNode
 from pixelmill.types import ArrayConstant, DALIDataType, DALIImageType, DALIInterpType, ScalarConstant
 
@@ -21,7 +24,150 @@ _Constant: TypeAlias = (
 _Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
 _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
-_Strings: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+def batch_permutation(
+    *,
+    allow_repetitions: bool = False,
+    no_fixed_points: bool = False,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> DataNode:
+    """Draw an order for the samples of a batch, to be given to `permute_batch`.
+
+    Args:
+        allow_repetitions: Whether a sample may be taken twice, and another not at all.
+        no_fixed_points: Whether every sample must get another place.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def bb_flip(
+    boxes: _Data | _Constant,
+    /,
+    *,
+    ltrb: bool = False,
+    horizontal: int | _Node = 1,
+    vertical: int | _Node = 0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Mirror boxes, as `flip` mirrors the picture that they lie in.
+
+    Args:
+        boxes: Rows of four shares of the picture: x, y, width and height.
+        ltrb: Whether the rows are left, top, right and bottom instead.
+        horizontal: Swap left and right.
+        vertical: Swap top and bottom.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def bbox_paste(
+    boxes: _Data | _Constant,
+    /,
+    *,
+    ratio: float | _Node,
+    ltrb: bool = False,
+    paste_x: float | _Node = 0.5,
+    paste_y: float | _Node = 0.5,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Move boxes as `paste` moves the picture that they lie in.
+
+    Args:
+        boxes: Rows of four shares of the picture: x, y, width and height.
+        ratio: How much larger the canvas is than the picture.
+        ltrb: Whether the rows are left, top, right and bottom instead.
+        paste_x: Where the picture lies: 0 at the left, 1 at the right.
+        paste_y: Where it lies: 0 at the top, 1 at the bottom.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def bbox_rotate(
+    boxes: _Data | _Constant,
+    labels: DataNode | list[DataNode] | _Constant | None = None,
+    /,
+    *,
+    angle: float | _Node,
+    input_shape: _Ints | _Node,
+    bbox_layout: Literal["xyXY", "xyWH"] = "xyXY",
+    bbox_normalized: bool = True,
+    keep_size: bool = False,
+    mode: Literal["expand", "fixed", "halfway"] = "expand",
+    remove_threshold: float = 0.1,
+    shape_layout: str = "HW",
+    size: _Floats | _Node | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> Any:
+    """Move boxes as `rotate` moves the picture that they lie in.
+
+    Args:
+        boxes: Rows of four numbers.
+        labels: A label for each box; those of boxes that leave the picture are left out.
+        angle: In degrees; positive turns counter-clockwise.
+        input_shape: The shape of the picture before it is rotated.
+        bbox_layout: The order of the four numbers: corners, or a corner and the extents.
+        bbox_normalized: Whether they are shares of the picture, or pixels.
+        keep_size: Whether the rotated picture keeps its extents.
+        mode: `expand` gives boxes that hold the whole rotated box, `fixed` keeps their extents, `halfway` lies between.
+        remove_threshold: Leave out boxes of which a smaller share than this lies in the rotated picture.
+        shape_layout: The order of `input_shape`.
+        size: Height and width of the rotated picture, where they were given to `rotate`.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def box_encoder(
+    boxes: _Data | _Constant,
+    labels: DataNode | list[DataNode] | _Constant,
+    /,
+    *,
+    anchors: _Floats,
+    criteria: float = 0.5,
+    offset: bool = False,
+    scale: float = 1.0,
+    means: _Floats = (0.0, 0.0, 0.0, 0.0),
+    stds: _Floats = (1.0, 1.0, 1.0, 1.0),
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> list[_Data]:
+    """Tell each anchor of an SSD detector which object it should find: centre and extents, and the label.
+
+    Args:
+        boxes: Rows of left, top, right and bottom.
+        labels: A label for each box.
+        anchors: Left, top, right and bottom of all anchors, one after the other.
+        criteria: How much an anchor and a box must overlap, divided by their union, to be matched.
+        offset: Give boxes relative to their anchors: `((box - anchor) / extent of the anchor - mean) / std`.
+        scale: What boxes and anchors are multiplied with before.
+        means: What is taken away from x, y, width and height.
+        stds: What they are divided by.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
 
 def brightness(
     data: _Data | _Constant,
@@ -101,6 +247,48 @@ def cast(
         seed: A seed for its random numbers.
     """
 
+def cast_like(
+    data: _Data | _Constant,
+    like: DataNode | list[DataNode] | _Constant,
+    /,
+    *,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Change the type of the elements to that of another value, as `cast` does.
+
+    Args:
+        data: Any array.
+        like: A value of the type that is wanted.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def cat(
+    *inputs: DataNode | _Constant,
+    axis: int | None = None,
+    axis_name: str | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> DataNode:
+    """Join arrays along an axis.
+
+    Args:
+        inputs: Arrays of one type and number of axes.
+        axis: The axis, by number; the first when left out.
+        axis_name: The same by name.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def color_space_conversion(
     data: _Data | _Constant,
     /,
@@ -154,6 +342,32 @@ def color_twist(
         seed: A seed for its random numbers.
     """
 
+def constant(
+    *,
+    fdata: _Floats | None = None,
+    idata: _Ints | None = None,
+    shape: _Ints | None = None,
+    dtype: DALIDataType | None = None,
+    layout: str = "",
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> DataNode:
+    """Give the same array for every sample; `types.Constant` is the easier way to it.
+
+    Args:
+        fdata: The elements as floats.
+        idata: The elements as integers, instead.
+        shape: The shape; a single element is repeated.
+        dtype: Type of the elements; float or int32 when left out.
+        layout: Names of the axes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def contrast(
     data: _Data | _Constant,
     /,
@@ -175,6 +389,85 @@ def contrast(
         contrast_center: The value that stays, as it stands in `data`: half the range of its type when left out, which
             is 128 for uint8, 16384 for int16 and 0.5 for float.
         dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def coord_flip(
+    points: _Data | _Constant,
+    /,
+    *,
+    flip_x: int | _Node = 1,
+    flip_y: int | _Node = 0,
+    flip_z: int | _Node = 0,
+    center_x: float | _Node = 0.5,
+    center_y: float | _Node = 0.5,
+    center_z: float | _Node = 0.5,
+    layout: str = "",
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Mirror points, as `flip` mirrors the picture that they lie in.
+
+    Args:
+        points: Rows of coordinates.
+        flip_x: Swap left and right.
+        flip_y: Swap top and bottom.
+        flip_z: Swap front and back.
+        center_x: The middle of the picture along x.
+        center_y: The middle along y.
+        center_z: The middle along z.
+        layout: The order of the coordinates; `"xy"` for two of them when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def coord_transform(
+    points: _Data | _Constant,
+    /,
+    *,
+    M: _Floats | _Node | None = None,
+    T: _Floats | _Node | None = None,
+    MT: _Floats | _Node | None = None,
+    dtype: DALIDataType = DALIDataType.FLOAT,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Move points by a matrix and a shift: `M * point + T`.
+
+    Args:
+        points: Rows of coordinates.
+        M: The matrix, row by row; one number stands for that number on the diagonal. Nothing changes when left out.
+        T: The shift; one number stands for all.
+        MT: Matrix and shift as one table, the shift in its last column.
+        dtype: Type of the result.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def copy(
+    data: _Data | _Constant,
+    /,
+    *,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Give the same value.
+
+    Args:
+        data: Any array.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -246,6 +539,8 @@ def crop_mirror_normalize(
     out_of_bounds_policy: Literal["error", "pad", "constant", "trim_to_shape"] = "error",
     fill_values: _Floats | None = None,
     output_dtype: DALIDataType | None = None,
+    height: float | _Node | None = None,
+    width: float | _Node | None = None,
     bytes_per_sample_hint: object = None,
     image_type: object = None,
     preserve: object = None,
@@ -280,6 +575,87 @@ def crop_mirror_normalize(
         seed: A seed for its random numbers.
     """
 
+def element_extract(
+    data: _Data | _Constant,
+    /,
+    *,
+    element_map: _Ints,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> Any:
+    """Take single elements of sequences: frames of a video, say.
+
+    Args:
+        data: Sequences; where the axes have names, the first must be `F`.
+        element_map: The numbers of the elements; there is a result for each.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def erase(
+    data: _Data | _Constant,
+    /,
+    *,
+    anchor: _Floats | _Node | None = None,
+    shape: _Floats | _Node | None = None,
+    axes: _Ints | None = None,
+    axis_names: str | None = None,
+    fill_value: _Floats | _Node = (0.0,),
+    normalized: bool | None = None,
+    normalized_anchor: bool | None = None,
+    normalized_shape: bool | None = None,
+    centered_anchor: bool = False,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Blot out rectangles.
+
+    Args:
+        data: Pictures or other arrays.
+        anchor: Where the rectangles begin; all numbers of one come before those of the next.
+        shape: How large they are.
+        axes: The axes that `anchor` and `shape` mean, by number.
+        axis_names: The same by name; all axes but the channels when neither is given.
+        fill_value: What is put there, one value or one for each channel.
+        normalized: Whether `anchor` and `shape` are shares.
+        normalized_anchor: Whether `anchor` is.
+        normalized_shape: Whether `shape` is.
+        centered_anchor: Whether `anchor` is the centre of a rectangle.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def expand_dims(
+    data: _Data | _Constant,
+    /,
+    *,
+    axes: _Ints,
+    new_axis_names: str = "",
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Put in axes of extent 1.
+
+    Args:
+        data: Any array.
+        axes: The places that the new axes have in the result.
+        new_axis_names: The names of the new axes; without them the result has no names.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 @overload
 def external_source(
     *,
@@ -288,14 +664,14 @@ def external_source(
     cycle: Literal["no", "quiet", "raise", False, True] | None = None,
     batch: bool | None = None,
     batch_info: bool = False,
-    layout: _Strings | None = None,
+    layout: Any = None,
     dtype: Any = None,
     ndim: Any = None,
     repeat_last: bool = False,
+    no_copy: bool | None = None,
     blocking: object = None,
     bytes_per_sample_hint: object = None,
     cuda_stream: object = None,
-    no_copy: object = None,
     parallel: object = None,
     prefetch_queue_depth: object = None,
     preserve: object = None,
@@ -317,6 +693,7 @@ def external_source(
         dtype: Type of the elements, checked when data arrives; one or one for each output.
         ndim: Number of axes, checked when data arrives; one or one for each output.
         repeat_last: Use the last batch that was fed again when no newer one is there.
+        no_copy: Read the arrays where they are; whoever gave them does not change them until their batch is there.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -330,14 +707,14 @@ def external_source(
     cycle: Literal["no", "quiet", "raise", False, True] | None = None,
     batch: bool | None = None,
     batch_info: bool = False,
-    layout: _Strings | None = None,
+    layout: Any = None,
     dtype: Any = None,
     ndim: Any = None,
     repeat_last: bool = False,
+    no_copy: bool | None = None,
     blocking: object = None,
     bytes_per_sample_hint: object = None,
     cuda_stream: object = None,
-    no_copy: object = None,
     parallel: object = None,
     prefetch_queue_depth: object = None,
     preserve: object = None,
@@ -359,6 +736,39 @@ def external_source(
         dtype: Type of the elements, checked when data arrives; one or one for each output.
         ndim: Number of axes, checked when data arrives; one or one for each output.
         repeat_last: Use the last batch that was fed again when no newer one is there.
+        no_copy: Read the arrays where they are; whoever gave them does not change them until their batch is there.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def filter(
+    data: _Data | _Constant,
+    filter: DataNode | list[DataNode] | _Constant,
+    fill_value: DataNode | list[DataNode] | _Constant | None = None,
+    /,
+    *,
+    anchor: _Ints | _Node = (-1,),
+    border: Literal["reflect_101", "reflect_1001", "clamp", "wrap", "constant"] = "reflect_101",
+    mode: Literal["same", "valid"] = "same",
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Weigh every pixel with its neighbours by a filter of two dimensions, which is not mirrored (a correlation).
+
+    Args:
+        data: Pictures.
+        filter: The weights, rows of columns; for frames, one filter for all or one for each.
+        fill_value: What lies beyond the edges with `border="constant"`; 0 when left out.
+        anchor: The place of the filter that lies over the pixel, row and column; -1 is its middle.
+        border: What lies beyond the edges: `"reflect_101"` (dcb|abcd|cba), `"reflect_1001"` (cba|abcd|dcb), `"clamp"`
+            (aaa|abcd|ddd), `"wrap"` (bcd|abcd|abc) or `"constant"`.
+        mode: `"same"` keeps the size, `"valid"` leaves out the places where the filter passes the edges.
+        dtype: Type of the result: that of `data`, or FLOAT.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -384,6 +794,128 @@ def flip(
         horizontal: Swap left and right.
         vertical: Swap top and bottom.
         depthwise: Swap front and back of volumes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def full(
+    fill_value: _Data | _Constant,
+    /,
+    *,
+    shape: _Ints | _Node | None = None,
+    layout: str | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Give an array with a value in all places.
+
+    Args:
+        fill_value: A number, or an array that is stretched to the shape.
+        shape: The shape; a single number when left out.
+        layout: Names of the axes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def full_like(
+    data_like: _Data | _Constant,
+    fill_value: DataNode | list[DataNode] | _Constant,
+    /,
+    *,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Give an array like another, with a value in all places.
+
+    Args:
+        data_like: Where shape, type and names of axes are taken from.
+        fill_value: A number, or an array that is stretched to the shape; rounded and cut to the type.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def gaussian_blur(
+    data: _Data | _Constant,
+    /,
+    *,
+    sigma: _Floats | _Node = (0.0,),
+    window_size: _Ints | _Node = (0,),
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Blur pictures or volumes with a Gaussian bell; beyond the edges they are mirrored.
+
+    Frames and channels are not blurred together; without a layout, all axes are.
+
+    Args:
+        data: Pictures, volumes or single rows, of any type.
+        sigma: Width of the bell in pixels, one for all axes of space or one for each. 0 stands for the one that fits
+            the window: `0.3 * ((window_size - 1) / 2 - 1) + 0.8`.
+        window_size: How many pixels the bell is cut to, an odd number. 0 stands for `2 * ceil(3 * sigma) + 1`.
+        dtype: Type of the result: that of `data`, or FLOAT.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def get_property(
+    data: _Data | _Constant,
+    /,
+    *,
+    key: Literal["source_info", "layout"],
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Give what is known about each sample beside its elements, as bytes.
+
+    Args:
+        data: Any value.
+        key: `"source_info"` for where the sample came from, `"layout"` for the names of its axes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def grid_mask(
+    data: _Data | _Constant,
+    /,
+    *,
+    tile: int | _Node = 100,
+    ratio: float | _Node = 0.5,
+    angle: float | _Node = 0.0,
+    shift_x: float | _Node = 0.0,
+    shift_y: float | _Node = 0.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Black out a grid of squares.
+
+    Args:
+        data: Pictures.
+        tile: The distance of the squares.
+        ratio: How much of that distance a square takes.
+        angle: By how much the grid is turned, in radians.
+        shift_x: How far it is moved to the right afterwards.
+        shift_y: How far it is moved down.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -440,6 +972,219 @@ def hue(
         seed: A seed for its random numbers.
     """
 
+def laplacian(
+    data: _Data | _Constant,
+    /,
+    *,
+    window_size: _Ints | _Node = (3,),
+    smoothing_size: _Ints | _Node | None = None,
+    scale: _Floats | _Node | None = None,
+    normalized_kernel: bool = False,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Add up the second derivatives along all axes of space; beyond the edges data are mirrored.
+
+    Args:
+        data: Pictures, volumes or single rows.
+        window_size: How many pixels a derivative is taken over: odd, from 3 to 23, one for all axes or one for each.
+        smoothing_size: How many pixels are smoothed over along the other axes: odd, from 1, which smooths nothing, to
+            23; that of the derivative when left out.
+        scale: What each derivative is multiplied with, one number for all or one for each; 1 when left out.
+        normalized_kernel: Scale each derivative so that its weights do not grow with the windows.
+        dtype: Type of the result: that of `data`, or FLOAT.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def lookup_table(
+    data: _Data | _Constant,
+    /,
+    *,
+    keys: _Ints = (),
+    values: _Floats = (),
+    default_value: float = 0.0,
+    dtype: DALIDataType = DALIDataType.FLOAT,
+    output_dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Replace integers by the values that a table has for them.
+
+    Args:
+        data: Integers.
+        keys: The integers in the table; of one that is there twice, the last counts.
+        values: A value for each key.
+        default_value: The value of all other integers.
+        dtype: Type of the result; values are rounded and cut to it.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def multi_paste(
+    *data: DataNode | _Constant,
+    in_ids: _Ints | _Node | None = None,
+    output_size: _Ints | _Node | None = None,
+    in_anchors: _Ints | _Node | None = None,
+    in_anchors_rel: _Floats | _Node | None = None,
+    shapes: _Ints | _Node | None = None,
+    shapes_rel: _Floats | _Node | None = None,
+    out_anchors: _Ints | _Node | None = None,
+    out_anchors_rel: _Floats | _Node | None = None,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> DataNode:
+    """Put parts of several pictures onto one canvas; later ones lie on earlier ones, and the rest is 0.
+
+    The pictures are the inputs, or, with `in_ids`, samples of one input's batch.
+
+    Args:
+        data: Pictures, one of each input for a canvas.
+        in_ids: Which samples of the batch are put onto a canvas.
+        output_size: Height and width of the canvas, those of the pictures when left out.
+        in_anchors: Where the parts begin in their pictures: two numbers (y, x) for each.
+        in_anchors_rel: The same as shares of the pictures.
+        shapes: Height and width of the parts; they reach to the end of their pictures when left out.
+        shapes_rel: The same as shares of the pictures.
+        out_anchors: Where the parts are put on the canvas.
+        out_anchors_rel: The same as shares of the canvas.
+        dtype: Type of the result, that of the pictures when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def normalize(
+    data: _Data | _Constant,
+    /,
+    *,
+    axes: _Ints | None = None,
+    axis_names: str | None = None,
+    mean: float | _Node | None = None,
+    stddev: float | _Node | None = None,
+    batch: bool = False,
+    ddof: int = 0,
+    epsilon: float = 0.0,
+    scale: float = 1.0,
+    shift: float = 0.0,
+    dtype: DALIDataType = DALIDataType.FLOAT,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Take away the mean and divide by the standard deviation: `scale * (x - mean) / stddev + shift`.
+
+    Args:
+        data: Any array of numbers.
+        axes: The axes that mean and deviation are taken along; all when left out, or those along which a mean or
+            deviation that is given as an array has extent 1.
+        axis_names: The same by name.
+        mean: The mean: a number, or an array of as many axes as `data`; found in the data when left out.
+        stddev: The standard deviation, likewise.
+        batch: Take mean and deviation over all samples of a batch.
+        ddof: What is taken from the number of elements before the sum of squares is divided by it.
+        epsilon: What is added to the variance.
+        scale: What the result is multiplied with.
+        shift: What is added at last.
+        dtype: Type of the result; it is rounded and cut to it.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def one_hot(
+    data: _Data | _Constant,
+    /,
+    *,
+    num_classes: int = 0,
+    axis: int | None = None,
+    axis_name: str | None = None,
+    on_value: float = 1.0,
+    off_value: float = 0.0,
+    dtype: DALIDataType = DALIDataType.FLOAT,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Turn class numbers into rows with one value for the class and another for all others.
+
+    Single numbers become one row. So do arrays with one element, where all samples of a batch are such and `axis` is
+    left
+    out.
+
+    Args:
+        data: Class numbers; one outside of the classes gives a row without a class.
+        num_classes: The number of classes.
+        axis: The place of the new axis; the last when left out.
+        axis_name: The name of the new axis; without it the result has no names.
+        on_value: What stands in the place of the class.
+        off_value: What stands in all other places.
+        dtype: Type of the result.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def ones(
+    *,
+    shape: _Ints | _Node | None = None,
+    dtype: DALIDataType = DALIDataType.INT32,
+    layout: str | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> DataNode:
+    """Give an array of ones.
+
+    Args:
+        shape: The shape; a single number when left out.
+        dtype: Type of the elements.
+        layout: Names of the axes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def ones_like(
+    data_like: _Data | _Constant,
+    /,
+    *,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Give an array of ones like another.
+
+    Args:
+        data_like: Where shape, type and names of axes are taken from.
+        dtype: Another type.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def pad(
     data: _Data | _Constant,
     /,
@@ -469,6 +1214,37 @@ def pad(
         seed: A seed for its random numbers.
     """
 
+def paste(
+    data: _Data | _Constant,
+    /,
+    *,
+    fill_value: _Floats,
+    ratio: float | _Node,
+    n_channels: int | None = None,
+    paste_x: float | _Node = 0.5,
+    paste_y: float | _Node = 0.5,
+    min_canvas_size: float | _Node = 0.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Put pictures onto larger canvases.
+
+    Args:
+        data: Pictures.
+        fill_value: The colour of the canvas, one value or one for each channel.
+        ratio: How much larger the canvas is than the picture.
+        n_channels: How many values `fill_value` has.
+        paste_x: Where the picture lies: 0 at the left, 1 at the right.
+        paste_y: Where it lies: 0 at the top, 1 at the bottom.
+        min_canvas_size: The least height and width of the canvas.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def peek_image_shape(
     data: _Data | _Constant,
     /,
@@ -489,6 +1265,27 @@ def peek_image_shape(
         dtype: Type of the three numbers.
         image_type: Colours the picture would be decoded to.
         adjust_orientation: Give the shape of the picture turned as its EXIF data says.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def permute_batch(
+    data: _Data | _Constant,
+    /,
+    *,
+    indices: _Ints | _Node,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Take samples of the batch in another order; some may be taken twice, others not at all.
+
+    Args:
+        data: Any array.
+        indices: For each place of the batch, the sample that is put there: a list, or a number for each sample.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -539,6 +1336,62 @@ def python_function(
         function: The function.
         num_outputs: How many arrays it gives.
         batch_processing: Call it once with lists of samples, instead of for every sample.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def random_bbox_crop(
+    boxes: _Data | _Constant,
+    labels: DataNode | list[DataNode] | _Constant | None = None,
+    /,
+    *,
+    thresholds: _Floats = (0.0,),
+    threshold_type: Literal["iou", "overlap"] = "iou",
+    aspect_ratio: _Floats | None = None,
+    scaling: _Floats | None = None,
+    allow_no_crop: bool | None = None,
+    num_attempts: int = 1,
+    total_num_attempts: int = -1,
+    all_boxes_above_threshold: bool = True,
+    bbox_prune_threshold: float | None = None,
+    bbox_layout: str | None = None,
+    ltrb: bool | None = None,
+    crop_shape: _Ints | _Node | None = None,
+    input_shape: _Ints | _Node | None = None,
+    shape_layout: str | None = None,
+    output_bbox_indices: bool = False,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    quiet: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> list[_Data]:
+    """Draw a window that keeps enough of the boxes, for `slice`; and move the boxes into it.
+
+    Gives the first corner (x, y) and the extents (width, height) of the window, the boxes that are left, their labels
+    and their numbers. A search that finds no window ends after 100000 attempts with the best one.
+
+    Args:
+        boxes: Rows of shares of the picture; four numbers, or six for volumes.
+        labels: A label for each box.
+        thresholds: How much of the boxes must lie in the window; one of these is drawn, then a window.
+        threshold_type: How that is measured: overlap divided by union, or by the box.
+        aspect_ratio: Smallest and largest width divided by height, of shares, or of pixels where `input_shape` is
+            given; for volumes also width by depth and height by depth. Both are 1 when left out.
+        scaling: Smallest and largest extent of the window, as shares of the picture; the whole one when left out.
+        allow_no_crop: Let "the whole picture" be one more choice among the thresholds; so it is when left out.
+        num_attempts: How many windows to draw before another threshold is.
+        total_num_attempts: How many windows to draw in all; then the best one is taken.
+        all_boxes_above_threshold: Whether every box must reach the threshold, or one.
+        bbox_prune_threshold: Keep boxes of which this share is left; those whose centre is left when not given.
+        bbox_layout: The order of the numbers of a box: `"xyXY"`, `"xyWH"` or a permutation; with z for volumes.
+        ltrb: An older way to say `"xyXY"` or `"xyWH"`.
+        crop_shape: Extents of the window in pixels, instead of shares.
+        input_shape: Extents of the picture in pixels.
+        shape_layout: The order of these extents, `"WH"` when left out.
+        output_bbox_indices: Give the numbers of the boxes that are left.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -604,6 +1457,66 @@ def random_resized_crop(
         mag_filter: The filter for making larger.
         antialias: Widen the filter when making smaller so that nothing is left out.
         dtype: Type of the result: that of `data`, or FLOAT.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def reinterpret(
+    data: _Data | _Constant,
+    shape_input: DataNode | list[DataNode] | _Constant | None = None,
+    /,
+    *,
+    shape: _Ints | _Node | None = None,
+    rel_shape: _Floats | _Node | None = None,
+    src_dims: _Ints | _Node | None = None,
+    layout: str | None = None,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Take the bytes of the elements for elements of another type or shape.
+
+    Args:
+        data: Any array.
+        shape_input: The shape, as an input.
+        shape: The shape; one extent may be -1 and is then found.
+        rel_shape: The shape as shares of the old one; one may be -1.
+        src_dims: The old axis whose extent each new axis gets, -1 for extent 1.
+        layout: New names of the axes; the old ones are kept where their number is, when left out.
+        dtype: The type that the bytes are taken for; without a shape, the last extent changes with it.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def reshape(
+    data: _Data | _Constant,
+    shape_input: DataNode | list[DataNode] | _Constant | None = None,
+    /,
+    *,
+    shape: _Ints | _Node | None = None,
+    rel_shape: _Floats | _Node | None = None,
+    src_dims: _Ints | _Node | None = None,
+    layout: str | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Take the elements, in their order, for an array of another shape.
+
+    Args:
+        data: Any array.
+        shape_input: The shape, as an input.
+        shape: The shape; one extent may be -1 and is then found.
+        rel_shape: The shape as shares of the old one; one may be -1.
+        src_dims: The old axis whose extent each new axis gets, -1 for extent 1.
+        layout: New names of the axes; the old ones are kept where their number is, when left out.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -803,6 +1716,35 @@ def resize_crop_mirror(
         seed: A seed for its random numbers.
     """
 
+def roi_random_crop(
+    data: _Data | _Constant | None = None,
+    /,
+    *,
+    crop_shape: _Ints | _Node,
+    roi_start: _Ints | _Node,
+    roi_end: _Ints | _Node | None = None,
+    roi_shape: _Ints | _Node | None = None,
+    in_shape: _Ints | _Node | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Draw where a window begins that covers as much of a region as it can.
+
+    Args:
+        data: The picture, for its shape; the window does not leave it.
+        crop_shape: Extents of the window.
+        roi_start: Where the region begins.
+        roi_end: Where it ends.
+        roi_shape: Its extents, instead of its end.
+        in_shape: The shape of the picture, instead of `data`.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def rotate(
     data: _Data | _Constant,
     /,
@@ -861,6 +1803,28 @@ def saturation(
         seed: A seed for its random numbers.
     """
 
+def shapes(
+    data: _Data | _Constant,
+    /,
+    *,
+    dtype: DALIDataType = DALIDataType.INT64,
+    type: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Give the extents of each sample.
+
+    Args:
+        data: Any array.
+        dtype: Type of the numbers.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def slice(
     data: _Data | _Constant,
     anchor: DataNode | list[DataNode] | _Constant | None = None,
@@ -907,6 +1871,107 @@ def slice(
         out_of_bounds_policy: What to do with a part that leaves the array.
         fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
         dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def squeeze(
+    data: _Data | _Constant,
+    /,
+    *,
+    axes: _Ints | None = None,
+    axis_names: str | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Leave out axes of extent 1.
+
+    Args:
+        data: Any array.
+        axes: The axes to leave out, by number.
+        axis_names: The same by name.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def stack(
+    *inputs: DataNode | _Constant,
+    axis: int = 0,
+    axis_name: str | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> DataNode:
+    """Join arrays of one shape along a new axis.
+
+    Args:
+        inputs: Arrays of one type and shape.
+        axis: The place of the new axis in the result.
+        axis_name: The name of the new axis; without it the result has no names.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def tensor_resize(
+    data: _Data | _Constant,
+    /,
+    *,
+    sizes: _Floats | _Node | None = None,
+    scales: _Floats | _Node | None = None,
+    axes: _Ints | None = None,
+    axis_names: str | None = None,
+    mode: Literal["default", "stretch", "not_larger", "not_smaller"] = "default",
+    alignment: _Floats | _Node | None = None,
+    size_rounding: Literal["round", "truncate", "ceil"] = "round",
+    max_size: _Floats | None = None,
+    subpixel_scale: bool = True,
+    roi_start: _Floats | _Node | None = None,
+    roi_end: _Floats | _Node | None = None,
+    roi_relative: bool = False,
+    interp_type: DALIInterpType | None = None,
+    min_filter: DALIInterpType | None = None,
+    mag_filter: DALIInterpType | None = None,
+    antialias: bool = True,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    image_type: object = None,
+    minibatch_size: object = None,
+    preserve: object = None,
+    temp_buffer_hint: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Change the extents of arrays, along up to three axes that lie side by side.
+
+    Args:
+        data: Any array.
+        sizes: New extents, one for all axes or one for each.
+        scales: What the old extents are multiplied with, instead of `sizes`.
+        axes: The axes that the other arguments mean, by number; all when left out.
+        axis_names: The same by name.
+        mode: What becomes of extents that are 0, as in `resize`.
+        alignment: The point that stays where it is when a new extent is rounded: 0 the start, 1 the end; 0.5 when left
+            out.
+        size_rounding: How a new extent is brought to a whole number.
+        max_size: Upper bounds of the result.
+        subpixel_scale: Keep the exact scale where it gives a fraction of an element, instead of the exact edges.
+        roi_start: Where the part to be resized begins.
+        roi_end: Where it ends; before its start turns the axis round.
+        roi_relative: Whether that part is told as shares.
+        interp_type: The filter, linear when left out.
+        min_filter: The filter for making smaller.
+        mag_filter: The filter for making larger.
+        antialias: Widen the filter when making smaller so that nothing is left out.
+        dtype: Type of the result: that of `data`, or FLOAT.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -960,13 +2025,55 @@ def warp_affine(
     Args:
         data: Pictures, or volumes.
         transform: The matrix as an input, one for each sample.
-        matrix: 2 x 3 numbers in the order x, y (3 x 4 for volumes); places are counted from the corner of the first
-            pixel.
+        matrix: 2 x 3 numbers in the order x, y (3 x 4 for volumes); places are counted from the first pixel's corner.
         inverse_map: Whether the matrix maps places of the result to places of `data`, or the other way round.
         size: Height and width of the result (depth before them for volumes), those of `data` when left out.
         fill_value: What lies outside of `data`; its edge is repeated when left out.
         interp_type: INTERP_LINEAR, or INTERP_NN, which never mixes values and so fits masks.
         dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def zeros(
+    *,
+    shape: _Ints | _Node | None = None,
+    dtype: DALIDataType = DALIDataType.INT32,
+    layout: str | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> DataNode:
+    """Give an array of zeros.
+
+    Args:
+        shape: The shape; a single number when left out.
+        dtype: Type of the elements.
+        layout: Names of the axes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def zeros_like(
+    data_like: _Data | _Constant,
+    /,
+    *,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Give an array of zeros like another.
+
+    Args:
+        data_like: Where shape, type and names of axes are taken from.
+        dtype: Another type.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

@@ -112,7 +112,7 @@ def _check_ranges(thresholds: list[float], aspect_ratio: list[float], scaling: l
     pairs = list(zip(aspect_ratio[::2], aspect_ratio[1::2], strict=False))
     if len(aspect_ratio) not in (2, 6) or not all(0 <= low <= high for low, high in pairs):
         raise ArgumentError(
-            f"random_bbox_crop: aspect_ratio must be a smallest and a largest one, or three such pairs; got {aspect_ratio}"
+            f"random_bbox_crop: aspect_ratio must be a smallest and a largest, or three such pairs; got {aspect_ratio}"
         )
 
 
@@ -151,16 +151,16 @@ def random_bbox_crop(
 ) -> tuple[Tensor, ...]:
     """Draw a window that keeps enough of the boxes, for `slice`; and move the boxes into it.
 
-    Gives the first corner (x, y) and the extents (width, height) of the window, the boxes that are left, their labels and
-    their numbers. A search that finds no window ends after 100000 attempts with the best one.
+    Gives the first corner (x, y) and the extents (width, height) of the window, the boxes that are left, their labels
+    and their numbers. A search that finds no window ends after 100000 attempts with the best one.
 
     Args:
         boxes: Rows of shares of the picture; four numbers, or six for volumes.
         labels: A label for each box.
         thresholds: How much of the boxes must lie in the window; one of these is drawn, then a window.
         threshold_type: How that is measured: overlap divided by union, or by the box.
-        aspect_ratio: Smallest and largest width divided by height, of shares, or of pixels where `input_shape` is given;
-            for volumes also width by depth and height by depth. Both are 1 when left out.
+        aspect_ratio: Smallest and largest width divided by height, of shares, or of pixels where `input_shape` is
+            given; for volumes also width by depth and height by depth. Both are 1 when left out.
         scaling: Smallest and largest extent of the window, as shares of the picture; the whole one when left out.
         allow_no_crop: Let "the whole picture" be one more choice among the thresholds; so it is when left out.
         num_attempts: How many windows to draw before another threshold is.
@@ -178,7 +178,9 @@ def random_bbox_crop(
         if input_shape is None:
             raise ArgumentError("random_bbox_crop: crop_shape needs input_shape")
         if aspect_ratio is not None or scaling is not None or allow_no_crop:
-            raise ArgumentError("random_bbox_crop: crop_shape leaves no choice to aspect_ratio, scaling or allow_no_crop")
+            raise ArgumentError(
+                "random_bbox_crop: crop_shape leaves no choice to aspect_ratio, scaling or allow_no_crop"
+            )
     ratios, scales = aspect_ratio or [1.0, 1.0], scaling or [1.0, 1.0]
     _check_ranges(thresholds, ratios, scales)
     if shape_layout is not None and sorted(shape_layout) not in (["H", "W"], ["D", "H", "W"]):

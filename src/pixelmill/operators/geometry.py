@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pixelmill.errors import ArgumentError
@@ -11,7 +13,7 @@ from pixelmill.operators.program import constant, step, steps
 from pixelmill.types import INTERP_LINEAR, INTERP_NN, DALIDataType, DALIInterpType
 
 
-def fixed(value: Tensor | None) -> list[float] | None:
+def fixed(value: Any) -> list[float] | None:
     """Give the numbers of an argument that is the same for every sample, or None."""
     if value is None or value.step.kind != "constant":
         return None
@@ -19,7 +21,7 @@ def fixed(value: Tensor | None) -> list[float] | None:
     return numbers
 
 
-def warped_size(name: str, size: Tensor | None) -> Tensor | None:
+def warped_size(name: str, size: Any) -> Any:
     """Check the extents of a result; fractions of a pixel are rounded."""
     numbers = fixed(size)
     if numbers is None:
@@ -32,8 +34,8 @@ def warped_size(name: str, size: Tensor | None) -> Tensor | None:
 def warp(
     name: str,
     data: Tensor,
-    matrix: Tensor,
-    size: Tensor | None,
+    matrix: Any,
+    size: Any,
     *,
     interp_type: DALIInterpType,
     fill_value: float | None,
@@ -114,7 +116,7 @@ def warp_affine(
     Args:
         data: Pictures, or volumes.
         transform: The matrix as an input, one for each sample.
-        matrix: 2 x 3 numbers in the order x, y (3 x 4 for volumes); places are counted from the corner of the first pixel.
+        matrix: 2 x 3 numbers in the order x, y (3 x 4 for volumes); places are counted from the first pixel's corner.
         inverse_map: Whether the matrix maps places of the result to places of `data`, or the other way round.
         size: Height and width of the result (depth before them for volumes), those of `data` when left out.
         fill_value: What lies outside of `data`; its edge is repeated when left out.
@@ -123,7 +125,7 @@ def warp_affine(
     """
     if transform is not None and matrix is not None:
         raise ArgumentError("warp_affine: the matrix is given twice, as an input and as an argument")
-    chosen = transform if transform is not None else matrix
+    chosen: Any = transform if transform is not None else matrix
     if chosen is None:
         raise ArgumentError("warp_affine: matrix is missing; give it as an argument or as the second input")
     wanted = 12 if "D" in data.layout else 6

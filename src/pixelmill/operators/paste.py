@@ -55,8 +55,7 @@ def paste(
 
 @operator("multi_paste")
 def multi_paste(
-    data: Tensor,
-    *others: Tensor,
+    *data: Tensor,
     in_ids: PerSample[Ints] | None = None,
     output_size: PerSample[Ints] | None = None,
     in_anchors: PerSample[Ints] | None = None,
@@ -72,8 +71,7 @@ def multi_paste(
     The pictures are the inputs, or, with `in_ids`, samples of one input's batch.
 
     Args:
-        data: Pictures.
-        others: More pictures, one of each for a canvas.
+        data: Pictures, one of each input for a canvas.
         in_ids: Which samples of the batch are put onto a canvas.
         output_size: Height and width of the canvas, those of the pictures when left out.
         in_anchors: Where the parts begin in their pictures: two numbers (y, x) for each.
@@ -84,26 +82,28 @@ def multi_paste(
         out_anchors_rel: The same as shares of the canvas.
         dtype: Type of the result, that of the pictures when left out.
     """
-    layout = _check_picture("multi_paste", data)
+    (layout,) = {_check_picture("multi_paste", picture) for picture in data}
     given: dict[str, Any] = dict(
         zip(PLACES, (in_anchors, in_anchors_rel, shapes, shapes_rel, out_anchors, out_anchors_rel), strict=True)
     )
     for name in ("in_anchors", "shapes", "out_anchors"):
         if given[name] is not None and given[f"{name}_rel"] is not None:
             raise ArgumentError(f"multi_paste: {name} and {name}_rel exclude each other")
-    if in_ids is not None and others:
+    if in_ids is not None and len(data) > 1:
         raise ArgumentError("multi_paste: in_ids chooses from the batch of one input; leave the other inputs out")
     ids = fixed(in_ids)
-    count = len(others) + 1 if in_ids is None else None if ids is None else len(ids)
+    count = len(data) if in_ids is None else None if ids is None else len(ids)
     for name, value in given.items():
         numbers = fixed(value)
         if count is not None and numbers is not None and len(numbers) not in (1, 2 * count):
-            raise ArgumentError(f"multi_paste: {name} must be {2 * count} numbers for {count} parts, got {len(numbers)}")
+            raise ArgumentError(
+                f"multi_paste: {name} must be {2 * count} numbers for {count} parts, got {len(numbers)}"
+            )
     if in_ids is None:
         number = -1 if dtype is None else int(dtype)
-        return step("multi_paste", output_size, *given.values(), data, *others, gives=layout, dtype=number)
+        return step("multi_paste", output_size, *given.values(), *data, gives=layout, dtype=number)
     # A canvas needs other samples of the batch, which a program of one sample does not see.
-    places = [value for value in (output_size, *given.values()) if value is not None]
-    names = tuple(name for name, value in zip(("output_size", *PLACES), (output_size, *given.values()), strict=True) if value is not None)
-    pasted = step("callback", data, in_ids, *places, gives=layout, function=paste_batch(names), batch=True)
+    places = {name: value for name, value in ({"output_size": output_size} | given).items() if value is not None}
+    function = paste_batch(tuple(places))
+    pasted = step("callback", data[0], in_ids, *places.values(), gives=layout, function=function, batch=True)
     return pasted if dtype is None else step("cast", pasted, dtype=int(dtype), gives=layout)

@@ -154,9 +154,7 @@ def rms(
 
 
 @operator("reductions.min")
-def min(
-    data: Tensor, *, axes: Ints | None = None, axis_names: str | None = None, keep_dims: bool = False
-) -> Tensor:
+def min(data: Tensor, *, axes: Ints | None = None, axis_names: str | None = None, keep_dims: bool = False) -> Tensor:
     """Give the smallest element.
 
     Args:
@@ -169,9 +167,7 @@ def min(
 
 
 @operator("reductions.max")
-def max(
-    data: Tensor, *, axes: Ints | None = None, axis_names: str | None = None, keep_dims: bool = False
-) -> Tensor:
+def max(data: Tensor, *, axes: Ints | None = None, axis_names: str | None = None, keep_dims: bool = False) -> Tensor:
     """Give the largest element.
 
     Args:

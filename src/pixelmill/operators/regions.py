@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 
 @lru_cache
 def paste_batch(names: tuple[str, ...]) -> Callable[..., list[Array]]:
-    """Give the function that makes the canvases of a batch from its pictures, their numbers, and the arguments `names`."""
+    """Give the function that makes the canvases of a batch from pictures, their numbers and the arguments `names`."""
 
     def paste(pictures: list[Array], ids: list[Array], *places: list[Array]) -> list[Array]:
         canvases = []
@@ -61,7 +61,7 @@ def _part(
             return [int(value) for value in _row(given[name], number, count)]
         if f"{name}_rel" in given:
             shares = _row(given[f"{name}_rel"], number, count)
-            return [rounding(np.float32(share) * np.float32(n)) for share, n in zip(shares, whole, strict=True)]
+            return [rounding(float(np.float32(share) * np.float32(n))) for share, n in zip(shares, whole, strict=True)]
         return None
 
     begin = numbers("in_anchors", picture, math.floor) or [0, 0]

@@ -90,7 +90,9 @@ def random_mask_pixel(
 
 
 @operator("segmentation.select_masks", outputs=2)
-def select_masks(mask_ids: Tensor, polygons: Tensor, vertices: Tensor, *, reindex_masks: bool = False) -> tuple[Tensor, ...]:
+def select_masks(
+    mask_ids: Tensor, polygons: Tensor, vertices: Tensor, *, reindex_masks: bool = False
+) -> tuple[Tensor, ...]:
     """Keep the polygons of some masks, and their vertices.
 
     Args:
@@ -99,4 +101,6 @@ def select_masks(mask_ids: Tensor, polygons: Tensor, vertices: Tensor, *, reinde
         vertices: Rows of coordinates.
         reindex_masks: Number the masks by their place in `mask_ids`.
     """
-    return steps("select_masks", mask_ids, polygons, vertices, layouts=("", vertices.layout), reindex_masks=reindex_masks)
+    return steps(
+        "select_masks", mask_ids, polygons, vertices, layouts=("", vertices.layout), reindex_masks=reindex_masks
+    )

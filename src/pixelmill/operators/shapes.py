@@ -89,9 +89,7 @@ def reshape(
         src_dims: The old axis whose extent each new axis gets, -1 for extent 1.
         layout: New names of the axes; the old ones are kept where their number is, when left out.
     """
-    return reshaped(
-        "reshape", data, shape_input, shape=shape, rel_shape=rel_shape, src_dims=src_dims, layout=layout
-    )
+    return reshaped("reshape", data, shape_input, shape=shape, rel_shape=rel_shape, src_dims=src_dims, layout=layout)
 
 
 @operator("reinterpret")
@@ -117,7 +115,14 @@ def reinterpret(
         dtype: The type that the bytes are taken for; without a shape, the last extent changes with it.
     """
     return reshaped(
-        "reinterpret", data, shape_input, shape=shape, rel_shape=rel_shape, src_dims=src_dims, layout=layout, dtype=dtype
+        "reinterpret",
+        data,
+        shape_input,
+        shape=shape,
+        rel_shape=rel_shape,
+        src_dims=src_dims,
+        layout=layout,
+        dtype=dtype,
     )
 
 

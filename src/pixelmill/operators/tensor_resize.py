@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
 from pixelmill.operators.geometry import fixed
 from pixelmill.operators.program import constant, step, steps
-from pixelmill.operators.resize import MEMORY_HINTS, Mode
-from pixelmill.types import FLOAT, INTERP_LINEAR, DALIDataType, DALIInterpType
+from pixelmill.operators.resize import MEMORY_HINTS, Mode, resample
+from pixelmill.types import FLOAT, DALIDataType, DALIInterpType
 
 
 def _axes(layout: str, axes: list[int] | None, axis_names: str | None) -> list[int] | None:
@@ -22,7 +22,7 @@ def _axes(layout: str, axes: list[int] | None, axis_names: str | None) -> list[i
     return [layout.index(letter) for letter in axis_names]
 
 
-def _check_sizes(sizes: Tensor | None, scales: Tensor | None, axes: list[int] | None, mode: str) -> None:
+def _check_sizes(sizes: Any, scales: Any, axes: list[int] | None, mode: str) -> None:
     if (sizes is None) == (scales is None):
         raise ArgumentError("tensor_resize: give one of sizes and scales")
     if scales is not None and mode in ("not_larger", "not_smaller"):
@@ -50,9 +50,9 @@ def tensor_resize(
     roi_start: PerSample[Floats] | None = None,
     roi_end: PerSample[Floats] | None = None,
     roi_relative: bool = False,
-    interp_type: DALIInterpType | None = None,
-    min_filter: DALIInterpType | None = None,
-    mag_filter: DALIInterpType | None = None,
+    interp_type: PerSample[DALIInterpType] | None = None,
+    min_filter: PerSample[DALIInterpType] | None = None,
+    mag_filter: PerSample[DALIInterpType] | None = None,
     antialias: bool = True,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
@@ -65,7 +65,8 @@ def tensor_resize(
         axes: The axes that the other arguments mean, by number; all when left out.
         axis_names: The same by name.
         mode: What becomes of extents that are 0, as in `resize`.
-        alignment: The point that stays where it is when a new extent is rounded: 0 the start, 1 the end; 0.5 when left out.
+        alignment: The point that stays where it is when a new extent is rounded: 0 the start, 1 the end; 0.5 when left
+            out.
         size_rounding: How a new extent is brought to a whole number.
         max_size: Upper bounds of the result.
         subpixel_scale: Keep the exact scale where it gives a fraction of an element, instead of the exact edges.
@@ -97,24 +98,10 @@ def tensor_resize(
     )
     # Two axes make pictures, for which the resampler is fastest; more than that, or a gap between them, make volumes.
     flat = chosen is not None and (len(chosen) == 1 or (len(chosen) == 2 and abs(chosen[0] - chosen[1]) == 1))
-    picture, axes_of_picture = steps(
-        "tensor_picture", data, geometry, layouts=("", ""), spatial=2 if flat else 3
-    )
-    both = INTERP_LINEAR if interp_type is None else interp_type
-    resized = step(
-        "resample",
-        picture,
-        axes_of_picture,
-        *(None, None, None, None),
-        layout="FHWC" if flat else "FDHWC",
-        filter_min=int(both if min_filter is None else min_filter),
-        filter_mag=int(both if mag_filter is None else mag_filter),
-        antialias=antialias,
-        dtype=-1 if dtype is None else int(dtype),
-        normalize=False,
-        out_layout="",
-        pad_channels=False,
-    )
+    layouts = ("FHWC" if flat else "FDHWC", "")
+    picture, own_axes = steps("tensor_picture", data, geometry, layouts=layouts, spatial=2 if flat else 3)
+    filters: dict[str, Any] = {"interp_type": interp_type, "min_filter": min_filter, "mag_filter": mag_filter}
+    resized = resample(picture, own_axes, **filters, antialias=antialias, dtype=dtype)
     return step("tensor_back", resized, geometry, gives=data.layout)
 
 

@@ -1,6 +1,8 @@
-"""Affine matrices for `warp_affine` and `coord_transform`: 2 x 3 numbers (3 x 4 in space) that map old places to new ones."""
+"""Affine matrices for `warp_affine` and `coord_transform`: 2 x 3 numbers, or 3 x 4, that map old places to new ones."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Floats, PerSample, Tensor, operator
@@ -10,7 +12,7 @@ from pixelmill.operators.program import step
 MATRIX = "**"  # DALI's layout of a matrix
 
 
-def _check_counts(name: str, **arguments: Tensor | None) -> None:
+def _check_counts(name: str, **arguments: Any) -> None:
     """Refuse constants that are for different numbers of axes."""
     counts = {key: len(numbers) for key, value in arguments.items() if (numbers := fixed(value)) is not None}
     if len(set(counts.values())) > 1:
@@ -141,13 +143,13 @@ def crop(
 
 
 @operator("transforms.combine")
-def combine(first: Tensor, second: Tensor, *matrices: Tensor, reverse_order: bool = False) -> Tensor:
+def combine(*matrices: Tensor, reverse_order: bool = False) -> Tensor:
     """Make one matrix of several that are applied one after the other.
 
     Args:
-        first: The matrix that is applied first.
-        second: The next.
-        matrices: Those behind it.
+        matrices: Two matrices or more; the first is applied first.
         reverse_order: Apply the last one first.
     """
-    return step("combine", first, second, *matrices, gives=MATRIX, reverse_order=reverse_order)
+    if len(matrices) < 2:
+        raise ArgumentError("transforms.combine: two matrices or more are needed, got one")
+    return step("combine", *matrices, gives=MATRIX, reverse_order=reverse_order)

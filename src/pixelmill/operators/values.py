@@ -108,9 +108,7 @@ def full(fill_value: Tensor, *, shape: PerSample[Ints] | None = None, layout: st
 
 
 @operator("zeros")
-def zeros(
-    *, shape: PerSample[Ints] | None = None, dtype: DALIDataType = INT32, layout: str | None = None
-) -> Tensor:
+def zeros(*, shape: PerSample[Ints] | None = None, dtype: DALIDataType = INT32, layout: str | None = None) -> Tensor:
     """Give an array of zeros.
 
     Args:
@@ -122,9 +120,7 @@ def zeros(
 
 
 @operator("ones")
-def ones(
-    *, shape: PerSample[Ints] | None = None, dtype: DALIDataType = INT32, layout: str | None = None
-) -> Tensor:
+def ones(*, shape: PerSample[Ints] | None = None, dtype: DALIDataType = INT32, layout: str | None = None) -> Tensor:
     """Give an array of ones.
 
     Args:

@@ -2,7 +2,6 @@
 """ops: operators as classes."""
 
 from collections.abc import Callable, Sequence
-from os import PathLike
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from numpy.typing import NDArray
@@ -11,8 +10,12 @@ from typing_extensions import TypeVar
 from pixelmill.graph import DataNode
 from pixelmill.operators import Operator
 from pixelmill.ops import decoders as decoders
+from pixelmill.ops import experimental as experimental
 from pixelmill.ops import random as random
 from pixelmill.ops import readers as readers
+from pixelmill.ops import reductions as reductions
+from pixelmill.ops import segmentation as segmentation
+from pixelmill.ops import transforms as transforms
 from pixelmill.types import ArrayConstant, DALIDataType, DALIImageType, DALIInterpType, ScalarConstant
 
 _Data = TypeVar("_Data", DataNode, list[DataNode], default=DataNode)
@@ -22,7 +25,6 @@ _Constant: TypeAlias = (
 _Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
 _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
-_Strings: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 class OperatorClass:
     """An operator with its constant arguments, to be called with its inputs."""
@@ -34,6 +36,192 @@ class Compose:
 
     def __init__(self, op_list: Sequence[Callable[..., Any]]) -> None: ...
     def __call__(self, *inputs: Any, **arguments: Any) -> Any: ...
+
+class BatchPermutation(OperatorClass):
+    """Draw an order for the samples of a batch, to be given to `permute_batch`.
+
+    Args:
+        allow_repetitions: Whether a sample may be taken twice, and another not at all.
+        no_fixed_points: Whether every sample must get another place.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow_repetitions: bool = False,
+        no_fixed_points: bool = False,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *,
+        name: str | None = None,
+    ) -> DataNode: ...
+
+class BbFlip(OperatorClass):
+    """Mirror boxes, as `flip` mirrors the picture that they lie in.
+
+    Args:
+        ltrb: Whether the rows are left, top, right and bottom instead.
+        horizontal: Swap left and right.
+        vertical: Swap top and bottom.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        ltrb: bool = False,
+        horizontal: int = 1,
+        vertical: int = 0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        boxes: _Data | _Constant,
+        /,
+        *,
+        horizontal: int | _Node | None = None,
+        vertical: int | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class BBoxPaste(OperatorClass):
+    """Move boxes as `paste` moves the picture that they lie in.
+
+    Args:
+        ratio: How much larger the canvas is than the picture.
+        ltrb: Whether the rows are left, top, right and bottom instead.
+        paste_x: Where the picture lies: 0 at the left, 1 at the right.
+        paste_y: Where it lies: 0 at the top, 1 at the bottom.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        ratio: float | None = None,
+        ltrb: bool = False,
+        paste_x: float = 0.5,
+        paste_y: float = 0.5,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        boxes: _Data | _Constant,
+        /,
+        *,
+        ratio: float | _Node | None = None,
+        paste_x: float | _Node | None = None,
+        paste_y: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class BBoxRotate(OperatorClass):
+    """Move boxes as `rotate` moves the picture that they lie in.
+
+    Args:
+        angle: In degrees; positive turns counter-clockwise.
+        input_shape: The shape of the picture before it is rotated.
+        bbox_layout: The order of the four numbers: corners, or a corner and the extents.
+        bbox_normalized: Whether they are shares of the picture, or pixels.
+        keep_size: Whether the rotated picture keeps its extents.
+        mode: `expand` gives boxes that hold the whole rotated box, `fixed` keeps their extents, `halfway` lies between.
+        remove_threshold: Leave out boxes of which a smaller share than this lies in the rotated picture.
+        shape_layout: The order of `input_shape`.
+        size: Height and width of the rotated picture, where they were given to `rotate`.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        angle: float | None = None,
+        input_shape: _Ints | None = None,
+        bbox_layout: Literal["xyXY", "xyWH"] = "xyXY",
+        bbox_normalized: bool = True,
+        keep_size: bool = False,
+        mode: Literal["expand", "fixed", "halfway"] = "expand",
+        remove_threshold: float = 0.1,
+        shape_layout: str = "HW",
+        size: _Floats | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        boxes: _Data | _Constant,
+        labels: DataNode | list[DataNode] | _Constant | None = None,
+        /,
+        *,
+        angle: float | _Node | None = None,
+        input_shape: _Ints | _Node | None = None,
+        size: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> Any: ...
+
+class BoxEncoder(OperatorClass):
+    """Tell each anchor of an SSD detector which object it should find: centre and extents, and the label.
+
+    Args:
+        anchors: Left, top, right and bottom of all anchors, one after the other.
+        criteria: How much an anchor and a box must overlap, divided by their union, to be matched.
+        offset: Give boxes relative to their anchors: `((box - anchor) / extent of the anchor - mean) / std`.
+        scale: What boxes and anchors are multiplied with before.
+        means: What is taken away from x, y, width and height.
+        stds: What they are divided by.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        anchors: _Floats,
+        criteria: float = 0.5,
+        offset: bool = False,
+        scale: float = 1.0,
+        means: _Floats = (0.0, 0.0, 0.0, 0.0),
+        stds: _Floats = (1.0, 1.0, 1.0, 1.0),
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        boxes: _Data | _Constant,
+        labels: DataNode | list[DataNode] | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> list[_Data]: ...
 
 class Brightness(OperatorClass):
     """Change the brightness: `brightness_shift * range + brightness * x`.
@@ -140,6 +328,61 @@ class Cast(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class CastLike(OperatorClass):
+    """Change the type of the elements to that of another value, as `cast` does.
+
+    Args:
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        like: DataNode | list[DataNode] | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Cat(OperatorClass):
+    """Join arrays along an axis.
+
+    Args:
+        axis: The axis, by number; the first when left out.
+        axis_name: The same by name.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        axis: int | None = None,
+        axis_name: str | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *inputs: DataNode | _Constant,
+        name: str | None = None,
+    ) -> DataNode: ...
+
 class ColorSpaceConversion(OperatorClass):
     """Change how colours are told: RGB, BGR, GRAY, or YCbCr of BT.601 with its luminance from 16 to 235.
 
@@ -211,6 +454,40 @@ class ColorTwist(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Constant(OperatorClass):
+    """Give the same array for every sample; `types.Constant` is the easier way to it.
+
+    Args:
+        fdata: The elements as floats.
+        idata: The elements as integers, instead.
+        shape: The shape; a single element is repeated.
+        dtype: Type of the elements; float or int32 when left out.
+        layout: Names of the axes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        fdata: _Floats | None = None,
+        idata: _Ints | None = None,
+        shape: _Ints | None = None,
+        dtype: DALIDataType | None = None,
+        layout: str = "",
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *,
+        name: str | None = None,
+    ) -> DataNode: ...
+
 class Contrast(OperatorClass):
     """Change the contrast: `contrast_center + contrast * (x - contrast_center)`.
 
@@ -243,6 +520,115 @@ class Contrast(OperatorClass):
         *,
         contrast: float | _Node | None = None,
         contrast_center: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class CoordFlip(OperatorClass):
+    """Mirror points, as `flip` mirrors the picture that they lie in.
+
+    Args:
+        flip_x: Swap left and right.
+        flip_y: Swap top and bottom.
+        flip_z: Swap front and back.
+        center_x: The middle of the picture along x.
+        center_y: The middle along y.
+        center_z: The middle along z.
+        layout: The order of the coordinates; `"xy"` for two of them when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        flip_x: int = 1,
+        flip_y: int = 0,
+        flip_z: int = 0,
+        center_x: float = 0.5,
+        center_y: float = 0.5,
+        center_z: float = 0.5,
+        layout: str = "",
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        points: _Data | _Constant,
+        /,
+        *,
+        flip_x: int | _Node | None = None,
+        flip_y: int | _Node | None = None,
+        flip_z: int | _Node | None = None,
+        center_x: float | _Node | None = None,
+        center_y: float | _Node | None = None,
+        center_z: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class CoordTransform(OperatorClass):
+    """Move points by a matrix and a shift: `M * point + T`.
+
+    Args:
+        M: The matrix, row by row; one number stands for that number on the diagonal. Nothing changes when left out.
+        T: The shift; one number stands for all.
+        MT: Matrix and shift as one table, the shift in its last column.
+        dtype: Type of the result.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        M: _Floats | None = None,
+        T: _Floats | None = None,
+        MT: _Floats | None = None,
+        dtype: DALIDataType = DALIDataType.FLOAT,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        points: _Data | _Constant,
+        /,
+        *,
+        M: _Floats | _Node | None = None,
+        T: _Floats | _Node | None = None,
+        MT: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Copy(OperatorClass):
+    """Give the same value.
+
+    Args:
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -352,6 +738,8 @@ class CropMirrorNormalize(OperatorClass):
         out_of_bounds_policy: Literal["error", "pad", "constant", "trim_to_shape"] = "error",
         fill_values: _Floats | None = None,
         output_dtype: DALIDataType | None = None,
+        height: float | None = None,
+        width: float | None = None,
         bytes_per_sample_hint: object = None,
         image_type: object = None,
         preserve: object = None,
@@ -377,6 +765,111 @@ class CropMirrorNormalize(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class ElementExtract(OperatorClass):
+    """Take single elements of sequences: frames of a video, say.
+
+    Args:
+        element_map: The numbers of the elements; there is a result for each.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        element_map: _Ints,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> Any: ...
+
+class Erase(OperatorClass):
+    """Blot out rectangles.
+
+    Args:
+        anchor: Where the rectangles begin; all numbers of one come before those of the next.
+        shape: How large they are.
+        axes: The axes that `anchor` and `shape` mean, by number.
+        axis_names: The same by name; all axes but the channels when neither is given.
+        fill_value: What is put there, one value or one for each channel.
+        normalized: Whether `anchor` and `shape` are shares.
+        normalized_anchor: Whether `anchor` is.
+        normalized_shape: Whether `shape` is.
+        centered_anchor: Whether `anchor` is the centre of a rectangle.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        anchor: _Floats | None = None,
+        shape: _Floats | None = None,
+        axes: _Ints | None = None,
+        axis_names: str | None = None,
+        fill_value: _Floats = (0.0,),
+        normalized: bool | None = None,
+        normalized_anchor: bool | None = None,
+        normalized_shape: bool | None = None,
+        centered_anchor: bool = False,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        anchor: _Floats | _Node | None = None,
+        shape: _Floats | _Node | None = None,
+        fill_value: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class ExpandDims(OperatorClass):
+    """Put in axes of extent 1.
+
+    Args:
+        axes: The places that the new axes have in the result.
+        new_axis_names: The names of the new axes; without them the result has no names.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        axes: _Ints,
+        new_axis_names: str = "",
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class ExternalSource(OperatorClass):
     """Take data from a callable, an iterable, or `Pipeline.feed_input`.
 
@@ -391,6 +884,7 @@ class ExternalSource(OperatorClass):
         dtype: Type of the elements, checked when data arrives; one or one for each output.
         ndim: Number of axes, checked when data arrives; one or one for each output.
         repeat_last: Use the last batch that was fed again when no newer one is there.
+        no_copy: Read the arrays where they are; whoever gave them does not change them until their batch is there.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -404,14 +898,14 @@ class ExternalSource(OperatorClass):
         cycle: Literal["no", "quiet", "raise", False, True] | None = None,
         batch: bool | None = None,
         batch_info: bool = False,
-        layout: _Strings | None = None,
+        layout: Any = None,
         dtype: Any = None,
         ndim: Any = None,
         repeat_last: bool = False,
+        no_copy: bool | None = None,
         blocking: object = None,
         bytes_per_sample_hint: object = None,
         cuda_stream: object = None,
-        no_copy: object = None,
         parallel: object = None,
         prefetch_queue_depth: object = None,
         preserve: object = None,
@@ -425,6 +919,44 @@ class ExternalSource(OperatorClass):
         *,
         name: str | None = None,
     ) -> Any: ...
+
+class Filter(OperatorClass):
+    """Weigh every pixel with its neighbours by a filter of two dimensions, which is not mirrored (a correlation).
+
+    Args:
+        anchor: The place of the filter that lies over the pixel, row and column; -1 is its middle.
+        border: What lies beyond the edges: `"reflect_101"` (dcb|abcd|cba), `"reflect_1001"` (cba|abcd|dcb), `"clamp"`
+            (aaa|abcd|ddd), `"wrap"` (bcd|abcd|abc) or `"constant"`.
+        mode: `"same"` keeps the size, `"valid"` leaves out the places where the filter passes the edges.
+        dtype: Type of the result: that of `data`, or FLOAT.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        anchor: _Ints = (-1,),
+        border: Literal["reflect_101", "reflect_1001", "clamp", "wrap", "constant"] = "reflect_101",
+        mode: Literal["same", "valid"] = "same",
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        filter: DataNode | list[DataNode] | _Constant,
+        fill_value: DataNode | list[DataNode] | _Constant | None = None,
+        /,
+        *,
+        anchor: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
 
 class Flip(OperatorClass):
     """Mirror pictures about their centre lines.
@@ -458,6 +990,170 @@ class Flip(OperatorClass):
         horizontal: int | _Node | None = None,
         vertical: int | _Node | None = None,
         depthwise: int | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Full(OperatorClass):
+    """Give an array with a value in all places.
+
+    Args:
+        shape: The shape; a single number when left out.
+        layout: Names of the axes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        shape: _Ints | None = None,
+        layout: str | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        fill_value: _Data | _Constant,
+        /,
+        *,
+        shape: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class FullLike(OperatorClass):
+    """Give an array like another, with a value in all places.
+
+    Args:
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data_like: _Data | _Constant,
+        fill_value: DataNode | list[DataNode] | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class GaussianBlur(OperatorClass):
+    """Blur pictures or volumes with a Gaussian bell; beyond the edges they are mirrored.
+
+    Frames and channels are not blurred together; without a layout, all axes are.
+
+    Args:
+        sigma: Width of the bell in pixels, one for all axes of space or one for each. 0 stands for the one that fits
+            the window: `0.3 * ((window_size - 1) / 2 - 1) + 0.8`.
+        window_size: How many pixels the bell is cut to, an odd number. 0 stands for `2 * ceil(3 * sigma) + 1`.
+        dtype: Type of the result: that of `data`, or FLOAT.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        sigma: _Floats = (0.0,),
+        window_size: _Ints = (0,),
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        sigma: _Floats | _Node | None = None,
+        window_size: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class GetProperty(OperatorClass):
+    """Give what is known about each sample beside its elements, as bytes.
+
+    Args:
+        key: `"source_info"` for where the sample came from, `"layout"` for the names of its axes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        key: Literal["source_info", "layout"],
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class GridMask(OperatorClass):
+    """Black out a grid of squares.
+
+    Args:
+        tile: The distance of the squares.
+        ratio: How much of that distance a square takes.
+        angle: By how much the grid is turned, in radians.
+        shift_x: How far it is moved to the right afterwards.
+        shift_y: How far it is moved down.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        tile: int = 100,
+        ratio: float = 0.5,
+        angle: float = 0.0,
+        shift_x: float = 0.0,
+        shift_y: float = 0.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        tile: int | _Node | None = None,
+        ratio: float | _Node | None = None,
+        angle: float | _Node | None = None,
+        shift_x: float | _Node | None = None,
+        shift_y: float | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -530,6 +1226,283 @@ class Hue(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Laplacian(OperatorClass):
+    """Add up the second derivatives along all axes of space; beyond the edges data are mirrored.
+
+    Args:
+        window_size: How many pixels a derivative is taken over: odd, from 3 to 23, one for all axes or one for each.
+        smoothing_size: How many pixels are smoothed over along the other axes: odd, from 1, which smooths nothing, to
+            23; that of the derivative when left out.
+        scale: What each derivative is multiplied with, one number for all or one for each; 1 when left out.
+        normalized_kernel: Scale each derivative so that its weights do not grow with the windows.
+        dtype: Type of the result: that of `data`, or FLOAT.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        window_size: _Ints = (3,),
+        smoothing_size: _Ints | None = None,
+        scale: _Floats | None = None,
+        normalized_kernel: bool = False,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        window_size: _Ints | _Node | None = None,
+        smoothing_size: _Ints | _Node | None = None,
+        scale: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class LookupTable(OperatorClass):
+    """Replace integers by the values that a table has for them.
+
+    Args:
+        keys: The integers in the table; of one that is there twice, the last counts.
+        values: A value for each key.
+        default_value: The value of all other integers.
+        dtype: Type of the result; values are rounded and cut to it.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        keys: _Ints = (),
+        values: _Floats = (),
+        default_value: float = 0.0,
+        dtype: DALIDataType = DALIDataType.FLOAT,
+        output_dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class MultiPaste(OperatorClass):
+    """Put parts of several pictures onto one canvas; later ones lie on earlier ones, and the rest is 0.
+
+    The pictures are the inputs, or, with `in_ids`, samples of one input's batch.
+
+    Args:
+        in_ids: Which samples of the batch are put onto a canvas.
+        output_size: Height and width of the canvas, those of the pictures when left out.
+        in_anchors: Where the parts begin in their pictures: two numbers (y, x) for each.
+        in_anchors_rel: The same as shares of the pictures.
+        shapes: Height and width of the parts; they reach to the end of their pictures when left out.
+        shapes_rel: The same as shares of the pictures.
+        out_anchors: Where the parts are put on the canvas.
+        out_anchors_rel: The same as shares of the canvas.
+        dtype: Type of the result, that of the pictures when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        in_ids: _Ints | None = None,
+        output_size: _Ints | None = None,
+        in_anchors: _Ints | None = None,
+        in_anchors_rel: _Floats | None = None,
+        shapes: _Ints | None = None,
+        shapes_rel: _Floats | None = None,
+        out_anchors: _Ints | None = None,
+        out_anchors_rel: _Floats | None = None,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *data: DataNode | _Constant,
+        in_ids: _Ints | _Node | None = None,
+        output_size: _Ints | _Node | None = None,
+        in_anchors: _Ints | _Node | None = None,
+        in_anchors_rel: _Floats | _Node | None = None,
+        shapes: _Ints | _Node | None = None,
+        shapes_rel: _Floats | _Node | None = None,
+        out_anchors: _Ints | _Node | None = None,
+        out_anchors_rel: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> DataNode: ...
+
+class Normalize(OperatorClass):
+    """Take away the mean and divide by the standard deviation: `scale * (x - mean) / stddev + shift`.
+
+    Args:
+        axes: The axes that mean and deviation are taken along; all when left out, or those along which a mean or
+            deviation that is given as an array has extent 1.
+        axis_names: The same by name.
+        mean: The mean: a number, or an array of as many axes as `data`; found in the data when left out.
+        stddev: The standard deviation, likewise.
+        batch: Take mean and deviation over all samples of a batch.
+        ddof: What is taken from the number of elements before the sum of squares is divided by it.
+        epsilon: What is added to the variance.
+        scale: What the result is multiplied with.
+        shift: What is added at last.
+        dtype: Type of the result; it is rounded and cut to it.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        axes: _Ints | None = None,
+        axis_names: str | None = None,
+        mean: float | None = None,
+        stddev: float | None = None,
+        batch: bool = False,
+        ddof: int = 0,
+        epsilon: float = 0.0,
+        scale: float = 1.0,
+        shift: float = 0.0,
+        dtype: DALIDataType = DALIDataType.FLOAT,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        mean: float | _Node | None = None,
+        stddev: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class OneHot(OperatorClass):
+    """Turn class numbers into rows with one value for the class and another for all others.
+
+    Single numbers become one row. So do arrays with one element, where all samples of a batch are such and `axis` is
+    left
+    out.
+
+    Args:
+        num_classes: The number of classes.
+        axis: The place of the new axis; the last when left out.
+        axis_name: The name of the new axis; without it the result has no names.
+        on_value: What stands in the place of the class.
+        off_value: What stands in all other places.
+        dtype: Type of the result.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        num_classes: int = 0,
+        axis: int | None = None,
+        axis_name: str | None = None,
+        on_value: float = 1.0,
+        off_value: float = 0.0,
+        dtype: DALIDataType = DALIDataType.FLOAT,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Ones(OperatorClass):
+    """Give an array of ones.
+
+    Args:
+        shape: The shape; a single number when left out.
+        dtype: Type of the elements.
+        layout: Names of the axes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        shape: _Ints | None = None,
+        dtype: DALIDataType = DALIDataType.INT32,
+        layout: str | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *,
+        shape: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> DataNode: ...
+
+class OnesLike(OperatorClass):
+    """Give an array of ones like another.
+
+    Args:
+        dtype: Another type.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data_like: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Pad(OperatorClass):
     """Enlarge arrays at their far ends, by default until all of a batch are equally large.
 
@@ -569,6 +1542,48 @@ class Pad(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Paste(OperatorClass):
+    """Put pictures onto larger canvases.
+
+    Args:
+        fill_value: The colour of the canvas, one value or one for each channel.
+        ratio: How much larger the canvas is than the picture.
+        n_channels: How many values `fill_value` has.
+        paste_x: Where the picture lies: 0 at the left, 1 at the right.
+        paste_y: Where it lies: 0 at the top, 1 at the bottom.
+        min_canvas_size: The least height and width of the canvas.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        fill_value: _Floats,
+        ratio: float | None = None,
+        n_channels: int | None = None,
+        paste_x: float = 0.5,
+        paste_y: float = 0.5,
+        min_canvas_size: float = 0.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        ratio: float | _Node | None = None,
+        paste_x: float | _Node | None = None,
+        paste_y: float | _Node | None = None,
+        min_canvas_size: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class PeekImageShape(OperatorClass):
     """Read height, width and channels from the header of a picture.
 
@@ -598,6 +1613,35 @@ class PeekImageShape(OperatorClass):
         data: _Data | _Constant,
         /,
         *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class PermuteBatch(OperatorClass):
+    """Take samples of the batch in another order; some may be taken twice, others not at all.
+
+    Args:
+        indices: For each place of the batch, the sample that is put there: a list, or a number for each sample.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        indices: _Ints | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        indices: _Ints | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -631,6 +1675,70 @@ class PythonFunction(OperatorClass):
         *inputs: DataNode | _Constant,
         name: str | None = None,
     ) -> Any: ...
+
+class RandomBBoxCrop(OperatorClass):
+    """Draw a window that keeps enough of the boxes, for `slice`; and move the boxes into it.
+
+    Gives the first corner (x, y) and the extents (width, height) of the window, the boxes that are left, their labels
+    and their numbers. A search that finds no window ends after 100000 attempts with the best one.
+
+    Args:
+        thresholds: How much of the boxes must lie in the window; one of these is drawn, then a window.
+        threshold_type: How that is measured: overlap divided by union, or by the box.
+        aspect_ratio: Smallest and largest width divided by height, of shares, or of pixels where `input_shape` is
+            given; for volumes also width by depth and height by depth. Both are 1 when left out.
+        scaling: Smallest and largest extent of the window, as shares of the picture; the whole one when left out.
+        allow_no_crop: Let "the whole picture" be one more choice among the thresholds; so it is when left out.
+        num_attempts: How many windows to draw before another threshold is.
+        total_num_attempts: How many windows to draw in all; then the best one is taken.
+        all_boxes_above_threshold: Whether every box must reach the threshold, or one.
+        bbox_prune_threshold: Keep boxes of which this share is left; those whose centre is left when not given.
+        bbox_layout: The order of the numbers of a box: `"xyXY"`, `"xyWH"` or a permutation; with z for volumes.
+        ltrb: An older way to say `"xyXY"` or `"xyWH"`.
+        crop_shape: Extents of the window in pixels, instead of shares.
+        input_shape: Extents of the picture in pixels.
+        shape_layout: The order of these extents, `"WH"` when left out.
+        output_bbox_indices: Give the numbers of the boxes that are left.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        thresholds: _Floats = (0.0,),
+        threshold_type: Literal["iou", "overlap"] = "iou",
+        aspect_ratio: _Floats | None = None,
+        scaling: _Floats | None = None,
+        allow_no_crop: bool | None = None,
+        num_attempts: int = 1,
+        total_num_attempts: int = -1,
+        all_boxes_above_threshold: bool = True,
+        bbox_prune_threshold: float | None = None,
+        bbox_layout: str | None = None,
+        ltrb: bool | None = None,
+        crop_shape: _Ints | None = None,
+        input_shape: _Ints | None = None,
+        shape_layout: str | None = None,
+        output_bbox_indices: bool = False,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        quiet: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        boxes: _Data | _Constant,
+        labels: DataNode | list[DataNode] | _Constant | None = None,
+        /,
+        *,
+        crop_shape: _Ints | _Node | None = None,
+        input_shape: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> list[_Data]: ...
 
 class RandomCropGenerator(OperatorClass):
     """Draw the window of a random crop: its first corner (y, x) and its extents (height, width), as int32.
@@ -711,6 +1819,84 @@ class RandomResizedCrop(OperatorClass):
         interp_type: DALIInterpType | _Node | None = None,
         min_filter: DALIInterpType | _Node | None = None,
         mag_filter: DALIInterpType | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Reinterpret(OperatorClass):
+    """Take the bytes of the elements for elements of another type or shape.
+
+    Args:
+        shape: The shape; one extent may be -1 and is then found.
+        rel_shape: The shape as shares of the old one; one may be -1.
+        src_dims: The old axis whose extent each new axis gets, -1 for extent 1.
+        layout: New names of the axes; the old ones are kept where their number is, when left out.
+        dtype: The type that the bytes are taken for; without a shape, the last extent changes with it.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        shape: _Ints | None = None,
+        rel_shape: _Floats | None = None,
+        src_dims: _Ints | None = None,
+        layout: str | None = None,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        shape_input: DataNode | list[DataNode] | _Constant | None = None,
+        /,
+        *,
+        shape: _Ints | _Node | None = None,
+        rel_shape: _Floats | _Node | None = None,
+        src_dims: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Reshape(OperatorClass):
+    """Take the elements, in their order, for an array of another shape.
+
+    Args:
+        shape: The shape; one extent may be -1 and is then found.
+        rel_shape: The shape as shares of the old one; one may be -1.
+        src_dims: The old axis whose extent each new axis gets, -1 for extent 1.
+        layout: New names of the axes; the old ones are kept where their number is, when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        shape: _Ints | None = None,
+        rel_shape: _Floats | None = None,
+        src_dims: _Ints | None = None,
+        layout: str | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        shape_input: DataNode | list[DataNode] | _Constant | None = None,
+        /,
+        *,
+        shape: _Ints | _Node | None = None,
+        rel_shape: _Floats | _Node | None = None,
+        src_dims: _Ints | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -891,6 +2077,47 @@ class ResizeCropMirror(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class ROIRandomCrop(OperatorClass):
+    """Draw where a window begins that covers as much of a region as it can.
+
+    Args:
+        crop_shape: Extents of the window.
+        roi_start: Where the region begins.
+        roi_end: Where it ends.
+        roi_shape: Its extents, instead of its end.
+        in_shape: The shape of the picture, instead of `data`.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        crop_shape: _Ints | None = None,
+        roi_start: _Ints | None = None,
+        roi_end: _Ints | None = None,
+        roi_shape: _Ints | None = None,
+        in_shape: _Ints | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant | None = None,
+        /,
+        *,
+        crop_shape: _Ints | _Node | None = None,
+        roi_start: _Ints | _Node | None = None,
+        roi_end: _Ints | _Node | None = None,
+        roi_shape: _Ints | _Node | None = None,
+        in_shape: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Rotate(OperatorClass):
     """Rotate pictures about their centres; the result is large enough to hold the corners.
 
@@ -967,6 +2194,35 @@ class Saturation(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Shapes(OperatorClass):
+    """Give the extents of each sample.
+
+    Args:
+        dtype: Type of the numbers.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        dtype: DALIDataType = DALIDataType.INT64,
+        type: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Slice(OperatorClass):
     """Cut out a part, by shares or by numbers of elements, along any axes.
 
@@ -1029,6 +2285,133 @@ class Slice(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Squeeze(OperatorClass):
+    """Leave out axes of extent 1.
+
+    Args:
+        axes: The axes to leave out, by number.
+        axis_names: The same by name.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        axes: _Ints | None = None,
+        axis_names: str | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Stack(OperatorClass):
+    """Join arrays of one shape along a new axis.
+
+    Args:
+        axis: The place of the new axis in the result.
+        axis_name: The name of the new axis; without it the result has no names.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        axis: int = 0,
+        axis_name: str | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *inputs: DataNode | _Constant,
+        name: str | None = None,
+    ) -> DataNode: ...
+
+class TensorResize(OperatorClass):
+    """Change the extents of arrays, along up to three axes that lie side by side.
+
+    Args:
+        sizes: New extents, one for all axes or one for each.
+        scales: What the old extents are multiplied with, instead of `sizes`.
+        axes: The axes that the other arguments mean, by number; all when left out.
+        axis_names: The same by name.
+        mode: What becomes of extents that are 0, as in `resize`.
+        alignment: The point that stays where it is when a new extent is rounded: 0 the start, 1 the end; 0.5 when left
+            out.
+        size_rounding: How a new extent is brought to a whole number.
+        max_size: Upper bounds of the result.
+        subpixel_scale: Keep the exact scale where it gives a fraction of an element, instead of the exact edges.
+        roi_start: Where the part to be resized begins.
+        roi_end: Where it ends; before its start turns the axis round.
+        roi_relative: Whether that part is told as shares.
+        interp_type: The filter, linear when left out.
+        min_filter: The filter for making smaller.
+        mag_filter: The filter for making larger.
+        antialias: Widen the filter when making smaller so that nothing is left out.
+        dtype: Type of the result: that of `data`, or FLOAT.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        sizes: _Floats | None = None,
+        scales: _Floats | None = None,
+        axes: _Ints | None = None,
+        axis_names: str | None = None,
+        mode: Literal["default", "stretch", "not_larger", "not_smaller"] = "default",
+        alignment: _Floats | None = None,
+        size_rounding: Literal["round", "truncate", "ceil"] = "round",
+        max_size: _Floats | None = None,
+        subpixel_scale: bool = True,
+        roi_start: _Floats | None = None,
+        roi_end: _Floats | None = None,
+        roi_relative: bool = False,
+        interp_type: DALIInterpType | None = None,
+        min_filter: DALIInterpType | None = None,
+        mag_filter: DALIInterpType | None = None,
+        antialias: bool = True,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        image_type: object = None,
+        minibatch_size: object = None,
+        preserve: object = None,
+        temp_buffer_hint: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        sizes: _Floats | _Node | None = None,
+        scales: _Floats | _Node | None = None,
+        alignment: _Floats | _Node | None = None,
+        roi_start: _Floats | _Node | None = None,
+        roi_end: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Transpose(OperatorClass):
     """Reorder the axes.
 
@@ -1065,8 +2448,7 @@ class WarpAffine(OperatorClass):
     """Move pictures by an affine matrix: rotate, scale, shear and shift in one pass.
 
     Args:
-        matrix: 2 x 3 numbers in the order x, y (3 x 4 for volumes); places are counted from the corner of the first
-            pixel.
+        matrix: 2 x 3 numbers in the order x, y (3 x 4 for volumes); places are counted from the first pixel's corner.
         inverse_map: Whether the matrix maps places of the result to places of `data`, or the other way round.
         size: Height and width of the result (depth before them for volumes), those of `data` when left out.
         fill_value: What lies outside of `data`; its edge is repeated when left out.
@@ -1104,8 +2486,70 @@ class WarpAffine(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Zeros(OperatorClass):
+    """Give an array of zeros.
+
+    Args:
+        shape: The shape; a single number when left out.
+        dtype: Type of the elements.
+        layout: Names of the axes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        shape: _Ints | None = None,
+        dtype: DALIDataType = DALIDataType.INT32,
+        layout: str | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *,
+        shape: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> DataNode: ...
+
+class ZerosLike(OperatorClass):
+    """Give an array of zeros like another.
+
+    Args:
+        dtype: Another type.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data_like: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class CoinFlip(random.CoinFlip):
     """An older name of `ops.random.CoinFlip`."""
+
+class CropCastPermute(CropMirrorNormalize):
+    """An older name of `ops.CropMirrorNormalize`."""
 
 class FileReader(readers.File):
     """An older name of `ops.readers.File`."""
@@ -1136,6 +2580,12 @@ class ImageDecoderSlice(decoders.ImageSlice):
 
 class NormalDistribution(random.Normal):
     """An older name of `ops.random.Normal`."""
+
+class NormalizePermute(CropMirrorNormalize):
+    """An older name of `ops.CropMirrorNormalize`."""
+
+class TransformTranslation(transforms.Translation):
+    """An older name of `ops.transforms.Translation`."""
 
 class Uniform(random.Uniform):
     """An older name of `ops.random.Uniform`."""
