@@ -43,6 +43,7 @@ api: $(VENV)/installed.stamp ## write what is derived from the operators: stubs 
 	@$(PY) scripts/write_api.py
 
 docs: api ## write the generated pages of docs/
+	@$(PY) scripts/gallery.py
 
 bench: $(VENV)/test.stamp ## measure beside DALI, tf.data and torch
 	@$(PY) benchmarks/run.py $(ARGS)

@@ -2,7 +2,7 @@
 
     python benchmarks/soak.py --minutes 60
 
-Every epoch must have its exact length and name exactly the damaged files. Every tenth one is begun by a new pipeline from
+Every epoch must have its exact length and name exactly the damaged files. Every tenth is begun by a new pipeline from
 a saved state. The last line of output is JSON; the exit code is 1 where an epoch was wrong.
 """
 

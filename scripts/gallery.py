@@ -1,4 +1,4 @@
-"""Show every operator that makes pictures on one drawn picture: docs/gallery, one PNG each and a page with all of them."""
+"""Show on one drawn picture what every operator that makes pictures does: docs/gallery, a PNG each and a page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gallery_examples import EXAMPLES, EXTRAS, HEIGHT, WIDTH, chart
+from gallery_chart import HEIGHT, WIDTH, chart
+from gallery_examples import EXAMPLES, EXTRAS
 from PIL import Image, ImageDraw, ImageFont
 
 from pixelmill.operators.declare import public_operators
@@ -21,7 +22,7 @@ TARGET = ROOT / "docs" / "gallery"
 
 GAP, CAPTION, FONT_SIZE = 8, 20, 11
 BACKGROUND, EMPTY, TEXT = (255, 255, 255), (236, 236, 234), (70, 70, 68)
-COLOURS = 200  # in a PNG
+LARGE = 40_000  # bytes; what is larger gets along with 256 colours
 
 
 def panel(picture: np.ndarray[Any, Any]) -> Image.Image:
@@ -53,11 +54,17 @@ def side_by_side(pictures: list[np.ndarray[Any, Any]], caption: str) -> bytes:
     sheet = Image.new("RGB", (width, HEIGHT + CAPTION), BACKGROUND)
     for place, picture in enumerate(pictures):
         sheet.paste(panel(picture), (place * (WIDTH + GAP), 0))
-    font = ImageFont.load_default(FONT_SIZE)
-    ImageDraw.Draw(sheet).text((width / 2, HEIGHT + CAPTION / 2 + 1), caption, fill=TEXT, font=font, anchor="mm")
+    font, draw = ImageFont.load_default(FONT_SIZE), ImageDraw.Draw(sheet)
+    if draw.textlength(caption, font) > width:
+        raise ValueError(f"the caption does not fit below the pictures: {caption}")
+    draw.text((width / 2, HEIGHT + CAPTION / 2 + 1), caption, fill=TEXT, font=font, anchor="mm")
+    png = _png(sheet)
+    return png if len(png) <= LARGE else _png(sheet.quantize(256, dither=Image.Dither.NONE))
+
+
+def _png(image: Image.Image) -> bytes:
     stored = io.BytesIO()
-    palette = sheet.quantize(COLOURS, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    palette.save(stored, "PNG", optimize=True)
+    image.save(stored, "PNG", optimize=True)
     return stored.getvalue()
 
 
@@ -95,8 +102,8 @@ def page() -> str:
     lines = [
         "# Gallery",
         "",
-        "What each operator that makes pictures does to one of them: before on the left, after on the right. Written by",
-        "`make docs` (scripts/gallery.py); all arguments of the operators are in [operators.md](../operators.md).",
+        "What each operator that makes pictures does to one of them: before on the left, after on the right.",
+        "`make docs` writes this page (scripts/gallery.py); [operators.md](../operators.md) has all arguments.",
         "",
         "| operator | | what it does |",
         "|---|---|---|",

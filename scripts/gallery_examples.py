@@ -1,73 +1,30 @@
-"""What the gallery shows: the picture, and for each operator the arguments that show best what it does."""
+"""What the gallery shows: for each operator the arguments that show best what it does."""
 
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from gallery_chart import HEIGHT, WIDTH, Picture
+from PIL import Image
 
 import pixelmill.experimental.dynamic as pmd
-from pixelmill import Pipeline, auto_aug, fn, mixing, types
-
-WIDTH, HEIGHT = 200, 150
-FINE = 4  # the picture is drawn this much larger, so that its edges are smooth
-Picture = np.ndarray[Any, Any]
-
-SKY = (110, 165, 225), (220, 230, 240)
-# Colour, and corners in the order x, y.
-POLYGONS = (
-    ((116, 132, 160), (0, 92, 40, 52, 78, 88, 112, 44, 160, 96, 200, 72, 200, 150, 0, 150)),
-    ((240, 244, 250), (100, 56, 112, 44, 122, 55, 116, 58, 110, 55)),
-    ((92, 148, 84), (0, 104, 60, 90, 130, 100, 200, 92, 200, 150, 0, 150)),
-    ((204, 186, 150), (84, 150, 104, 98, 112, 98, 128, 150)),
-    ((214, 92, 70), (26, 80, 66, 80, 66, 116, 26, 116)),
-    ((110, 58, 52), (20, 82, 46, 60, 72, 82)),
-    ((84, 52, 40), (40, 96, 52, 96, 52, 116, 40, 116)),
-    ((250, 240, 190), (29, 86, 38, 86, 38, 95, 29, 95)),
-    ((250, 240, 190), (54, 86, 63, 86, 63, 95, 54, 95)),
-    ((104, 74, 48), (150, 88, 156, 88, 156, 120, 150, 120)),
-)
-ELLIPSES = (
-    ((255, 214, 90), (150, 12, 180, 42)),
-    ((52, 110, 62), (136, 58, 170, 98)),
-    ((78, 140, 80), (142, 66, 158, 82)),
-)
-PATCHES = ((200, 40, 40), (40, 160, 60), (50, 70, 190), (230, 200, 40), (190, 60, 160), (40, 180, 190))
-
-
-def chart() -> Picture:
-    """Draw the picture: things with edges, fine lines, writing, colours and shades of grey."""
-    sheet = Image.new("RGB", (WIDTH * FINE, HEIGHT * FINE))
-    draw = ImageDraw.Draw(sheet)
-    for y in range(HEIGHT * FINE):
-        share = y / (HEIGHT * FINE)
-        colour = tuple(int(a + share * (b - a)) for a, b in zip(*SKY, strict=True))
-        draw.line([(0, y), (WIDTH * FINE, y)], fill=colour)
-    for colour, corners in POLYGONS:
-        draw.polygon([FINE * place for place in corners], fill=colour)
-    for colour, box in ELLIPSES:
-        draw.ellipse([FINE * place for place in box], fill=colour)
-    for number in range(9):
-        angle = math.radians(200 + 17.5 * number)
-        end = 182 + 16 * math.cos(angle), 118 + 16 * math.sin(angle)
-        draw.line([FINE * place for place in (182, 118, *end)], fill=(30, 30, 34), width=FINE - 1)
-    for number, colour in enumerate(PATCHES):
-        draw.rectangle([FINE * place for place in (4 + 14 * number, 132, 17 + 14 * number, 146)], fill=colour)
-    for number in range(8):
-        grey = (number * 255 // 7,) * 3
-        draw.rectangle([FINE * place for place in (96 + 12 * number, 132, 108 + 12 * number, 146)], fill=grey)
-    draw.text((6 * FINE, 4 * FINE), "pixelmill", font=ImageFont.load_default(13 * FINE), fill=(34, 48, 84))
-    return np.asarray(sheet.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS))
+from pixelmill import Pipeline, fn, mixing, types
+from pixelmill.auto_aug import auto_augment, rand_augment, trivial_augment
 
 
 @dataclass(frozen=True)
 class Example:
-    """How an operator is shown: the arguments as they are written, and the picture that comes out."""
+    """How an operator is shown.
+
+    Attributes:
+        text: The arguments as they are written.
+        make: Makes the picture behind the operator from that before it.
+    """
 
     text: str
     make: Callable[[Picture], Any]
@@ -75,36 +32,41 @@ class Example:
 
 @dataclass(frozen=True)
 class Extra:
-    """Something beside the operators: how it is called, what it does, and the pictures that come out."""
+    """Something beside the operators.
+
+    Attributes:
+        text: How it is called.
+        summary: What it does.
+        make: Makes all pictures that are shown.
+    """
 
     text: str
     summary: str
     make: Callable[[Picture], list[Any]]
 
 
-def _called(name: str) -> Callable[..., Any]:
+# Operators that give no pictures, by family and by name; a test demands that every operator is here or shown.
+NO_PICTURE_FAMILIES = {"random", "readers", "reductions", "segmentation", "transforms"}
+NO_PICTURES = {
+    *("batch_permutation", "bb_flip", "bbox_paste", "bbox_rotate", "box_encoder", "cast", "cast_like", "constant"),
+    *("coord_flip", "coord_transform", "copy", "element_extract", "expand_dims", "external_source", "full"),
+    *("full_like", "get_property", "one_hot", "ones", "ones_like", "peek_image_shape", "permute_batch"),
+    *("python_function", "random_bbox_crop", "random_crop_generator", "reinterpret", "reshape", "roi_random_crop"),
+    *("shapes", "squeeze", "stack", "zeros", "zeros_like"),
+}
+
+
+def _called(name: str) -> Any:
     place: Any = pmd
     for part in name.split("."):
         place = getattr(place, part)
-    return place  # type: ignore[no-any-return]
+    return place
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, list):
-        return f"({', '.join(map(str, value))})"
+        return f"({', '.join(map(str, value))})" if len(value) > 1 else str(value[0])
     return value.name if hasattr(value, "name") else str(value)
-
-
-def _with(name: str, *, first: Callable[[Picture], Any] | None = None, **arguments: Any) -> tuple[str, Example]:
-    """Show an operator that takes a picture and constants."""
-    text = ", ".join(f"{key}={_shown(value)}" for key, value in arguments.items())
-
-    def make(picture: Picture) -> Any:
-        data = pmd.tensor(picture, layout="HWC") if first is None else first(picture)
-        made = _called(name)(data, **arguments, **({"rng": pmd.RNG(5)} if name in DRAWING else {}))
-        return np.asarray(made[0] if isinstance(made, tuple) else made)
-
-    return name, Example(text, make)
 
 
 def _jpeg(picture: Picture) -> bytes:
@@ -113,6 +75,140 @@ def _jpeg(picture: Picture) -> bytes:
     return stored.getvalue()
 
 
-DRAWING = {"random_resized_crop", "decoders.image_random_crop"} | {
-    f"noise.{kind}" for kind in ("gaussian", "salt_and_pepper", "shot")
+def _small(picture: Picture) -> Any:
+    return pmd.tensor(picture[20:130, 10:150], layout="HWC")
+
+
+def _with(name: str, first: Callable[[Picture], Any] | None = None, **arguments: Any) -> tuple[str, Example]:
+    """Show an operator that takes a picture and constants, with the same draws each time."""
+    text = ", ".join(f"{key}={_shown(value)}" for key, value in arguments.items())
+
+    def make(picture: Picture) -> Any:
+        data = pmd.tensor(picture, layout="HWC") if first is None else first(picture)
+        return np.asarray(_called(name)(data, rng=pmd.RNG(5), **arguments))
+
+    return name, Example(text, make)
+
+
+def _filter(picture: Picture) -> Any:
+    kernel = np.array([[0, -1, 0], [-1, 5, -1], [0, -1, 0]], np.float32)
+    return np.asarray(pmd.filter(pmd.tensor(picture, layout="HWC"), kernel))
+
+
+def _cat(picture: Picture) -> Any:
+    return np.asarray(pmd.cat(picture, np.ascontiguousarray(picture[:, ::-1]), axis=1))
+
+
+def _lookup(picture: Picture) -> Any:
+    values = [value // 64 * 85 for value in range(256)]
+    return np.asarray(pmd.lookup_table(picture, keys=list(range(256)), values=values, dtype=types.UINT8))
+
+
+def _mosaic(picture: Picture) -> Any:
+    half = np.array([[0, 0], [0, WIDTH // 2], [HEIGHT // 2, 0], [HEIGHT // 2, WIDTH // 2]])
+    starts = np.array([[10, 80], [40, 0], [60, 90], [75, 20]])
+    parts = {"in_anchors": starts, "out_anchors": half, "shapes": np.full((4, 2), (HEIGHT // 2, WIDTH // 2))}
+    arguments = {key: pmd.batch([value.astype(np.int32)]) for key, value in parts.items()}
+    ids = pmd.batch([np.zeros(4, np.int32)])
+    made = pmd.multi_paste(pmd.batch([picture], layout="HWC"), in_ids=ids, output_size=[HEIGHT, WIDTH], **arguments)
+    return np.asarray(made.tensors[0])
+
+
+EXAMPLES: dict[str, Example] = dict(
+    (
+        _with("brightness", brightness=1.5),
+        _with("brightness_contrast", brightness=0.8, contrast=1.6),
+        ("cat", Example("mirrored, axis=1", _cat)),
+        _with("clahe", tiles_x=4, tiles_y=4, clip_limit=4.0),
+        _with("color_space_conversion", image_type=types.RGB, output_type=types.GRAY),
+        _with("color_twist", brightness=1.1, contrast=1.2, hue=-40, saturation=1.5),
+        _with("contrast", contrast=1.8),
+        _with("crop", crop=[90, 110], crop_pos_x=0.25, crop_pos_y=0.6),
+        _with("crop_mirror_normalize", crop=[130, 150], mirror=1, mean=[128], std=[64]),
+        _with("decoders.image", _jpeg),
+        _with("decoders.image_crop", _jpeg, crop=[90, 110]),
+        _with("decoders.image_random_crop", _jpeg),
+        _with("decoders.image_slice", _jpeg, start=[80, 20], end=[190, 110]),
+        _with("equalize"),
+        _with("erase", anchor=[50, 60], shape=[50, 70], fill_value=90),
+        _with("fast_resize_crop_mirror", resize_shorter=120, crop=[100, 110], mirror=1),
+        ("filter", Example("[[0, -1, 0], [-1, 5, -1], [0, -1, 0]]", _filter)),
+        _with("flip", horizontal=1),
+        _with("gaussian_blur", sigma=3.0),
+        _with("grid_mask", tile=30, ratio=0.4, angle=0.3),
+        _with("hsv", hue=40, saturation=1.4, value=0.9),
+        _with("hue", hue=90),
+        _with("jpeg_compression_distortion", quality=4),
+        _with("laplacian", window_size=5, smoothing_size=5, dtype=types.FLOAT),
+        ("lookup_table", Example("keys=range(256), values=[v // 64 * 85 ...]", _lookup)),
+        _with("median_blur", window_size=[7, 7]),
+        ("multi_paste", Example("in_ids, in_anchors, shapes, out_anchors", _mosaic)),
+        _with("noise.gaussian", stddev=30.0),
+        _with("noise.salt_and_pepper", prob=0.1),
+        _with("noise.shot", factor=30.0),
+        _with("normalize", axes=[0, 1]),
+        _with("pad", _small, axes=[0, 1], shape=[150, 200], fill_value=60),
+        _with("paste", ratio=1.5, paste_x=0.2, paste_y=0.7, fill_value=[40, 60, 110]),
+        _with("random_resized_crop", size=[150, 150]),
+        _with("resize", size=[75, 200]),
+        _with("resize_crop_mirror", resize_shorter=120, crop=[100, 110], mirror=1),
+        _with("rotate", angle=15, keep_size=True, fill_value=0),
+        _with("saturation", saturation=0.3),
+        _with("slice", start=[80, 20], end=[190, 110]),
+        _with("sphere"),
+        _with("tensor_resize", scales=[0.5, 0.8, 1]),
+        _with("transpose", perm=[1, 0, 2]),
+        _with("warp_affine", matrix=[0.9, 0.3, -30, -0.1, 1.1, 10], fill_value=0),
+        _with("water", ampl_x=6.0, ampl_y=6.0, freq_x=0.06, freq_y=0.06),
+    )
+)
+
+
+def _augmented(scheme: Callable[[Any], Any], picture: Picture) -> list[Any]:
+    """Show a picture, and what a scheme makes of it three times."""
+    pipe = Pipeline(3, 1, None, 8)
+    with pipe:
+        pipe.set_outputs(scheme(fn.external_source(source=[[picture] * 3], layout="HWC")))
+    (batch,) = pipe.run()
+    return [picture, *(np.array(batch.at(place)) for place in range(3))]
+
+
+def _mixed(mix: Callable[..., Any], picture: Picture) -> list[Any]:
+    """Show two pictures, and what becomes of each."""
+    night = 255 - picture[:, ::-1]
+    pipe = Pipeline(2, 1, None, 4)
+    with pipe:
+        images = fn.external_source(source=[[picture, night]], layout="HWC")
+        labels = fn.external_source(source=[[np.array([0], np.int32), np.array([1], np.int32)]])
+        pipe.set_outputs(mix(images, labels, alpha=4.0, num_classes=2)[0])
+    (batch,) = pipe.run()
+    return [picture, night, *(np.array(batch.at(place)) for place in range(2))]
+
+
+EXTRAS = {
+    "auto_augment": Extra(
+        "auto_aug.auto_augment.auto_augment(images)",
+        "Apply one of the 25 short sequences that AutoAugment found for ImageNet.",
+        partial(_augmented, auto_augment.auto_augment),
+    ),
+    "rand_augment": Extra(
+        "auto_aug.rand_augment.rand_augment(images, n=2, m=17)",
+        "Apply `n` of 14 augmentations, chosen for each sample, with magnitude `m`.",
+        partial(_augmented, partial(rand_augment.rand_augment, n=2, m=17)),
+    ),
+    "trivial_augment_wide": Extra(
+        "auto_aug.trivial_augment.trivial_augment_wide(images)",
+        "Apply one of 14 augmentations with a random magnitude.",
+        partial(_augmented, trivial_augment.trivial_augment_wide),
+    ),
+    "mixup": Extra(
+        "mixing.mixup(images, labels, alpha=4.0, num_classes=2)",
+        "Blend each picture with another one of its batch, and the labels alike.",
+        partial(_mixed, mixing.mixup),
+    ),
+    "cutmix": Extra(
+        "mixing.cutmix(images, labels, alpha=4.0, num_classes=2)",
+        "Replace a window of each picture by that of another one of its batch, and mix the labels by area.",
+        partial(_mixed, mixing.cutmix),
+    ),
 }

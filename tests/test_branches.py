@@ -17,6 +17,7 @@ from running import DALI, HERE, close, noise, numpy_batch
 
 import pixelmill
 from pixelmill import ArgumentError, DataError, EngineError, branches, fn, pipeline_def, types
+from pixelmill.pipeline import do_not_convert
 
 SAMPLES = 6
 FLAGS = [np.array(flag) for flag in (True, False, True, True, False, False)]
@@ -412,7 +413,7 @@ def test_a_variable_of_one_branch_only_is_refused():
 
 
 def test_do_not_convert_leaves_a_function_alone():
-    plain = branches.do_not_convert(lambda m, x, flag: m.fn.flip(x) if flag else x)
+    plain = do_not_convert(lambda m, x, flag: m.fn.flip(x) if flag else x)
 
     def graph(m, x, flag):
         return plain(m, x, flag)

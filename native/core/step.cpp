@@ -1,10 +1,11 @@
 #include "step.h"
 
 #include "codecs/jpeg.h"
+#include "codecs/jpeg_writer.h"
 
 namespace pixelmill {
 
-ThreadState::ThreadState() : jpeg(std::make_unique<JpegReader>()) {}
+ThreadState::ThreadState() : jpeg(std::make_unique<JpegReader>()), jpeg_writer(std::make_unique<JpegWriter>()) {}
 ThreadState::~ThreadState() = default;
 
 void Context::note(Note kind, const std::string& text) {

@@ -17,6 +17,7 @@
 namespace pixelmill {
 
 class JpegReader;
+class JpegWriter;
 
 // Where the outputs of a program go. `place` may be asked again for an output; the last answer counts.
 class Sink {
@@ -40,6 +41,7 @@ struct ThreadState {
     ~ThreadState();
     Arena arena;
     std::unique_ptr<JpegReader> jpeg;
+    std::unique_ptr<JpegWriter> jpeg_writer;
 };
 
 // Who the sample is: everything random is a function of this and of the operator.

@@ -107,9 +107,19 @@ template <class T>
 void copy_any(const Value& out, const Value& in) {
     if (in.ndim == 0) {
         *out.as<T>() = *in.as<T>();
-    } else {
-        copy_typed<T>(out, in, 0, 0, 0);
+        return;
     }
+    // The pixels of a row, and their channels, are one run where they are packed on both sides.
+    Value to = out, from = in;
+    while (from.ndim > 1) {
+        const int last = from.ndim - 1;
+        const int64_t run = from.shape[last];
+        if (from.stride[last] != 1 || to.stride[last] != 1 || from.stride[last - 1] != run || to.stride[last - 1] != run) break;
+        from.shape[last - 1] *= run;
+        from.stride[last - 1] = to.stride[last - 1] = 1;
+        --from.ndim;
+    }
+    copy_typed<T>(to, from, 0, 0, 0);
 }
 
 }  // namespace

@@ -216,9 +216,9 @@ def _check_arguments(spec: Operator, given: dict[str, Any]) -> dict[str, Any]:
     checked: dict[str, Any] = {}
     for name, argument in spec.arguments.items():
         value = values.get(name)
-        if argument.per_sample and isinstance(value, (np.ndarray, ArrayConstant)):
-            if np.ndim(_plain(value)) > (argument.kind in (Floats, Ints)):
-                value = as_node(value)
+        axes = np.ndim(_plain(value)) if isinstance(value, (np.ndarray, ArrayConstant)) else 0
+        if argument.per_sample and axes > (argument.kind in (Floats, Ints)):
+            value = as_node(value)
         if value is None:
             if argument.required:
                 raise ArgumentError(f"{spec.name}: {name} is missing")

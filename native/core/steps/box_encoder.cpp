@@ -1,4 +1,5 @@
 // The targets of a detector: every anchor is told which object it should find, and where.
+#include <bit>
 #include <cmath>
 
 #include "boxes.h"
@@ -24,6 +25,11 @@ class BoxEncoder : public Step {
                 anchor.high[a] = static_cast<float>(numbers[i + 2 + a]);
             }
             anchors_.push_back(anchor);
+            for (size_t a = 0; a < 2; ++a) {
+                low_[a].push_back(anchor.low[a]);
+                high_[a].push_back(anchor.high[a]);
+            }
+            volume_.push_back(anchor.volume(2));
         }
         for (size_t i = 0; i < 4; ++i) {
             mean_[i] = static_cast<float>(params.numbers("means").at(i));
@@ -39,7 +45,7 @@ class BoxEncoder : public Step {
         }
         out[0] = context.allocate(0, DType::f32, std::array<int64_t, 2>{count, 4});
         out[1] = context.allocate(1, DType::i32, std::array{count});
-        const std::vector<int64_t> matches = matched(boxes);
+        const std::vector<int32_t> matches = matched(boxes);
         for (size_t i = 0; i < anchors_.size(); ++i) {
             const int64_t match = matches[i];
             float* row = out[0].as<float>() + 4 * static_cast<int64_t>(i);
@@ -59,26 +65,51 @@ class BoxEncoder : public Step {
 
     // For each anchor the box that covers it best, or -1. The anchor that a box covers best is that box's in any case. Of
     // equals the last is taken.
-    std::vector<int64_t> matched(const std::vector<Box>& boxes) const {
-        std::vector<int64_t> best(anchors_.size(), -1);
-        std::vector<float> score(anchors_.size(), -1.0f), mine(anchors_.size());
+    std::vector<int32_t> matched(const std::vector<Box>& boxes) const {
+        const size_t count = anchors_.size();
+        std::vector<int32_t> best(count, -1);
+        std::vector<float> score(count, -1.0f), mine(count);
         for (size_t b = 0; b < boxes.size(); ++b) {
-            size_t closest = 0;
-            for (size_t i = 0; i < anchors_.size(); ++i) {
-                mine[i] = overlap_over_union(boxes[b], anchors_[i], 2);
-                if (mine[i] >= mine[closest]) closest = i;
-            }
-            if (!anchors_.empty()) mine[closest] = 2;
-            for (size_t i = 0; i < anchors_.size(); ++i) {
-                if (mine[i] < score[i]) continue;
-                score[i] = mine[i];
-                best[i] = static_cast<int64_t>(b);
+            overlaps(mine.data(), boxes[b]);
+            if (count > 0) mine[last_of_largest(mine)] = 2;
+            const auto number = static_cast<int32_t>(b);
+            for (size_t i = 0; i < count; ++i) {
+                best[i] = mine[i] < score[i] ? best[i] : number;
+                score[i] = mine[i] < score[i] ? score[i] : mine[i];
             }
         }
-        for (size_t i = 0; i < anchors_.size(); ++i) {
+        for (size_t i = 0; i < count; ++i) {
             if (!(score[i] > criteria_)) best[i] = -1;
         }
         return best;
+    }
+
+    // None is negative, so their bits are ordered as they are.
+    static size_t last_of_largest(const std::vector<float>& numbers) {
+        int32_t largest = 0;
+        for (float number : numbers) {
+            const auto bits = std::bit_cast<int32_t>(number);
+            largest = bits > largest ? bits : largest;
+        }
+        size_t last = numbers.size() - 1;
+        while (std::bit_cast<int32_t>(numbers[last]) != largest && last > 0) --last;
+        return last;
+    }
+
+    // Overlap over union of a box with all anchors; a loop that the compiler makes vectors of.
+    void overlaps(float* __restrict__ out, Box box) const {
+        const float volume = box.volume(2), x0 = box.low[0], y0 = box.low[1], x1 = box.high[0], y1 = box.high[1];
+        const float *left = low_[0].data(), *top = low_[1].data(), *right = high_[0].data(), *bottom = high_[1].data();
+        const float* volumes = volume_.data();
+        const size_t count = anchors_.size();
+        for (size_t i = 0; i < count; ++i) {
+            const float width = (x1 < right[i] ? x1 : right[i]) - (x0 > left[i] ? x0 : left[i]);
+            const float height = (y1 < bottom[i] ? y1 : bottom[i]) - (y0 > top[i] ? y0 : top[i]);
+            const float common = (width > 0 ? width : 0) * (height > 0 ? height : 0);
+            // Where nothing is shared, 0 is divided by a sum of volumes, which is not 0 but for an empty anchor.
+            const float whole = volume + volumes[i] - common;
+            out[i] = common / (whole > 0 ? whole : 1);
+        }
     }
 
     static void centred(float* row, const Box& box) {
@@ -105,6 +136,7 @@ class BoxEncoder : public Step {
 
     BoxLayout layout_;
     std::vector<Box> anchors_;
+    std::vector<float> low_[2], high_[2], volume_;  // of the anchors, side by side
     float criteria_, scale_, mean_[4], deviation_[4];
     bool offset_;
 };

@@ -189,8 +189,11 @@ class BoxRotate : public Step {
         std::vector<Box> moved;
         std::vector<int64_t> kept;
         const std::vector<Box> boxes = layout_.read(in[0]);
+        const float c = std::cos(angle), s = std::sin(angle);
+        moved.reserve(boxes.size());
+        kept.reserve(boxes.size());
         for (size_t i = 0; i < boxes.size(); ++i) {
-            Box box = rotated(boxes[i], angle, source, canvas);
+            Box box = rotated(boxes[i], c, s, source, canvas);
             if (!clipped(box, canvas)) continue;
             moved.push_back(normalized_ ? shares(box, canvas) : box);
             kept.push_back(static_cast<int64_t>(i));
@@ -200,8 +203,7 @@ class BoxRotate : public Step {
     }
 
    private:
-    Box rotated(const Box& box, float angle, const int64_t* source, const int64_t* canvas) const {
-        const float c = std::cos(angle), s = std::sin(angle);
+    Box rotated(const Box& box, float c, float s, const int64_t* source, const int64_t* canvas) const {
         float edge[2][2], size[2];  // of the box from the centre of the picture, in pixels
         for (int a = 0; a < 2; ++a) {
             size[a] = static_cast<float>(source[a]);

@@ -115,12 +115,11 @@ class CoordFlip : public Step {
             sum[d] = 2.0f * static_cast<float>(in[4 + which].number());
         }
         out[0] = context.allocate(0, DType::f32, std::array{x.shape[0], width});
-        auto* to = out[0].as<float>();
-        for (int64_t i = 0; i < x.shape[0]; ++i) {
-            for (int64_t d = 0; d < width; ++d) {
-                const float value = x.as<float>()[i * x.stride[0] + d * x.stride[1]];
-                *to++ = flips[static_cast<size_t>(d)] ? sum[static_cast<size_t>(d)] - value : value;
-            }
+        copy_elements(out[0], x);
+        for (int64_t d = 0; d < width; ++d) {
+            if (!flips[static_cast<size_t>(d)]) continue;
+            auto* at = out[0].as<float>() + d;
+            for (int64_t i = 0; i < x.shape[0]; ++i, at += width) *at = sum[static_cast<size_t>(d)] - *at;
         }
     }
 

@@ -1,5 +1,6 @@
-// A filter of two dimensions that comes as data.
+// Filters of two dimensions: one that comes as data, and the median.
 #include "../kernels/convert.h"
+#include "../kernels/median.h"
 #include "filtered_axes.h"
 #include "pictures.h"
 #include "steps.h"
@@ -84,8 +85,39 @@ class FilterStep : public Step {
     bool valid_;
 };
 
+// in: x, window_size
+class MedianBlur : public Step {
+   public:
+    explicit MedianBlur(const Params& params) : layout_(params.text("layout")) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const Value& x = in[0];
+        const FilteredAxes axes(x, layout_, "median_blur");
+        require_type(x, {DType::u8, DType::i8, DType::u16, DType::i16, DType::u32, DType::i32, DType::f32}, "median_blur");
+        if (axes.count != 2) throw Fault(FaultKind::argument, "median_blur: two axes of space are needed, got " + describe(x));
+        const int64_t height = window(in[1], 0), width = window(in[1], 1);
+        out[0] = context.allocate(0, x.dtype, shape_of(x));
+        if (x.elements() == 0) return;
+        const Value source = axes.rows_packed(x) ? x : packed(context, x);
+        for (int64_t i = 0; i < axes.pictures; ++i) {
+            median_blur(axes.raster(out[0], i), axes.raster(source, i), height, width, context.thread.arena);
+        }
+    }
+
+   private:
+    static int64_t window(const Value& sizes, int axis) {
+        const auto size = static_cast<int64_t>(number_of_axis(sizes, axis, 2, "median_blur: window_size"));
+        if (size >= 1 && size <= largest_window && size % 2 == 1) return size;
+        throw Fault(FaultKind::argument, "median_blur: window_size must be odd and from 1 to " + std::to_string(largest_window) +
+                                             ", got " + std::to_string(size));
+    }
+    static constexpr int64_t largest_window = 255;
+    std::string layout_;
+};
+
 }  // namespace
 
 std::unique_ptr<Step> make_filter(const Params& params) { return std::make_unique<FilterStep>(params); }
+std::unique_ptr<Step> make_median_blur(const Params& params) { return std::make_unique<MedianBlur>(params); }
 
 }  // namespace pixelmill

@@ -75,10 +75,10 @@ class Runs {
     std::vector<int32_t> begins_;
 };
 
-// Where a row lies along the axes before the last.
-Extents place_of(int64_t row, const Value& mask) {
+// Where a row lies along the axes before `last`.
+Extents place_of(int64_t row, const Value& mask, int last) {
     Extents place{};
-    for (int d = mask.ndim - 2; d >= 0; --d) {
+    for (int d = last - 1; d >= 0; --d) {
         place[static_cast<size_t>(d)] = row % mask.shape[static_cast<size_t>(d)];
         row /= mask.shape[static_cast<size_t>(d)];
     }
@@ -98,7 +98,8 @@ void widen(Object& object, const Extents& place, const Run& run, int last) {
 }  // namespace
 
 std::vector<Object> find_objects(const Value& mask, int64_t background) {
-    const int last = mask.ndim - 1;
+    int last = mask.ndim - 1;
+    while (last > 0 && mask.shape[static_cast<size_t>(last)] == 1) --last;  // a channel makes no runs
     const int64_t length = mask.shape[static_cast<size_t>(last)], rows = mask.elements() == 0 ? 0 : mask.elements() / length;
     if (mask.elements() >= int64_t{1} << 31) throw Fault(FaultKind::too_large, "a mask of 2^31 pixels or more");
     Runs runs;
@@ -111,7 +112,7 @@ std::vector<Object> find_objects(const Value& mask, int64_t background) {
         }
     });
     for (int64_t row = 0; row < rows; ++row) {
-        const Extents place = place_of(row, mask);
+        const Extents place = place_of(row, mask, last);
         int64_t step = 1;
         for (int d = last - 1; d >= 0; --d) {
             if (place[static_cast<size_t>(d)] > 0) runs.join(row, row - step);
@@ -121,11 +122,12 @@ std::vector<Object> find_objects(const Value& mask, int64_t background) {
     std::vector<Object> objects;
     std::unordered_map<int32_t, size_t> known;
     for (int64_t row = 0; row < rows; ++row) {
-        const Extents place = place_of(row, mask);
+        const Extents place = place_of(row, mask, last);
         for (int32_t i = runs.begin(row); i < runs.begin(row + 1); ++i) {
             const auto [found, fresh] = known.try_emplace(runs.root(i), objects.size());
             if (fresh) {
                 Object object{runs.run(i).label, place, {}};
+                for (int d = last + 1; d < mask.ndim; ++d) object.high[static_cast<size_t>(d)] = 1;
                 object.low[static_cast<size_t>(last)] = runs.run(i).first;
                 objects.push_back(object);
             }

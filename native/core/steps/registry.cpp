@@ -89,6 +89,12 @@ std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
         {"gaussian_blur", make_gaussian_blur},
         {"laplacian", make_laplacian},
         {"filter", make_filter},
+        {"median_blur", make_median_blur},
+        {"equalize", make_equalize},
+        {"clahe", make_clahe},
+        {"jpeg_distortion", make_jpeg_distortion},
+        {"sphere", make_sphere},
+        {"water", make_water},
     };
     const auto found = factories.find(kind);
     if (found == factories.end()) throw std::logic_error("there is no step '" + kind + "'");

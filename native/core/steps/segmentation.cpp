@@ -1,5 +1,6 @@
 // Draws from masks, and choices among polygons.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -188,6 +189,17 @@ class RandomPixel : public Step {
         return with_type(mask.dtype, [&](auto zero) -> int64_t {
             using T = decltype(zero);
             const auto* pixels = mask.as<const T>();
+            if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, bool>) {
+                const auto* bytes = reinterpret_cast<const uint8_t*>(pixels);
+                if (value.present() && (value.number() < 0 || value.number() > 255)) return -1;
+                const auto wanted = value.present() ? static_cast<uint8_t>(value.number()) : uint8_t{0};
+                if (value.present()) return nth(draws, mask.elements(), [=](int64_t i) { return bytes[i] == wanted; });
+                const double above = std::floor(static_cast<float>(threshold.number()));
+                if (above >= 0 && above < 255) {
+                    const auto bound = static_cast<uint8_t>(above);
+                    return nth(draws, mask.elements(), [=](int64_t i) { return bytes[i] > bound; });
+                }
+            }
             if (value.present()) {
                 const auto wanted = value.number();
                 return nth(draws, mask.elements(), [=](int64_t i) { return convert<double>(pixels[i]) == wanted; });
@@ -197,16 +209,26 @@ class RandomPixel : public Step {
         });
     }
 
+    // Draws among the pixels that pass a test. They are counted in blocks, which the compiler makes vectors of.
     template <class Test>
     static int64_t nth(Stream& draws, int64_t pixels, Test&& test) {
-        int64_t count = 0;
-        for (int64_t i = 0; i < pixels; ++i) count += test(i) ? 1 : 0;
-        if (count == 0) return -1;
-        int64_t left = draws.below(count);
-        for (int64_t i = 0; i < pixels; ++i) {
-            if (test(i) && left-- == 0) return i;
+        constexpr int64_t block = 128;  // as many as a byte can count
+        const auto counted = [&](int64_t from) {
+            uint8_t count = 0;
+            const int64_t to = std::min(from + block, pixels);
+            for (int64_t i = from; i < to; ++i) count = static_cast<uint8_t>(count + (test(i) ? 1 : 0));
+            return int64_t{count};
+        };
+        int64_t total = 0;
+        for (int64_t from = 0; from < pixels; from += block) total += counted(from);
+        if (total == 0) return -1;
+        int64_t left = draws.below(total), from = 0;
+        for (int64_t count = counted(0); left >= count; count = counted(from)) {
+            left -= count;
+            from += block;
         }
-        return -1;
+        while (!test(from) || left-- > 0) ++from;
+        return from;
     }
 
     uint64_t key_;

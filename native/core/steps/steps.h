@@ -50,6 +50,8 @@ StepFactory make_concatenate, make_full, make_one_hot, make_look_up, make_cast_l
 // colour.cpp
 StepFactory make_brightness_contrast, make_colour_twist, make_colour_space;
 // blur.cpp, filter.cpp
-StepFactory make_gaussian_blur, make_laplacian, make_filter;
+StepFactory make_gaussian_blur, make_laplacian, make_filter, make_median_blur;
+// levels.cpp, distort.cpp
+StepFactory make_equalize, make_clahe, make_jpeg_distortion, make_sphere, make_water;
 
 }  // namespace pixelmill

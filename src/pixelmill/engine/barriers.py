@@ -21,8 +21,11 @@ Data = Array | list[Array]
 class Who(Protocol):
     """The samples of a batch."""
 
-    epochs: Array
-    numbers: Array
+    @property
+    def epochs(self) -> Array: ...
+
+    @property
+    def numbers(self) -> Array: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +136,7 @@ class _Draws:
 
 
 def _batch_moments(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
-    """Join counts, means and sums of squared distances of all samples to a mean and an inverse deviation for the batch."""
+    """Join counts, means and sums of squared distances of the samples to a mean and an inverse deviation for all."""
     counts, means, squares = (_present(data) for data in inputs[:3])
     if len({mean.shape for mean in means}) > 1:
         shapes = sorted({mean.shape for mean in means})
@@ -154,7 +157,8 @@ def inverse_deviation(squares: Array, number: int, params: Mapping[str, Any]) ->
     if degrees <= 0 and epsilon == 0:
         return np.zeros_like(squares)
     variance = (squares / degrees if degrees > 0 else np.zeros_like(squares)) + epsilon
-    return np.divide(scale, np.sqrt(variance), out=np.zeros_like(squares), where=variance != 0)
+    inverse: Array = np.divide(scale, np.sqrt(variance), out=np.zeros_like(squares), where=variance != 0)
+    return inverse
 
 
 def _present(data: Data | None) -> Data:

@@ -41,6 +41,7 @@ __all__ = [
     "crop",
     "decoders",
     "erase",
+    "effects",
     "filters",
     "generic",
     "geometry",

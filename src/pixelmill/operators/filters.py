@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pixelmill.errors import ArgumentError
+from pixelmill.operators.crop import image_layout
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.program import step
 from pixelmill.types import DALIDataType
@@ -165,3 +166,21 @@ def filter(
 
 
 operator("experimental.filter")(filter)
+
+
+LARGEST_MEDIAN = 255
+
+
+@operator("experimental.median_blur", aliases=("MedianBlur",))
+def median_blur(data: Tensor, *, window_size: PerSample[Ints] = [3, 3]) -> Tensor:  # noqa: B006 - never changed
+    """Replace every pixel by the median of its neighbours; beyond the edges the outermost pixels are repeated.
+
+    Args:
+        data: Pictures.
+        window_size: Height and width of the neighbourhood, odd and up to 255; one number for both.
+    """
+    if data.layout and len(space("experimental.median_blur", data.layout)) != 2:
+        raise ArgumentError(f"experimental.median_blur: two axes of space are needed, got {data.layout}")
+    check_window("experimental.median_blur", "window_size", window_size, data.layout or "HWC", 1, LARGEST_MEDIAN)
+    layout = image_layout(data.layout)
+    return step("median_blur", data, window_size, gives=layout, layout=layout)

@@ -63,9 +63,7 @@ def normalize(
     return result if dtype == FLOAT else step("cast", result, dtype=int(dtype), gives=data.layout)
 
 
-def _check(
-    mean: Tensor | None, stddev: Tensor | None, axes: list[int] | None, *, batch: bool, dtype: DALIDataType
-) -> None:
+def _check(mean: Any, stddev: Any, axes: list[int] | None, *, batch: bool, dtype: DALIDataType) -> None:
     if dtype == BOOL:
         raise ArgumentError(f"{NAME}: dtype must be a number type, got {dtype.name}")
     if axes == []:
@@ -88,7 +86,7 @@ def _single(value: Tensor) -> Tensor:
 
 
 def _of_sample(
-    data: Tensor, mean: Tensor | None, stddev: Tensor | None, axes: list[int] | None, spread: dict[str, Any]
+    data: Tensor, mean: Any, stddev: Any, axes: list[int] | None, spread: dict[str, Any]
 ) -> tuple[Tensor, Tensor]:
     guide = next((value for value in (mean, stddev) if value is not None and not _is_number(value)), None)
     along: dict[str, Any] = {"axes": axes or [], "all": axes is None, "keep_dims": True, "name": NAME}
@@ -104,7 +102,7 @@ def _of_sample(
 
 
 def _of_batch(
-    data: Tensor, mean: Tensor | None, stddev: Tensor | None, axes: list[int] | None, spread: dict[str, Any]
+    data: Tensor, mean: Any, stddev: Any, axes: list[int] | None, spread: dict[str, Any]
 ) -> tuple[Tensor, Tensor]:
     if _is_number(mean) and _is_number(stddev):
         return _of_sample(data, mean, stddev, axes, spread)

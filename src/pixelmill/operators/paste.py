@@ -10,8 +10,8 @@ from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.geometry import fixed
-from pixelmill.operators.program import constant, step
-from pixelmill.operators.regions import paste_batch
+from pixelmill.operators.program import constant, step, steps
+from pixelmill.operators.regions import paste_batch, pick_batch
 from pixelmill.types import DALIDataType
 
 PLACES = ("in_anchors", "in_anchors_rel", "shapes", "shapes_rel", "out_anchors", "out_anchors_rel")
@@ -99,11 +99,21 @@ def multi_paste(
             raise ArgumentError(
                 f"multi_paste: {name} must be {2 * count} numbers for {count} parts, got {len(numbers)}"
             )
-    if in_ids is None:
+
+    def pasted(pictures: tuple[Tensor, ...]) -> Tensor:
         number = -1 if dtype is None else int(dtype)
-        return step("multi_paste", output_size, *given.values(), *data, gives=layout, dtype=number)
-    # A canvas needs other samples of the batch, which a program of one sample does not see.
+        return step("multi_paste", output_size, *given.values(), *pictures, gives=layout, dtype=number)
+
+    if in_ids is None:
+        return pasted(data)
+    # A canvas needs other samples of the batch, which a program of one sample does not see. They are handed to it where it
+    # is known how many there are; else the whole work is done in between.
+    if count is None:
+        count = next((len(numbers) // 2 for value in given.values() if len(numbers := fixed(value) or []) > 1), None)
+    if count is not None:
+        picked = steps("callback", data[0], in_ids, layouts=(layout,) * count, function=pick_batch(count), batch=True)
+        return pasted(picked)
     places = {name: value for name, value in ({"output_size": output_size} | given).items() if value is not None}
     function = paste_batch(tuple(places))
-    pasted = step("callback", data[0], in_ids, *places.values(), gives=layout, function=function, batch=True)
-    return pasted if dtype is None else step("cast", pasted, dtype=int(dtype), gives=layout)
+    canvas = step("callback", data[0], in_ids, *places.values(), gives=layout, function=function, batch=True)
+    return canvas if dtype is None else step("cast", canvas, dtype=int(dtype), gives=layout)

@@ -28,6 +28,22 @@ def paste_batch(names: tuple[str, ...]) -> Callable[..., list[Array]]:
     return paste
 
 
+@lru_cache
+def pick_batch(count: int) -> Callable[..., list[list[Array]] | list[Array]]:
+    """Give the function that hands `count` pictures of a batch to each sample."""
+
+    def pick(pictures: list[Array], ids: list[Array]) -> list[list[Array]] | list[Array]:
+        for chosen in ids:
+            if np.size(chosen) != count:
+                raise ArgumentError(f"multi_paste: in_ids must be {count} numbers, got {np.size(chosen)}")
+        if len({picture.shape[2:] for picture in pictures}) > 1:
+            raise ArgumentError("multi_paste: pictures have different numbers of channels")
+        taken = [[_picked(pictures, int(np.ravel(chosen)[k])) for chosen in ids] for k in range(count)]
+        return taken if count > 1 else taken[0]
+
+    return pick
+
+
 def _picked(pictures: list[Array], number: int) -> Array:
     if not 0 <= number < len(pictures):
         raise ArgumentError(f"multi_paste: in_ids names sample {number} of a batch of {len(pictures)}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
 from pixelmill.operators.program import constant, step
@@ -26,9 +28,9 @@ def reshaped(
     data: Tensor,
     shape_input: Tensor | None,
     *,
-    shape: Tensor | None,
-    rel_shape: Tensor | None,
-    src_dims: Tensor | None,
+    shape: Any,
+    rel_shape: Any,
+    src_dims: Any,
     layout: str | None,
     dtype: DALIDataType | None = None,
 ) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def constant_value(
 def _filled(
     name: str,
     value: Tensor,
-    shape: Tensor | None,
+    shape: Any,
     *,
     layout: str | None = None,
     like: bool = False,
@@ -203,8 +203,8 @@ def one_hot(
 ) -> Tensor:
     """Turn class numbers into rows with one value for the class and another for all others.
 
-    Single numbers become one row. So do arrays with one element, where all samples of a batch are such and `axis` is left
-    out.
+    Single numbers become one row. So do arrays with one element, where all samples of a batch are such and `axis` is
+    left out.
 
     Args:
         data: Class numbers; one outside of the classes gives a row without a class.

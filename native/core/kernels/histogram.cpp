@@ -1,0 +1,182 @@
+#include "histogram.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "convolve.h"
+#include "simd.h"
+
+namespace pixelmill {
+
+namespace {
+
+using Counts = std::array<int32_t, 256>;
+using Table = std::array<uint8_t, 256>;
+
+// Neighbours are counted apart: often they are equal, and then one count would wait for the other.
+void count_row(Counts (&counts)[4], const uint8_t* row, int64_t width, int64_t step) {
+    int64_t x = 0;
+    for (; x + 4 <= width; x += 4) {
+        ++counts[0][row[x * step]];
+        ++counts[1][row[(x + 1) * step]];
+        ++counts[2][row[(x + 2) * step]];
+        ++counts[3][row[(x + 3) * step]];
+    }
+    for (; x < width; ++x) ++counts[0][row[x * step]];
+}
+
+Counts sum_of(const Counts (&parts)[4]) {
+    Counts counts;
+    for (size_t i = 0; i < 256; ++i) counts[i] = parts[0][i] + parts[1][i] + parts[2][i] + parts[3][i];
+    return counts;
+}
+
+// From 0 to 255, half to even: adding 2^23 leaves no room for a fraction.
+uint8_t rounded(float x) { return static_cast<uint8_t>(std::bit_cast<uint32_t>(std::min(x, 255.0f) + 0x1p23f)); }
+
+// A picture of one level stays as it is.
+Table equalizing(const Counts& counts, int64_t pixels) {
+    Table table{};
+    size_t first = 0;
+    while (counts[first] == 0) ++first;
+    if (counts[first] == pixels) {
+        table[first] = static_cast<uint8_t>(first);
+        return table;
+    }
+    const float scale = 255.0f / static_cast<float>(pixels - counts[first]);
+    int64_t sum = 0;
+    for (size_t i = first + 1; i < 256; ++i) {
+        sum += counts[i];
+        table[i] = rounded(static_cast<float>(sum) * scale);
+    }
+    return table;
+}
+
+void look_up_row(uint8_t* out, const uint8_t* in, int64_t width, int64_t to, int64_t from, const Table& table) {
+    for (int64_t x = 0; x < width; ++x) out[x * to] = table[in[x * from]];
+}
+
+// What passes the limit is dealt out to all levels evenly, the rest of it to every n-th.
+void clip(Counts& counts, int32_t limit) {
+    int32_t clipped = 0;
+    for (int32_t& count : counts) {
+        clipped += std::max(count - limit, 0);
+        count = std::min(count, limit);
+    }
+    const int32_t share = clipped / 256;
+    int32_t rest = clipped - share * 256;
+    for (int32_t& count : counts) count += share;
+    if (rest == 0) return;
+    const int32_t step = std::max(256 / rest, 1);
+    for (int32_t i = 0; i < 256 && rest > 0; i += step, --rest) ++counts[static_cast<size_t>(i)];
+}
+
+struct Grid {
+    int64_t tile_height, tile_width;
+    const Table* tables;  // down rows of `across` tiles
+};
+
+// Extents that the tiles do not divide are enlarged by mirroring; then both are, as in OpenCV.
+Grid tables_of_tiles(View<const uint8_t> in, const Tiles& tiles, Arena& arena) {
+    const bool whole = in.width % tiles.across == 0 && in.height % tiles.down == 0;
+    const int64_t width = whole ? in.width : in.width + tiles.across - in.width % tiles.across;
+    const int64_t height = whole ? in.height : in.height + tiles.down - in.height % tiles.down;
+    auto* tables = arena.take<Table>(static_cast<size_t>(tiles.down * tiles.across));
+    const Grid grid{height / tiles.down, width / tiles.across, tables};
+    const auto pixels = static_cast<int32_t>(grid.tile_height * grid.tile_width);
+    const float scale = 255.0f / static_cast<float>(pixels);
+    const auto limit = static_cast<int32_t>(static_cast<double>(tiles.clip_limit) * pixels / 256);
+    for (int64_t tile = 0; tile < tiles.down * tiles.across; ++tile) {
+        const int64_t top = tile / tiles.across * grid.tile_height, left = tile % tiles.across * grid.tile_width;
+        Counts parts[4] = {};
+        for (int64_t y = top; y < top + grid.tile_height; ++y) {
+            const uint8_t* row = in.at(border_index(y, in.height, Border::reflect_101), 0);
+            const int64_t inside = std::clamp<int64_t>(in.width - left, 0, grid.tile_width);
+            count_row(parts, row + left * in.pixel, inside, in.pixel);
+            for (int64_t x = left + inside; x < left + grid.tile_width; ++x) {
+                ++parts[0][row[border_index(x, in.width, Border::reflect_101) * in.pixel]];
+            }
+        }
+        Counts counts = sum_of(parts);
+        if (tiles.clip_limit > 0) clip(counts, std::max(limit, 1));
+        int32_t sum = 0;
+        for (size_t i = 0; i < 256; ++i) tables[tile][i] = rounded(static_cast<float>(sum += counts[i]) * scale);
+    }
+    return grid;
+}
+
+// Between which two tiles a pixel lies, and how near to the second.
+struct Between {
+    int32_t first, second;
+    float share;
+};
+
+Between between(int64_t at, int64_t extent, int64_t tiles) {
+    const float place = static_cast<float>(at) * (1.0f / static_cast<float>(extent)) - 0.5f;
+    const auto first = static_cast<int64_t>(std::floor(place));
+    return {static_cast<int32_t>(std::max<int64_t>(first, 0)), static_cast<int32_t>(std::min(first + 1, tiles - 1)),
+            place - static_cast<float>(first)};
+}
+
+}  // namespace
+
+namespace base {
+#include "histogram.inl"
+}  // namespace base
+
+#if PIXELMILL_AVX2
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace avx2 {
+#include "histogram.inl"
+}  // namespace avx2
+#pragma GCC pop_options
+#endif
+
+void equalize(View<uint8_t> out, View<const uint8_t> in) {
+    for (int64_t c = 0; c < in.channels; ++c) {
+        Counts parts[4] = {};
+        for (int64_t y = 0; y < in.height; ++y) count_row(parts, in.at(y, 0) + c * in.channel, in.width, in.pixel);
+        const Table table = equalizing(sum_of(parts), in.height * in.width);
+        for (int64_t y = 0; y < in.height; ++y) {
+            look_up_row(out.at(y, 0) + c * out.channel, in.at(y, 0) + c * in.channel, in.width, out.pixel, in.pixel, table);
+        }
+    }
+}
+
+void equalize_tiles(View<uint8_t> out, View<const uint8_t> in, const Tiles& tiles, Arena& arena) {
+    auto blend = base::blend;
+#if PIXELMILL_AVX2
+    if (simd_level() == SimdLevel::avx2) blend = avx2::blend;
+#endif
+    const Grid grid = tables_of_tiles(in, tiles, arena);
+    auto* columns = arena.take<Between>(static_cast<size_t>(in.width));
+    auto* shares = arena.take<float>(static_cast<size_t>(in.width));
+    auto* levels = arena.take<uint8_t>(static_cast<size_t>(5 * in.width));
+    uint8_t* corner[4] = {levels, levels + in.width, levels + 2 * in.width, levels + 3 * in.width};
+    uint8_t* line = levels + 4 * in.width;
+    for (int64_t x = 0; x < in.width; ++x) {
+        columns[x] = between(x, grid.tile_width, tiles.across);
+        shares[x] = columns[x].share;
+    }
+    for (int64_t y = 0; y < in.height; ++y) {
+        const Between rows = between(y, grid.tile_height, tiles.down);
+        const Table *upper = grid.tables + rows.first * tiles.across, *lower = grid.tables + rows.second * tiles.across;
+        const uint8_t* from = in.at(y, 0);
+        for (int64_t x = 0; x < in.width; ++x) {
+            const Between& column = columns[x];
+            const uint8_t level = from[x * in.pixel];
+            corner[0][x] = upper[column.first][level];
+            corner[1][x] = upper[column.second][level];
+            corner[2][x] = lower[column.first][level];
+            corner[3][x] = lower[column.second][level];
+        }
+        uint8_t* to = out.pixel == 1 ? out.at(y, 0) : line;
+        blend(to, corner, shares, rows.share, in.width);
+        for (int64_t x = 0; x < in.width && to == line; ++x) out.at(y, x)[0] = line[x];
+    }
+}
+
+}  // namespace pixelmill

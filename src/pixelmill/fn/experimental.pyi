@@ -1,0 +1,108 @@
+# Written by scripts/write_api.py from the declarations in pixelmill/operators.
+"""fn.experimental: operators as functions."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+from numpy.typing import NDArray
+from typing_extensions import TypeVar
+
+from pixelmill.graph import DataNode
+from pixelmill.types import ArrayConstant, DALIDataType, DALIInterpType, ScalarConstant
+
+_Data = TypeVar("_Data", DataNode, list[DataNode], default=DataNode)
+_Constant: TypeAlias = (
+    ScalarConstant | ArrayConstant | float | Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]
+)
+_Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
+_Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
+_Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
+
+def filter(
+    data: _Data | _Constant,
+    filter: DataNode | list[DataNode] | _Constant,
+    fill_value: DataNode | list[DataNode] | _Constant | None = None,
+    /,
+    *,
+    anchor: _Ints | _Node = (-1,),
+    border: Literal["reflect_101", "reflect_1001", "clamp", "wrap", "constant"] = "reflect_101",
+    mode: Literal["same", "valid"] = "same",
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Weigh every pixel with its neighbours by a filter of two dimensions, which is not mirrored (a correlation).
+
+    Args:
+        data: Pictures.
+        filter: The weights, rows of columns; for frames, one filter for all or one for each.
+        fill_value: What lies beyond the edges with `border="constant"`; 0 when left out.
+        anchor: The place of the filter that lies over the pixel, row and column; -1 is its middle.
+        border: What lies beyond the edges: `"reflect_101"` (dcb|abcd|cba), `"reflect_1001"` (cba|abcd|dcb), `"clamp"`
+            (aaa|abcd|ddd), `"wrap"` (bcd|abcd|abc) or `"constant"`.
+        mode: `"same"` keeps the size, `"valid"` leaves out the places where the filter passes the edges.
+        dtype: Type of the result: that of `data`, or FLOAT.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def tensor_resize(
+    data: _Data | _Constant,
+    /,
+    *,
+    sizes: _Floats | _Node | None = None,
+    scales: _Floats | _Node | None = None,
+    axes: _Ints | None = None,
+    axis_names: str | None = None,
+    mode: Literal["default", "stretch", "not_larger", "not_smaller"] = "default",
+    alignment: _Floats | _Node | None = None,
+    size_rounding: Literal["round", "truncate", "ceil"] = "round",
+    max_size: _Floats | None = None,
+    subpixel_scale: bool = True,
+    roi_start: _Floats | _Node | None = None,
+    roi_end: _Floats | _Node | None = None,
+    roi_relative: bool = False,
+    interp_type: DALIInterpType | None = None,
+    min_filter: DALIInterpType | None = None,
+    mag_filter: DALIInterpType | None = None,
+    antialias: bool = True,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    image_type: object = None,
+    minibatch_size: object = None,
+    preserve: object = None,
+    temp_buffer_hint: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Change the extents of arrays, along up to three axes that lie side by side.
+
+    Args:
+        data: Any array.
+        sizes: New extents, one for all axes or one for each.
+        scales: What the old extents are multiplied with, instead of `sizes`.
+        axes: The axes that the other arguments mean, by number; all when left out.
+        axis_names: The same by name.
+        mode: What becomes of extents that are 0, as in `resize`.
+        alignment: The point that stays where it is when a new extent is rounded: 0 the start, 1 the end; 0.5 when left
+            out.
+        size_rounding: How a new extent is brought to a whole number.
+        max_size: Upper bounds of the result.
+        subpixel_scale: Keep the exact scale where it gives a fraction of an element, instead of the exact edges.
+        roi_start: Where the part to be resized begins.
+        roi_end: Where it ends; before its start turns the axis round.
+        roi_relative: Whether that part is told as shares.
+        interp_type: The filter, linear when left out.
+        min_filter: The filter for making smaller.
+        mag_filter: The filter for making larger.
+        antialias: Widen the filter when making smaller so that nothing is left out.
+        dtype: Type of the result: that of `data`, or FLOAT.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
