@@ -42,7 +42,11 @@ ENUMERATIONS = [name for name, kind in vars(types).items() if isinstance(kind, e
 
 # What a stub may need, in the order of its import lines. A stub never runs, so typing_extensions need not be installed.
 IMPORTS = (
-    (("collections.abc", "Callable Sequence"), ("os", "PathLike"), ("typing", "Any ClassVar Literal TypeAlias overload")),
+    (
+        ("collections.abc", "Callable Sequence"),
+        ("os", "PathLike"),
+        ("typing", "Any ClassVar Literal TypeAlias overload"),
+    ),
     (("numpy.typing", "NDArray"), ("typing_extensions", "TypeVar")),
     (
         ("pixelmill.graph", "DataNode"),

@@ -19,7 +19,10 @@ def batches(draw, layout="HWC", dtype=np.uint8, channels=(1, 4), least=1, most=2
     fixed = {"C": draw(st.integers(*channels)), "F": draw(st.integers(1, 3))}
     shapes = [[fixed.get(axis) or draw(st.integers(least, most)) for axis in layout or "HWC"] for _ in range(SAMPLES)]
     seed = draw(seeds)
-    return [noise(shape, np.float32 if dtype == np.float16 else dtype, seed + i).astype(dtype) for i, shape in enumerate(shapes)]
+    return [
+        noise(shape, np.float32 if dtype == np.float16 else dtype, seed + i).astype(dtype)
+        for i, shape in enumerate(shapes)
+    ]
 
 
 def each(draw, values, dtype=np.float32):

@@ -153,7 +153,9 @@ def window(x, start, extent):
 
 
 def centred(x, height, width, y=0.5, x_=0.5):
-    start = [round_half_up(at * (side - want)) for at, side, want in zip((y, x_), x.shape, (height, width), strict=False)]
+    start = [
+        round_half_up(at * (side - want)) for at, side, want in zip((y, x_), x.shape, (height, width), strict=False)
+    ]
     return window(x, start, (height, width))
 
 
@@ -188,7 +190,9 @@ def random_part(sample, x, size):
 
 ENTRIES = {
     # Readers and sources
-    "readers.file": Entry(lambda path: fn.readers.file(files=path)[0], lambda path: np.fromfile(path, np.uint8), "paths"),
+    "readers.file": Entry(
+        lambda path: fn.readers.file(files=path)[0], lambda path: np.fromfile(path, np.uint8), "paths"
+    ),
     "external_source": Entry(lambda x: x, lambda x: x),
     "python_function": Entry(lambda x: fn.python_function(x, function=lambda a: a // 2), lambda x: x // 2),
     # Decoders
@@ -207,9 +211,7 @@ ENTRIES = {
         "files",
         draws=True,
     ),
-    "peek_image_shape": Entry(
-        lambda f: fn.peek_image_shape(f), lambda f: np.array(pillow(f).shape, np.int64), "files"
-    ),
+    "peek_image_shape": Entry(lambda f: fn.peek_image_shape(f), lambda f: np.array(pillow(f).shape, np.int64), "files"),
     # Windows and mirrors
     "crop": Entry(lambda x: fn.crop(x, crop=(1, 1), crop_pos_x=0.3), lambda x: centred(x, 1, 1, x_=0.3), empty=False),
     "slice": Entry(
@@ -230,7 +232,9 @@ ENTRIES = {
         real=1e-4,
     ),
     # Resampling
-    "resize": Entry(lambda x: fn.resize(x, size=(9, 11)), lambda x: saturated(resized(x, (9, 11))), empty=False, level=1),
+    "resize": Entry(
+        lambda x: fn.resize(x, size=(9, 11)), lambda x: saturated(resized(x, (9, 11))), empty=False, level=1
+    ),
     "resize_crop_mirror": Entry(
         lambda x: fn.resize_crop_mirror(x, size=(12, 14), crop=(6, 5), crop_pos_x=0, crop_pos_y=0, mirror=1),
         lambda x: saturated(resized(x, (12, 14))[:6, :5][:, ::-1]),
@@ -252,7 +256,11 @@ ENTRIES = {
         lambda s: fn.random.uniform(seed=SEED), lambda i, s: drawn_uniform(i), "shapes", draws=True
     ),
     "random.normal": Entry(
-        lambda s: fn.random.normal(shape=[5], seed=SEED), lambda i, s: drawn_normals(i, 5), "shapes", draws=True, real=1e-5
+        lambda s: fn.random.normal(shape=[5], seed=SEED),
+        lambda i, s: drawn_normals(i, 5),
+        "shapes",
+        draws=True,
+        real=1e-5,
     ),
     "random.coin_flip": Entry(
         lambda s: fn.random.coin_flip(shape=[9], probability=0.3, seed=SEED),
@@ -301,7 +309,9 @@ ENTRIES = {
         level=1,
     ),
     "contrast": Entry(
-        lambda x: fn.contrast(x, contrast=0.7, contrast_center=100.0), lambda x: saturated(100 + 0.7 * (x - 100.0)), level=1
+        lambda x: fn.contrast(x, contrast=0.7, contrast_center=100.0),
+        lambda x: saturated(100 + 0.7 * (x - 100.0)),
+        level=1,
     ),
     "brightness_contrast": Entry(
         lambda x: fn.brightness_contrast(x, brightness=1.2, contrast=0.7, contrast_center=100.0),

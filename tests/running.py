@@ -8,9 +8,6 @@ from types import ModuleType
 
 import numpy as np
 import nvidia.dali as dali
-import nvidia.dali.fn
-import nvidia.dali.ops
-import nvidia.dali.types
 
 import pixelmill
 

@@ -101,7 +101,9 @@ def test_views_and_simd_levels_change_nothing(name, dtype):
     on_each_level(graph, batch)
 
 
-@pytest.mark.parametrize("pair", [("RGB", "BGR"), ("BGR", "GRAY"), ("RGB", "YCbCr"), ("YCbCr", "GRAY"), ("GRAY", "YCbCr")])
+@pytest.mark.parametrize(
+    "pair", [("RGB", "BGR"), ("BGR", "GRAY"), ("RGB", "YCbCr"), ("YCbCr", "GRAY"), ("GRAY", "YCbCr")]
+)
 def test_views_and_simd_levels_change_no_colour_space(pair):
     graph = graph_of("color_space_conversion", image_type=pair[0], output_type=pair[1])
     channels = 1 if pair[0] == "GRAY" else 3

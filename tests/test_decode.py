@@ -49,7 +49,9 @@ def same(got, wanted, *, level=0):
 @pytest.mark.parametrize("options", [{}, {"progressive": True}], ids=["baseline", "progressive"])
 def test_jpeg_is_pillows_at_every_size(subsampling, options):
     whole = color(1, 33, 33)
-    sizes = [(height, width) for height, width in product(SIDES, SIDES) if (height * 7 + width) % 4 == 0 or height == 33]
+    sizes = [
+        (height, width) for height, width in product(SIDES, SIDES) if (height * 7 + width) % 4 == 0 or height == 33
+    ]
     options = {**options, "subsampling": SUBSAMPLINGS[subsampling], "quality": 85}
     files = [encode(whole.crop((0, 0, width, height)), "JPEG", **options) for height, width in sizes]
     for file, got in zip(files, decode(files), strict=True):
@@ -83,7 +85,9 @@ def test_rare_subsamplings_are_pillows(horizontal, vertical, source):
         same(got, pillow(file))
 
 
-@pytest.mark.parametrize("options", [{"restart_marker_blocks": 1}, {"restart_marker_rows": 1}, {"optimize": True}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"restart_marker_blocks": 1}, {"restart_marker_rows": 1}, {"optimize": True}], ids=str
+)
 @pytest.mark.parametrize("quality", [1, 30, 95, 100])
 def test_jpeg_variants_are_pillows(options, quality):
     file = encode(photo(4, 0, height=67, width=90), "JPEG", quality=quality, **options)
@@ -119,7 +123,23 @@ def png_rgb(samples, colour_type, depth, palette):
     return np.broadcast_to(colors, (*samples.shape[:2], 3)).astype(np.uint8)
 
 
-PNG_TYPES = [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (2, 8), (2, 16), (3, 1), (3, 2), (3, 4), (3, 8), (4, 8), (4, 16), (6, 8), (6, 16)]
+PNG_TYPES = [
+    (0, 1),
+    (0, 2),
+    (0, 4),
+    (0, 8),
+    (0, 16),
+    (2, 8),
+    (2, 16),
+    (3, 1),
+    (3, 2),
+    (3, 4),
+    (3, 8),
+    (4, 8),
+    (4, 16),
+    (6, 8),
+    (6, 16),
+]
 
 
 @pytest.mark.parametrize("interlaced", [False, True])
@@ -256,7 +276,9 @@ def test_every_window_of_a_small_picture_has_the_bits_of_the_whole(subsampling, 
     def graph(m, data, start, extent):
         return fn.decoders.image_slice(data, start, extent, axes=[0, 1])
 
-    for got, (y, x), (h, w) in zip(run(graph, [file] * len(corners), starts, extents, layouts=[""] * 3)[0], starts, extents, strict=True):
+    for got, (y, x), (h, w) in zip(
+        run(graph, [file] * len(corners), starts, extents, layouts=[""] * 3)[0], starts, extents, strict=True
+    ):
         np.testing.assert_array_equal(got, whole[y : y + h, x : x + w])
 
 

@@ -31,7 +31,9 @@ def test_every_kind_of_file_decodes_as_by_dali(colors, dtype):
 @pytest.mark.parametrize("kind", sorted(NOT_DALIS | NOT_ANY_DATA))
 def test_what_dali_refuses_decodes_here_with_its_own_channels(kind):
     def graph(m, data):
-        return m.fn.decoders.image(data, output_type=m.types.ANY_DATA), m.fn.peek_image_shape(data, image_type=m.types.ANY_DATA)
+        return m.fn.decoders.image(data, output_type=m.types.ANY_DATA), m.fn.peek_image_shape(
+            data, image_type=m.types.ANY_DATA
+        )
 
     decoded, shape = run(graph, [kinds()[kind]], layouts="")
     assert decoded[0].shape == tuple(shape[0])

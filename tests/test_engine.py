@@ -69,7 +69,9 @@ GRAPHS = {
     "random resized": lambda d: fn.random_resized_crop(image(d), size=(16, 19), seed=5),
     "resize decoder random": lambda d: fn.resize(fn.decoders.image_random_crop(d, seed=6), size=(16, 14)),
     "resize crop": lambda d: fn.crop(fn.resize(image(d), resize_shorter=24), crop=(20, 20)),
-    "resize crop flip": lambda d: fn.flip(fn.crop(fn.resize(image(d), size=(30, 40)), crop=(20, 21)), horizontal=coin()),
+    "resize crop flip": lambda d: fn.flip(
+        fn.crop(fn.resize(image(d), size=(30, 40)), crop=(20, 21)), horizontal=coin()
+    ),
     "resize flip crop": lambda d: fn.crop(fn.flip(fn.resize(image(d), size=(30, 40)), vertical=coin()), crop=(20, 21)),
     "train": lambda d: normalised(fn.random_resized_crop(image(d), size=(18, 22), seed=5), mirror=coin()),
     "train hwc": lambda d: normalised(
@@ -122,7 +124,9 @@ def test_fused_and_unfused_graphs_give_the_same_bits(name, folder):
             assert one.tobytes() == two.tobytes()
 
 
-@pytest.mark.parametrize("name", ["train", "validate", "resize crop flip", "nearest", "lanczos", "gray", "floats", "cast"])
+@pytest.mark.parametrize(
+    "name", ["train", "validate", "resize crop flip", "nearest", "lanczos", "gray", "floats", "cast"]
+)
 def test_instruction_sets_give_the_same_bits(name, folder):
     best, found = _core.simd_level(), []
     try:
@@ -144,11 +148,18 @@ CHAIN = {
         x, rel_start=[draw(shares), draw(shares)], rel_shape=[0.5, 0.5], axis_names=draw(st.sampled_from(["WH", "HW"]))
     ),
     "crop": lambda draw, x: fn.crop(
-        x, crop=(draw(sides), draw(sides)), crop_pos_x=draw(shares), out_of_bounds_policy=draw(st.sampled_from(POLICIES))
+        x,
+        crop=(draw(sides), draw(sides)),
+        crop_pos_x=draw(shares),
+        out_of_bounds_policy=draw(st.sampled_from(POLICIES)),
     ),
-    "flip": lambda draw, x: fn.flip(x, horizontal=draw(st.sampled_from([0, 1, coin()])), vertical=draw(st.integers(0, 1))),
+    "flip": lambda draw, x: fn.flip(
+        x, horizontal=draw(st.sampled_from([0, 1, coin()])), vertical=draw(st.integers(0, 1))
+    ),
     "random": lambda draw, x: fn.random_resized_crop(x, size=(draw(sides), draw(sides)), seed=draw(st.integers(0, 9))),
-    "mirror": lambda draw, x: fn.resize_crop_mirror(x, size=(30, 30), crop=(draw(sides), 9), mirror=draw(st.integers(0, 3))),
+    "mirror": lambda draw, x: fn.resize_crop_mirror(
+        x, size=(30, 30), crop=(draw(sides), 9), mirror=draw(st.integers(0, 3))
+    ),
 }
 FILTERS = [types.INTERP_NN, types.INTERP_LINEAR, types.INTERP_CUBIC, types.INTERP_TRIANGULAR]
 POLICIES = ["pad", "trim_to_shape"]
@@ -309,7 +320,9 @@ def test_a_function_works_in_the_middle_of_a_graph(folder):
     def graph(m):
         data, label = fn.readers.file(files=folder)
         picture = fn.resize(image(data), size=(12, 10))
-        inverted, mean = fn.python_function(picture, label, function=lambda x, n: (255 - x, x.mean() + n), num_outputs=2)
+        inverted, mean = fn.python_function(
+            picture, label, function=lambda x, n: (255 - x, x.mean() + n), num_outputs=2
+        )
         return fn.flip(inverted), mean, fn.flip(picture), label
 
     pipe = make(HERE, graph, batch_size=8)
@@ -402,7 +415,9 @@ def _child(pipe, queue):
 @pytest.mark.parametrize("ran_before", [False, True])
 def test_a_fork_goes_on_with_the_same_samples(folder, ran_before):
     def pipe():
-        made = make(HERE, lambda m: fn.random_resized_crop(image(fn.readers.file(files=folder)[0]), size=8), batch_size=4)
+        made = make(
+            HERE, lambda m: fn.random_resized_crop(image(fn.readers.file(files=folder)[0]), size=8), batch_size=4
+        )
         if ran_before:
             made.run()
         return made

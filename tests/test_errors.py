@@ -58,7 +58,7 @@ def sized(data, height, width):
 @pytest.mark.parametrize("progressive", [False, True])
 def test_a_jpeg_cut_anywhere_is_never_taken_for_whole(progressive):
     whole = encode(color(0, 40, 60), "JPEG", quality=90, progressive=progressive)
-    lengths = sorted({*range(0, 24), *range(24, len(whole) - 2, 37), len(whole) - 3})
+    lengths = sorted({*range(24), *range(24, len(whole) - 2, 37), len(whole) - 3})
     batch = [whole[:length] for length in lengths]
     with pytest.raises(DataError) as error:
         run(lambda m, x: fn.decoders.image(x), batch, layouts="")
@@ -107,7 +107,9 @@ def png_header(height, width):
     return np.frombuffer(bytes(samples[:8]) + png_chunk((b"IHDR", data)) + bytes(samples[33:]), np.uint8)
 
 
-@pytest.mark.parametrize("data", [sized(GOOD, 40, 0), png_header(0, 5), png_header(5, 0)], ids=["jpeg", "png", "png wide"])
+@pytest.mark.parametrize(
+    "data", [sized(GOOD, 40, 0), png_header(0, 5), png_header(5, 0)], ids=["jpeg", "png", "png wide"]
+)
 def test_a_picture_without_pixels_is_an_error(data):
     assert failure(data).kind in ("corrupt", "unsupported", "not_an_image")
 
@@ -163,7 +165,10 @@ def test_a_lossless_jpeg_is_refused_by_name():
 def test_a_tiff_that_points_to_itself_ends():
     entries = struct.pack("<H", 1) + struct.pack("<HHII", 256, 3, 1, 5) + struct.pack("<I", 8)
     start = time.monotonic()
-    assert failure(np.frombuffer(b"II*\0" + struct.pack("<I", 8) + entries, np.uint8)).kind in ("corrupt", "unsupported")
+    assert failure(np.frombuffer(b"II*\0" + struct.pack("<I", 8) + entries, np.uint8)).kind in (
+        "corrupt",
+        "unsupported",
+    )
     many = struct.pack("<H", 61457) + struct.pack("<HHII", 256, 3, 1, 5) * 61457
     failure(np.frombuffer(b"II*\0" + struct.pack("<I", 8) + many, np.uint8))
     assert time.monotonic() - start < 1
@@ -225,7 +230,14 @@ def folder(tmp_path_factory):
     root = tmp_path_factory.mktemp("mixed")
     for number in range(40):
         data = encode(np.full((12, 15, 3), 6 * number, np.uint8), "JPEG", quality=95, subsampling=0)
-        bad = {5: data[: len(data) // 2], 11: data[:0], 12: HTML, 20: sized(data, 65000, 65000), 33: data[:600], 38: data[:1]}
+        bad = {
+            5: data[: len(data) // 2],
+            11: data[:0],
+            12: HTML,
+            20: sized(data, 65000, 65000),
+            33: data[:600],
+            38: data[:1],
+        }
         kind = "PNG" if number == 7 else "JPEG"
         data = encode(np.full((12, 15, 3), 6 * number, np.uint8), kind) if number == 7 else bad.get(number, data)
         (root / f"{number:02}.jpg").write_bytes(bytes(data))
@@ -336,7 +348,9 @@ def test_a_callable_that_decides_nothing_is_an_error(folder):
         epoch(reading(folder, on_error=lambda event: None))
 
 
-@pytest.mark.parametrize(("most", "fails"), [(6, False), (5, True), (0, True), (0.15, False), (0.1, True), (None, False)])
+@pytest.mark.parametrize(
+    ("most", "fails"), [(6, False), (5, True), (0, True), (0.15, False), (0.1, True), (None, False)]
+)
 def test_more_bad_samples_than_allowed_end_the_run(folder, most, fails):
     pipe = reading(folder, on_error="skip", max_errors=most)
     if fails:

@@ -27,7 +27,9 @@ def first(batch, **options):
 # Forms
 
 
-@pytest.mark.parametrize("dtype", [str(types.to_numpy_type(t)) for t in types.DALIDataType if t not in (types.STRING, types.NO_TYPE)])
+@pytest.mark.parametrize(
+    "dtype", [str(types.to_numpy_type(t)) for t in types.DALIDataType if t not in (types.STRING, types.NO_TYPE)]
+)
 def test_elements_of_every_type_pass(dtype):
     batch = [np.arange(6).reshape(2, 3).astype(dtype), np.zeros((1, 4), dtype)]
     for got, wanted in zip(first(batch), batch, strict=True):
@@ -97,7 +99,9 @@ def test_what_cannot_be_a_batch_is_refused_in_words(batch, message):
 
 def test_samples_are_named_in_messages():
     node = lambda m: fn.external_source(source=lambda: [np.zeros(2)] * 3, name="boxes")  # noqa: E731
-    with pytest.raises(ArgumentError, match="external_source 'boxes': a batch of 3 samples is larger than batch_size 2"):
+    with pytest.raises(
+        ArgumentError, match="external_source 'boxes': a batch of 3 samples is larger than batch_size 2"
+    ):
         make(HERE, node, batch_size=2).run()
 
 
@@ -153,9 +157,7 @@ def test_a_source_is_asked_in_order_and_as_far_ahead_as_was_said():
         asked.append((info.idx_in_epoch, info.idx_in_batch, info.iteration, info.epoch_idx))
         return np.int32(info.idx_in_epoch)
 
-    pipe = make(
-        HERE, lambda m: fn.external_source(source=source, batch=False), batch_size=3, prefetch_queue_depth=2
-    )
+    pipe = make(HERE, lambda m: fn.external_source(source=source, batch=False), batch_size=3, prefetch_queue_depth=2)
     pipe.run()
     assert asked == [(i, i % 3, i // 3, 0) for i in range(6)]
     pipe.run()
@@ -276,7 +278,9 @@ def test_feeding_ahead_is_first_in_first_out():
 
 def test_the_arrays_of_a_batch_stay_until_it_is_done():
     """The source forgets what it gave at once; the core must not."""
-    graph = lambda m: fn.cast(fn.external_source(source=lambda i: [np.full(200_000, i, np.int32)] * 4), dtype=types.FLOAT)  # noqa: E731
+    graph = lambda m: fn.cast(
+        fn.external_source(source=lambda i: [np.full(200_000, i, np.int32)] * 4), dtype=types.FLOAT
+    )
     pipe = make(HERE, graph, batch_size=4, num_threads=2, prefetch_queue_depth=3)
     for number in range(20):
         assert (pipe.run()[0].as_array() == number).all()

@@ -61,10 +61,14 @@ def test_hints_about_memory_are_taken_by_every_operator():
 
 def test_hints_and_older_names_of_arguments_are_taken(tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"1")
-    fn.readers.file(files=[str(tmp_path / "a.jpg")], initial_fill=4, read_ahead=True, dont_use_mmap=True, lazy_init=True)
+    fn.readers.file(
+        files=[str(tmp_path / "a.jpg")], initial_fill=4, read_ahead=True, dont_use_mmap=True, lazy_init=True
+    )
     fn.resize(picture(), size=4, minibatch_size=3, temp_buffer_hint=1, image_type=types.RGB, preserve=True)
     fn.decoders.image(picture(), hybrid_huffman_threshold=4, split_stages=True, memory_stats=True, affine=False)
-    (crop,) = run(lambda m, x: fn.crop(x, crop=(2, 2), output_dtype=types.FLOAT, image_type=types.RGB), [noise((4, 4, 3))])
+    (crop,) = run(
+        lambda m, x: fn.crop(x, crop=(2, 2), output_dtype=types.FLOAT, image_type=types.RGB), [noise((4, 4, 3))]
+    )
     assert crop[0].dtype == np.float32
 
 

@@ -15,7 +15,20 @@ from pixelmill.operators.declare import public_operators
 
 POLICIES = ["error", "pad", "trim_to_shape"]
 LAYOUTS = ["", "HWC", "CHW", "FHWC", "FCHW", "CFHW", "DHWC", "CDHW"]
-CASTS = ["UINT8", "INT8", "UINT16", "INT16", "UINT32", "INT32", "UINT64", "INT64", "FLOAT16", "FLOAT", "FLOAT64", "BOOL"]
+CASTS = [
+    "UINT8",
+    "INT8",
+    "UINT16",
+    "INT16",
+    "UINT32",
+    "INT32",
+    "UINT64",
+    "INT64",
+    "FLOAT16",
+    "FLOAT",
+    "FLOAT64",
+    "BOOL",
+]
 SAMPLES = 3
 
 seeds = st.integers(0, 2**32 - 1)
@@ -145,7 +158,9 @@ def test_crop_refuses_what_dali_refuses(arguments):
 @st.composite
 def slice_bounds(draw, batch, axes):
     """Make one of the ways to tell a window; with `shape` and `rel_shape` also without a start."""
-    way = draw(st.sampled_from(["start end", "start shape", "rel_start rel_end", "rel_start rel_shape", "end", "rel_shape"]))
+    way = draw(
+        st.sampled_from(["start end", "start shape", "rel_start rel_end", "rel_start rel_shape", "end", "rel_shape"])
+    )
     whole = st.lists(st.integers(0, 14), min_size=len(axes), max_size=len(axes))
     share = st.lists(shares, min_size=len(axes), max_size=len(axes))
     drawn = {key: each(draw, share if key.startswith("rel") else whole, np.float32) for key in way.split()}
@@ -244,7 +259,9 @@ def test_crop_mirror_normalize_is_dalis(data):
         per_sample |= {f"crop_pos_{axis}": each(draw, shares) for axis in "xy"}
     constants = {"out_of_bounds_policy": policy, "pad_output": draw(st.booleans())}
     constants["dtype"] = draw(st.sampled_from(["FLOAT", "FLOAT", "FLOAT16", "UINT8", "INT8"]))
-    values = st.one_of(st.floats(0, 200, width=32), st.lists(st.floats(0, 200, width=32), min_size=channels, max_size=channels))
+    values = st.one_of(
+        st.floats(0, 200, width=32), st.lists(st.floats(0, 200, width=32), min_size=channels, max_size=channels)
+    )
     if draw(st.booleans()):
         constants["mean"] = draw(values)
     if draw(st.booleans()):
@@ -258,7 +275,9 @@ def test_crop_mirror_normalize_is_dalis(data):
     if policy == "pad" and draw(st.booleans()):
         constants["fill_values"] = draw(st.sampled_from([7.0, [100.0]]))
     largest = max(float(np.abs(x.astype(np.float64)).max()) for x in batch)
-    compare("crop_mirror_normalize", batch, layout, per_sample, level=1, real=tolerance(constants, largest), **constants)
+    compare(
+        "crop_mirror_normalize", batch, layout, per_sample, level=1, real=tolerance(constants, largest), **constants
+    )
 
 
 def output_layouts(layout):
@@ -313,12 +332,62 @@ def cast_samples(dtype):
     if kind == np.bool_:
         return np.array([True, False])
     if kind.kind == "f":
-        limits = [127, 128, 255, 256, 32767, 32768, 65504, 65520, 65535, 65536, 2**31 - 1, 2**31, 2**32, 2**53, 2**63, 2**64]
-        values = [0, 0.25, 0.49, 0.5, 0.51, 1, 1.5, 2.5, 3.5, 1e-3, 1e-8, np.inf, np.nan, *limits, *(x + 0.5 for x in limits[:8])]
+        limits = [
+            127,
+            128,
+            255,
+            256,
+            32767,
+            32768,
+            65504,
+            65520,
+            65535,
+            65536,
+            2**31 - 1,
+            2**31,
+            2**32,
+            2**53,
+            2**63,
+            2**64,
+        ]
+        values = [
+            0,
+            0.25,
+            0.49,
+            0.5,
+            0.51,
+            1,
+            1.5,
+            2.5,
+            3.5,
+            1e-3,
+            1e-8,
+            np.inf,
+            np.nan,
+            *limits,
+            *(x + 0.5 for x in limits[:8]),
+        ]
         with np.errstate(over="ignore"):
             return np.array([*values, *(-x for x in values)], dtype)
     limits = np.iinfo(kind)
-    near = [0, 1, 2, 127, 128, 200, 255, 256, 32767, 32768, 65535, 2**31 - 1, 2**31, 2**63 - 1, limits.max - 1, limits.max]
+    near = [
+        0,
+        1,
+        2,
+        127,
+        128,
+        200,
+        255,
+        256,
+        32767,
+        32768,
+        65535,
+        2**31 - 1,
+        2**31,
+        2**63 - 1,
+        limits.max - 1,
+        limits.max,
+    ]
     near += [-x for x in near] + [limits.min]
     return np.array([x for x in near if limits.min <= x <= limits.max], dtype)
 

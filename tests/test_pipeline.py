@@ -54,7 +54,9 @@ def test_properties_tell_what_was_asked_for(module):
     assert pipe.is_restored_from_checkpoint is False
 
 
-@pytest.mark.parametrize("wrong", [{"batch_size": 0}, {"num_threads": 0}, {"batch_size": -1}, {"num_threads": -1}], ids=str)
+@pytest.mark.parametrize(
+    "wrong", [{"batch_size": 0}, {"num_threads": 0}, {"batch_size": -1}, {"num_threads": -1}], ids=str
+)
 def test_a_pipeline_that_cannot_run_is_refused(wrong):
     with pytest.raises(ArgumentError, match=f"{next(iter(wrong))} must be at least 1"):
         make(HERE, lambda m: fn.random.coin_flip(), **options(**wrong))
@@ -232,7 +234,9 @@ def test_feeding_goes_wrong_with_a_word_about_it():
     pipe = Pipeline(**options())
     with pipe:
         pipe.set_outputs(fn.external_source(name="numbers"), fn.external_source(source=lambda: np.zeros(2), name="own"))
-    with pytest.raises(ArgumentError, match="'nobody' is not an external_source of this pipeline; there are: 'numbers', 'own'"):
+    with pytest.raises(
+        ArgumentError, match="'nobody' is not an external_source of this pipeline; there are: 'numbers', 'own'"
+    ):
         pipe.feed_input("nobody", np.zeros(2))
     with pytest.raises(EngineError, match="'own' has a source of its own"):
         pipe.feed_input("own", np.zeros(2))
@@ -359,7 +363,13 @@ def test_batches_made_by_hand_know_their_data():
 
 
 def shuffled(files, *, batch_size=4, num_threads=2, shards=1, shard=0, **more):
-    arguments = {"files": files, "random_shuffle": True, "num_shards": shards, "shard_id": shard, "pad_last_batch": True}
+    arguments = {
+        "files": files,
+        "random_shuffle": True,
+        "num_shards": shards,
+        "shard_id": shard,
+        "pad_last_batch": True,
+    }
 
     def graph(m):
         _, label = fn.readers.file(**arguments, name="Reader")

@@ -44,7 +44,16 @@ def both_fail(**arguments):
 @pytest.fixture
 def folder(tmp_path):
     """Class folders with everything a reader has to look at twice."""
-    names = ["b/2.jpg", "b/10.jpg", "b/1.JPG", "b/note.txt", "b/sub/deep.jpg", "a b/x y.png", "Z/1.jpeg", "a/.hidden.jpg"]
+    names = [
+        "b/2.jpg",
+        "b/10.jpg",
+        "b/1.JPG",
+        "b/note.txt",
+        "b/sub/deep.jpg",
+        "a b/x y.png",
+        "Z/1.jpeg",
+        "a/.hidden.jpg",
+    ]
     for name in [*names, "a/1.webp", "a/no_ending", "top.jpg", "é/ü.bmp"]:
         path = tmp_path / "root" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -253,7 +262,10 @@ SOURCES = {
     "one layout": lambda m: (lambda: ([value(1)] * 3, [value(2)] * 3), {"num_outputs": 2, "layout": "A"}),
     "short layouts": lambda m: (lambda: ([value(1)] * 3, [value(2)] * 3), {"num_outputs": 2, "layout": ["A"]}),
     "one of several": lambda m: (lambda: ([value(1)] * 3,), {"num_outputs": 1}),
-    "several samples": lambda m: (lambda info: (value(1), value(info.idx_in_batch)), {"num_outputs": 2, "batch": False}),
+    "several samples": lambda m: (
+        lambda info: (value(1), value(info.idx_in_batch)),
+        {"num_outputs": 2, "batch": False},
+    ),
     "checked": lambda m: (lambda: [value(1)] * 3, {"dtype": m.types.INT32, "ndim": 1}),
     "tensor list": lambda m: (lambda: m.tensors.TensorListCPU(np.arange(6, dtype=np.int32).reshape(3, 2)), {}),
     "small batch": lambda m: (lambda: [value(1)], {}),

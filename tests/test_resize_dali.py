@@ -27,9 +27,7 @@ def batches(draw, layout="HWC", dtype=np.uint8, most=40):
     fixed = {"C": draw(st.integers(1, 4)), "F": draw(st.integers(1, 3))}
     small = {"D": st.integers(1, 7)}
     side = st.integers(1, most)
-    shapes = [
-        [fixed.get(axis) or draw(small.get(axis, side)) for axis in layout or "HWC"] for _ in range(SAMPLES)
-    ]
+    shapes = [[fixed.get(axis) or draw(small.get(axis, side)) for axis in layout or "HWC"] for _ in range(SAMPLES)]
     seed = draw(seeds)
     return [noise(shape, dtype, seed + i) for i, shape in enumerate(shapes)]
 

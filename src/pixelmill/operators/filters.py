@@ -41,7 +41,9 @@ def check_count(name: str, argument: str, given: Tensor | None, layout: str) -> 
         return
     count, axes = given.step.params["value"].size, space(name, layout)
     if count not in (1, len(axes)):
-        raise ArgumentError(f"{name}: {argument} must be one number or {len(axes)}, one for each of {axes}; got {count}")
+        raise ArgumentError(
+            f"{name}: {argument} must be one number or {len(axes)}, one for each of {axes}; got {count}"
+        )
 
 
 def number(dtype: DALIDataType | None) -> int:
@@ -80,9 +82,7 @@ def gaussian_blur(
         check_window("gaussian_blur", "window_size", window_size, data.layout, 1, LARGEST_BLUR)
     check_count("gaussian_blur", "sigma", sigma, data.layout)
     check_count("gaussian_blur", "window_size", window_size, data.layout)
-    return step(
-        "gaussian_blur", data, sigma, window_size, gives=data.layout, layout=data.layout, dtype=number(dtype)
-    )
+    return step("gaussian_blur", data, sigma, window_size, gives=data.layout, layout=data.layout, dtype=number(dtype))
 
 
 @operator("laplacian")
