@@ -1,7 +1,7 @@
 """What every operator means, in NumPy: the slow and plain way, one entry for each operator of the registry.
 
-An entry is a graph, the same thing for one sample, and the kind of inputs both take. An operator whose meaning needs more
-than a line has a test module of its own instead, which must name it.
+An entry is a graph, the same thing for one sample, and the kind of inputs both take. An operator whose meaning needs
+more than a few lines has tests of its own instead; test_operators.py fails for one that has neither.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from itertools import product
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -241,7 +242,7 @@ def collected(files, *, threads, batch_size, shards, epochs=3):
         graph = lambda m: all_random(*fn.readers.file(**arguments, pad_last_batch=True))  # noqa: B023, E731
         pipe = make(HERE, graph, batch_size=batch_size, num_threads=threads, prefetch_queue_depth=2)
         for epoch in range(epochs):
-            for _ in range(-(-(-(-len(files) // shards)) // batch_size)):
+            for _ in range(ceil(ceil(len(files) / shards) / batch_size)):
                 labels, *values = (numpy_batch(out) for out in pipe.run())
                 for place, label in enumerate(labels):
                     digest = hashlib.sha256(b"".join(value[place].tobytes() for value in values)).hexdigest()
@@ -302,8 +303,7 @@ def test_batches_are_under_way_while_one_is_looked_at(folder):
         return x
 
     def graph(m):
-        data, label = fn.readers.file(files=folder)
-        return fn.python_function(label, function=slow)
+        return fn.python_function(fn.readers.file(files=folder)[1], function=slow)
 
     pipe = make(HERE, graph, batch_size=4, prefetch_queue_depth=3)
     pipe.run()

@@ -362,7 +362,7 @@ def test_more_bad_samples_than_allowed_end_the_run(folder, most, fails):
 
 def test_notes_become_errors_where_that_is_wanted(folder):
     pipe = reading(folder[6:9], batch_size=3, strict=["extension_mismatch"])
-    with pytest.raises(DataError, match="extension_mismatch: the content is PNG, not .jpg"):
+    with pytest.raises(DataError, match=r"extension_mismatch: the content is PNG, not \.jpg"):
         pipe.run()
     rows = epoch(reading(folder[6:9], batch_size=3, strict=["extension_mismatch"], on_error="skip"), 1)
     assert 1 not in [label for label, *_ in rows]

@@ -1,4 +1,4 @@
-"""Data that the user's own program makes: in any form, at any time, and safe from what the program does with it later."""
+"""Data that the user's own program makes: in any form, at any time, and safe from what it does with them later."""
 
 from __future__ import annotations
 
@@ -231,8 +231,7 @@ def test_several_sources_must_agree_about_the_batch():
 
 def test_only_some_outputs_of_a_source_may_be_used():
     def graph(m):
-        first, second = fn.external_source(source=lambda: (np.zeros(2), np.ones(2)), num_outputs=2)
-        return second
+        return fn.external_source(source=lambda: (np.zeros(2), np.ones(2)), num_outputs=2)[1]
 
     assert make(HERE, graph, batch_size=2).run()[0].as_array().tolist() == [1, 1]
 
@@ -278,9 +277,11 @@ def test_feeding_ahead_is_first_in_first_out():
 
 def test_the_arrays_of_a_batch_stay_until_it_is_done():
     """The source forgets what it gave at once; the core must not."""
-    graph = lambda m: fn.cast(
-        fn.external_source(source=lambda i: [np.full(200_000, i, np.int32)] * 4), dtype=types.FLOAT
-    )
+
+    def graph(m):
+        numbers = fn.external_source(source=lambda i: [np.full(200_000, i, np.int32)] * 4, no_copy=True)
+        return fn.cast(numbers, dtype=types.FLOAT)
+
     pipe = make(HERE, graph, batch_size=4, num_threads=2, prefetch_queue_depth=3)
     for number in range(20):
         assert (pipe.run()[0].as_array() == number).all()

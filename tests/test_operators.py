@@ -1,4 +1,4 @@
-"""The contract of every operator: what `reference.py` says, whatever the sizes, threads, batches, rules and instructions."""
+"""The contract of every operator: what reference.py says, whatever the sizes, threads, batches, rules, instructions."""
 
 from __future__ import annotations
 

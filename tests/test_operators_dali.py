@@ -1,4 +1,4 @@
-"""Every operator but the resize family against DALI, on the same inputs, over sizes and arguments hypothesis makes up."""
+"""Every operator but the resize family against DALI, over sizes and arguments that hypothesis makes up."""
 
 from __future__ import annotations
 

@@ -270,7 +270,7 @@ def test_what_was_declared_about_outputs_is_checked():
     run_with(output_dtype=types.UINT8, output_ndim=3, output_layout="HWC")
     run_with(output_dtype=[types.UINT8], output_ndim=[None])
     for declared in ({"output_dtype": types.FLOAT}, {"output_ndim": 2}, {"output_layout": "CHW"}):
-        with pytest.raises(EngineError, match="output 0: .* was declared, but it is"):
+        with pytest.raises(EngineError, match=r"output 0: .* was declared, but it is"):
             run_with(**declared)
 
 

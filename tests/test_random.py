@@ -20,7 +20,7 @@ def drawn(node, *, samples=1, seed=7, **options):
 
 
 def kolmogorov(values, cumulative):
-    """Give the largest distance between the values' distribution and a cumulative one, times the root of their number."""
+    """Give the largest distance between the distribution of values and another, times the root of their number."""
     ordered = np.sort(np.asarray(values, float).ravel())
     expected = np.array([cumulative(x) for x in ordered])
     count = len(ordered)

@@ -45,13 +45,14 @@ __attribute__((target("avx2"))) void ball_row_avx2(float* out_x, float* out_y, c
 #endif
 
 // Far outside is as good as infinitely far, and fits an int.
-int64_t whole(float place) {
+int32_t whole(float place) {
     const float cut = place > -1e9f ? std::min(place, 1e9f) : -1e9f;
-    const auto below = static_cast<int64_t>(cut);
+    const auto below = static_cast<int32_t>(cut);
     return below - (static_cast<float>(below) > cut ? 1 : 0);
 }
 
-template <class T>
+// `fixed` is the number of channels where the compiler shall know it, else 0.
+template <class T, int fixed>
 class Sampler {
    public:
     Sampler(const Raster& in, float fill, Arena& arena) : in_(in), fill_(arena.take<T>(static_cast<size_t>(in.channels))) {
@@ -67,14 +68,14 @@ class Sampler {
 
     void nearest(T* out, float x, float y) const {
         const T* from = at(whole(y), whole(x));
-        for (int64_t c = 0; c < in_.channels; ++c) out[c] = from[c];
+        for (int64_t c = 0; c < channels(); ++c) out[c] = from[c];
     }
 
     void linear(T* out, float x, float y) const {
-        const int64_t left = whole(x - 0.5f), top = whole(y - 0.5f);
+        const int32_t left = whole(x - 0.5f), top = whole(y - 0.5f);
         const float across = x - 0.5f - static_cast<float>(left), down = y - 0.5f - static_cast<float>(top);
         const T *a = at(top, left), *b = at(top, left + 1), *c = at(top + 1, left), *d = at(top + 1, left + 1);
-        for (int64_t i = 0; i < in_.channels; ++i) {
+        for (int64_t i = 0; i < channels(); ++i) {
             const float above = convert<float>(a[i]) * (1 - across) + convert<float>(b[i]) * across;
             const float below = convert<float>(c[i]) * (1 - across) + convert<float>(d[i]) * across;
             const float value = above * (1 - down) + below * down;
@@ -86,25 +87,36 @@ class Sampler {
         }
     }
 
+    int64_t channels() const { return fixed > 0 ? fixed : in_.channels; }
+
    private:
     const Raster& in_;
     T* fill_;
 };
 
-template <class T>
+template <class T, int fixed>
 void displace_as(const Raster& out, const Raster& in, const Displacement& displacement, bool linear, float fill, Arena& arena) {
-    const Sampler<T> sampler(in, fill, arena);
+    const Sampler<T, fixed> sampler(in, fill, arena);
     auto *x = arena.take<float>(static_cast<size_t>(in.width)), *y = arena.take<float>(static_cast<size_t>(in.width));
     for (int64_t row = 0; row < in.height; ++row) {
         displacement.row(x, y, row, in.width);
         auto* to = reinterpret_cast<T*>(out.at(row, 0));
-        for (int64_t i = 0; i < in.width; ++i, to += in.channels) {
+        for (int64_t i = 0; i < in.width; ++i, to += sampler.channels()) {
             if (linear) {
                 sampler.linear(to, x[i], y[i]);
             } else {
                 sampler.nearest(to, x[i], y[i]);
             }
         }
+    }
+}
+
+template <class T>
+void displace_channels(const Raster& out, const Raster& in, const Displacement& displacement, bool linear, float fill, Arena& arena) {
+    switch (in.channels) {
+        case 1: return displace_as<T, 1>(out, in, displacement, linear, fill, arena);
+        case 3: return displace_as<T, 3>(out, in, displacement, linear, fill, arena);
+        default: return displace_as<T, 0>(out, in, displacement, linear, fill, arena);
     }
 }
 
@@ -151,8 +163,8 @@ void Ripples::row(float* x, float* y, int64_t at, int64_t width) const {
 }
 
 void displace(const Raster& out, const Raster& in, const Displacement& displacement, bool linear, float fill, Arena& arena) {
-    if (in.dtype == DType::u8) return displace_as<uint8_t>(out, in, displacement, linear, fill, arena);
-    displace_as<float>(out, in, displacement, linear, fill, arena);
+    if (in.dtype == DType::u8) return displace_channels<uint8_t>(out, in, displacement, linear, fill, arena);
+    displace_channels<float>(out, in, displacement, linear, fill, arena);
 }
 
 }  // namespace pixelmill

@@ -60,7 +60,8 @@ RowLoop row_loop(Operation operation, DType operand) {
 #else
     const auto* loops = base::loops_of(operation);
 #endif
-    const RowLoop found = loops == nullptr ? nullptr : (*loops)[static_cast<size_t>(operand)];
+    RowLoop found = loops == nullptr ? nullptr : (*loops)[static_cast<size_t>(operand)];
+    if (found == nullptr && operand == DType::f32) found = float_function(operation);
     return found != nullptr ? found : slow_row_loop(operation, operand);
 }
 

@@ -47,7 +47,9 @@ RowLoop conversion(DType to, DType from);
 // As C converts: every promotion is exact or rounds, but uint64 to int64 wraps.
 RowLoop promotion(DType to, DType from);
 
-// Integers and functions of the C library do not vectorise: one build for all.
+// Functions of float32, and its powers and remainders; null for other operations.
+RowLoop float_function(Operation operation);
+// Whole division and the C library, which do not vectorise: one build for all.
 RowLoop slow_row_loop(Operation operation, DType operand);
 
 bool any_zero(DType dtype, const void* values, int64_t count);

@@ -107,17 +107,34 @@ Grid tables_of_tiles(View<const uint8_t> in, const Tiles& tiles, Arena& arena) {
     return grid;
 }
 
-// Between which two tiles a pixel lies, and how near to the second.
+// Between which two tiles a place lies, 0 before the first, and how near to the second.
 struct Between {
-    int32_t first, second;
+    int64_t gap;
     float share;
+    int64_t first() const { return std::max<int64_t>(gap - 1, 0); }
+    int64_t second(int64_t tiles) const { return std::min(gap, tiles - 1); }
 };
 
-Between between(int64_t at, int64_t extent, int64_t tiles) {
+Between between(int64_t at, int64_t extent) {
     const float place = static_cast<float>(at) * (1.0f / static_cast<float>(extent)) - 0.5f;
-    const auto first = static_cast<int64_t>(std::floor(place));
-    return {static_cast<int32_t>(std::max<int64_t>(first, 0)), static_cast<int32_t>(std::min(first + 1, tiles - 1)),
-            place - static_cast<float>(first)};
+    const float below = std::floor(place);
+    return {static_cast<int64_t>(below) + 1, place - below};
+}
+
+// The four levels that a level becomes in the tiles around a gap: upper left, upper right, lower left, lower right.
+using Corners = std::array<uint32_t, 256>;
+
+void corners_of(Corners* corners, const Grid& grid, const Between& rows, const Tiles& tiles) {
+    const Table* upper = grid.tables + rows.first() * tiles.across;
+    const Table* lower = grid.tables + rows.second(tiles.down) * tiles.across;
+    for (int64_t gap = 0; gap <= tiles.across; ++gap) {
+        const Between columns{gap, 0};
+        const int64_t left = columns.first(), right = columns.second(tiles.across);
+        for (size_t i = 0; i < 256; ++i) {
+            corners[gap][i] = uint32_t{upper[left][i]} | uint32_t{upper[right][i]} << 8 | uint32_t{lower[left][i]} << 16 |
+                              uint32_t{lower[right][i]} << 24;
+        }
+    }
 }
 
 }  // namespace
@@ -152,29 +169,28 @@ void equalize_tiles(View<uint8_t> out, View<const uint8_t> in, const Tiles& tile
     if (simd_level() == SimdLevel::avx2) blend = avx2::blend;
 #endif
     const Grid grid = tables_of_tiles(in, tiles, arena);
-    auto* columns = arena.take<Between>(static_cast<size_t>(in.width));
+    auto* corners = arena.take<Corners>(static_cast<size_t>(tiles.across + 1));
     auto* shares = arena.take<float>(static_cast<size_t>(in.width));
-    auto* levels = arena.take<uint8_t>(static_cast<size_t>(5 * in.width));
-    uint8_t* corner[4] = {levels, levels + in.width, levels + 2 * in.width, levels + 3 * in.width};
-    uint8_t* line = levels + 4 * in.width;
+    auto* ends = arena.take<int64_t>(static_cast<size_t>(tiles.across + 1));  // of the columns in each gap
+    auto* levels = arena.take<uint32_t>(static_cast<size_t>(in.width));
+    auto* line = arena.take<uint8_t>(static_cast<size_t>(in.width));
+    std::fill_n(ends, tiles.across + 1, int64_t{0});
     for (int64_t x = 0; x < in.width; ++x) {
-        columns[x] = between(x, grid.tile_width, tiles.across);
-        shares[x] = columns[x].share;
+        const Between columns = between(x, grid.tile_width);
+        shares[x] = columns.share;
+        ends[std::min(columns.gap, tiles.across)] = x + 1;
     }
+    int64_t known = -1;
     for (int64_t y = 0; y < in.height; ++y) {
-        const Between rows = between(y, grid.tile_height, tiles.down);
-        const Table *upper = grid.tables + rows.first * tiles.across, *lower = grid.tables + rows.second * tiles.across;
+        const Between rows = between(y, grid.tile_height);
+        if (rows.gap != known) corners_of(corners, grid, rows, tiles);
+        known = rows.gap;
         const uint8_t* from = in.at(y, 0);
-        for (int64_t x = 0; x < in.width; ++x) {
-            const Between& column = columns[x];
-            const uint8_t level = from[x * in.pixel];
-            corner[0][x] = upper[column.first][level];
-            corner[1][x] = upper[column.second][level];
-            corner[2][x] = lower[column.first][level];
-            corner[3][x] = lower[column.second][level];
+        for (int64_t gap = 0, x = 0; gap <= tiles.across; ++gap) {
+            for (; x < ends[gap]; ++x) levels[x] = corners[gap][from[x * in.pixel]];
         }
         uint8_t* to = out.pixel == 1 ? out.at(y, 0) : line;
-        blend(to, corner, shares, rows.share, in.width);
+        blend(to, levels, shares, rows.share, in.width);
         for (int64_t x = 0; x < in.width && to == line; ++x) out.at(y, x)[0] = line[x];
     }
 }

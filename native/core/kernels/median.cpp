@@ -8,6 +8,10 @@
 #include "convolve.h"
 #include "simd.h"
 
+#if PIXELMILL_AVX2
+#include <immintrin.h>
+#endif
+
 namespace pixelmill {
 
 namespace base {
@@ -35,6 +39,8 @@ const Medians& medians() {
 }
 
 namespace {
+
+constexpr int64_t most_selected_bytes = 25;  // from here on counting is faster
 
 Medians::Row<uint8_t> row_for(const Medians& medians, uint8_t) { return medians.u8; }
 Medians::Row<int8_t> row_for(const Medians& medians, int8_t) { return medians.i8; }
@@ -113,7 +119,7 @@ void median_picture(const Raster& out, const Raster& in, int64_t height, int64_t
         load(y + above);
         for (int64_t r = 0; r < height; ++r) rows[r] = memory + (y + r) % height * stride;
         auto* to = reinterpret_cast<T*>(out.at(y, 0));
-        if (height * width <= most_selected) {
+        if (height * width <= (std::is_same_v<T, uint8_t> ? most_selected_bytes : most_selected)) {
             row_for(medians(), T{})(to, rows, height, width, in.channels, length);
         } else if constexpr (std::is_same_v<T, uint8_t>) {
             median_by_counts(to, rows, height, width, in.channels, length);

@@ -74,8 +74,10 @@ class BoxEncoder : public Step {
             if (count > 0) mine[last_of_largest(mine)] = 2;
             const auto number = static_cast<int32_t>(b);
             for (size_t i = 0; i < count; ++i) {
-                best[i] = mine[i] < score[i] ? best[i] : number;
-                score[i] = mine[i] < score[i] ? score[i] : mine[i];
+                const float now = mine[i], before = score[i];
+                const int32_t kept = best[i];
+                best[i] = now < before ? kept : number;
+                score[i] = now < before ? before : now;
             }
         }
         for (size_t i = 0; i < count; ++i) {
@@ -96,15 +98,16 @@ class BoxEncoder : public Step {
         return last;
     }
 
-    // Overlap over union of a box with all anchors; a loop that the compiler makes vectors of.
-    void overlaps(float* __restrict__ out, Box box) const {
+    // Overlap over union of a box with all anchors. Nobody asks which operations were inexact, and knowing that, the compiler
+    // makes vectors of the loop.
+    [[gnu::optimize("no-trapping-math")]] void overlaps(float* __restrict__ out, Box box) const {
         const float volume = box.volume(2), x0 = box.low[0], y0 = box.low[1], x1 = box.high[0], y1 = box.high[1];
         const float *left = low_[0].data(), *top = low_[1].data(), *right = high_[0].data(), *bottom = high_[1].data();
         const float* volumes = volume_.data();
         const size_t count = anchors_.size();
         for (size_t i = 0; i < count; ++i) {
-            const float width = (x1 < right[i] ? x1 : right[i]) - (x0 > left[i] ? x0 : left[i]);
-            const float height = (y1 < bottom[i] ? y1 : bottom[i]) - (y0 > top[i] ? y0 : top[i]);
+            const float l = left[i], t = top[i], r = right[i], b = bottom[i];
+            const float width = (x1 < r ? x1 : r) - (x0 > l ? x0 : l), height = (y1 < b ? y1 : b) - (y0 > t ? y0 : t);
             const float common = (width > 0 ? width : 0) * (height > 0 ? height : 0);
             // Where nothing is shared, 0 is divided by a sum of volumes, which is not 0 but for an empty anchor.
             const float whole = volume + volumes[i] - common;

@@ -289,6 +289,35 @@ def cat(
         seed: A seed for its random numbers.
     """
 
+def clahe(
+    data: _Data | _Constant,
+    /,
+    *,
+    tiles_x: int,
+    tiles_y: int,
+    clip_limit: float,
+    luma_only: bool = True,
+    bins: int = 256,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Spread the levels tile by tile, with limited contrast (CLAHE), and blend the tiles.
+
+    Args:
+        data: Pictures of type uint8 with one channel, or with red, green and blue.
+        tiles_x: How many tiles there are in a row.
+        tiles_y: How many tiles there are in a column.
+        clip_limit: How often a level may occur in a tile, in multiples of the mean of all levels; 0 for no limit.
+        luma_only: Change the lightness of colours alone (in L*a*b*), not each of red, green and blue.
+        bins: How many levels are told apart, a power of two; all 256 are.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def color_space_conversion(
     data: _Data | _Constant,
     /,
@@ -591,6 +620,25 @@ def element_extract(
     Args:
         data: Sequences; where the axes have names, the first must be `F`.
         element_map: The numbers of the elements; there is a result for each.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def equalize(
+    data: _Data | _Constant,
+    /,
+    *,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Spread the levels of every channel so that all occur about equally often.
+
+    Args:
+        data: Pictures of type uint8.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -972,6 +1020,27 @@ def hue(
         seed: A seed for its random numbers.
     """
 
+def jpeg_compression_distortion(
+    data: _Data | _Constant,
+    /,
+    *,
+    quality: float | _Node = 50,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Give pictures the marks of JPEG: they are written as such, with half the resolution of colours, and read again.
+
+    Args:
+        data: Pictures of type uint8 in red, green and blue.
+        quality: From 1, the worst, to 100; what is outside is taken for the nearest.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def laplacian(
     data: _Data | _Constant,
     /,
@@ -1126,8 +1195,7 @@ def one_hot(
     """Turn class numbers into rows with one value for the class and another for all others.
 
     Single numbers become one row. So do arrays with one element, where all samples of a batch are such and `axis` is
-    left
-    out.
+    left out.
 
     Args:
         data: Class numbers; one outside of the classes gives a row without a class.
@@ -1876,6 +1944,31 @@ def slice(
         seed: A seed for its random numbers.
     """
 
+def sphere(
+    data: _Data | _Constant,
+    /,
+    *,
+    mask: int | _Node = 1,
+    interp_type: DALIInterpType = DALIInterpType.INTERP_NN,
+    fill_value: float = 0.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Bend pictures as if they were on a ball.
+
+    Args:
+        data: Pictures of type uint8 or float.
+        mask: Whether to do so; 0 leaves the picture as it is.
+        interp_type: How pixels between pixels are found: INTERP_NN or INTERP_LINEAR.
+        fill_value: What lies outside of the picture.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def squeeze(
     data: _Data | _Constant,
     /,
@@ -1936,9 +2029,9 @@ def tensor_resize(
     roi_start: _Floats | _Node | None = None,
     roi_end: _Floats | _Node | None = None,
     roi_relative: bool = False,
-    interp_type: DALIInterpType | None = None,
-    min_filter: DALIInterpType | None = None,
-    mag_filter: DALIInterpType | None = None,
+    interp_type: DALIInterpType | _Node | None = None,
+    min_filter: DALIInterpType | _Node | None = None,
+    mag_filter: DALIInterpType | _Node | None = None,
     antialias: bool = True,
     dtype: DALIDataType | None = None,
     bytes_per_sample_hint: object = None,
@@ -2031,6 +2124,43 @@ def warp_affine(
         fill_value: What lies outside of `data`; its edge is repeated when left out.
         interp_type: INTERP_LINEAR, or INTERP_NN, which never mixes values and so fits masks.
         dtype: Type of the result, that of `data` when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def water(
+    data: _Data | _Constant,
+    /,
+    *,
+    ampl_x: float = 10.0,
+    ampl_y: float = 10.0,
+    freq_x: float = 0.049087,
+    freq_y: float = 0.049087,
+    phase_x: float = 0.0,
+    phase_y: float = 0.0,
+    mask: int | _Node = 1,
+    interp_type: DALIInterpType = DALIInterpType.INTERP_NN,
+    fill_value: float = 0.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Bend pictures as if they were seen through water: by a sine wave across and a cosine wave down.
+
+    Args:
+        data: Pictures of type uint8 or float.
+        ampl_x: How far pixels are moved across, in pixels.
+        ampl_y: How far they are moved down.
+        freq_x: By how much the wave across goes on from row to row, in radians.
+        freq_y: By how much the wave down goes on from column to column.
+        phase_x: Where the wave across begins.
+        phase_y: Where the wave down begins.
+        mask: Whether to do so; 0 leaves the picture as it is.
+        interp_type: How pixels between pixels are found: INTERP_NN or INTERP_LINEAR.
+        fill_value: What lies outside of the picture.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

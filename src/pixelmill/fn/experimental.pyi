@@ -18,6 +18,25 @@ _Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
 _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 
+def equalize(
+    data: _Data | _Constant,
+    /,
+    *,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Spread the levels of every channel so that all occur about equally often.
+
+    Args:
+        data: Pictures of type uint8.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def filter(
     data: _Data | _Constant,
     filter: DataNode | list[DataNode] | _Constant,
@@ -50,6 +69,27 @@ def filter(
         seed: A seed for its random numbers.
     """
 
+def median_blur(
+    data: _Data | _Constant,
+    /,
+    *,
+    window_size: _Ints | _Node = (3, 3),
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Replace every pixel by the median of its neighbours; beyond the edges the outermost pixels are repeated.
+
+    Args:
+        data: Pictures.
+        window_size: Height and width of the neighbourhood, odd and up to 255; one number for both.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def tensor_resize(
     data: _Data | _Constant,
     /,
@@ -66,9 +106,9 @@ def tensor_resize(
     roi_start: _Floats | _Node | None = None,
     roi_end: _Floats | _Node | None = None,
     roi_relative: bool = False,
-    interp_type: DALIInterpType | None = None,
-    min_filter: DALIInterpType | None = None,
-    mag_filter: DALIInterpType | None = None,
+    interp_type: DALIInterpType | _Node | None = None,
+    min_filter: DALIInterpType | _Node | None = None,
+    mag_filter: DALIInterpType | _Node | None = None,
     antialias: bool = True,
     dtype: DALIDataType | None = None,
     bytes_per_sample_hint: object = None,

@@ -53,6 +53,27 @@ def paste(
     return step("paste", data, colour, ratio, paste_x, paste_y, min_canvas_size, gives=layout)
 
 
+def _count_parts(inputs: int, in_ids: Any, given: dict[str, Any]) -> int | None:
+    """Check the arguments of `multi_paste`, and tell how many parts a canvas has; None when only the samples know.
+
+    A canvas needs other samples of the batch, which a program of one sample does not see. They are handed to it where it
+    is known how many there are; else the whole work is done between two programs.
+    """
+    for name in ("in_anchors", "shapes", "out_anchors"):
+        if given[name] is not None and given[f"{name}_rel"] is not None:
+            raise ArgumentError(f"multi_paste: {name} and {name}_rel exclude each other")
+    if in_ids is not None and inputs > 1:
+        raise ArgumentError("multi_paste: in_ids chooses from the batch of one input; leave the other inputs out")
+    numbers = {name: len(fixed(value) or []) for name, value in given.items()}
+    ids = fixed(in_ids)
+    guessed = next((length // 2 for length in numbers.values() if length > 1), None)
+    count = inputs if in_ids is None else guessed if ids is None else len(ids)
+    for name, length in numbers.items():
+        if count is not None and length > 1 and length != 2 * count:
+            raise ArgumentError(f"multi_paste: {name} must be {2 * count} numbers for {count} parts, got {length}")
+    return count
+
+
 @operator("multi_paste")
 def multi_paste(
     *data: Tensor,
@@ -83,37 +104,16 @@ def multi_paste(
         dtype: Type of the result, that of the pictures when left out.
     """
     (layout,) = {_check_picture("multi_paste", picture) for picture in data}
-    given: dict[str, Any] = dict(
-        zip(PLACES, (in_anchors, in_anchors_rel, shapes, shapes_rel, out_anchors, out_anchors_rel), strict=True)
-    )
-    for name in ("in_anchors", "shapes", "out_anchors"):
-        if given[name] is not None and given[f"{name}_rel"] is not None:
-            raise ArgumentError(f"multi_paste: {name} and {name}_rel exclude each other")
-    if in_ids is not None and len(data) > 1:
-        raise ArgumentError("multi_paste: in_ids chooses from the batch of one input; leave the other inputs out")
-    ids = fixed(in_ids)
-    count = len(data) if in_ids is None else None if ids is None else len(ids)
-    for name, value in given.items():
-        numbers = fixed(value)
-        if count is not None and numbers is not None and len(numbers) not in (1, 2 * count):
-            raise ArgumentError(
-                f"multi_paste: {name} must be {2 * count} numbers for {count} parts, got {len(numbers)}"
-            )
-
-    def pasted(pictures: tuple[Tensor, ...]) -> Tensor:
-        number = -1 if dtype is None else int(dtype)
-        return step("multi_paste", output_size, *given.values(), *pictures, gives=layout, dtype=number)
-
-    if in_ids is None:
-        return pasted(data)
-    # A canvas needs other samples of the batch, which a program of one sample does not see. They are handed to it where it
-    # is known how many there are; else the whole work is done in between.
-    if count is None:
-        count = next((len(numbers) // 2 for value in given.values() if len(numbers := fixed(value) or []) > 1), None)
-    if count is not None:
-        picked = steps("callback", data[0], in_ids, layouts=(layout,) * count, function=pick_batch(count), batch=True)
-        return pasted(picked)
-    places = {name: value for name, value in ({"output_size": output_size} | given).items() if value is not None}
-    function = paste_batch(tuple(places))
-    canvas = step("callback", data[0], in_ids, *places.values(), gives=layout, function=function, batch=True)
-    return canvas if dtype is None else step("cast", canvas, dtype=int(dtype), gives=layout)
+    values = (in_anchors, in_anchors_rel, shapes, shapes_rel, out_anchors, out_anchors_rel)
+    given: dict[str, Any] = dict(zip(PLACES, values, strict=True))
+    count = _count_parts(len(data), in_ids, given)
+    if in_ids is not None and count is None:
+        places = {name: value for name, value in ({"output_size": output_size} | given).items() if value is not None}
+        function = paste_batch(tuple(places))
+        canvas = step("callback", data[0], in_ids, *places.values(), gives=layout, function=function, batch=True)
+        return canvas if dtype is None else step("cast", canvas, dtype=int(dtype), gives=layout)
+    if in_ids is not None and count is not None:
+        layouts = (layout,) * count
+        data = steps("callback", data[0], in_ids, layouts=layouts, function=pick_batch(count), batch=True)
+    number = -1 if dtype is None else int(dtype)
+    return step("multi_paste", output_size, *given.values(), *data, gives=layout, dtype=number)

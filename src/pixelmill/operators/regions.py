@@ -22,7 +22,9 @@ def paste_batch(names: tuple[str, ...]) -> Callable[..., list[Array]]:
         canvases = []
         for place, chosen in enumerate(ids):
             given = {name: np.asarray(values[place]) for name, values in zip(names, places, strict=True)}
-            canvases.append(_canvas([_picked(pictures, int(number)) for number in np.ravel(chosen)], pictures, given))
+            canvases.append(
+                _canvas([_picked(pictures, number) for number in np.ravel(chosen).tolist()], pictures, given)
+            )
         return canvases
 
     return paste
@@ -33,12 +35,10 @@ def pick_batch(count: int) -> Callable[..., list[list[Array]] | list[Array]]:
     """Give the function that hands `count` pictures of a batch to each sample."""
 
     def pick(pictures: list[Array], ids: list[Array]) -> list[list[Array]] | list[Array]:
-        for chosen in ids:
-            if np.size(chosen) != count:
-                raise ArgumentError(f"multi_paste: in_ids must be {count} numbers, got {np.size(chosen)}")
-        if len({picture.shape[2:] for picture in pictures}) > 1:
-            raise ArgumentError("multi_paste: pictures have different numbers of channels")
-        taken = [[_picked(pictures, int(np.ravel(chosen)[k])) for chosen in ids] for k in range(count)]
+        rows = [np.ravel(chosen).tolist() for chosen in ids]
+        if any(len(row) != count for row in rows):
+            raise ArgumentError(f"multi_paste: in_ids must be {count} numbers, got {[len(row) for row in rows]}")
+        taken = [[_picked(pictures, row[k]) for row in rows] for k in range(count)]
         return taken if count > 1 else taken[0]
 
     return pick

@@ -383,6 +383,42 @@ class Cat(OperatorClass):
         name: str | None = None,
     ) -> DataNode: ...
 
+class Clahe(OperatorClass):
+    """Spread the levels tile by tile, with limited contrast (CLAHE), and blend the tiles.
+
+    Args:
+        tiles_x: How many tiles there are in a row.
+        tiles_y: How many tiles there are in a column.
+        clip_limit: How often a level may occur in a tile, in multiples of the mean of all levels; 0 for no limit.
+        luma_only: Change the lightness of colours alone (in L*a*b*), not each of red, green and blue.
+        bins: How many levels are told apart, a power of two; all 256 are.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        tiles_x: int,
+        tiles_y: int,
+        clip_limit: float,
+        luma_only: bool = True,
+        bins: int = 256,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class ColorSpaceConversion(OperatorClass):
     """Change how colours are told: RGB, BGR, GRAY, or YCbCr of BT.601 with its luminance from 16 to 235.
 
@@ -792,6 +828,32 @@ class ElementExtract(OperatorClass):
         *,
         name: str | None = None,
     ) -> Any: ...
+
+class Equalize(OperatorClass):
+    """Spread the levels of every channel so that all occur about equally often.
+
+    Args:
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
 
 class Erase(OperatorClass):
     """Blot out rectangles.
@@ -1226,6 +1288,35 @@ class Hue(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class JpegCompressionDistortion(OperatorClass):
+    """Give pictures the marks of JPEG: they are written as such, with half the resolution of colours, and read again.
+
+    Args:
+        quality: From 1, the worst, to 100; what is outside is taken for the nearest.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        quality: float = 50,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        quality: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Laplacian(OperatorClass):
     """Add up the second derivatives along all axes of space; beyond the edges data are mirrored.
 
@@ -1406,8 +1497,7 @@ class OneHot(OperatorClass):
     """Turn class numbers into rows with one value for the class and another for all others.
 
     Single numbers become one row. So do arrays with one element, where all samples of a batch are such and `axis` is
-    left
-    out.
+    left out.
 
     Args:
         num_classes: The number of classes.
@@ -2285,6 +2375,39 @@ class Slice(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Sphere(OperatorClass):
+    """Bend pictures as if they were on a ball.
+
+    Args:
+        mask: Whether to do so; 0 leaves the picture as it is.
+        interp_type: How pixels between pixels are found: INTERP_NN or INTERP_LINEAR.
+        fill_value: What lies outside of the picture.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        mask: int = 1,
+        interp_type: DALIInterpType = DALIInterpType.INTERP_NN,
+        fill_value: float = 0.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        mask: int | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Squeeze(OperatorClass):
     """Leave out axes of extent 1.
 
@@ -2409,6 +2532,9 @@ class TensorResize(OperatorClass):
         alignment: _Floats | _Node | None = None,
         roi_start: _Floats | _Node | None = None,
         roi_end: _Floats | _Node | None = None,
+        interp_type: DALIInterpType | _Node | None = None,
+        min_filter: DALIInterpType | _Node | None = None,
+        mag_filter: DALIInterpType | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -2483,6 +2609,51 @@ class WarpAffine(OperatorClass):
         *,
         matrix: _Floats | _Node | None = None,
         size: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Water(OperatorClass):
+    """Bend pictures as if they were seen through water: by a sine wave across and a cosine wave down.
+
+    Args:
+        ampl_x: How far pixels are moved across, in pixels.
+        ampl_y: How far they are moved down.
+        freq_x: By how much the wave across goes on from row to row, in radians.
+        freq_y: By how much the wave down goes on from column to column.
+        phase_x: Where the wave across begins.
+        phase_y: Where the wave down begins.
+        mask: Whether to do so; 0 leaves the picture as it is.
+        interp_type: How pixels between pixels are found: INTERP_NN or INTERP_LINEAR.
+        fill_value: What lies outside of the picture.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        ampl_x: float = 10.0,
+        ampl_y: float = 10.0,
+        freq_x: float = 0.049087,
+        freq_y: float = 0.049087,
+        phase_x: float = 0.0,
+        phase_y: float = 0.0,
+        mask: int = 1,
+        interp_type: DALIInterpType = DALIInterpType.INTERP_NN,
+        fill_value: float = 0.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        mask: int | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -2577,6 +2748,9 @@ class ImageDecoderRandomCrop(decoders.ImageRandomCrop):
 
 class ImageDecoderSlice(decoders.ImageSlice):
     """An older name of `ops.decoders.ImageSlice`."""
+
+class MedianBlur(experimental.MedianBlur):
+    """An older name of `ops.experimental.MedianBlur`."""
 
 class NormalDistribution(random.Normal):
     """An older name of `ops.random.Normal`."""

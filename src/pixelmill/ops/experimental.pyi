@@ -19,6 +19,32 @@ _Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
 _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 
+class Equalize(OperatorClass):
+    """Spread the levels of every channel so that all occur about equally often.
+
+    Args:
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Filter(OperatorClass):
     """Weigh every pixel with its neighbours by a filter of two dimensions, which is not mirrored (a correlation).
 
@@ -54,6 +80,35 @@ class Filter(OperatorClass):
         /,
         *,
         anchor: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class MedianBlur(OperatorClass):
+    """Replace every pixel by the median of its neighbours; beyond the edges the outermost pixels are repeated.
+
+    Args:
+        window_size: Height and width of the neighbourhood, odd and up to 255; one number for both.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        window_size: _Ints = (3, 3),
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        window_size: _Ints | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -123,5 +178,8 @@ class TensorResize(OperatorClass):
         alignment: _Floats | _Node | None = None,
         roi_start: _Floats | _Node | None = None,
         roi_end: _Floats | _Node | None = None,
+        interp_type: DALIInterpType | _Node | None = None,
+        min_filter: DALIInterpType | _Node | None = None,
+        mag_filter: DALIInterpType | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...

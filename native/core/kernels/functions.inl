@@ -1,0 +1,216 @@
+// Elementary functions of floats, worked out in double precision by the same few operations everywhere: the C library's
+// differ from machine to machine and do not vectorise. Included once for each instruction set, see functions.cpp.
+
+inline double pick(bool condition, double yes, double no) { return condition ? yes : no; }
+
+// Series are written from the last coefficient to the first.
+template <size_t n>
+double series(double x, const double (&coefficients)[n]) {
+    double sum = coefficients[0];
+    for (size_t i = 1; i < n; ++i) sum = sum * x + coefficients[i];
+    return sum;
+}
+
+// Adding this rounds to a whole number, which then stands in the low bits.
+constexpr double rounder = 0x1.8p52;
+
+inline double exp_of(double x) {
+    x = pick(x < -200.0, -200.0, x);  // beyond what floats hold
+    x = pick(x > 200.0, 200.0, x);
+    const double shifted = x * 1.4426950408889634 + rounder;
+    const double rest = x - (shifted - rounder) * 0.6931471805599453;
+    const double power = std::bit_cast<double>((std::bit_cast<uint64_t>(shifted) + 1023) << 52);
+    return power * series(rest, {1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0});
+}
+
+inline double log_of(double x) {
+    // The mantissa is taken from sqrt(1/2) to sqrt(2), where the series of the inverse hyperbolic tangent is short.
+    constexpr uint64_t low = 0x3fe6a09e667f3bcd, one = 0x3ff0000000000000, mantissa = 0x000fffffffffffff;
+    const uint64_t moved = std::bit_cast<uint64_t>(x) + (one - low);
+    const double m = std::bit_cast<double>((moved & mantissa) + low);
+    const double exponent = std::bit_cast<double>((moved >> 52) | 0x4330000000000000) - (0x1p52 + 1023);
+    const double s = (m - 1) / (m + 1);
+    const double tail = series(s * s, {1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0});
+    const double result = exponent * 0.6931471805599453 + 2 * s * tail;
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    const double special = pick(x == 0, -inf, pick(x == inf, inf, std::numeric_limits<double>::quiet_NaN()));
+    return pick(x > 0 && x < inf, result, special);
+}
+
+// Quarter turns: sine for `turn` 0, cosine for 1. Good for |x| up to largest_angle.
+constexpr float largest_angle = 1e5f;
+inline double sine_of(double x, uint64_t turn) {
+    const double shifted = x * 0.6366197723675814 + rounder, turns = shifted - rounder;
+    // pi / 2 in two parts; the first has so few bits that its product with `turns` is exact.
+    const double r = (x - turns * 0x1.921fb544p0) - turns * 0x1.0b4611a626331p-34;
+    const double z = r * r;
+    const double sine = r * series(z, {1.0 / 6227020800, -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120, -1.0 / 6, 1.0});
+    const double cosine = series(z, {1.0 / 479001600, -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1.0});
+    const uint64_t quadrant = std::bit_cast<uint64_t>(shifted) + turn;
+    const uint64_t chosen = (quadrant & 1) != 0 ? std::bit_cast<uint64_t>(cosine) : std::bit_cast<uint64_t>(sine);
+    return std::bit_cast<double>(chosen ^ ((quadrant & 2) << 62));
+}
+
+inline double atan_of(double x) {
+    const double size = std::fabs(x), small = pick(size > 1, 1 / size, size);
+    const double turned = pick(small > 0.41421356237309503, (small - 1) / (small + 1), small);
+    const double z = turned * turned;
+    const double angle = turned * series(z, {1.0 / 25, -1.0 / 23, 1.0 / 21, -1.0 / 19, 1.0 / 17, -1.0 / 15, 1.0 / 13, -1.0 / 11,
+                                             1.0 / 9, -1.0 / 7, 1.0 / 5, -1.0 / 3, 1.0});
+    const double upright = pick(small > 0.41421356237309503, angle + 0.7853981633974483, angle);
+    return std::copysign(pick(size > 1, 1.5707963267948966 - upright, upright), x);
+}
+
+struct Exp {
+    static double run(double x) { return exp_of(x); }
+};
+struct Log {
+    static double run(double x) { return log_of(x); }
+};
+struct Log2 {
+    static double run(double x) { return log_of(x) * 1.4426950408889634; }
+};
+struct Log10 {
+    static double run(double x) { return log_of(x) * 0.4342944819032518; }
+};
+struct Cbrt {
+    static double run(double x) { return std::copysign(exp_of(log_of(std::fabs(x)) * (1.0 / 3)), x); }
+};
+struct Sin {
+    static double run(double x) { return sine_of(x, 0); }
+    static float exact(float x) { return std::sin(x); }
+};
+struct Cos {
+    static double run(double x) { return sine_of(x, 1); }
+    static float exact(float x) { return std::cos(x); }
+};
+struct Tan {
+    static double run(double x) { return sine_of(x, 0) / sine_of(x, 1); }
+    static float exact(float x) { return std::tan(x); }
+};
+struct Asin {
+    static double run(double x) { return atan_of(x / std::sqrt((1 - x) * (1 + x))); }
+};
+struct Acos {
+    static double run(double x) { return 2 * atan_of(std::sqrt((1 - x) / (1 + x))); }
+};
+struct Atan {
+    static double run(double x) { return atan_of(x); }
+};
+// Near 0 these are differences of nearly equal numbers; there their own series are used.
+struct Sinh {
+    static double run(double x) {
+        const double z = x * x, e = exp_of(std::fabs(x));
+        const double near = x * series(z, {1.0 / 5040, 1.0 / 120, 1.0 / 6, 1.0});
+        return pick(std::fabs(x) < 0.1, near, std::copysign((e - 1 / e) * 0.5, x));
+    }
+};
+struct Cosh {
+    static double run(double x) {
+        const double e = exp_of(std::fabs(x));
+        return (e + 1 / e) * 0.5;
+    }
+};
+struct Tanh {
+    static double run(double x) {
+        const double z = x * x, e = exp_of(2 * std::fabs(x));
+        const double near = x * series(z, {62.0 / 2835, -17.0 / 315, 2.0 / 15, -1.0 / 3, 1.0});
+        return pick(std::fabs(x) < 0.1, near, std::copysign((e - 1) / (e + 1), x));
+    }
+};
+struct Asinh {
+    static double run(double x) {
+        const double size = std::fabs(x), z = x * x;
+        const double near = x * series(z, {105.0 / 3456, -15.0 / 336, 3.0 / 40, -1.0 / 6, 1.0});
+        return pick(size < 0.1, near, std::copysign(log_of(size + std::sqrt(z + 1)), x));
+    }
+};
+struct Acosh {
+    static double run(double x) { return log_of(x + std::sqrt((x - 1) * (x + 1))); }
+};
+struct Atanh {
+    static double run(double x) {
+        const double near = x * series(x * x, {1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0});
+        return pick(std::fabs(x) < 0.1, near, 0.5 * log_of((1 + x) / (1 - x)));
+    }
+};
+
+template <class Function>
+void function_row(void* out, const void* a, const void*, const void*, int64_t count) {
+    auto* __restrict to = static_cast<float*>(out);
+    const auto* __restrict x = static_cast<const float*>(a);
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(Function::run(x[i]));
+}
+
+// Few meet an angle so large that it takes hundreds of bits of pi.
+template <class Function>
+void angle_row(void* out, const void* a, const void* b, const void* c, int64_t count) {
+    auto* to = static_cast<float*>(out);
+    const auto* x = static_cast<const float*>(a);
+    function_row<Function>(out, a, b, c, count);
+    int far = 0;
+    for (int64_t i = 0; i < count; ++i) far |= !(std::fabs(x[i]) <= largest_angle);
+    for (int64_t i = 0; far != 0 && i < count; ++i) {
+        if (!(std::fabs(x[i]) <= largest_angle)) to[i] = Function::exact(x[i]);
+    }
+}
+
+// Powers of positive numbers; everything else is left to the C library.
+inline void power_row(void* out, const void* a, const void* b, const void*, int64_t count) {
+    auto* __restrict to = static_cast<float*>(out);
+    const auto* __restrict x = static_cast<const float*>(a);
+    const auto* __restrict y = static_cast<const float*>(b);
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(exp_of(y[i] * log_of(x[i])));
+    int odd = 0;
+    for (int64_t i = 0; i < count; ++i) odd |= !(x[i] > 0 && x[i] < inf && std::fabs(y[i]) < inf);
+    for (int64_t i = 0; odd != 0 && i < count; ++i) {
+        if (!(x[i] > 0 && x[i] < inf && std::fabs(y[i]) < inf)) to[i] = std::pow(x[i], y[i]);
+    }
+}
+
+// In double precision quotients below 2^29 have products with the divisor that are exact, and so have their rests.
+inline void remainder_row(void* out, const void* a, const void* b, const void*, int64_t count) {
+    auto* __restrict to = static_cast<float*>(out);
+    const auto* __restrict x = static_cast<const float*>(a);
+    const auto* __restrict y = static_cast<const float*>(b);
+    constexpr double most = 0x1p29;
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    for (int64_t i = 0; i < count; ++i) {
+        const double size = std::fabs(x[i]), by = std::fabs(y[i]), quotient = size / by;
+        const double whole = static_cast<double>(static_cast<int32_t>(pick(quotient < most, quotient, 0.0)));
+        const double rest = size - whole * by;
+        to[i] = static_cast<float>(std::copysign(pick(rest < 0, rest + by, rest), static_cast<double>(x[i])));
+    }
+    int odd = 0;
+    for (int64_t i = 0; i < count; ++i) odd |= !(std::fabs(x[i]) / static_cast<double>(std::fabs(y[i])) < most && std::fabs(y[i]) < inf);
+    for (int64_t i = 0; odd != 0 && i < count; ++i) {
+        if (!(std::fabs(x[i]) / static_cast<double>(std::fabs(y[i])) < most && std::fabs(y[i]) < inf)) to[i] = std::fmod(x[i], y[i]);
+    }
+}
+
+inline RowLoop loop_of(Operation operation) {
+    switch (operation) {
+        case Operation::cbrt: return function_row<Cbrt>;
+        case Operation::exp: return function_row<Exp>;
+        case Operation::log: return function_row<Log>;
+        case Operation::log2: return function_row<Log2>;
+        case Operation::log10: return function_row<Log10>;
+        case Operation::sin: return angle_row<Sin>;
+        case Operation::cos: return angle_row<Cos>;
+        case Operation::tan: return angle_row<Tan>;
+        case Operation::asin: return function_row<Asin>;
+        case Operation::acos: return function_row<Acos>;
+        case Operation::atan: return function_row<Atan>;
+        case Operation::sinh: return function_row<Sinh>;
+        case Operation::cosh: return function_row<Cosh>;
+        case Operation::tanh: return function_row<Tanh>;
+        case Operation::asinh: return function_row<Asinh>;
+        case Operation::acosh: return function_row<Acosh>;
+        case Operation::atanh: return function_row<Atanh>;
+        case Operation::pow:
+        case Operation::fpow: return power_row;
+        case Operation::mod: return remainder_row;
+        default: return nullptr;
+    }
+}
