@@ -123,7 +123,8 @@ def _function(spec: Operator) -> str:
     own, (result, deciding) = _own(spec, nodes=True), _result(spec)
 
     def variant(own: dict[str, str], result: str) -> str:
-        return _signature(name, [*_inputs(spec), *own.values(), *_options(*OPTIONS)], result, doc)
+        parameters = [*_inputs(spec), *own.values()] if spec.inputs else _led(spec, own)
+        return _signature(name, [*parameters, *_options(*OPTIONS)], result, doc)
 
     if deciding is None:
         return variant(own, result)
@@ -147,7 +148,7 @@ def _class(spec: Operator) -> str:
             if argument.required:
                 own[name] = _parameter(name, f"{_plain(argument)} | None", "None")
     result, deciding = _result(spec)
-    constructor = ["self", "*", *own.values(), *_options(*OPTIONS)]
+    constructor = ["self", *_led(spec, own), *_options(*OPTIONS)]
     call = ["self", *_inputs(spec), *varying.values(), *_options("name")]
     return "\n".join(
         [
@@ -195,6 +196,16 @@ def _inputs(spec: Operator) -> list[str]:
         optional = place >= spec.required_inputs
         written.append(_parameter(name, f"{kind} | None", "None") if optional else _parameter(name, kind))
     return [*written, "/", "*"] if written else ["*"]
+
+
+def _led(spec: Operator, own: dict[str, str]) -> list[str]:
+    """Put the arguments that need no name before the others, as far as that is a signature."""
+    leading: list[str] = []
+    for name in spec.leading:
+        if leading and "=" in leading[-1] and "=" not in own[name]:
+            break
+        leading.append(own[name])
+    return [*leading, "*", *(parameter for parameter in own.values() if parameter not in leading)]
 
 
 def _own(spec: Operator, *, nodes: bool) -> dict[str, str]:

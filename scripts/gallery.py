@@ -22,7 +22,6 @@ TARGET = ROOT / "docs" / "gallery"
 
 GAP, CAPTION, FONT_SIZE = 8, 20, 11
 BACKGROUND, EMPTY, TEXT = (255, 255, 255), (236, 236, 234), (70, 70, 68)
-LARGE = 40_000  # bytes; what is larger gets along with 256 colours
 
 
 def panel(picture: np.ndarray[Any, Any]) -> Image.Image:
@@ -58,13 +57,8 @@ def side_by_side(pictures: list[np.ndarray[Any, Any]], caption: str) -> bytes:
     if draw.textlength(caption, font) > width:
         raise ValueError(f"the caption does not fit below the pictures: {caption}")
     draw.text((width / 2, HEIGHT + CAPTION / 2 + 1), caption, fill=TEXT, font=font, anchor="mm")
-    png = _png(sheet)
-    return png if len(png) <= LARGE else _png(sheet.quantize(256, dither=Image.Dither.NONE))
-
-
-def _png(image: Image.Image) -> bytes:
     stored = io.BytesIO()
-    image.save(stored, "PNG", optimize=True)
+    sheet.save(stored, "PNG", optimize=True)
     return stored.getvalue()
 
 
@@ -89,9 +83,8 @@ def entries() -> list[Entry]:
     operators = public_operators()
     shown = []
     for name, example in sorted(EXAMPLES.items()):
-        if name in operators:
-            caption = f"fn.{name}({', '.join(filter(None, ['images', example.text]))})"
-            shown.append(Entry(name, caption, operators[name].summary, lambda e=example: [before, e.make(before)]))
+        caption = f"fn.{name}({', '.join(filter(None, ['images', example.text]))})"
+        shown.append(Entry(name, caption, operators[name].summary, lambda e=example: [before, e.make(before)]))
     for name, extra in EXTRAS.items():
         shown.append(Entry(name, extra.text, extra.summary, lambda e=extra: e.make(before)))
     return shown

@@ -131,7 +131,7 @@ EXAMPLES: dict[str, Example] = dict(
         _with("decoders.image_slice", _jpeg, start=[80, 20], end=[190, 110]),
         _with("equalize"),
         _with("erase", anchor=[50, 60], shape=[50, 70], fill_value=90),
-        _with("fast_resize_crop_mirror", resize_shorter=120, crop=[100, 110], mirror=1),
+        _with("experimental.median_blur", window_size=[7, 7]),
         ("filter", Example("[[0, -1, 0], [-1, 5, -1], [0, -1, 0]]", _filter)),
         _with("flip", horizontal=1),
         _with("gaussian_blur", sigma=3.0),
@@ -141,11 +141,10 @@ EXAMPLES: dict[str, Example] = dict(
         _with("jpeg_compression_distortion", quality=4),
         _with("laplacian", window_size=5, smoothing_size=5, dtype=types.FLOAT),
         ("lookup_table", Example("keys=range(256), values=[v // 64 * 85 ...]", _lookup)),
-        _with("median_blur", window_size=[7, 7]),
         ("multi_paste", Example("in_ids, in_anchors, shapes, out_anchors", _mosaic)),
         _with("noise.gaussian", stddev=30.0),
         _with("noise.salt_and_pepper", prob=0.1),
-        _with("noise.shot", factor=30.0),
+        _with("noise.shot", factor=10.0),
         _with("normalize", axes=[0, 1]),
         _with("pad", _small, axes=[0, 1], shape=[150, 200], fill_value=60),
         _with("paste", ratio=1.5, paste_x=0.2, paste_y=0.7, fill_value=[40, 60, 110]),
@@ -155,18 +154,18 @@ EXAMPLES: dict[str, Example] = dict(
         _with("rotate", angle=15, keep_size=True, fill_value=0),
         _with("saturation", saturation=0.3),
         _with("slice", start=[80, 20], end=[190, 110]),
-        _with("sphere"),
+        _with("sphere", interp_type=types.INTERP_LINEAR),
         _with("tensor_resize", scales=[0.5, 0.8, 1]),
         _with("transpose", perm=[1, 0, 2]),
         _with("warp_affine", matrix=[0.9, 0.3, -30, -0.1, 1.1, 10], fill_value=0),
-        _with("water", ampl_x=6.0, ampl_y=6.0, freq_x=0.06, freq_y=0.06),
+        _with("water", ampl_x=6.0, ampl_y=6.0, interp_type=types.INTERP_LINEAR),
     )
 )
 
 
-def _augmented(scheme: Callable[[Any], Any], picture: Picture) -> list[Any]:
+def _augmented(scheme: Callable[[Any], Any], seed: int, picture: Picture) -> list[Any]:
     """Show a picture, and what a scheme makes of it three times."""
-    pipe = Pipeline(3, 1, None, 8)
+    pipe = Pipeline(3, 1, None, seed)
     with pipe:
         pipe.set_outputs(scheme(fn.external_source(source=[[picture] * 3], layout="HWC")))
     (batch,) = pipe.run()
@@ -189,17 +188,17 @@ EXTRAS = {
     "auto_augment": Extra(
         "auto_aug.auto_augment.auto_augment(images)",
         "Apply one of the 25 short sequences that AutoAugment found for ImageNet.",
-        partial(_augmented, auto_augment.auto_augment),
+        partial(_augmented, auto_augment.auto_augment, 7),
     ),
     "rand_augment": Extra(
         "auto_aug.rand_augment.rand_augment(images, n=2, m=17)",
         "Apply `n` of 14 augmentations, chosen for each sample, with magnitude `m`.",
-        partial(_augmented, partial(rand_augment.rand_augment, n=2, m=17)),
+        partial(_augmented, partial(rand_augment.rand_augment, n=2, m=17), 8),
     ),
     "trivial_augment_wide": Extra(
         "auto_aug.trivial_augment.trivial_augment_wide(images)",
         "Apply one of 14 augmentations with a random magnitude.",
-        partial(_augmented, trivial_augment.trivial_augment_wide),
+        partial(_augmented, trivial_augment.trivial_augment_wide, 8),
     ),
     "mixup": Extra(
         "mixing.mixup(images, labels, alpha=4.0, num_classes=2)",

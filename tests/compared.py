@@ -51,30 +51,30 @@ def graph_of(name, per_sample=(), **constants):
     return graph
 
 
-def compare(name, batch, layout="HWC", per_sample=None, *, level=1, relative=RELATIVE, **constants):
+def compare(name, batch, layout="HWC", per_sample=None, *, level=1, relative=RELATIVE, least=0.0, **constants):
     """Demand DALI's results of an operator, with their types, shapes and names of axes."""
     nodes = per_sample or {}
     graph = graph_of(name, tuple(nodes), **constants)
     layouts = [layout] + [""] * len(nodes)
-    same(graph, batch, *nodes.values(), layouts=layouts, level=level, relative=relative)
+    same(graph, batch, *nodes.values(), layouts=layouts, level=level, relative=relative, least=least)
 
 
-def same(graph, *inputs, layouts="HWC", level=1, relative=RELATIVE):
+def same(graph, *inputs, layouts="HWC", level=1, relative=RELATIVE, least=0.0):
     """Demand DALI's results of a graph with one output."""
     (theirs,), (mine,) = (make(module, graph, *inputs, layouts=layouts).run() for module in (DALI, HERE))
     assert mine.layout() == theirs.layout()
     for got, wanted in zip(numpy_batch(mine), numpy_batch(theirs), strict=True):
-        near(got, wanted, level=level, relative=relative)
+        near(got, wanted, level=level, relative=relative, least=least)
 
 
-def near(got, wanted, *, level=1, relative=RELATIVE):
-    """Demand equal types and shapes, and values that differ by a level, or by a share of the largest."""
+def near(got, wanted, *, level=1, relative=RELATIVE, least=0.0):
+    """Demand equal types and shapes, and values that differ by a level, or by a share of the largest (or of `least`)."""
     assert got.dtype == wanted.dtype and got.shape == wanted.shape
     if got.size == 0:
         return
     limit = 65504 if got.dtype == np.float16 else np.finfo(np.float32).max  # infinity is what lies beyond
     a, b = (np.clip(x.astype(np.float64), -limit, limit) for x in (got, wanted))
-    largest = max(np.abs(b).max(), 1e-6)
+    largest = max(np.abs(b).max(), least, 1e-6)
     share = max(relative, 2**-10) if got.dtype == np.float16 else relative
     allowed = share * largest if got.dtype.kind == "f" else max(level, 1e-6 * largest)
     difference = np.abs(a - b).max()

@@ -188,6 +188,12 @@ def random_part(sample, x, size):
     return saturated(resized(x, size, list(anchor), list(anchor + extent)))
 
 
+def blotted(x, rows, columns, value=9):
+    x = x.copy()
+    x[rows, columns] = value
+    return x
+
+
 ENTRIES = {
     # Readers and sources
     "readers.file": Entry(
@@ -248,6 +254,32 @@ ENTRIES = {
         empty=False,
         level=1,
     ),
+    # Geometry
+    "rotate": Entry(lambda x: fn.rotate(x, angle=90.0), np.rot90),
+    "warp_affine": Entry(
+        lambda x: fn.warp_affine(x, matrix=[1, 0, 1, 0, 1, 0], fill_value=7),
+        lambda x: np.pad(x[:, 1:], [(0, 0), (0, min(1, x.shape[1])), (0, 0)], constant_values=7),
+    ),
+    "tensor_resize": Entry(
+        lambda x: fn.tensor_resize(x, scales=[2.0], axes=[1], interp_type=types.INTERP_NN),
+        lambda x: np.repeat(x, 2, axis=1),
+        empty=False,
+    ),
+    "coord_transform": Entry(
+        lambda x: fn.coord_transform(x, M=2.0, T=[1, 2, 3]), lambda x: x * np.float32(2) + np.float32([1, 2, 3])
+    ),
+    "erase": Entry(
+        lambda x: fn.erase(x, anchor=[1, 2], shape=[3, 2], fill_value=9), lambda x: blotted(x, slice(1, 4), slice(2, 4))
+    ),
+    "grid_mask": Entry(
+        lambda x: fn.grid_mask(x, tile=4, ratio=0.5),
+        lambda x: np.where(np.any(np.indices(x.shape[:2]) % 4 >= 2, axis=0)[..., None], x, 0).astype(np.uint8),
+    ),
+    "paste": Entry(
+        lambda x: fn.paste(x, ratio=2.0, fill_value=9, paste_x=0.0, paste_y=1.0),
+        lambda x: np.pad(x, [(len(x), 0), (0, x.shape[1]), (0, 0)], constant_values=9),
+    ),
+    "multi_paste": Entry(lambda x: fn.multi_paste(x, fn.flip(x)), lambda x: x[:, ::-1]),
     # Draws
     "random_crop_generator": Entry(
         lambda s: fn.random_crop_generator(s, seed=SEED), lambda i, s: drawn_window(i, s), "shapes", draws=True

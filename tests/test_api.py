@@ -105,7 +105,7 @@ def stub_of(package: str, path: list[str]) -> dict[str, ast.FunctionDef | ast.Cl
 
 
 def keywords(function: ast.FunctionDef) -> set[str]:
-    return {argument.arg for argument in function.args.kwonlyargs}
+    return {argument.arg for argument in [*function.args.args, *function.args.kwonlyargs]} - {"self"}
 
 
 def member(module: Any, path: list[str], name: str) -> Any:

@@ -43,15 +43,15 @@ PICTURES = [
 SAMPLES = len(PICTURES)
 
 
-def run(module, graph, *inputs, conditionals=True):
-    """Run a graph of nodes; the first input has the names HWC."""
+def run(module, graph, *inputs, conditionals=True, layout="HWC"):
+    """Run a graph of nodes; `layout` names the axes of the first."""
     size = len(inputs[0])
 
     @module.pipeline_def(
         batch_size=size, num_threads=2, device_id=None, seed=3, enable_conditionals=conditionals, prefetch_queue_depth=1
     )
     def pipeline():
-        nodes = [module.fn.external_source(source=repeat(inputs[0]), layout="HWC")]
+        nodes = [module.fn.external_source(source=repeat(inputs[0]), layout=layout)]
         nodes += [module.fn.external_source(source=repeat(batch)) for batch in inputs[1:]]
         return graph(module, *nodes)
 
@@ -62,8 +62,8 @@ def run(module, graph, *inputs, conditionals=True):
         return [numpy_batch(batch) for batch in pipe.run()]
 
 
-def same_pixels(graph, *inputs):
-    mine, theirs = run(HERE, graph, *inputs), run(DALI, graph, *inputs)
+def same_pixels(graph, *inputs, layout="HWC"):
+    mine, theirs = (run(module, graph, *inputs, layout=layout) for module in (HERE, DALI))
     assert len(mine) == len(theirs)
     for here, there in zip(mine, theirs, strict=True):
         for got, wanted in zip(here, there, strict=True):
@@ -185,6 +185,17 @@ def test_fixed_magnitudes_give_dalis_pixels():
         return tuple(each(data, magnitude_bin=number, num_magnitude_bins=BINS) for each in suite)
 
     same_pixels(graph, PICTURES, numbers([0, 1, 0, 1, 0, 1]))
+
+
+def test_videos_give_dalis_pixels():
+    def graph(m, data, signs):
+        library = auto_aug if m is HERE else THEIRS
+        number = library.core.signed_bin(12, random_sign=signs)
+        options = {"magnitude_bin": number, "num_magnitude_bins": BINS, "shape": (20, 26)}
+        return tuple(getattr(library.augmentations, name)(data, **options) for name in NAMES)
+
+    videos = [np.stack([photo(5, 3 * clip + frame, height=20, width=26) for frame in range(3)]) for clip in range(2)]
+    same_pixels(graph, videos, numbers([0, 1]), layout="FHWC")
 
 
 @pytest.mark.parametrize("scheme", ["rand", "rand_non_monotonic", "trivial"])

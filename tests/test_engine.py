@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import hashlib
 import multiprocessing
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -20,7 +22,7 @@ from hypothesis import strategies as st
 from pictures import color, encode, kinds, rotated
 from running import HERE, make, numpy_batch, run
 
-from pixelmill import Pipeline, _core, fn, types
+from pixelmill import EngineError, Pipeline, _core, fn, types
 from pixelmill.engine.compile import compile_graph
 
 FILES = 40
@@ -396,6 +398,15 @@ def test_close_ends_the_threads_at_once(folder):
     assert engine_threads() <= before
 
 
+def test_a_closed_pipeline_says_so(folder):
+    for graph in (lambda m: fn.random.uniform(), lambda m: fn.pad(fn.readers.file(files=folder)[0])):
+        pipe = make(HERE, graph, batch_size=2)
+        pipe.run()
+        pipe.close()
+        with pytest.raises(EngineError, match="the pipeline was closed; make a new one"):
+            pipe.run()
+
+
 def test_a_pipeline_that_was_dropped_half_way_leaves_nothing(folder):
     gc.collect()
     before = engine_threads()
@@ -432,6 +443,42 @@ def test_a_fork_goes_on_with_the_same_samples(folder, ran_before):
     here = context.Queue()
     _child(parent, here)
     assert here.get(timeout=60) == in_child
+
+
+def test_the_environment_may_choose_the_instructions():
+    program = "from pixelmill import _core; print(_core.simd_level())"
+    for level in ("base", _core.simd_level()):
+        environment = {**os.environ, "PIXELMILL_SIMD": level}
+        result = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        )
+        assert result.stdout.strip() == level
+
+
+ENDLESS = """
+import sys, numpy as np
+from pixelmill import Pipeline, fn
+pipe = Pipeline(8, 2, None, seed=7, prefetch_queue_depth=3)
+with pipe:
+    data = fn.readers.file(files=sys.argv[1:])[0]
+    pipe.set_outputs(fn.resize(fn.decoders.image(data), size=(1500, 1500)))
+pipe.run()
+print("running", flush=True)
+while True:
+    pipe.run()
+"""
+
+
+def test_an_interrupt_ends_a_loop_soon_and_quietly(folder):
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS, *folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "running\n"
+    process.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    _, errors = process.communicate(timeout=30)
+    assert time.monotonic() - start < 5
+    assert errors.strip().endswith("KeyboardInterrupt") and process.returncode in (1, -signal.SIGINT, 130)
 
 
 def test_the_same_pipeline_runs_in_a_process_of_its_own(folder, tmp_path):

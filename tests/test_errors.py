@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pictures import color, encode, kinds, pillow, png, png_chunk, rotated
 from running import HERE, make, numpy_batch, run
 
@@ -418,6 +420,81 @@ def test_damage_in_the_middle_of_a_graph_with_a_callback_is_mended(folder):
         rows = epoch(pipe)
         assert [valid for *_, valid in rows] == [policy == "skip" or place not in BAD for place in range(40)]
         assert all(abs(255 - level - 6 * label) <= 2 for label, level, valid in rows if valid)
+
+
+# Arguments that nobody means
+
+
+extremes = st.sampled_from(
+    [0.0, -0.0, 1.0, -1.0, 0.5, 7.0, 1e-30, 3e9, -3e9, 1e19, 1e30, -1e30, np.inf, -np.inf, np.nan]
+)
+wholes = st.sampled_from([0, 1, -1, 5, 2**31 - 1, -(2**31), 2**62, 2**63 - 1, -(2**63)])
+ABSURD = {
+    "resize size": (lambda x, v: fn.resize(x, size=v), extremes, 2),
+    "resize x": (lambda x, v: fn.resize(x, resize_x=v), extremes, 0),
+    "resize longer": (lambda x, v: fn.resize(x, resize_longer=v, subpixel_scale=False), extremes, 0),
+    "resize from": (lambda x, v: fn.resize(x, size=5, roi_start=v, roi_end=[3, 3]), extremes, 2),
+    "resize to": (lambda x, v: fn.resize(x, size=5, roi_start=[0, 0], roi_end=v, roi_relative=True), extremes, 2),
+    "resize filter": (lambda x, v: fn.resize(x, size=5, interp_type=v), wholes, 0),
+    "mirror": (lambda x, v: fn.resize_crop_mirror(x, size=9, crop=v), extremes, 2),
+    "mirror bits": (lambda x, v: fn.resize_crop_mirror(x, size=9, mirror=v), wholes, 0),
+    "crop": (lambda x, v: fn.crop(x, crop=v, out_of_bounds_policy="pad"), extremes, 2),
+    "crop trim": (lambda x, v: fn.crop(x, crop_h=v, crop_w=3, out_of_bounds_policy="trim_to_shape"), extremes, 0),
+    "crop place": (lambda x, v: fn.crop(x, crop=(2, 2), crop_pos_x=v), extremes, 0),
+    "slice start": (lambda x, v: fn.slice(x, start=v, shape=[2, 2], out_of_bounds_policy="pad"), wholes, 2),
+    "slice end": (lambda x, v: fn.slice(x, start=[1, 1], end=v, out_of_bounds_policy="trim_to_shape"), wholes, 2),
+    "slice both": (lambda x, v: fn.slice(x, v, v, out_of_bounds_policy="pad"), extremes, 2),
+    "slice share": (
+        lambda x, v: fn.slice(x, rel_start=v, rel_shape=v, out_of_bounds_policy="trim_to_shape"),
+        extremes,
+        2,
+    ),
+    "slice shape": (lambda x, v: fn.slice(x, start=[0, 0], shape=v, out_of_bounds_policy="pad"), wholes, 2),
+    "pad shape": (lambda x, v: fn.pad(x, shape=v), wholes, 3),
+    "pad align": (lambda x, v: fn.pad(x, align=v), wholes, 3),
+    "pad value": (lambda x, v: fn.pad(x, shape=[9, 9, 3], fill_value=v), extremes, 0),
+    "mean": (lambda x, v: fn.crop_mirror_normalize(x, mean=v, dtype=types.UINT8), extremes, 3),
+    "std": (lambda x, v: fn.crop_mirror_normalize(x, std=v, dtype=types.FLOAT16), extremes, 3),
+    "window": (lambda x, v: fn.random_crop_generator(v), wholes, 3),
+    "uniform": (lambda x, v: fn.random.uniform(range=v, dtype=types.INT32), extremes, 2),
+    "normal": (lambda x, v: fn.random.normal(mean=v, stddev=v, dtype=types.INT8), extremes, 0),
+    "coin": (lambda x, v: fn.random.coin_flip(probability=v), extremes, 0),
+    "choice": (lambda x, v: fn.random.choice(3, p=v), extremes, 3),
+    "shape": (lambda x, v: fn.random.uniform(shape=v), wholes, 2),
+    "decode": (lambda x, v: fn.decoders.image_crop(np.array(GOOD), crop=v), extremes, 2),
+    "decode slice": (lambda x, v: fn.decoders.image_slice(np.array(GOOD), v, [3, 3]), wholes, 2),
+    "cast": (
+        lambda x, v: [fn.cast(v, dtype=t) for t in (types.UINT8, types.INT64, types.BOOL, types.FLOAT16)],
+        extremes,
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ABSURD)
+@given(st.data())
+@settings(max_examples=12)
+def test_absurd_arguments_give_a_result_or_an_error_in_words(case, data):
+    """Never a crash, never all the memory, and errors that a person can read."""
+    graph, values, count = ABSURD[case]
+    drawn = [data.draw(values) for _ in range(max(count, 1))]
+    kind = np.int64 if values is wholes else np.float64
+    argument = np.array(drawn if count else drawn[0], kind)
+    before = memory()
+    try:
+        batch = [np.ones((4, 6, 3), np.uint8)]
+        results = run(lambda m, x, v: graph(x, v), batch, [argument], limits=Limits(pixels=1 << 20))
+        assert all(result[0].size <= 4 << 20 for result in results)
+    except DataError as error:
+        assert {event.kind for event in error.events} <= {"argument", "too_large"}
+        assert "internal error" not in str(error)
+    assert memory() - before < 64
+
+
+@pytest.mark.parametrize("value", [[1, 0], []], ids=str)
+def test_a_vector_in_the_place_of_a_number_is_an_error(value):
+    with pytest.raises(DataError, match=r"flip: horizontal must be one number for each sample, got int32 \(.,\)"):
+        run(lambda m, x, v: fn.flip(x, horizontal=v), [np.ones((4, 6, 3), np.uint8)], [np.array(value, np.int32)])
 
 
 # Policies themselves

@@ -177,12 +177,34 @@ def test_every_operator_is_a_function_and_a_class(name):
 
 @pytest.mark.parametrize(
     "name",
-    (
-        "nvJPEGDecoder HostDecoder ImageDecoder ImageDecoderCrop ImageDecoderRandomCrop ImageDecoderSlice "
-        "HostDecoderRandomCrop nvJPEGDecoderRandomCrop FileReader CoinFlip Uniform NormalDistribution "
-        "NormalizePermute CropCastPermute ExternalSource PythonFunction Resize RandomResizedCrop "
-        "CropMirrorNormalize ResizeCropMirror Flip Cast Crop Slice Pad Transpose"
-    ).split(),
+    [
+        "nvJPEGDecoder",
+        "HostDecoder",
+        "ImageDecoder",
+        "ImageDecoderCrop",
+        "ImageDecoderRandomCrop",
+        "ImageDecoderSlice",
+        "HostDecoderRandomCrop",
+        "nvJPEGDecoderRandomCrop",
+        "FileReader",
+        "CoinFlip",
+        "Uniform",
+        "NormalDistribution",
+        "NormalizePermute",
+        "CropCastPermute",
+        "ExternalSource",
+        "PythonFunction",
+        "Resize",
+        "RandomResizedCrop",
+        "CropMirrorNormalize",
+        "ResizeCropMirror",
+        "Flip",
+        "Cast",
+        "Crop",
+        "Slice",
+        "Pad",
+        "Transpose",
+    ],
 )
 def test_names_that_old_programs_use_are_there(name):
     assert issubclass(getattr(ops, name), ops.OperatorClass)
@@ -288,10 +310,25 @@ def test_without_a_gpu_nothing_is_said(caplog, monkeypatch):
 
 @pytest.mark.parametrize(
     "name",
-    (
-        "fn ops types math pipeline data_node tensors backend external_source tfrecord "
-        "fn.readers fn.decoders fn.random ops.readers ops.random plugin.pytorch plugin.base_iterator"
-    ).split(),
+    [
+        "fn",
+        "ops",
+        "types",
+        "math",
+        "pipeline",
+        "data_node",
+        "tensors",
+        "backend",
+        "external_source",
+        "tfrecord",
+        "fn.readers",
+        "fn.decoders",
+        "fn.random",
+        "ops.readers",
+        "ops.random",
+        "plugin.pytorch",
+        "plugin.base_iterator",
+    ],
 )
 def test_modules_are_where_programs_for_dali_look_for_them(name):
     assert importlib.import_module(f"pixelmill.{name}").__spec__ is not None

@@ -72,7 +72,12 @@ def dali_schema(name):
     return dali_backend.GetSchema(getattr(module, spec.class_name).schema_name)
 
 
-DECLARED = sorted(set(public_operators()) - {"external_source"})  # DALI writes that one in Python
+# DALI writes external_source in Python, and does not repeat the arguments of what has left its experimental module.
+DECLARED = sorted(
+    name
+    for name in public_operators()
+    if name != "external_source" and not (name.startswith("experimental.") and name[len("experimental.") :] in REGISTRY)
+)
 
 
 @pytest.mark.parametrize("name", DECLARED)

@@ -99,7 +99,7 @@ class DataNode(NodeOperators):
     def __bool__(self) -> NoReturn:
         raise TypeError(
             f"the value of {self.name!r} is known only when the pipeline runs, "
-            "so it cannot decide here; pipeline_def(enable_conditionals=True) lets `if`, `and`, `or` and `not` work on nodes"
+            "so it cannot decide here; with pipeline_def(enable_conditionals=True), `if`, `and`, `or`, `not` take nodes"
         )
 
     def __repr__(self) -> str:
@@ -180,13 +180,13 @@ def _add(spec: Operator, inputs: Sequence[Any], arguments: dict[str, Any], optio
     nodes = tuple(None if value is None else as_node(value) for value in inputs)
     name = options["name"] or f"{spec.class_name}_{next(_numbers)}"
     node = OperatorNode(spec, nodes, arguments, **{**options, "name": name})
-    lowered = {}
-    for key, argument in spec.arguments.items():
-        value = arguments[key]
-        lowered[key] = value.expr if isinstance(value, DataNode) else value
-        if argument.per_sample:
-            lowered[key] = argument.lowered(lowered[key])
     with lowering(node):
+        lowered = {}
+        for key, argument in spec.arguments.items():
+            value = arguments[key]
+            lowered[key] = value.expr if isinstance(value, DataNode) else value
+            if argument.per_sample:
+                lowered[key] = argument.lowered(lowered[key])
         result = spec.body(*(None if value is None else value.expr for value in nodes), **lowered)
     if isinstance(result, tuple):
         return [_output(node, expr, index) for index, expr in enumerate(result)]

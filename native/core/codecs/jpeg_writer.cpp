@@ -140,13 +140,16 @@ JpegWriter::JpegWriter() : state_(std::make_unique<JpegWriterState>()) {
 
 JpegWriter::~JpegWriter() { jpeg_destroy_compress(&state_->info); }
 
-void JpegWriter::encode(View<const uint8_t> picture, int quality, ChromaSampling sampling, std::vector<std::byte>& out) {
+void JpegWriter::encode(View<const uint8_t> picture, int quality, ChromaSampling sampling,
+                        std::vector<std::byte>& out) {
     const bool gray = picture.channels == 1 && picture.pixel == 1;
     const bool colours = picture.channels == 3 && picture.channel == 1 && (picture.pixel == 3 || picture.pixel == 4);
     if (!gray && !colours) throw std::logic_error("JpegWriter: pixels must be packed, of one or three channels");
-    if (picture.width < 1 || picture.height < 1 || picture.width > JPEG_MAX_DIMENSION || picture.height > JPEG_MAX_DIMENSION) {
-        throw Fault(FaultKind::unsupported, "JPEG: a picture of " + std::to_string(picture.height) + "x" + std::to_string(picture.width) +
-                                                " pixels cannot be written, sides are from 1 to " + std::to_string(JPEG_MAX_DIMENSION));
+    if (picture.width < 1 || picture.height < 1 || picture.width > JPEG_MAX_DIMENSION ||
+        picture.height > JPEG_MAX_DIMENSION) {
+        throw Fault(FaultKind::unsupported,
+                    "JPEG: a picture of " + std::to_string(picture.height) + "x" + std::to_string(picture.width) +
+                        " pixels cannot be written, sides are from 1 to " + std::to_string(JPEG_MAX_DIMENSION));
     }
     JpegWriterState& state = *state_;
     state.picture = picture;

@@ -90,7 +90,8 @@ void transform_colours(const Raster& out, const Raster& in, const ColourMatrix& 
     if (in.height == 0 || in.width == 0) return;
     const ColourRows& rows = colour_rows();
     if (in.dtype == DType::u8 && out.dtype == DType::u8) {
-        return for_each_row(out, in, arena, [&](uint8_t* to, const uint8_t* from) { rows.bytes(to, from, in.width, matrix); });
+        return for_each_row(out, in, arena,
+                            [&](uint8_t* to, const uint8_t* from) { rows.bytes(to, from, in.width, matrix); });
     }
     const bool direct = in.dtype == DType::f32 && in.pixel == 3 && in.channel == 1;
     auto* from = arena.take<float>(static_cast<size_t>(3 * in.width));

@@ -16,7 +16,8 @@ inline __m256i eight_bytes(__m256 x) {
 
 // Eight pixels of 4 bytes, of which the fourth is dropped.
 inline void store_three(uint8_t* out, __m256i pixels) {
-    const __m256i drop = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+    const __m256i drop =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
     const __m256i join = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
     const __m256i three = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(pixels, drop), join);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(three));
@@ -58,7 +59,8 @@ inline void bytes(uint8_t* out, const uint8_t* in, int64_t pixels, const ColourM
         const __m256 b = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(four, 16), byte));
         const __m256i first = colours.channel(0, r, g, b), second = colours.channel(1, r, g, b);
         const __m256i third = colours.channel(2, r, g, b);
-        store_three(out + 3 * x, _mm256_or_si256(_mm256_or_si256(first, _mm256_slli_epi32(second, 8)), _mm256_slli_epi32(third, 16)));
+        store_three(out + 3 * x, _mm256_or_si256(_mm256_or_si256(first, _mm256_slli_epi32(second, 8)),
+                                                 _mm256_slli_epi32(third, 16)));
     }
 #endif
     for (; x < pixels; ++x) {
@@ -72,10 +74,12 @@ inline void floats(float* out, const float* in, int64_t pixels, const ColourMatr
 #if AVX2_CODE
     // Two pixels, one in each half; the fourth place is written, then overwritten by the next pixel.
     __m256 column[3];
-    for (int j = 0; j < 3; ++j) column[j] = in_both_halves(matrix.weight[0][j], matrix.weight[1][j], matrix.weight[2][j]);
+    for (int j = 0; j < 3; ++j)
+        column[j] = in_both_halves(matrix.weight[0][j], matrix.weight[1][j], matrix.weight[2][j]);
     const __m256 offset = in_both_halves(matrix.offset[0], matrix.offset[1], matrix.offset[2]);
     for (; x + 3 <= pixels; x += 2) {
-        const __m256 two = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(in + 3 * x)), _mm_loadu_ps(in + 3 * x + 3), 1);
+        const __m256 two =
+            _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(in + 3 * x)), _mm_loadu_ps(in + 3 * x + 3), 1);
         __m256 sum = _mm256_mul_ps(column[0], _mm256_permute_ps(two, 0x00));
         sum = _mm256_add_ps(sum, _mm256_mul_ps(column[1], _mm256_permute_ps(two, 0x55)));
         sum = _mm256_add_ps(_mm256_add_ps(sum, _mm256_mul_ps(column[2], _mm256_permute_ps(two, 0xAA))), offset);
@@ -94,7 +98,8 @@ inline void gray(uint8_t* out, const uint8_t* in, int64_t pixels, bool reversed)
     const int32_t red = reversed ? 3735 : 9798, green = 19235, blue = reversed ? 9798 : 3735;
     int64_t x = 0;
 #if AVX2_CODE
-    const __m256i even = _mm256_set1_epi32(0x00ff00ff), outer = _mm256_set1_epi32(blue << 16 | red), middle = _mm256_set1_epi32(green);
+    const __m256i even = _mm256_set1_epi32(0x00ff00ff), outer = _mm256_set1_epi32(blue << 16 | red),
+                  middle = _mm256_set1_epi32(green);
     const __m256i half = _mm256_set1_epi32(1 << 14), join = _mm256_setr_epi32(0, 4, 0, 0, 0, 0, 0, 0);
     for (; x + 8 <= pixels; x += 8) {
         const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x));
@@ -102,20 +107,24 @@ inline void gray(uint8_t* out, const uint8_t* in, int64_t pixels, bool reversed)
         sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_and_si256(_mm256_srli_epi32(four, 8), even), middle));
         sum = _mm256_srli_epi32(_mm256_add_epi32(sum, half), 15);
         const __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(sum, sum), sum);
-        _mm_storel_epi64(reinterpret_cast<__m128i*>(out + x), _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(packed, join)));
+        _mm_storel_epi64(reinterpret_cast<__m128i*>(out + x),
+                         _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(packed, join)));
     }
 #endif
     for (; x < pixels; ++x) {
-        out[x] = static_cast<uint8_t>((in[4 * x] * red + in[4 * x + 1] * green + in[4 * x + 2] * blue + (1 << 14)) >> 15);
+        out[x] =
+            static_cast<uint8_t>((in[4 * x] * red + in[4 * x + 1] * green + in[4 * x + 2] * blue + (1 << 14)) >> 15);
     }
 }
 
 inline void reversed(uint8_t* out, const uint8_t* in, int64_t pixels) {
     int64_t x = 0;
 #if AVX2_CODE
-    const __m256i turn = _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 1, 0, 3, 6, 5, 4, 7, 10, 9, 8, 11, 14, 13, 12, 15));
+    const __m256i turn =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 1, 0, 3, 6, 5, 4, 7, 10, 9, 8, 11, 14, 13, 12, 15));
     for (; x + 8 <= pixels; x += 8) {
-        store_three(out + 3 * x, _mm256_shuffle_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x)), turn));
+        store_three(out + 3 * x,
+                    _mm256_shuffle_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x)), turn));
     }
 #endif
     for (; x < pixels; ++x) {
@@ -189,6 +198,9 @@ constexpr ColourRows colour_rows{
     reversed,
     spread,
     {{multiply_add_bytes, multiply_add<uint8_t, int16_t>, multiply_add<uint8_t, int32_t>, multiply_add<uint8_t, float>},
-     {multiply_add<int16_t, uint8_t>, multiply_add<int16_t, int16_t>, multiply_add<int16_t, int32_t>, multiply_add<int16_t, float>},
-     {multiply_add<int32_t, uint8_t>, multiply_add<int32_t, int16_t>, multiply_add<int32_t, int32_t>, multiply_add<int32_t, float>},
-     {multiply_add<float, uint8_t>, multiply_add<float, int16_t>, multiply_add<float, int32_t>, multiply_add<float, float>}}};
+     {multiply_add<int16_t, uint8_t>, multiply_add<int16_t, int16_t>, multiply_add<int16_t, int32_t>,
+      multiply_add<int16_t, float>},
+     {multiply_add<int32_t, uint8_t>, multiply_add<int32_t, int16_t>, multiply_add<int32_t, int32_t>,
+      multiply_add<int32_t, float>},
+     {multiply_add<float, uint8_t>, multiply_add<float, int16_t>, multiply_add<float, int32_t>,
+      multiply_add<float, float>}}};

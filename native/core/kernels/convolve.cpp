@@ -72,9 +72,12 @@ void extend_line(T* line, int64_t width, int64_t channels, int64_t before, int64
 class PlaneConvolver {
    public:
     PlaneConvolver(int64_t width, int64_t channels, const Taps& vertical, const Taps& horizontal, Arena& arena)
-        : vertical_(vertical), horizontal_(horizontal), rows_(arena.take<const float*>(static_cast<size_t>(vertical.count + 1))) {
+        : vertical_(vertical),
+          horizontal_(horizontal),
+          rows_(arena.take<const float*>(static_cast<size_t>(vertical.count + 1))) {
         for (float*& line : lines_) {
-            line = arena.take<float>(static_cast<size_t>((width + horizontal.count) * channels)) + horizontal.before * channels;
+            line = arena.take<float>(static_cast<size_t>((width + horizontal.count) * channels)) +
+                   horizontal.before * channels;
         }
     }
 
@@ -147,7 +150,8 @@ void blur_bytes(View<uint8_t> out, View<const uint8_t> in, const Taps& vertical,
     auto* line = arena.take<int16_t>(static_cast<size_t>(length + 2 * margin)) + margin;
     const auto** rows = arena.take<const uint8_t*>(static_cast<size_t>(vertical.count));
     for (int64_t y = 0; y < in.height; ++y) {
-        for (int k = -above; k <= above; ++k) rows[above + k] = in.at(border_index(y + k, in.height, Border::reflect_101), 0);
+        for (int k = -above; k <= above; ++k)
+            rows[above + k] = in.at(border_index(y + k, in.height, Border::reflect_101), 0);
         kernels.blur_rows(line, rows, down, above, length);
         extend_line<int16_t>(line, in.width, in.channels, aside, aside, Border::reflect_101, 0);
         kernels.blur_line(out.at(y, 0), line - margin, along, aside, in.channels, length);
@@ -223,7 +227,8 @@ void filter(const Raster& out, const Raster& in, const Filter2d& filter, Arena& 
         for (int i = 0; i < count; ++i) source.load(y + i - above + filter.height - 1);
         for (int64_t k = 0; k <= filter.height; ++k) rows[k] = source.place(y - above + k);
         float* results[2] = {lines[0], lines[1]};
-        for (int i = 0; i < count && out.dtype == DType::f32; ++i) results[i] = reinterpret_cast<float*>(out.at(y + i, 0));
+        for (int i = 0; i < count && out.dtype == DType::f32; ++i)
+            results[i] = reinterpret_cast<float*>(out.at(y + i, 0));
         convolution().correlate(results, count, window, length, false);
         for (int i = 0; i < count && out.dtype != DType::f32; ++i) store_row(out, y + i, lines[i]);
     }

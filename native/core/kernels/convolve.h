@@ -26,7 +26,9 @@ struct Taps {
 struct Volume {
     float* data = nullptr;
     int64_t depth = 1, height = 1, width = 1, channels = 1;
-    Plane slice(int64_t z) const { return {data + z * height * width * channels, height, width, channels, width * channels}; }
+    Plane slice(int64_t z) const {
+        return {data + z * height * width * channels, height, width, channels, width * channels};
+    }
 };
 
 // Filters along depth, height and width, borders reflected; `add` adds to what is in `out`.

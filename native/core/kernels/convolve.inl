@@ -42,7 +42,8 @@ inline void add_row(FourSums& sums, const float* values, const float* weights, c
     }
 }
 
-inline void add_shared_row(FourSums& first, FourSums& second, const float* values, const float* weights, const Window2d& window) {
+inline void add_shared_row(FourSums& first, FourSums& second, const float* values, const float* weights,
+                           const Window2d& window) {
     for (int64_t k = 0; k < window.width; ++k, values += window.step) {
         const __m256 weight = _mm256_set1_ps(weights[k]), above = _mm256_set1_ps(weights[k - window.width]);
         for (int i = 0; i < 4; ++i) {
@@ -149,7 +150,8 @@ inline void blur_rows(int16_t* out, const uint8_t* const* rows, const int16_t* w
     }
 }
 
-inline void blur_line(uint8_t* out, const int16_t* in, const int16_t* weights, int reach, int64_t step, int64_t length) {
+inline void blur_line(uint8_t* out, const int16_t* in, const int16_t* weights, int reach, int64_t step,
+                      int64_t length) {
     int64_t x = 0;
     const int16_t* middle = in + reach * step;
 #if AVX2_CODE

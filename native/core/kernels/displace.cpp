@@ -30,11 +30,13 @@ void ball_row(float* out_x, float* out_y, const BallRow& ball, int64_t first, in
 
 #if PIXELMILL_AVX2
 __attribute__((target("avx2"))) void ball_row_avx2(float* out_x, float* out_y, const BallRow& ball, int64_t width) {
-    const __m256 middle = _mm256_set1_ps(ball.centre_x), top = _mm256_set1_ps(ball.centre_y), down = _mm256_set1_ps(ball.y);
+    const __m256 middle = _mm256_set1_ps(ball.centre_x), top = _mm256_set1_ps(ball.centre_y),
+                 down = _mm256_set1_ps(ball.y);
     const __m256 square = _mm256_mul_ps(down, down), divisor = _mm256_set1_ps(ball.radius);
     int64_t i = 0;
     for (; i + 8 <= width; i += 8) {
-        const __m256i place = _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(i)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+        const __m256i place =
+            _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(i)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
         const __m256 x = _mm256_sub_ps(_mm256_add_ps(_mm256_cvtepi32_ps(place), _mm256_set1_ps(0.5f)), middle);
         const __m256 rise = _mm256_div_ps(_mm256_sqrt_ps(_mm256_add_ps(_mm256_mul_ps(x, x), square)), divisor);
         _mm256_storeu_ps(out_x + i, _mm256_add_ps(middle, _mm256_mul_ps(rise, x)));
@@ -55,7 +57,8 @@ int32_t whole(float place) {
 template <class T, int fixed>
 class Sampler {
    public:
-    Sampler(const Raster& in, float fill, Arena& arena) : in_(in), fill_(arena.take<T>(static_cast<size_t>(in.channels))) {
+    Sampler(const Raster& in, float fill, Arena& arena)
+        : in_(in), fill_(arena.take<T>(static_cast<size_t>(in.channels))) {
         // DALI converts by truncation; beyond the range of a byte that is not defined, and cut here.
         const T value = std::is_same_v<T, float> ? static_cast<T>(fill) : convert<T>(std::trunc(fill));
         std::fill_n(fill_, in.channels, value);
@@ -74,10 +77,13 @@ class Sampler {
     void linear(T* out, float x, float y) const {
         const int32_t left = whole(x - 0.5f), top = whole(y - 0.5f);
         const float across = x - 0.5f - static_cast<float>(left), down = y - 0.5f - static_cast<float>(top);
-        const T *a = at(top, left), *b = at(top, left + 1), *c = at(top + 1, left), *d = at(top + 1, left + 1);
+        const bool inside = left >= 0 && top >= 0 && left < in_.width - 1 && top < in_.height - 1;
+        const T* a = at(top, left);
+        const T *b = inside ? a + in_.pixel : at(top, left + 1), *c = inside ? a + in_.row : at(top + 1, left);
+        const T* d = inside ? c + in_.pixel : at(top + 1, left + 1);
         for (int64_t i = 0; i < channels(); ++i) {
-            const float above = convert<float>(a[i]) * (1 - across) + convert<float>(b[i]) * across;
-            const float below = convert<float>(c[i]) * (1 - across) + convert<float>(d[i]) * across;
+            const float above = static_cast<float>(a[i]) * (1 - across) + static_cast<float>(b[i]) * across;
+            const float below = static_cast<float>(c[i]) * (1 - across) + static_cast<float>(d[i]) * across;
             const float value = above * (1 - down) + below * down;
             if constexpr (std::is_same_v<T, float>) {
                 out[i] = value;
@@ -95,7 +101,8 @@ class Sampler {
 };
 
 template <class T, int fixed>
-void displace_as(const Raster& out, const Raster& in, const Displacement& displacement, bool linear, float fill, Arena& arena) {
+void displace_as(const Raster& out, const Raster& in, const Displacement& displacement, bool linear, float fill,
+                 Arena& arena) {
     const Sampler<T, fixed> sampler(in, fill, arena);
     auto *x = arena.take<float>(static_cast<size_t>(in.width)), *y = arena.take<float>(static_cast<size_t>(in.width));
     for (int64_t row = 0; row < in.height; ++row) {
@@ -112,7 +119,8 @@ void displace_as(const Raster& out, const Raster& in, const Displacement& displa
 }
 
 template <class T>
-void displace_channels(const Raster& out, const Raster& in, const Displacement& displacement, bool linear, float fill, Arena& arena) {
+void displace_channels(const Raster& out, const Raster& in, const Displacement& displacement, bool linear, float fill,
+                       Arena& arena) {
     switch (in.channels) {
         case 1: return displace_as<T, 1>(out, in, displacement, linear, fill, arena);
         case 3: return displace_as<T, 3>(out, in, displacement, linear, fill, arena);
@@ -162,7 +170,8 @@ void Ripples::row(float* x, float* y, int64_t at, int64_t width) const {
     }
 }
 
-void displace(const Raster& out, const Raster& in, const Displacement& displacement, bool linear, float fill, Arena& arena) {
+void displace(const Raster& out, const Raster& in, const Displacement& displacement, bool linear, float fill,
+              Arena& arena) {
     if (in.dtype == DType::u8) return displace_channels<uint8_t>(out, in, displacement, linear, fill, arena);
     displace_channels<float>(out, in, displacement, linear, fill, arena);
 }

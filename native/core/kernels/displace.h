@@ -40,6 +40,7 @@ class Ripples : public Displacement {
 };
 
 // Packed pixels of uint8 or float; rows of `in` may lie anywhere.
-void displace(const Raster& out, const Raster& in, const Displacement& displacement, bool linear, float fill, Arena& arena);
+void displace(const Raster& out, const Raster& in, const Displacement& displacement, bool linear, float fill,
+              Arena& arena);
 
 }  // namespace pixelmill

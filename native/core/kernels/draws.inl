@@ -1,5 +1,5 @@
-// Included once per SIMD level; AVX2_CODE says which. Only additions, multiplications and square roots in a fixed order,
-// all of which IEEE 754 rounds the same way everywhere.
+// Included once per SIMD level; AVX2_CODE says which. Only additions, multiplications and square roots in a fixed
+// order, all of which IEEE 754 rounds the same way everywhere.
 
 inline void words(uint32_t* out, const StreamId& stream, uint32_t first, int64_t blocks) {
     int64_t block = 0;
@@ -44,8 +44,8 @@ inline void normal_pair(float* out, uint32_t radius_word, uint32_t angle_word, f
     const float angle = static_cast<float>(static_cast<int32_t>(angle_word - (quarter << 30))) * word_angle;
     const float square = angle * angle;
     const float sine = ((sine_terms[0] * square + sine_terms[1]) * square + sine_terms[2]) * square * angle + angle;
-    const float cosine =
-        ((cosine_terms[0] * square + cosine_terms[1]) * square + cosine_terms[2]) * square * square - 0.5f * square + 1.0f;
+    const float cosine = ((cosine_terms[0] * square + cosine_terms[1]) * square + cosine_terms[2]) * square * square -
+                         0.5f * square + 1.0f;
     const float x = quarter & 1 ? sine : cosine, y = quarter & 1 ? cosine : sine;
     const float signed_x = (quarter + 1) & 2 ? -x : x, signed_y = quarter & 2 ? -y : y;
     out[0] = radius * signed_x * deviation + mean;
@@ -66,7 +66,8 @@ inline void uniforms(float* out, const uint32_t* from, int64_t count, double low
     const __m128 most = _mm_set1_ps(last);
     for (; i + 4 <= count; i += 4) {
         // Signed numbers are converted, so the range is moved there and back.
-        const __m128i word = _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)), _mm_set1_epi32(INT32_MIN));
+        const __m128i word =
+            _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)), _mm_set1_epi32(INT32_MIN));
         const __m256d whole = _mm256_add_pd(_mm256_cvtepi32_pd(word), _mm256_set1_pd(0x1p31));
         const __m256d share = _mm256_mul_pd(_mm256_mul_pd(whole, _mm256_set1_pd(0x1p-32)), _mm256_set1_pd(extent));
         _mm_storeu_ps(out + i, _mm_min_ps(_mm256_cvtpd_ps(_mm256_add_pd(_mm256_set1_pd(low), share)), most));

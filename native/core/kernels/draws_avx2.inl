@@ -7,12 +7,14 @@ struct Product {
 inline Product wide_product(__m256i a, uint32_t factor) {
     const __m256i b = _mm256_set1_epi64x(factor);
     const __m256i even = _mm256_mul_epu32(a, b), odd = _mm256_mul_epu32(_mm256_srli_epi64(a, 32), b);
-    return {_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA), _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA)};
+    return {_mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xAA),
+            _mm256_blend_epi32(even, _mm256_slli_epi64(odd, 32), 0xAA)};
 }
 
 inline void eight_blocks(uint32_t* out, __m256i counter, const StreamId& stream) {
     __m256i c0 = counter, c1 = _mm256_set1_epi32(static_cast<int>(stream.sample));
-    __m256i c2 = _mm256_set1_epi32(static_cast<int>(stream.epoch)), c3 = _mm256_set1_epi32(static_cast<int>(stream.rest));
+    __m256i c2 = _mm256_set1_epi32(static_cast<int>(stream.epoch)),
+            c3 = _mm256_set1_epi32(static_cast<int>(stream.rest));
     auto low = static_cast<uint32_t>(stream.key), high = static_cast<uint32_t>(stream.key >> 32);
     for (int round = 0; round < 10; ++round) {
         const Product a = wide_product(c0, 0xD2511F53u), b = wide_product(c2, 0xCD9E8D57u);
@@ -34,8 +36,12 @@ inline void eight_blocks(uint32_t* out, __m256i counter, const StreamId& stream)
     _mm256_storeu_si256(to + 3, _mm256_permute2x128_si256(b26, b37, 0x31));
 }
 
-inline __m256 plus_product(__m256 sum, __m256 a, float b) { return _mm256_add_ps(sum, _mm256_mul_ps(a, _mm256_set1_ps(b))); }
-inline __m256 horner(__m256 y, __m256 x, float term) { return _mm256_add_ps(_mm256_mul_ps(y, x), _mm256_set1_ps(term)); }
+inline __m256 plus_product(__m256 sum, __m256 a, float b) {
+    return _mm256_add_ps(sum, _mm256_mul_ps(a, _mm256_set1_ps(b)));
+}
+inline __m256 horner(__m256 y, __m256 x, float term) {
+    return _mm256_add_ps(_mm256_mul_ps(y, x), _mm256_set1_ps(term));
+}
 
 inline __m256 eight_logarithms(__m256 x) {
     const __m256i bits = _mm256_castps_si256(x);

@@ -73,6 +73,23 @@ struct Divide {
     template <class T>
     static T run(T a, T b) { return a / b; }
 };
+// Quotients of short integers are exact in floats, those of 32-bit ones in doubles. The caller has seen to it that no divisor
+// is zero; the smallest integer divided by -1 wraps.
+struct Quotient {
+    template <class T>
+    static T run(T a, T b) {
+        if constexpr (sizeof(T) <= 2) {
+            return static_cast<T>(static_cast<int32_t>(static_cast<float>(a) / static_cast<float>(b)));
+        } else {
+            const double quotient = b == -1 ? 0.0 : static_cast<double>(a) / static_cast<double>(b);
+            return b == -1 ? Minus::run(a) : static_cast<T>(quotient);
+        }
+    }
+};
+struct Remainder {
+    template <class T>
+    static T run(T a, T b) { return Sub::run(a, Mul::run(Quotient::run(a, b), b)); }
+};
 struct Min {
     template <class T>
     static T run(T a, T b) { return a < b ? a : b; }
@@ -189,6 +206,10 @@ using Loops = std::array<RowLoop, 12>;
 #define PIXELMILL_BITS(form, Op)                                                                           \
     form<Op, uint8_t>, form<Op, uint16_t>, form<Op, uint32_t>, form<Op, uint64_t>, form<Op, uint8_t>,      \
         form<Op, uint16_t>, form<Op, uint32_t>, form<Op, uint64_t>
+// Division of wider integers does not vectorise.
+#define PIXELMILL_NARROW(form, Op)                                                                         \
+    form<Op, uint8_t>, form<Op, uint16_t>, nullptr, nullptr, form<Op, int8_t>, form<Op, int16_t>,          \
+        form<Op, int32_t>, nullptr
 #define PIXELMILL_REALS(form, Op) form<Op, Half>, form<Op, float>, form<Op, double>
 #define PIXELMILL_NO_INTEGERS nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr
 #define PIXELMILL_NO_REALS nullptr, nullptr, nullptr
@@ -205,7 +226,9 @@ inline const Loops* loops_of(Operation operation) {
     static constexpr Loops add{PIXELMILL_BITS(two, Add), PIXELMILL_REALS(two, Add), nullptr};
     static constexpr Loops sub{PIXELMILL_BITS(two, Sub), PIXELMILL_REALS(two, Sub), nullptr};
     static constexpr Loops mul{PIXELMILL_BITS(two, Mul), PIXELMILL_REALS(two, Mul), two<And, uint8_t>};
-    static constexpr Loops divide{PIXELMILL_NO_INTEGERS, PIXELMILL_REALS(two, Divide), nullptr};
+    static constexpr Loops fdiv{PIXELMILL_NO_INTEGERS, PIXELMILL_REALS(two, Divide), nullptr};
+    static constexpr Loops div{PIXELMILL_NARROW(two, Quotient), PIXELMILL_REALS(two, Divide), nullptr};
+    static constexpr Loops mod{PIXELMILL_NARROW(two, Remainder), PIXELMILL_NO_REALS, nullptr};
     static constexpr Loops min{PIXELMILL_INTEGERS(two, Min), PIXELMILL_REALS(two, Min), nullptr};
     static constexpr Loops max{PIXELMILL_INTEGERS(two, Max), PIXELMILL_REALS(two, Max), nullptr};
     static constexpr Loops clamp{PIXELMILL_INTEGERS(three, Clamp), PIXELMILL_REALS(three, Clamp), nullptr};
@@ -233,8 +256,9 @@ inline const Loops* loops_of(Operation operation) {
         case Operation::add: return &add;
         case Operation::sub: return &sub;
         case Operation::mul: return &mul;
-        case Operation::div:
-        case Operation::fdiv: return &divide;
+        case Operation::fdiv: return &fdiv;
+        case Operation::div: return &div;
+        case Operation::mod: return &mod;
         case Operation::min: return &min;
         case Operation::max: return &max;
         case Operation::clamp: return &clamp;
@@ -255,6 +279,7 @@ inline const Loops* loops_of(Operation operation) {
 
 #undef PIXELMILL_INTEGERS
 #undef PIXELMILL_BITS
+#undef PIXELMILL_NARROW
 #undef PIXELMILL_REALS
 #undef PIXELMILL_NO_INTEGERS
 #undef PIXELMILL_NO_REALS

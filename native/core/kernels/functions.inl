@@ -126,7 +126,7 @@ struct Asinh {
     }
 };
 struct Acosh {
-    static double run(double x) { return log_of(x + std::sqrt((x - 1) * (x + 1))); }
+    static double run(double x) { return log_of(pick(x >= 1, x + std::sqrt((x - 1) * (x + 1)), -1.0)); }
 };
 struct Atanh {
     static double run(double x) {
@@ -155,11 +155,25 @@ void angle_row(void* out, const void* a, const void* b, const void* c, int64_t c
     }
 }
 
+// A row to one power that takes a multiplication or two, and so is exact but for the rounding; false for other powers.
+inline bool short_power_row(float* __restrict to, const float* __restrict x, const float* __restrict y, int64_t count) {
+    int differs = 0;
+    for (int64_t i = 0; i < count; ++i) differs |= y[i] != y[0];
+    if (differs != 0 || (y[0] != 2 && y[0] != 3)) return false;
+    if (y[0] == 2) {
+        for (int64_t i = 0; i < count; ++i) to[i] = x[i] * x[i];
+    } else {
+        for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(static_cast<double>(x[i]) * x[i] * x[i]);
+    }
+    return true;
+}
+
 // Powers of positive numbers; everything else is left to the C library.
 inline void power_row(void* out, const void* a, const void* b, const void*, int64_t count) {
     auto* __restrict to = static_cast<float*>(out);
     const auto* __restrict x = static_cast<const float*>(a);
     const auto* __restrict y = static_cast<const float*>(b);
+    if (short_power_row(to, x, y, count)) return;
     constexpr float inf = std::numeric_limits<float>::infinity();
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(exp_of(y[i] * log_of(x[i])));
     int odd = 0;

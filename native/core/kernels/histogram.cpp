@@ -131,8 +131,8 @@ void corners_of(Corners* corners, const Grid& grid, const Between& rows, const T
         const Between columns{gap, 0};
         const int64_t left = columns.first(), right = columns.second(tiles.across);
         for (size_t i = 0; i < 256; ++i) {
-            corners[gap][i] = uint32_t{upper[left][i]} | uint32_t{upper[right][i]} << 8 | uint32_t{lower[left][i]} << 16 |
-                              uint32_t{lower[right][i]} << 24;
+            corners[gap][i] = uint32_t{upper[left][i]} | uint32_t{upper[right][i]} << 8 |
+                              uint32_t{lower[left][i]} << 16 | uint32_t{lower[right][i]} << 24;
         }
     }
 }
@@ -158,7 +158,8 @@ void equalize(View<uint8_t> out, View<const uint8_t> in) {
         for (int64_t y = 0; y < in.height; ++y) count_row(parts, in.at(y, 0) + c * in.channel, in.width, in.pixel);
         const Table table = equalizing(sum_of(parts), in.height * in.width);
         for (int64_t y = 0; y < in.height; ++y) {
-            look_up_row(out.at(y, 0) + c * out.channel, in.at(y, 0) + c * in.channel, in.width, out.pixel, in.pixel, table);
+            look_up_row(out.at(y, 0) + c * out.channel, in.at(y, 0) + c * in.channel, in.width, out.pixel, in.pixel,
+                        table);
         }
     }
 }

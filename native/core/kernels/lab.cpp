@@ -19,7 +19,8 @@ constexpr int least_ab = -8145, ab_count = base_unit * 9 / 4;
 
 // sRGB to XYZ and back, for the white of daylight (D65).
 constexpr double to_xyz[9] = {0.412453, 0.357580, 0.180423, 0.212671, 0.715160, 0.072169, 0.019334, 0.119193, 0.950227};
-constexpr double to_rgb[9] = {3.240479, -1.53715, -0.498535, -0.969256, 1.875991, 0.041556, 0.055648, -0.204043, 1.057311};
+constexpr double to_rgb[9] = {3.240479, -1.53715, -0.498535, -0.969256, 1.875991,
+                              0.041556, 0.055648, -0.204043, 1.057311};
 constexpr double white[3] = {0.950456, 1.0, 1.088754};
 
 int rounded(double x) { return static_cast<int>(std::nearbyint(x)); }
@@ -35,15 +36,19 @@ struct LabTables {
     LabTables() {
         for (int i = 0; i < 256; ++i) {
             const double x = i / 255.0;
-            light[i] = static_cast<uint16_t>(rounded(light_scale * (x <= 0.04045 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4))));
+            light[i] = static_cast<uint16_t>(
+                rounded(light_scale * (x <= 0.04045 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4))));
         }
         for (int i = 0; i < root_count; ++i) {
             const double x = static_cast<double>(i) / light_scale;
-            roots[i] = static_cast<uint16_t>(rounded((1 << root_bits) * (x < 216.0 / 24389 ? x * (841.0 / 108) + 16.0 / 116 : std::cbrt(x))));
+            const double root = x < 216.0 / 24389 ? x * (841.0 / 108) + 16.0 / 116 : std::cbrt(x);
+            roots[i] =
+                static_cast<uint16_t>(rounded(static_cast<float>((1 << root_bits) * root)));  // OpenCV has floats here
         }
         for (int i = 0; i < gamma_count; ++i) {
             const double x = i / static_cast<double>(gamma_count);
-            gamma[i] = static_cast<uint8_t>(rounded(255 * (x <= 0.0031308 ? x * 12.92 : std::pow(x, 1 / 2.4) * 1.055 - 0.055)));
+            gamma[i] = static_cast<uint8_t>(
+                rounded(255 * (x <= 0.0031308 ? x * 12.92 : std::pow(x, 1 / 2.4) * 1.055 - 0.055)));
         }
         fill_back();
         for (int i = 0; i < 9; ++i) {
@@ -68,7 +73,8 @@ struct LabTables {
         }
         for (int i = 0; i < ab_count; ++i) {
             const int v = i + least_ab;
-            cubes[i] = v <= base_unit * 6 / 29 ? v * 108 / 841 - base_unit * 16 / 116 * 108 / 841 : v * v / base_unit * v / base_unit;
+            cubes[i] = v <= base_unit * 6 / 29 ? v * 108 / 841 - base_unit * 16 / 116 * 108 / 841
+                                               : v * v / base_unit * v / base_unit;
         }
     }
 };

@@ -8,7 +8,8 @@ inline uint8_t cut(int32_t value) {
 inline int32_t descaled(int32_t value, int bits) { return (value + (1 << (bits - 1))) >> bits; }
 
 // Three sums of three products for each pixel.
-inline void weigh_three(int32_t (*out)[block], const int32_t (*in)[block], const std::array<int32_t, 9>& weights, int bits, int64_t count) {
+inline void weigh_three(int32_t (*out)[block], const int32_t (*in)[block], const std::array<int32_t, 9>& weights,
+                        int bits, int64_t count) {
     for (int k = 0; k < 3; ++k) {
         const int32_t a = weights[3 * k], b = weights[3 * k + 1], c = weights[3 * k + 2];
         for (int64_t i = 0; i < count; ++i) out[k][i] = descaled(in[0][i] * a + in[1][i] * b + in[2][i] * c, bits);
@@ -16,7 +17,8 @@ inline void weigh_three(int32_t (*out)[block], const int32_t (*in)[block], const
 }
 
 inline void to_lab(uint8_t* lightness, uint8_t* a, uint8_t* b, const uint8_t* rgb, int64_t count, const LabTables& t) {
-    constexpr int32_t scale = (116 * 255 + 50) / 100, shift = -((16 * 255 * (1 << root_bits) + 50) / 100), middle = 128 << root_bits;
+    constexpr int32_t scale = (116 * 255 + 50) / 100, shift = -((16 * 255 * (1 << root_bits) + 50) / 100),
+                      middle = 128 << root_bits;
     int32_t light[3][block], roots[3][block];
     for (int64_t i = 0; i < count; ++i) {
         for (int k = 0; k < 3; ++k) light[k][i] = t.light[rgb[3 * i + k]];
@@ -30,7 +32,8 @@ inline void to_lab(uint8_t* lightness, uint8_t* a, uint8_t* b, const uint8_t* rg
     for (int64_t i = 0; i < count; ++i) b[i] = cut(descaled(200 * (roots[1][i] - roots[2][i]) + middle, root_bits));
 }
 
-inline void from_lab(uint8_t* rgb, const uint8_t* lightness, const uint8_t* a, const uint8_t* b, int64_t count, const LabTables& t) {
+inline void from_lab(uint8_t* rgb, const uint8_t* lightness, const uint8_t* a, const uint8_t* b, int64_t count,
+                     const LabTables& t) {
     int32_t xyz[3][block], light[3][block], root[block];
     for (int64_t i = 0; i < count; ++i) {
         xyz[1][i] = t.luminance[lightness[i]];

@@ -52,7 +52,8 @@ Medians::Row<float> row_for(const Medians& medians, float) { return medians.f32;
 
 // Any number of values, one pixel after the other.
 template <class T>
-void median_by_selection(T* out, const T* const* rows, int64_t height, int64_t width, int64_t step, int64_t length, T* values) {
+void median_by_selection(T* out, const T* const* rows, int64_t height, int64_t width, int64_t step, int64_t length,
+                         T* values) {
     for (int64_t x = 0; x < length; ++x) {
         T* value = values;
         for (int64_t r = 0; r < height; ++r) {
@@ -84,7 +85,8 @@ class ByteCounts {
 };
 
 // Bytes in large windows: the counts change by a column when the window moves on.
-void median_by_counts(uint8_t* out, const uint8_t* const* rows, int64_t height, int64_t width, int64_t step, int64_t length) {
+void median_by_counts(uint8_t* out, const uint8_t* const* rows, int64_t height, int64_t width, int64_t step,
+                      int64_t length) {
     for (int64_t c = 0; c < step; ++c) {
         ByteCounts counts;
         const auto column = [&](int64_t x, int32_t times) {
@@ -101,7 +103,8 @@ void median_by_counts(uint8_t* out, const uint8_t* const* rows, int64_t height, 
 
 template <class T>
 void median_picture(const Raster& out, const Raster& in, int64_t height, int64_t width, Arena& arena) {
-    const int64_t length = in.width * in.channels, aside = width / 2, above = height / 2, stride = length + 2 * aside * in.channels;
+    const int64_t length = in.width * in.channels, aside = width / 2, above = height / 2,
+                  stride = length + 2 * aside * in.channels;
     auto* memory = arena.take<T>(static_cast<size_t>(height * stride));
     [[maybe_unused]] auto* values = arena.take<T>(static_cast<size_t>(height * width));
     const auto** rows = arena.take<const T*>(static_cast<size_t>(height));

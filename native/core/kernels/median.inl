@@ -1,4 +1,5 @@
-// Included once per SIMD level; AVX2_CODE says which. Vectors are those of the compiler: the loops are the same for all.
+// Included once per SIMD level; AVX2_CODE says which. Vectors are those of the compiler: the loops are the same for
+// all.
 
 template <class T>
 struct Lanes {
@@ -85,5 +86,6 @@ void median_of_rows(T* out, const T* const* rows, int64_t height, int64_t width,
     median_row<T, 0>(out, from, count, length);
 }
 
-constexpr Medians medians{median_of_rows<uint8_t>,  median_of_rows<int8_t>,  median_of_rows<uint16_t>, median_of_rows<int16_t>,
-                          median_of_rows<uint32_t>, median_of_rows<int32_t>, median_of_rows<float>};
+constexpr Medians medians{median_of_rows<uint8_t>, median_of_rows<int8_t>,   median_of_rows<uint16_t>,
+                          median_of_rows<int16_t>, median_of_rows<uint32_t>, median_of_rows<int32_t>,
+                          median_of_rows<float>};

@@ -61,7 +61,8 @@ class RealWarp {
             auto* out = reinterpret_cast<Out*>(to);
             const Acc* from = row_;
             for (int64_t i = 0; i < count; ++i) {
-                for (int64_t c = 0; c < out_.channels; ++c) out[i * out_.stride[0] + c * out_.channel] = convert<Out>(*from++);
+                for (int64_t c = 0; c < out_.channels; ++c)
+                    out[i * out_.stride[0] + c * out_.channel] = convert<Out>(*from++);
             }
         });
     }
@@ -80,7 +81,8 @@ class RealWarp {
             inside &= first[a] >= 0 && first[a] + (linear ? 1 : 0) < in_.size[a];
         }
         if (inside) {
-            const auto* at = reinterpret_cast<const In*>(in_.data) + first[0] * in_.stride[0] + first[1] * in_.stride[1];
+            const auto* at =
+                reinterpret_cast<const In*>(in_.data) + first[0] * in_.stride[0] + first[1] * in_.stride[1];
             if (axes == 3) at += first[2] * in_.stride[2];
             mix(out, rest, [&](int k, int64_t c) { return convert<Acc>(at[distance_[k] + c * in_.channel]); });
             return;
@@ -88,7 +90,8 @@ class RealWarp {
         const In* taps[8];
         const int count = linear ? 1 << axes : 1;
         for (int k = 0; k < count; ++k) taps[k] = tap(first[0] + (k & 1), first[1] + (k >> 1 & 1), first[2] + (k >> 2));
-        mix(out, rest, [&](int k, int64_t c) { return taps[k] == nullptr ? fill_ : convert<Acc>(taps[k][c * in_.channel]); });
+        mix(out, rest,
+            [&](int k, int64_t c) { return taps[k] == nullptr ? fill_ : convert<Acc>(taps[k][c * in_.channel]); });
     }
 
     // `tap` gives a channel of a tap.
@@ -143,6 +146,18 @@ void fill_all(const Grid& out, double fill) {
     });
 }
 
+Grid packed(const Grid& in, Arena& arena) {
+    Grid made = in;
+    made.data = arena.take(static_cast<size_t>(in.size[0] * in.size[1] * in.channels * size_of(in.dtype)));
+    made.channel = 1;
+    made.stride[0] = in.channels;
+    made.stride[1] = in.size[0] * in.channels;
+    const Extents shape{in.size[1], in.size[0], in.channels};
+    const Value from{in.data, in.dtype, 3, shape, {in.stride[1], in.stride[0], in.channel}};
+    copy_elements({made.data, in.dtype, 3, shape, packed_strides(3, shape)}, from);
+    return made;
+}
+
 template <class In, int axes>
 void warp_real(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options, Arena& arena) {
     using Acc = std::conditional_t<sizeof(In) == 8 || std::is_same_v<In, uint32_t>, double, float>;
@@ -157,8 +172,12 @@ void warp_real(const Grid& out, const Grid& in, const AffineMap& map, const Warp
 
 }  // namespace
 
-void warp(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options, Arena& arena) {
-    if (in.size[0] == 0 || in.size[1] == 0 || in.size[2] == 0) return fill_all(out, options.fill);
+void warp(const Grid& out, const Grid& source, const AffineMap& map, const WarpOptions& options, Arena& arena) {
+    if (source.size[0] == 0 || source.size[1] == 0 || source.size[2] == 0) return fill_all(out, options.fill);
+    Grid in = source;
+    if (map.axes == 2 && in.dtype == DType::u8 && options.linear && !fits_warp_picture(out, in, map, true)) {
+        in = packed(source, arena);  // bytes are blended in whole numbers wherever they come from
+    }
     if (fits_warp_picture(out, in, map, options.linear)) return warp_picture(out, in, map, options);
     with_type(in.dtype, [&](auto zero) {
         using In = decltype(zero);

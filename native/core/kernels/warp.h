@@ -37,8 +37,8 @@ struct WarpOptions {
 // `out` is packed in its own order of axes; its type may differ from that of `in`.
 void warp(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options, Arena& arena);
 
-// Walks through the output in DALI's steps and precision: a coordinate is a sum of single-precision additions that starts
-// afresh every 256 columns. Eight rows are walked side by side, in strips of 64 columns.
+// Walks through the output in DALI's steps and precision: a coordinate is a sum of single-precision additions that
+// starts afresh every 256 columns. Eight rows are walked side by side, in strips of 64 columns.
 struct WarpWalk {
     static constexpr int rows = 8, columns = 64, restart = 256;
 
@@ -51,8 +51,8 @@ struct WarpWalk {
     float tile_[rows], here_[rows], step_;
 };
 
-// The pictures that have their own passes: one, three or four channels side by side, of bytes or floats; and pixels of any
-// kind that are only copied.
+// The pictures that have their own passes: one, three or four channels side by side, of bytes or floats; and pixels of
+// any kind that are only copied.
 bool fits_warp_picture(const Grid& out, const Grid& in, const AffineMap& map, bool linear);
 void warp_picture(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options);
 

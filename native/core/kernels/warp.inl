@@ -57,7 +57,8 @@ inline void locate_plain(Taps& taps, const float* xs, const float* ys, const Bou
     };
     taps.fast = taps.outside = 0;
     for (int i = 0; i < WarpWalk::columns; ++i) {
-        const float x = limited(xs[i] - b.centre, b.low[0], b.high[0]), y = limited(ys[i] - b.centre, b.low[1], b.high[1]);
+        const float x = limited(xs[i] - b.centre, b.low[0], b.high[0]),
+                    y = limited(ys[i] - b.centre, b.low[1], b.high[1]);
         const int32_t ix = std::min(floored(x), b.last[0]), iy = std::min(floored(y), b.last[1]);
         taps.x[i] = ix;
         taps.y[i] = iy;
@@ -73,23 +74,24 @@ inline void locate_plain(Taps& taps, const float* xs, const float* ys, const Bou
         if (b.weighing == Weighing::real) continue;
         const auto wx = static_cast<int32_t>(taps.across[i] * 2048.0f + 0.5f);
         const auto wy = static_cast<int32_t>(taps.down[i] * 2048.0f + 0.5f);
-        const int32_t across = b.backwards ? 2048 - wx : wx, both = (across * wy + 128) >> 8;
+        const int32_t both = (wx * wy + 128) >> 8, right = b.backwards ? 0 : 1;
         int16_t* weight = taps.weight + 4 * i;
-        weight[0] = static_cast<int16_t>(16384 - 8 * across - 8 * wy + both);
-        weight[1] = static_cast<int16_t>(8 * across - both);
-        weight[2] = static_cast<int16_t>(8 * wy - both);
-        weight[3] = static_cast<int16_t>(both);
+        weight[1 - right] = static_cast<int16_t>(16384 - 8 * wx - 8 * wy + both);
+        weight[right] = static_cast<int16_t>(8 * wx - both);
+        weight[3 - right] = static_cast<int16_t>(8 * wy - both);
+        weight[2 + right] = static_cast<int16_t>(both);
     }
 }
 
 #if AVX2_CODE
-inline void weigh8(int16_t* weight, __m256i wx, __m256i wy) {
+inline void weigh8(int16_t* weight, __m256i wx, __m256i wy, bool backwards) {
     const __m256i both = _mm256_srli_epi32(_mm256_add_epi32(_mm256_mullo_epi32(wx, wy), _mm256_set1_epi32(128)), 8);
     const __m256i across = _mm256_slli_epi32(wx, 3), down = _mm256_slli_epi32(wy, 3);
     const __m256i second = _mm256_sub_epi32(across, both), third = _mm256_sub_epi32(down, both);
     const __m256i first = _mm256_sub_epi32(_mm256_sub_epi32(_mm256_set1_epi32(16384), across), third);
-    const __m256i upper = _mm256_or_si256(first, _mm256_slli_epi32(second, 16));
-    const __m256i lower = _mm256_or_si256(third, _mm256_slli_epi32(both, 16));
+    const __m256i upper =
+        _mm256_or_si256(backwards ? second : first, _mm256_slli_epi32(backwards ? first : second, 16));
+    const __m256i lower = _mm256_or_si256(backwards ? both : third, _mm256_slli_epi32(backwards ? third : both, 16));
     const __m256i even = _mm256_unpacklo_epi32(upper, lower), odd = _mm256_unpackhi_epi32(upper, lower);
     auto* to = reinterpret_cast<__m256i*>(weight);
     _mm256_store_si256(to, _mm256_permute2x128_si256(even, odd, 0x20));
@@ -102,7 +104,8 @@ inline __m256 limited8(__m256 v, float low, float high) {
     return _mm256_min_ps(_mm256_max_ps(v, _mm256_set1_ps(low)), _mm256_set1_ps(high));
 }
 inline __m256i beyond8(__m256i v, int32_t low, int32_t high) {
-    return _mm256_or_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(low), v), _mm256_cmpgt_epi32(v, _mm256_set1_epi32(high)));
+    return _mm256_or_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(low), v),
+                           _mm256_cmpgt_epi32(v, _mm256_set1_epi32(high)));
 }
 inline uint32_t bits8(__m256i mask) { return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(mask))); }
 inline __m256i share8(__m256 rest) {
@@ -132,8 +135,7 @@ inline uint32_t locate8(Taps& taps, int i, __m256 x, __m256 y, const Bounds& b) 
         _mm256_store_ps(taps.down + i, down);
         return bits;
     }
-    const __m256i wx = share8(across);
-    weigh8(taps.weight + 4 * i, b.backwards ? _mm256_sub_epi32(_mm256_set1_epi32(2048), wx) : wx, share8(down));
+    weigh8(taps.weight + 4 * i, share8(across), share8(down), b.backwards);
     return bits;
 }
 #endif
@@ -143,7 +145,8 @@ inline void locate(Taps& taps, const float* xs, const float* ys, const Bounds& b
     const __m256 centre = _mm256_set1_ps(b.centre);
     uint64_t fast = 0, outside = 0;
     for (int i = 0; i < WarpWalk::columns; i += 8) {
-        const __m256 x = _mm256_sub_ps(_mm256_load_ps(xs + i), centre), y = _mm256_sub_ps(_mm256_load_ps(ys + i), centre);
+        const __m256 x = _mm256_sub_ps(_mm256_load_ps(xs + i), centre),
+                     y = _mm256_sub_ps(_mm256_load_ps(ys + i), centre);
         const uint64_t bits = locate8(taps, i, x, y, b);
         fast |= (bits & 0xff) << i;
         outside |= (bits >> 8) << i;
@@ -183,8 +186,8 @@ inline __m256i products(const uint8_t* in, int64_t row, const Taps& taps, int i,
 template <int step, int channels>
 inline void blend_pixels(uint8_t* out, const uint8_t* in, int64_t row, const Taps& taps, int from, int to) {
     constexpr char s = step, none = -1, r = channels == 4 ? 3 : none;
-    const __m128i order = _mm_setr_epi8(0, s, 8, 8 + s, 1, 1 + s, 9, 9 + s, 2, 2 + s, 10, 10 + s, r, r < 0 ? none : r + s,
-                                        r < 0 ? none : r + 8, r < 0 ? none : r + 8 + s);
+    const __m128i order = _mm_setr_epi8(0, s, 8, 8 + s, 1, 1 + s, 9, 9 + s, 2, 2 + s, 10, 10 + s, r,
+                                        r < 0 ? none : r + s, r < 0 ? none : r + 8, r < 0 ? none : r + 8 + s);
     const __m128i pack = channels == 4 ? _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15)
                                        : _mm_setr_epi8(0, 1, 8, 2, 3, 10, 4, 5, 12, 6, 7, 14, -1, -1, -1, -1);
     const __m256i half = _mm256_set1_epi32(8192);
@@ -269,5 +272,5 @@ inline void blend_real(float* out, const uint8_t* in, int64_t row, const Taps& t
     }
 }
 
-constexpr WarpPasses passes = {walk, locate, blend<1, 1>, blend<3, 3>, blend<4, 3>, blend<4, 4>,
-                               blend_real<1>, blend_real<3>, blend_real<4>};
+constexpr WarpPasses passes = {walk,        locate,        blend<1, 1>,   blend<3, 3>,  blend<4, 3>,
+                               blend<4, 4>, blend_real<1>, blend_real<3>, blend_real<4>};

@@ -1,4 +1,5 @@
-// The common warps: pictures of bytes blended in integers, pictures of floats, and pixels of any kind that are only copied.
+// The common warps: pictures of bytes blended in integers, pictures of floats, and pixels of any kind that are only
+// copied.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -22,36 +23,37 @@ struct Taps {
     uint64_t fast;  // one bit for each pixel: all of its taps can be read without a look at the edges
     alignas(32) int32_t x[WarpWalk::columns];
     alignas(32) int32_t y[WarpWalk::columns];
-    alignas(32) int32_t offset[WarpWalk::columns];      // of the first tap, in bytes
+    alignas(32) int32_t offset[WarpWalk::columns];                         // of the first tap, in bytes
     alignas(32) float across[WarpWalk::columns], down[WarpWalk::columns];  // shares of the right and of the lower taps
-    alignas(32) int16_t weight[4 * WarpWalk::columns];  // of bytes: upper left, upper right, lower left, lower right; 16384 in all
-    uint64_t outside;   // none of its taps lies in the source
-    int64_t pixel = 0;  // the distance to the right tap, in elements; of floats alone
+    alignas(32) int16_t
+        weight[4 * WarpWalk::columns];  // of bytes: upper left, upper right, lower left, lower right; 16384 in all
+    uint64_t outside;                   // none of its taps lies in the source
+    int64_t pixel = 0;                  // the distance to the right tap, in elements; of floats alone
 };
 
 // What a place has to be compared with; the first of two numbers is for x, the second for y.
 struct Bounds {
-    float centre;              // from a place to the first tap
-    float low[2], high[2];     // places are limited to this before they become whole numbers
-    int32_t last[2];           // so are taps
-    int32_t inside[2];         // first taps from 0 to here have all of their taps in the source
-    int32_t near, far[2];      // first taps beyond these have none
-    int32_t risky[2];          // the first tap behind whose pixels the memory may end
-    int32_t row, pixel;        // distances in bytes
+    float centre;           // from a place to the first tap
+    float low[2], high[2];  // places are limited to this before they become whole numbers
+    int32_t last[2];        // so are taps
+    int32_t inside[2];      // first taps from 0 to here have all of their taps in the source
+    int32_t near, far[2];   // first taps beyond these have none
+    int32_t risky[2];       // the first tap behind whose pixels the memory may end
+    int32_t row, pixel;     // distances in bytes
     Weighing weighing;
-    bool backwards;            // memory runs from right to left, and the first tap is the right one
+    bool backwards;  // memory runs from right to left, and the first tap is the right one
 };
 
-// `in` is the place that offsets are counted from; `row` is the distance of rows in bytes. Pixels `from` to `to` of a strip
-// are made.
+// `in` is the place that offsets are counted from; `row` is the distance of rows in bytes. Pixels `from` to `to` of a
+// strip are made.
 template <class T>
 using Blend = void(T* out, const uint8_t* in, int64_t row, const Taps& taps, int from, int to);
 
 struct WarpPasses {
     void (*walk)(float (*place)[WarpWalk::columns], float* here, float step);
     void (*locate)(Taps& taps, const float* xs, const float* ys, const Bounds& bounds);
-    Blend<uint8_t> *single, *three, *three_of_four, *four;  // by the channels and the bytes of a pixel
-    Blend<float> *real1, *real3, *real4;
+    Blend<uint8_t>*single, *three, *three_of_four, *four;  // by the channels and the bytes of a pixel
+    Blend<float>*real1, *real3, *real4;
 };
 
 }  // namespace
@@ -95,7 +97,8 @@ Bounds bounds_of(const Grid& in, const WarpOptions& options) {
     b.weighing = weighing_of(in, options.linear);
     b.backwards = b.weighing == Weighing::whole && b.pixel < 0;
     b.centre = options.linear ? 0.5f : 0.0f;
-    // Bytes and copies stay inside by moving the place. With floats that would multiply a pixel, perhaps infinite, by 0.
+    // Bytes and copies stay inside by moving the place. With floats that would multiply a pixel, perhaps infinite, by
+    // 0.
     const bool moves = options.repeats_edge && b.weighing != Weighing::real;
     constexpr int32_t far_away = 1 << 30;
     b.near = options.repeats_edge ? -far_away : options.linear ? -1 : 0;
@@ -149,7 +152,10 @@ class PictureWarp {
         });
         taps_.pixel = in.stride[0];
         const bool close = in.stride[0] == 3 || in.stride[0] == -3;
-        blend_ = in.channels == 1 ? passes_.single : in.channels == 4 ? passes_.four : close ? passes_.three : passes_.three_of_four;
+        blend_ = in.channels == 1   ? passes_.single
+                 : in.channels == 4 ? passes_.four
+                 : close            ? passes_.three
+                                    : passes_.three_of_four;
         real_ = in.channels == 1 ? passes_.real1 : in.channels == 4 ? passes_.real4 : passes_.real3;
     }
 
@@ -200,18 +206,21 @@ class PictureWarp {
             std::memset(out, fill_[0], static_cast<size_t>(count * pixel_bytes_));
             return;
         }
-        for (int64_t i = 0; i < count; ++i) std::memcpy(out + i * pixel_bytes_, fill_, static_cast<size_t>(pixel_bytes_));
+        for (int64_t i = 0; i < count; ++i)
+            std::memcpy(out + i * pixel_bytes_, fill_, static_cast<size_t>(pixel_bytes_));
     }
 
     // A blend some of whose taps lie outside, or at the end of the memory.
     void edge(uint8_t* out, int at) const {
         const std::byte* taps[4];
-        for (int k = 0; k < 4; ++k) taps[k] = tap(taps_.x[at] + (bounds_.backwards ? 1 - k % 2 : k % 2), taps_.y[at] + k / 2);
+        for (int k = 0; k < 4; ++k)
+            taps[k] = tap(taps_.x[at] + (bounds_.backwards ? 1 - k % 2 : k % 2), taps_.y[at] + k / 2);
         for (int64_t c = 0; c < in_.channels; ++c) {
             if (bounds_.weighing == Weighing::real) {
                 float value[4];
                 for (int k = 0; k < 4; ++k) std::memcpy(&value[k], taps[k] + 4 * c, 4);
-                const float result = base::mixed(value[0], value[1], value[2], value[3], taps_.across[at], taps_.down[at]);
+                const float result =
+                    base::mixed(value[0], value[1], value[2], value[3], taps_.across[at], taps_.down[at]);
                 std::memcpy(out + 4 * c, &result, 4);
             } else {
                 int32_t sum = 8192;
@@ -265,15 +274,19 @@ void WarpWalk::strip(int64_t column) {
 }
 
 bool fits_warp_picture(const Grid& out, const Grid& in, const AffineMap& map, bool linear) {
-    if (map.axes != 2 || out.dtype != in.dtype || out.stride[0] != out.channels || (out.channels != 1 && out.channel != 1)) return false;
+    if (map.axes != 2 || out.dtype != in.dtype || out.stride[0] != out.channels ||
+        (out.channels != 1 && out.channel != 1))
+        return false;
     const auto extent = [&](int axis) {
-        return static_cast<double>(std::abs(in.stride[axis]) * size_of(in.dtype)) * static_cast<double>(in.size[axis] + 4);
+        return static_cast<double>(std::abs(in.stride[axis]) * size_of(in.dtype)) *
+               static_cast<double>(in.size[axis] + 4);
     };
     if (extent(0) + extent(1) > 0x1p31 || (in.channels != 1 && in.channel != 1)) return false;
     if (!linear) return copy_of(in.channels * size_of(in.dtype)) != nullptr;
     if (in.size[0] < 2 || in.size[1] < 2 || in.channels == 2 || in.channels > 4) return false;
     const int64_t step = std::abs(in.stride[0]);
-    return in.dtype == DType::f32 || (in.dtype == DType::u8 && (step == in.channels || (in.channels == 3 && step == 4)));
+    return in.dtype == DType::f32 ||
+           (in.dtype == DType::u8 && (step == in.channels || (in.channels == 3 && step == 4)));
 }
 
 void warp_picture(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options) {

@@ -11,7 +11,7 @@ float radians(float degrees) { return degrees * static_cast<float>(std::numbers:
 AffineMap read_map(const Value& value, const std::string& name) {
     AffineMap map;
     const int64_t count = value.elements();
-    if (count != 6 && count != 12) {
+    if ((count != 6 && count != 12) || value.ndim > 2) {
         throw Fault(FaultKind::argument, name + ": a matrix must be 2 x 3 or 3 x 4 numbers, got " + describe(value));
     }
     map.axes = count == 6 ? 2 : 3;
@@ -29,7 +29,8 @@ AffineMap read_map(const Value& value, const std::string& name) {
 namespace {
 
 [[noreturn]] void singular() {
-    throw Fault(FaultKind::argument, "warp_affine: the matrix maps everything to a line or a point, so it cannot be inverted");
+    throw Fault(FaultKind::argument,
+                "warp_affine: the matrix maps everything to a line or a point, so it cannot be inverted");
 }
 
 // Gauss and Jordan, with the fused multiplications and additions that DALI uses for three axes.
@@ -88,7 +89,8 @@ AffineMap inverted(const AffineMap& map) {
 
 void read_size(int64_t* size, const Value& value, int axes, const std::string& name) {
     if (value.elements() != axes) {
-        throw Fault(FaultKind::argument, name + ": size needs " + std::to_string(axes) + " numbers, got " + describe(value));
+        throw Fault(FaultKind::argument,
+                    name + ": size needs " + std::to_string(axes) + " numbers, got " + describe(value));
     }
     for (int a = 0; a < axes; ++a) {
         const double extent = value.number(axes - 1 - a);
@@ -103,12 +105,13 @@ void check_canvas(const Context& context, const int64_t* size, int axes, const s
     double pixels = 1;
     for (int a = 0; a < axes; ++a) pixels *= static_cast<double>(size[a]);
     if (pixels > static_cast<double>(context.limits.pixels)) {
-        throw Fault(FaultKind::too_large, name + ": a result of " + std::to_string(pixels) + " pixels passes the limit of " +
-                                              std::to_string(context.limits.pixels));
+        throw Fault(FaultKind::too_large, name + ": a result of " + std::to_string(pixels) +
+                                              " pixels passes the limit of " + std::to_string(context.limits.pixels));
     }
 }
 
-// The extents are a little too small rather than one too large, and odd where the source's are: that keeps centres on centres.
+// The extents are a little too small rather than one too large, and odd where the source's are: that keeps centres on
+// centres.
 void rotated_canvas(int64_t* size, const int64_t* source, double angle) {
     constexpr double slack = 1e-2;
     const double c = std::fabs(std::cos(angle)), s = std::fabs(std::sin(angle));
@@ -149,7 +152,8 @@ Turn::Turn(const Value& axis, float angle) {
         squares += u[i] * u[i];
         present += u[i] != 0 ? 1 : 0;
     }
-    if (!(squares > 0) || !std::isfinite(squares)) throw Fault(FaultKind::argument, "the axis of a rotation must have a length");
+    if (!(squares > 0) || !std::isfinite(squares))
+        throw Fault(FaultKind::argument, "the axis of a rotation must have a length");
     for (float& part : u) part = present == 1 ? static_cast<float>((part > 0) - (part < 0)) : part / std::sqrt(squares);
     turn_matrix(forth_, u, angle);
     turn_matrix(back_, u, -angle);

@@ -47,7 +47,7 @@ class Beta : public Step {
             throw Fault(FaultKind::argument, "alpha and beta must be above 0, got " + std::to_string(alpha) + " and " +
                                                  std::to_string(beta));
         }
-        out[0] = context.allocate(0, wide_ ? DType::f64 : DType::f32, drawn_shape(in[2], in[3]));
+        out[0] = context.allocate(0, wide_ ? DType::f64 : DType::f32, drawn_shape(context, in[2], in[3]));
         const int64_t count = out[0].elements();
         Stream draws(key_, context.id);
         for (int64_t i = 0; i < count; ++i) {

@@ -28,7 +28,8 @@ Value as_floats(Context& context, const Value& x) {
 }
 
 // Writes output 0: the sum of several filters, in single precision.
-Value filtered(Context& context, const Value& x, const FilteredAxes& axes, DType dtype, std::span<const Taps[3]> terms) {
+Value filtered(Context& context, const Value& x, const FilteredAxes& axes, DType dtype,
+               std::span<const Taps[3]> terms) {
     const Value out = context.allocate(0, dtype, shape_of(x)), source = as_floats(context, x);
     const Value sums = dtype == DType::f32 ? out : context.scratch(DType::f32, shape_of(x));
     for (int64_t i = 0; i < axes.pictures; ++i) {
@@ -61,7 +62,8 @@ class GaussianBlur : public Step {
         Taps taps[1][3];
         for (int axis = 0; axis < 3; ++axis) {
             const int number = axis - (3 - axes.count);
-            taps[0][axis] = number < 0 ? no_taps(context.thread.arena) : window(in[1], in[2], number, axes.count, context.thread.arena);
+            taps[0][axis] = number < 0 ? no_taps(context.thread.arena)
+                                       : window(in[1], in[2], number, axes.count, context.thread.arena);
         }
         if (x.elements() == 0) {
             out[0] = context.allocate(0, dtype, shape_of(x));
@@ -77,8 +79,9 @@ class GaussianBlur : public Step {
         double sigma = number_of_axis(sigmas, axis, axes, "gaussian_blur: sigma");
         double size = number_of_axis(sizes, axis, axes, "gaussian_blur: window_size");
         if (!(sigma >= 0) || size < 0 || (sigma == 0 && size == 0)) {
-            throw Fault(FaultKind::argument, "gaussian_blur: sigma or window_size must be above 0, got " + std::to_string(sigma) +
-                                                 " and " + std::to_string(static_cast<int64_t>(size)));
+            throw Fault(FaultKind::argument, "gaussian_blur: sigma or window_size must be above 0, got " +
+                                                 std::to_string(sigma) + " and " +
+                                                 std::to_string(static_cast<int64_t>(size)));
         }
         if (size == 0) size = 2 * std::ceil(3 * static_cast<float>(sigma)) + 1;
         if (sigma == 0) sigma = 0.3 * ((size - 1) / 2 - 1) + 0.8;
@@ -106,7 +109,8 @@ class GaussianBlur : public Step {
         for (int64_t i = 0; i < axes.pictures; ++i) {
             const Raster to = axes.raster(out, i), from = axes.raster(source, i);
             const auto view = [](const Raster& r) {
-                return View<uint8_t>{reinterpret_cast<uint8_t*>(r.data), r.height, r.width, r.channels, r.row, r.pixel, 1};
+                return View<uint8_t>{
+                    reinterpret_cast<uint8_t*>(r.data), r.height, r.width, r.channels, r.row, r.pixel, 1};
             };
             blur_bytes(view(to), view(from), taps[1], taps[2], context.thread.arena);
         }
@@ -130,10 +134,12 @@ class Laplacian : public Step {
         const FilteredAxes axes(x, layout_, "laplacian");
         const DType dtype = dtype_ < 0 ? x.dtype : static_cast<DType>(dtype_);
         if (x.dtype == DType::f64 || x.dtype == DType::boolean) {
-            throw Fault(FaultKind::argument, "laplacian: elements of type " + std::string(name_of(x.dtype)) + " are not supported");
+            throw Fault(FaultKind::argument,
+                        "laplacian: elements of type " + std::string(name_of(x.dtype)) + " are not supported");
         }
         Taps terms[3][3];
-        for (int along = 0; along < axes.count; ++along) partial(terms[along], in, along, axes.count, context.thread.arena);
+        for (int along = 0; along < axes.count; ++along)
+            partial(terms[along], in, along, axes.count, context.thread.arena);
         if (x.elements() == 0) {
             out[0] = context.allocate(0, dtype, shape_of(x));
             return;

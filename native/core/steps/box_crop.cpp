@@ -35,8 +35,9 @@ class RandomBoxCrop : public Step {
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const int axes = in[0].ndim == 2 && in[0].shape[1] == 6 ? 3 : 2;
-        const std::string layout = layout_.size() == 1 ? (layout_ == "X" ? (axes == 3 ? "xyzXYZ" : "xyXY") : (axes == 3 ? "xyzWHD" : "xyWH"))
-                                                       : layout_;
+        const std::string layout =
+            layout_.size() == 1 ? (layout_ == "X" ? (axes == 3 ? "xyzXYZ" : "xyXY") : (axes == 3 ? "xyzWHD" : "xyWH"))
+                                : layout_;
         const BoxLayout columns(layout, axes, "random_bbox_crop");
         const std::vector<Box> boxes = columns.read(in[0]);
         check(boxes, axes);
@@ -72,14 +73,14 @@ class RandomBoxCrop : public Step {
             for (int a = 0; a < axes; ++a) {
                 const int at = axis_named(layout, "WHD"[a]);
                 if (at < 0 || value.elements() < static_cast<int64_t>(layout.size())) {
-                    throw Fault(FaultKind::argument, "random_bbox_crop: the shape " + describe(value) + " does not fit \"" + layout + "\"");
+                    throw Fault(FaultKind::argument,
+                                "random_bbox_crop: the shape " + describe(value) + " does not fit \"" + layout + "\"");
                 }
                 to.push_back(value.integer(at));
             }
         }
 
         Found run() {
-            if (boxes.empty() && step.may_keep_) return everything();  // no other window would ever do
             Found best;
             float best_score = -1;
             const auto options = static_cast<int64_t>(step.thresholds_.size()) + (step.may_keep_ ? 1 : 0);
@@ -88,6 +89,9 @@ class RandomBoxCrop : public Step {
                 const int64_t option = draws.below(options);
                 if (option == static_cast<int64_t>(step.thresholds_.size())) return everything();
                 const auto threshold = static_cast<float>(step.thresholds_[static_cast<size_t>(option)]);
+                bool found = false;
+                // All attempts are made, and the last window that fits is taken: so does DALI, and it can be seen in
+                // how often the whole picture is taken instead.
                 for (int64_t i = 0; i < step.attempts_; ++i, ++count) {
                     Box window, share;
                     if (!draw(window, share)) continue;
@@ -95,16 +99,24 @@ class RandomBoxCrop : public Step {
                     if (score < threshold && score <= best_score) continue;
                     best_score = score;
                     best = filtered(window, share);
-                    if (boxes.empty() || (score >= threshold && !best.kept.empty())) return best;
+                    found = score >= threshold && (boxes.empty() || !best.kept.empty());
                 }
+                if (found || (best_score >= 0 && hopeless())) return best;
             }
             if (best_score < 0) return everything();  // not one window had an allowed shape
             return best;
         }
 
+        // Without boxes nothing is ever covered.
+        bool hopeless() const {
+            return boxes.empty() && !step.may_keep_ &&
+                   *std::min_element(step.thresholds_.begin(), step.thresholds_.end()) > 0;
+        }
+
         Found everything() const {
             Found found;
-            for (int a = 0; a < axes; ++a) found.window.high[a] = crop.empty() ? 1.0f : static_cast<float>(input[static_cast<size_t>(a)]);
+            for (int a = 0; a < axes; ++a)
+                found.window.high[a] = crop.empty() ? 1.0f : static_cast<float>(input[static_cast<size_t>(a)]);
             found.boxes = boxes;
             found.kept.resize(boxes.size());
             std::iota(found.kept.begin(), found.kept.end(), int64_t{0});
@@ -130,7 +142,8 @@ class RandomBoxCrop : public Step {
             for (int a = 0; a < axes; ++a) {
                 const int64_t room = input[static_cast<size_t>(a)] - crop[static_cast<size_t>(a)];
                 const auto whole = static_cast<float>(input[static_cast<size_t>(a)]);
-                if (room < 0) throw Fault(FaultKind::argument, "random_bbox_crop: crop_shape is larger than input_shape");
+                if (room < 0)
+                    throw Fault(FaultKind::argument, "random_bbox_crop: crop_shape is larger than input_shape");
                 window.low[a] = static_cast<float>(draws.below(room + 1));
                 window.high[a] = window.low[a] + static_cast<float>(crop[static_cast<size_t>(a)]);
                 share.low[a] = window.low[a] / whole;
@@ -189,8 +202,9 @@ class RandomBoxCrop : public Step {
         float scored(const Box& window) const {
             float score = 0;
             for (size_t i = 0; i < boxes.size(); ++i) {
-                const float mine = step.overlap_ ? intersection(window, boxes[i], axes).volume(axes) / boxes[i].volume(axes)
-                                                 : overlap_over_union(window, boxes[i], axes);
+                const float mine = step.overlap_
+                                       ? intersection(window, boxes[i], axes).volume(axes) / boxes[i].volume(axes)
+                                       : overlap_over_union(window, boxes[i], axes);
                 score = i == 0 ? mine : step.every_box_ ? std::min(score, mine) : std::max(score, mine);
             }
             return score;
@@ -215,8 +229,10 @@ class RandomBoxCrop : public Step {
                 Box moved;
                 for (int a = 0; a < axes; ++a) {
                     const float extent = share.extent(a);
-                    moved.low[a] = std::clamp((std::max(share.low[a], boxes[i].low[a]) - share.low[a]) / extent, 0.0f, 1.0f);
-                    moved.high[a] = std::clamp((std::min(share.high[a], boxes[i].high[a]) - share.low[a]) / extent, 0.0f, 1.0f);
+                    moved.low[a] =
+                        std::clamp((std::max(share.low[a], boxes[i].low[a]) - share.low[a]) / extent, 0.0f, 1.0f);
+                    moved.high[a] =
+                        std::clamp((std::min(share.high[a], boxes[i].high[a]) - share.low[a]) / extent, 0.0f, 1.0f);
                 }
                 found.boxes.push_back(moved);
                 found.kept.push_back(static_cast<int64_t>(i));
@@ -276,9 +292,10 @@ class RegionCrop : public Step {
             if (in[4].present()) {
                 const int64_t whole = in[4].integer(d);
                 if (extent < 0 || extent > whole || start < 0 || start + region > whole) {
-                    throw Fault(FaultKind::argument, "roi_random_crop: a window of " + std::to_string(extent) + " or a region from " +
-                                                         std::to_string(start) + " to " + std::to_string(start + region) +
-                                                         " does not fit into " + std::to_string(whole));
+                    throw Fault(FaultKind::argument, "roi_random_crop: a window of " + std::to_string(extent) +
+                                                         " or a region from " + std::to_string(start) + " to " +
+                                                         std::to_string(start + region) + " does not fit into " +
+                                                         std::to_string(whole));
                 }
                 low = std::max<int64_t>(0, low);
                 high = std::min(whole - extent, high);
@@ -290,7 +307,8 @@ class RegionCrop : public Step {
    private:
     static void check(const Value& value, int64_t count, bool exact) {
         if (!value.present() || (exact ? value.elements() == count : value.elements() >= count)) return;
-        throw Fault(FaultKind::argument, "roi_random_crop: " + std::to_string(count) + " numbers are needed, got " + describe(value));
+        throw Fault(FaultKind::argument,
+                    "roi_random_crop: " + std::to_string(count) + " numbers are needed, got " + describe(value));
     }
 
     uint64_t key_;

@@ -61,10 +61,12 @@ class BoxEncoder : public Step {
     }
 
    private:
-    static int64_t label(const Value& labels, int64_t index) { return labels.integer(labels.ndim == 2 ? index * labels.stride[0] : index); }
+    static int64_t label(const Value& labels, int64_t index) {
+        return labels.integer(labels.ndim == 2 ? index * labels.stride[0] : index);
+    }
 
-    // For each anchor the box that covers it best, or -1. The anchor that a box covers best is that box's in any case. Of
-    // equals the last is taken.
+    // For each anchor the box that covers it best, or -1. The anchor that a box covers best is that box's in any case.
+    // Of equals the last is taken.
     std::vector<int32_t> matched(const std::vector<Box>& boxes) const {
         const size_t count = anchors_.size();
         std::vector<int32_t> best(count, -1);
@@ -98,8 +100,8 @@ class BoxEncoder : public Step {
         return last;
     }
 
-    // Overlap over union of a box with all anchors. Nobody asks which operations were inexact, and knowing that, the compiler
-    // makes vectors of the loop.
+    // Overlap over union of a box with all anchors. Nobody asks which operations were inexact, and knowing that, the
+    // compiler makes vectors of the loop.
     [[gnu::optimize("no-trapping-math")]] void overlaps(float* __restrict__ out, Box box) const {
         const float volume = box.volume(2), x0 = box.low[0], y0 = box.low[1], x1 = box.high[0], y1 = box.high[1];
         const float *left = low_[0].data(), *top = low_[1].data(), *right = high_[0].data(), *bottom = high_[1].data();

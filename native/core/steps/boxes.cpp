@@ -47,8 +47,8 @@ std::vector<Box> BoxLayout::read(const Value& table) const {
     const int64_t width = 2 * axes_;
     const bool list = table.ndim == 1 && table.shape[0] % width == 0;
     if ((!list && (table.ndim != 2 || table.shape[1] != width)) || table.dtype != DType::f32) {
-        throw Fault(FaultKind::argument, name_ + ": boxes must be a table of floats with " + std::to_string(width) + " columns, got " +
-                                             describe(table));
+        throw Fault(FaultKind::argument, name_ + ": boxes must be a table of floats with " + std::to_string(width) +
+                                             " columns, got " + describe(table));
     }
     const int64_t down = list ? width * table.stride[0] : table.stride[0], across = table.stride[list ? 0 : 1];
     std::vector<Box> boxes(static_cast<size_t>(list ? table.shape[0] / width : table.shape[0]));
@@ -74,11 +74,13 @@ void BoxLayout::write(float* row, const Box& box) const {
 Value put_boxes(Context& context, int index, const BoxLayout& layout, const std::vector<Box>& boxes) {
     const int64_t shape[2] = {static_cast<int64_t>(boxes.size()), 2 * layout.axes()};
     const Value out = context.allocate(index, DType::f32, shape);
-    for (size_t i = 0; i < boxes.size(); ++i) layout.write(out.as<float>() + static_cast<int64_t>(i) * shape[1], boxes[i]);
+    for (size_t i = 0; i < boxes.size(); ++i)
+        layout.write(out.as<float>() + static_cast<int64_t>(i) * shape[1], boxes[i]);
     return out;
 }
 
-Value put_rows(Context& context, int index, const Value& rows, const std::vector<int64_t>& kept, const std::string& name) {
+Value put_rows(Context& context, int index, const Value& rows, const std::vector<int64_t>& kept,
+               const std::string& name) {
     Extents shape = rows.shape;
     shape[0] = static_cast<int64_t>(kept.size());
     const Value out = context.allocate(index, rows.dtype, {shape.data(), static_cast<size_t>(rows.ndim)});
@@ -135,7 +137,8 @@ class BoxPaste : public Step {
             throw Fault(FaultKind::argument, "bbox_paste: boxes must be floats, four for each box, got " + describe(x));
         }
         const auto ratio = static_cast<float>(in[1].number());
-        if (!(ratio >= 1)) throw Fault(FaultKind::argument, "bbox_paste: ratio must be at least 1, got " + std::to_string(ratio));
+        if (!(ratio >= 1))
+            throw Fault(FaultKind::argument, "bbox_paste: ratio must be at least 1, got " + std::to_string(ratio));
         const float scale = 1 / ratio, room = (ratio - 1) / ratio;
         const float shift[2] = {inside(static_cast<float>(in[2].number()) * room, scale),
                                 inside(static_cast<float>(in[3].number()) * room, scale)};
@@ -176,7 +179,8 @@ class BoxRotate : public Step {
         for (size_t a = 0; a < 2; ++a) {
             const int at = axis_named(shape_layout_, "WH"[a]);
             if (at < 0 || at >= in[3].elements()) {
-                throw Fault(FaultKind::argument, "bbox_rotate: input_shape " + describe(in[3]) + " does not fit \"" + shape_layout_ + "\"");
+                throw Fault(FaultKind::argument,
+                            "bbox_rotate: input_shape " + describe(in[3]) + " does not fit \"" + shape_layout_ + "\"");
             }
             source[a] = in[3].integer(at);
         }
@@ -213,7 +217,8 @@ class BoxRotate : public Step {
         Box hull;
         for (int k = 0; k < 4; ++k) {
             const float x = edge[0][k % 2], y = edge[1][k / 2];
-            const float at[2] = {x * c + y * s + static_cast<float>(canvas[0]) / 2, -x * s + y * c + static_cast<float>(canvas[1]) / 2};
+            const float at[2] = {x * c + y * s + static_cast<float>(canvas[0]) / 2,
+                                 -x * s + y * c + static_cast<float>(canvas[1]) / 2};
             for (int a = 0; a < 2; ++a) {
                 hull.low[a] = k == 0 ? at[a] : std::min(hull.low[a], at[a]);
                 hull.high[a] = k == 0 ? at[a] : std::max(hull.high[a], at[a]);

@@ -39,6 +39,7 @@ class BoxLayout {
 Value put_boxes(Context& context, int index, const BoxLayout& layout, const std::vector<Box>& boxes);
 
 // The rows of a value that are kept, as output `index` of the running step.
-Value put_rows(Context& context, int index, const Value& rows, const std::vector<int64_t>& kept, const std::string& name);
+Value put_rows(Context& context, int index, const Value& rows, const std::vector<int64_t>& kept,
+               const std::string& name);
 
 }  // namespace pixelmill

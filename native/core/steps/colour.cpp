@@ -95,7 +95,8 @@ constexpr Matrix to_yiq{{{.299f, .587f, .114f}, {.596f, -.274f, -.321f}, {.211f,
 
 // A turn of the hue by degrees and a scaling of the saturation, in the plane of colour.
 Matrix twist(double hue, double saturation) {
-    const double angle = hue * std::numbers::pi / 180, c = std::cos(angle) * saturation, s = std::sin(angle) * saturation;
+    const double angle = hue * std::numbers::pi / 180, c = std::cos(angle) * saturation,
+                 s = std::sin(angle) * saturation;
     return product(product(inverse(to_yiq), {{{1, 0, 0}, {0, c, s}, {0, -s, c}}}), to_yiq);
 }
 
@@ -109,7 +110,8 @@ class ColourTwist : public Step {
         const Value& x = in[0];
         layout_of(layout_, x.ndim, name_);
         require_type(x, {DType::u8, DType::i16, DType::i32, DType::f16, DType::f32}, name_);
-        if (x.shape[x.ndim - 1] != 3) throw Fault(FaultKind::argument, name_ + ": three channels are needed, got " + describe(x));
+        if (x.shape[x.ndim - 1] != 3)
+            throw Fault(FaultKind::argument, name_ + ": three channels are needed, got " + describe(x));
         out[0] = context.allocate(0, output_type(dtype_, x), shape_of(x));
         if (x.elements() == 0) return;
         const ColourMatrix matrix = matrix_of(in, is_real(x.dtype) ? 0.5 : 128);
@@ -150,7 +152,8 @@ class ColourSpace : public Step {
         : layout_(params.text("layout")), from_(params.integer("from")), to_(params.integer("to")) {
         if (from_ == ycbcr || to_ == ycbcr) matrix_ = studio_matrix();
         for (int v = 0; v < 256; ++v) {
-            luma_[v] = convert<uint8_t>(static_cast<float>(to_ == ycbcr ? v * 219.0 / 255 + 16 : (v - 16.0) * 255 / 219));
+            luma_[v] =
+                convert<uint8_t>(static_cast<float>(to_ == ycbcr ? v * 219.0 / 255 + 16 : (v - 16.0) * 255 / 219));
         }
     }
 
@@ -167,7 +170,8 @@ class ColourSpace : public Step {
         shape[x.ndim - 1] = to_ == gray ? 1 : 3;
         out[0] = context.allocate(0, DType::u8, {shape.data(), static_cast<size_t>(x.ndim)});
         if (x.elements() == 0) return;
-        for (int64_t i = 0; i < picture_count(x); ++i) convert_picture(picture_at(out[0], i), picture_at(x, i), context.thread.arena);
+        for (int64_t i = 0; i < picture_count(x); ++i)
+            convert_picture(picture_at(out[0], i), picture_at(x, i), context.thread.arena);
     }
 
    private:
@@ -212,7 +216,9 @@ class ColourSpace : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_brightness_contrast(const Params& params) { return std::make_unique<BrightnessContrast>(params); }
+std::unique_ptr<Step> make_brightness_contrast(const Params& params) {
+    return std::make_unique<BrightnessContrast>(params);
+}
 std::unique_ptr<Step> make_colour_twist(const Params& params) { return std::make_unique<ColourTwist>(params); }
 std::unique_ptr<Step> make_colour_space(const Params& params) { return std::make_unique<ColourSpace>(params); }
 

@@ -14,7 +14,8 @@ constexpr int most_coordinates = 16;
 
 // `rows` x `columns` numbers and a shift; 0 for a number that is known only when it runs.
 template <int rows_, int columns_>
-void move_points(float* out, const float* in, int64_t points, const float* matrix, const float* shift, int rows, int columns) {
+void move_points(float* out, const float* in, int64_t points, const float* matrix, const float* shift, int rows,
+                 int columns) {
     const int height = rows_ > 0 ? rows_ : rows, width = columns_ > 0 ? columns_ : columns;
     for (int64_t p = 0; p < points; ++p, in += width, out += height) {
         for (int i = 0; i < height; ++i) {
@@ -33,9 +34,11 @@ class CoordTransform : public Step {
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const Value& x = in[0];
-        if (x.ndim < 2) throw Fault(FaultKind::argument, "coord_transform: points must be rows of a table, got " + describe(x));
+        if (x.ndim < 2)
+            throw Fault(FaultKind::argument, "coord_transform: points must be rows of a table, got " + describe(x));
         const int64_t width = x.shape[x.ndim - 1];
-        if (width > most_coordinates) throw Fault(FaultKind::argument, "coord_transform: points of " + std::to_string(width) + " coordinates");
+        if (width > most_coordinates)
+            throw Fault(FaultKind::argument, "coord_transform: points of " + std::to_string(width) + " coordinates");
         const auto columns = static_cast<int>(width);
         const int rows = rows_of(in[1], columns);
         float matrix[most_coordinates * most_coordinates], shift[most_coordinates];
@@ -51,7 +54,9 @@ class CoordTransform : public Step {
             convert_elements(points, x);
         }
         const int64_t count = width == 0 ? 0 : x.elements() / width;
-        auto* move = rows == 2 && columns == 2 ? move_points<2, 2> : rows == 3 && columns == 3 ? move_points<3, 3> : move_points<0, 0>;
+        auto* move = rows == 2 && columns == 2   ? move_points<2, 2>
+                     : rows == 3 && columns == 3 ? move_points<3, 3>
+                                                 : move_points<0, 0>;
         move(moved.as<float>(), points.as<float>(), count, matrix, shift, rows, columns);
         out[0] = moved;
         if (direct) return;
@@ -79,13 +84,16 @@ class CoordTransform : public Step {
         const int64_t down = m.ndim == 2 ? m.stride[0] : width, across = m.ndim == 2 ? m.stride[1] : 1;
         for (int i = 0; i < rows; ++i) {
             for (int j = 0; j < columns; ++j) {
-                matrix[i * columns + j] = whole ? static_cast<float>(m.number(i * down + j * across)) : i == j ? diagonal : 0.0f;
+                matrix[i * columns + j] = whole    ? static_cast<float>(m.number(i * down + j * across))
+                                          : i == j ? diagonal
+                                                   : 0.0f;
             }
             shift[i] = whole && fused_ ? static_cast<float>(m.number(i * down + columns * across)) : 0.0f;
         }
         if (!t.present()) return;
         if (t.elements() != 1 && t.elements() != rows) {
-            throw Fault(FaultKind::argument, "coord_transform: T must be one number or " + std::to_string(rows) + ", got " + describe(t));
+            throw Fault(FaultKind::argument,
+                        "coord_transform: T must be one number or " + std::to_string(rows) + ", got " + describe(t));
         }
         for (int i = 0; i < rows; ++i) shift[i] = static_cast<float>(t.number(t.elements() == 1 ? 0 : i));
     }
@@ -102,10 +110,12 @@ class CoordFlip : public Step {
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const Value& x = in[0];
         const int64_t width = x.ndim == 2 ? x.shape[1] : 0;
-        const std::string layout = layout_.empty() ? std::string("xyz").substr(0, static_cast<size_t>(std::min<int64_t>(width, 3))) : layout_;
+        const std::string layout =
+            layout_.empty() ? std::string("xyz").substr(0, static_cast<size_t>(std::min<int64_t>(width, 3))) : layout_;
         if (x.ndim != 2 || width != static_cast<int64_t>(layout.size()) || x.dtype != DType::f32) {
-            throw Fault(FaultKind::argument, "coord_flip: points must be rows of 1 to 3 floats, as many as the layout \"" + layout_ +
-                                                 "\" has letters; got " + describe(x));
+            throw Fault(FaultKind::argument,
+                        "coord_flip: points must be rows of 1 to 3 floats, as many as the layout \"" + layout_ +
+                            "\" has letters; got " + describe(x));
         }
         std::array<bool, 3> flips{};
         std::array<float, 3> sum{};

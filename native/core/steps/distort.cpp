@@ -21,7 +21,8 @@ class JpegDistortion : public Step {
         layout_of(layout_, x.ndim, name);
         require_type(x, {DType::u8}, name);
         if (x.shape[x.ndim - 1] != 3 || x.elements() == 0) {
-            throw Fault(FaultKind::argument, std::string(name) + ": pictures with three channels are needed, got " + describe(x));
+            throw Fault(FaultKind::argument,
+                        std::string(name) + ": pictures with three channels are needed, got " + describe(x));
         }
         const double quality = argument(in[1], std::string(name) + ": quality");
         out[0] = context.allocate(0, DType::u8, shape_of(x));
@@ -29,7 +30,8 @@ class JpegDistortion : public Step {
         const bool direct = first.channel == 1 && (first.pixel == 3 || first.pixel == 4);
         const Value source = direct ? x : packed(context, x);
         for (int64_t i = 0; i < picture_count(x); ++i) {
-            through_jpeg(context, picture_at(out[0], i), picture_at(source, i), static_cast<int>(std::clamp(quality, 1.0, 100.0)));
+            through_jpeg(context, picture_at(out[0], i), picture_at(source, i),
+                         static_cast<int>(std::clamp(quality, 1.0, 100.0)));
         }
     }
 

@@ -44,8 +44,9 @@ class Erase : public Step {
         const std::vector<int> axes = chosen(x);
         const auto count = static_cast<int64_t>(axes.size());
         if (in[2].elements() % count != 0 || (in[1].present() && in[1].elements() != in[2].elements())) {
-            throw Fault(FaultKind::argument, "erase: anchor and shape must hold equally many numbers, " + std::to_string(count) +
-                                                 " for each region; got " + std::to_string(in[1].elements()) + " and " +
+            throw Fault(FaultKind::argument, "erase: anchor and shape must hold equally many numbers, " +
+                                                 std::to_string(count) + " for each region; got " +
+                                                 std::to_string(in[1].elements()) + " and " +
                                                  std::to_string(in[2].elements()));
         }
         const int channels = axis_named(layout_, 'C');
@@ -66,8 +67,8 @@ class Erase : public Step {
         for (double axis : axes_) {
             const int number = static_cast<int>(axis) + (axis < 0 ? x.ndim : 0);
             if (number < 0 || number >= x.ndim) {
-                throw Fault(FaultKind::argument, "erase: there is no axis " + std::to_string(static_cast<int>(axis)) + " among " +
-                                                     std::to_string(x.ndim));
+                throw Fault(FaultKind::argument, "erase: there is no axis " + std::to_string(static_cast<int>(axis)) +
+                                                     " among " + std::to_string(x.ndim));
             }
             axes.push_back(number);
         }
@@ -112,7 +113,8 @@ class Erase : public Step {
         // The tail of axes that is packed is one run.
         int64_t run = 1;
         int tail = region.ndim;
-        while (tail > dim && (region.stride[tail - 1] == run || region.shape[tail - 1] == 1)) run *= region.shape[--tail];
+        while (tail > dim && (region.stride[tail - 1] == run || region.shape[tail - 1] == 1))
+            run *= region.shape[--tail];
         if (tail == dim) {
             std::fill_n(at, run, value);
             return;
@@ -134,13 +136,17 @@ class GridMask : public Step {
    public:
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const Value& x = in[0];
-        if (x.ndim != 3) throw Fault(FaultKind::argument, "grid_mask: pictures must have rows, columns and channels, got " + describe(x));
+        if (x.ndim != 3)
+            throw Fault(FaultKind::argument,
+                        "grid_mask: pictures must have rows, columns and channels, got " + describe(x));
         const int64_t tile = in[1].integer();
         if (tile < 1) throw Fault(FaultKind::argument, "grid_mask: tile must be positive, got " + std::to_string(tile));
-        const auto length = static_cast<float>(tile), ratio = static_cast<float>(in[2].number()), angle = static_cast<float>(in[3].number());
+        const auto length = static_cast<float>(tile), ratio = static_cast<float>(in[2].number()),
+                   angle = static_cast<float>(in[3].number());
         const auto c = static_cast<float>(std::cos(static_cast<double>(angle)) / static_cast<double>(tile));
         const auto s = static_cast<float>(std::sin(static_cast<double>(angle)) / static_cast<double>(tile));
-        const float shift_x = static_cast<float>(in[4].number()) / length, shift_y = static_cast<float>(in[5].number()) / length;
+        const float shift_x = static_cast<float>(in[4].number()) / length,
+                    shift_y = static_cast<float>(in[5].number()) / length;
         const Value copy = copied(context, x);
         out[0] = copy;
         const int64_t pixel = x.shape[2] * size_of(x.dtype);

@@ -30,8 +30,9 @@ class FilterStep : public Step {
         Filter2d filter = shape_of_filter(context, in[1], in[3]);
         Extents shape = x.shape;
         for (int d = 0; d < 2 && valid_; ++d) shape[axes.first + d] -= (d == 0 ? filter.height : filter.width) - 1;
-        if (shape[axes.first] < 0 || shape[axes.first + 1] < 0) {
-            throw Fault(FaultKind::argument, "filter: the filter of " + describe(in[1]) + " is larger than the input, " + describe(x));
+        if (valid_ && (shape[axes.first] < 1 || shape[axes.first + 1] < 1)) {
+            throw Fault(FaultKind::argument,
+                        "filter: the filter of " + describe(in[1]) + " is larger than the input, " + describe(x));
         }
         out[0] = context.allocate(0, dtype, {shape.data(), static_cast<size_t>(x.ndim)});
         if (x.elements() == 0 || out[0].elements() == 0) return;
@@ -50,8 +51,8 @@ class FilterStep : public Step {
     int64_t frames_of(const Value& filter, const Value& x, const FilteredAxes& axes) const {
         const bool each = filter.ndim == 3 && layout_.starts_with('F') && filter.shape[0] == x.shape[0];
         if (axes.count != 2 || (filter.ndim != 2 && !each) || filter.elements() == 0) {
-            throw Fault(FaultKind::argument, "filter: the input needs rows and columns and the filter too; got " + describe(x) +
-                                                 " and " + describe(filter));
+            throw Fault(FaultKind::argument, "filter: the input needs rows and columns and the filter too; got " +
+                                                 describe(x) + " and " + describe(filter));
         }
         return each ? filter.shape[0] : 0;
     }
@@ -62,12 +63,14 @@ class FilterStep : public Step {
             weights = context.scratch(DType::f32, shape_of(given));
             convert_elements(weights, given);
         }
-        Filter2d filter{weights.as<float>(), given.shape[given.ndim - 2], given.shape[given.ndim - 1], 0, 0, border_, 0, valid_};
+        Filter2d filter{
+            weights.as<float>(), given.shape[given.ndim - 2], given.shape[given.ndim - 1], 0, 0, border_, 0, valid_};
         for (int axis = 0; axis < 2; ++axis) {
             const int64_t size = axis == 0 ? filter.height : filter.width;
             const auto anchor = static_cast<int64_t>(number_of_axis(anchors, axis, 2, "filter: anchor"));
             if (anchor < -1 || anchor >= size) {
-                throw Fault(FaultKind::argument, "filter: the anchor " + std::to_string(anchor) + " lies outside of the filter, " + describe(given));
+                throw Fault(FaultKind::argument, "filter: the anchor " + std::to_string(anchor) +
+                                                     " lies outside of the filter, " + describe(given));
             }
             (axis == 0 ? filter.anchor_y : filter.anchor_x) = anchor < 0 ? size / 2 : anchor;
         }
@@ -93,8 +96,10 @@ class MedianBlur : public Step {
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const Value& x = in[0];
         const FilteredAxes axes(x, layout_, "median_blur");
-        require_type(x, {DType::u8, DType::i8, DType::u16, DType::i16, DType::u32, DType::i32, DType::f32}, "median_blur");
-        if (axes.count != 2) throw Fault(FaultKind::argument, "median_blur: two axes of space are needed, got " + describe(x));
+        require_type(x, {DType::u8, DType::i8, DType::u16, DType::i16, DType::u32, DType::i32, DType::f32},
+                     "median_blur");
+        if (axes.count != 2)
+            throw Fault(FaultKind::argument, "median_blur: two axes of space are needed, got " + describe(x));
         const int64_t height = window(in[1], 0), width = window(in[1], 1);
         out[0] = context.allocate(0, x.dtype, shape_of(x));
         if (x.elements() == 0) return;
@@ -108,8 +113,8 @@ class MedianBlur : public Step {
     static int64_t window(const Value& sizes, int axis) {
         const auto size = static_cast<int64_t>(number_of_axis(sizes, axis, 2, "median_blur: window_size"));
         if (size >= 1 && size <= largest_window && size % 2 == 1) return size;
-        throw Fault(FaultKind::argument, "median_blur: window_size must be odd and from 1 to " + std::to_string(largest_window) +
-                                             ", got " + std::to_string(size));
+        throw Fault(FaultKind::argument, "median_blur: window_size must be odd and from 1 to " +
+                                             std::to_string(largest_window) + ", got " + std::to_string(size));
     }
     static constexpr int64_t largest_window = 255;
     std::string layout_;

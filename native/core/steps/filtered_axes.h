@@ -23,8 +23,8 @@ struct FilteredAxes {
         channels = !layout.empty() && first < x.ndim && layout.back() == 'C';
         count = x.ndim - first - (channels ? 1 : 0);
         if (count < 1 || count > 3) {
-            throw Fault(FaultKind::argument, name + ": 1 to 3 axes of space are needed; got " + describe(x) + " with the layout \"" +
-                                                 layout + "\"");
+            throw Fault(FaultKind::argument, name + ": 1 to 3 axes of space are needed; got " + describe(x) +
+                                                 " with the layout \"" + layout + "\"");
         }
         for (int d = 0; d < first; ++d) pictures *= x.shape[d];
     }
@@ -40,12 +40,17 @@ struct FilteredAxes {
     }
 
     // Axis 0 is the depth, 1 the height and 2 the width; 1 and stride 0 where there is none.
-    int64_t extent(const Value& value, int axis) const { return axis < 3 - count ? 1 : value.shape[first + count - 3 + axis]; }
-    int64_t stride(const Value& value, int axis) const { return axis < 3 - count ? 0 : value.stride[first + count - 3 + axis]; }
+    int64_t extent(const Value& value, int axis) const {
+        return axis < 3 - count ? 1 : value.shape[first + count - 3 + axis];
+    }
+    int64_t stride(const Value& value, int axis) const {
+        return axis < 3 - count ? 0 : value.stride[first + count - 3 + axis];
+    }
     int64_t channel_count(const Value& value) const { return channels ? value.shape[value.ndim - 1] : 1; }
 
     Volume volume(const Value& value, int64_t index) const {
-        return {reinterpret_cast<float*>(picture(value, index)), extent(value, 0), extent(value, 1), extent(value, 2), channel_count(value)};
+        return {reinterpret_cast<float*>(picture(value, index)), extent(value, 0), extent(value, 1), extent(value, 2),
+                channel_count(value)};
     }
 
     // Packed pixels in rows that may lie anywhere.
@@ -64,8 +69,8 @@ inline double number_of_axis(const Value& values, int axis, int axes, const std:
     const int64_t given = values.elements();
     if (given == 1) return values.number();
     if (given == axes) return values.number(axis);
-    throw Fault(FaultKind::argument, name + " needs one number or " + std::to_string(axes) + ", one for each axis of space; got " +
-                                         std::to_string(given));
+    throw Fault(FaultKind::argument, name + " needs one number or " + std::to_string(axes) +
+                                         ", one for each axis of space; got " + std::to_string(given));
 }
 
 }  // namespace pixelmill

@@ -10,7 +10,13 @@ namespace pixelmill {
 namespace {
 
 View<uint8_t> view_of(const Raster& raster) {
-    return {reinterpret_cast<uint8_t*>(raster.data), raster.height, raster.width, raster.channels, raster.row, raster.pixel, raster.channel};
+    return {reinterpret_cast<uint8_t*>(raster.data),
+            raster.height,
+            raster.width,
+            raster.channels,
+            raster.row,
+            raster.pixel,
+            raster.channel};
 }
 
 // in: x
@@ -24,11 +30,13 @@ class Equalize : public Step {
         std::string layout = layout_;
         if (layout.empty() && x.ndim == 2) layout = "HW";
         const FilteredAxes axes(x, layout_of(layout, x.ndim, "equalize"), "equalize");
-        if (axes.count != 2) throw Fault(FaultKind::argument, "equalize: rows and columns are needed, got " + describe(x));
+        if (axes.count != 2)
+            throw Fault(FaultKind::argument, "equalize: rows and columns are needed, got " + describe(x));
         out[0] = context.allocate(0, DType::u8, shape_of(x));
         if (x.elements() == 0) return;
         const Value source = axes.rows_packed(x) ? x : packed(context, x);
-        for (int64_t i = 0; i < axes.pictures; ++i) equalize(view_of(axes.raster(out[0], i)), view_of(axes.raster(source, i)));
+        for (int64_t i = 0; i < axes.pictures; ++i)
+            equalize(view_of(axes.raster(out[0], i)), view_of(axes.raster(source, i)));
     }
 
    private:
@@ -46,7 +54,8 @@ class Clahe : public Step {
         const Value& x = in[0];
         require_type(x, {DType::u8}, "clahe");
         if (x.ndim != 3 || (x.shape[2] != 1 && x.shape[2] != 3)) {
-            throw Fault(FaultKind::argument, "clahe: pictures with one or three channels at the end are needed, got " + describe(x));
+            throw Fault(FaultKind::argument,
+                        "clahe: pictures with one or three channels at the end are needed, got " + describe(x));
         }
         out[0] = context.allocate(0, DType::u8, shape_of(x));
         if (x.elements() == 0) return;

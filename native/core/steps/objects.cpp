@@ -36,7 +36,8 @@ class Runs {
                 while (x < length && mask[x] == label) ++x;
                 if (static_cast<int64_t>(label) == background) continue;
                 const auto number = static_cast<int32_t>(runs_.size());
-                runs_.push_back({static_cast<int64_t>(label), static_cast<int32_t>(from), static_cast<int32_t>(x), number});
+                runs_.push_back(
+                    {static_cast<int64_t>(label), static_cast<int32_t>(from), static_cast<int32_t>(x), number});
             }
         }
         begins_.push_back(static_cast<int32_t>(runs_.size()));
@@ -100,7 +101,8 @@ void widen(Object& object, const Extents& place, const Run& run, int last) {
 std::vector<Object> find_objects(const Value& mask, int64_t background) {
     int last = mask.ndim - 1;
     while (last > 0 && mask.shape[static_cast<size_t>(last)] == 1) --last;  // a channel makes no runs
-    const int64_t length = mask.shape[static_cast<size_t>(last)], rows = mask.elements() == 0 ? 0 : mask.elements() / length;
+    const int64_t length = mask.shape[static_cast<size_t>(last)],
+                  rows = mask.elements() == 0 ? 0 : mask.elements() / length;
     if (mask.elements() >= int64_t{1} << 31) throw Fault(FaultKind::too_large, "a mask of 2^31 pixels or more");
     Runs runs;
     with_type(mask.dtype, [&](auto zero) {

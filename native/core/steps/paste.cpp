@@ -26,14 +26,17 @@ Value part(const Value& picture, int64_t y, int64_t x, int64_t height, int64_t w
 }
 
 void check_picture(const Value& x, const std::string& name) {
-    if (x.ndim != 3) throw Fault(FaultKind::argument, name + ": pictures must have rows, columns and channels, got " + describe(x));
+    if (x.ndim != 3)
+        throw Fault(FaultKind::argument, name + ": pictures must have rows, columns and channels, got " + describe(x));
 }
 
-Value new_canvas(Context& context, DType dtype, int64_t height, int64_t width, int64_t channels, const std::string& name) {
+Value new_canvas(Context& context, DType dtype, int64_t height, int64_t width, int64_t channels,
+                 const std::string& name) {
     const double elements = static_cast<double>(height) * static_cast<double>(width) * static_cast<double>(channels);
     if (elements > 4.0 * static_cast<double>(context.limits.pixels)) {
-        throw Fault(FaultKind::too_large, name + ": a canvas of " + std::to_string(height) + " x " + std::to_string(width) +
-                                              " passes the limit of " + std::to_string(context.limits.pixels) + " pixels");
+        throw Fault(FaultKind::too_large, name + ": a canvas of " + std::to_string(height) + " x " +
+                                              std::to_string(width) + " passes the limit of " +
+                                              std::to_string(context.limits.pixels) + " pixels");
     }
     return context.allocate(0, dtype, std::array{height, width, channels});
 }
@@ -45,13 +48,15 @@ class Paste : public Step {
         const Value& x = in[0];
         check_picture(x, "paste");
         const auto ratio = static_cast<float>(in[2].number());
-        if (!(ratio >= 1)) throw Fault(FaultKind::argument, "paste: ratio must be at least 1, got " + std::to_string(ratio));
+        if (!(ratio >= 1))
+            throw Fault(FaultKind::argument, "paste: ratio must be at least 1, got " + std::to_string(ratio));
         const auto least = static_cast<int64_t>(in[5].number());
         int64_t size[2], at[2];
         for (int d = 0; d < 2; ++d) {
             const auto share = static_cast<float>(in[static_cast<size_t>(4 - d)].number());
             if (!(share >= 0 && share <= 1)) {
-                throw Fault(FaultKind::argument, std::string("paste: paste_") + "yx"[d] + " must be from 0 to 1, got " + std::to_string(share));
+                throw Fault(FaultKind::argument, std::string("paste: paste_") + "yx"[d] + " must be from 0 to 1, got " +
+                                                     std::to_string(share));
             }
             const float extent = ratio * static_cast<float>(x.shape[d]);
             if (!(extent < 0x1p31f)) throw Fault(FaultKind::too_large, "paste: the canvas is too large");
@@ -68,14 +73,15 @@ class Paste : public Step {
     static void surround(Context& context, const Value& canvas, const Value& x, const Value& fill, const int64_t* at) {
         const int64_t channels = canvas.shape[2];
         if (fill.elements() != 1 && fill.elements() != channels) {
-            throw Fault(FaultKind::argument, "paste: fill_value must be one value or " + std::to_string(channels) + ", got " +
-                                                 std::to_string(fill.elements()));
+            throw Fault(FaultKind::argument, "paste: fill_value must be one value or " + std::to_string(channels) +
+                                                 ", got " + std::to_string(fill.elements()));
         }
         with_type(canvas.dtype, [&](auto zero) {
             using T = decltype(zero);
             const int64_t width = canvas.shape[1], row = width * channels;
             T* line = context.thread.arena.take<T>(static_cast<size_t>(row));
-            for (int64_t i = 0; i < row; ++i) line[i] = convert<T>(fill.number(fill.elements() == 1 ? 0 : i % channels));
+            for (int64_t i = 0; i < row; ++i)
+                line[i] = convert<T>(fill.number(fill.elements() == 1 ? 0 : i % channels));
             const int64_t from = at[1] * channels, to = (at[1] + x.shape[1]) * channels;
             for (int64_t y = 0; y < canvas.shape[0]; ++y) {
                 T* here = canvas.as<T>() + y * row;
@@ -97,17 +103,20 @@ class MultiPaste : public Step {
         const std::span<const Value> pictures = in.subspan(7);
         int64_t size[2];
         for (const Value& picture : pictures) check_picture(picture, "multi_paste");
-        for (int d = 0; d < 2; ++d) size[d] = in[0].present() ? in[0].integer(in[0].elements() == 1 ? 0 : d) : pictures[0].shape[d];
+        for (int d = 0; d < 2; ++d)
+            size[d] = in[0].present() ? in[0].integer(in[0].elements() == 1 ? 0 : d) : pictures[0].shape[d];
         if (size[0] < 0 || size[1] < 0) throw Fault(FaultKind::argument, "multi_paste: output_size cannot be negative");
         const DType dtype = dtype_ < 0 ? pictures[0].dtype : static_cast<DType>(dtype_);
         const Value canvas = new_canvas(context, dtype, size[0], size[1], pictures[0].shape[2], "multi_paste");
         std::memset(canvas.data, 0, static_cast<size_t>(canvas.elements() * size_of(dtype)));
-        for (size_t i = 0; i < pictures.size(); ++i) put(context, canvas, pictures[i], in, static_cast<int64_t>(i), pictures.size());
+        for (size_t i = 0; i < pictures.size(); ++i)
+            put(context, canvas, pictures[i], in, static_cast<int64_t>(i), pictures.size());
         out[0] = canvas;
     }
 
    private:
-    static void put(Context& context, const Value& canvas, const Value& picture, std::span<const Value> in, int64_t index, size_t count) {
+    static void put(Context& context, const Value& canvas, const Value& picture, std::span<const Value> in,
+                    int64_t index, size_t count) {
         int64_t from[2], extent[2], to[2];
         for (int d = 0; d < 2; ++d) {
             const auto whole = static_cast<float>(picture.shape[d]), room = static_cast<float>(canvas.shape[d]);
@@ -123,8 +132,9 @@ class MultiPaste : public Step {
             const bool fits = from[d] >= 0 && extent[d] >= 0 && to[d] >= 0 && from[d] + extent[d] <= picture.shape[d] &&
                               to[d] + extent[d] <= canvas.shape[d];
             if (!fits) {
-                throw Fault(FaultKind::argument, "multi_paste: part " + std::to_string(index) + ", " + std::to_string(extent[d]) +
-                                                     " long from " + std::to_string(from[d]) + " to " + std::to_string(to[d]) +
+                throw Fault(FaultKind::argument, "multi_paste: part " + std::to_string(index) + ", " +
+                                                     std::to_string(extent[d]) + " long from " +
+                                                     std::to_string(from[d]) + " to " + std::to_string(to[d]) +
                                                      ", leaves its picture or the canvas");
             }
         }
@@ -141,8 +151,8 @@ class MultiPaste : public Step {
 
     static double number(const Value& table, int64_t index, int d, size_t count) {
         if (table.elements() != 2 * static_cast<int64_t>(count) && table.elements() != 1) {
-            throw Fault(FaultKind::argument, "multi_paste: anchors and shapes must be two numbers for each of " + std::to_string(count) +
-                                                 " pictures, got " + describe(table));
+            throw Fault(FaultKind::argument, "multi_paste: anchors and shapes must be two numbers for each of " +
+                                                 std::to_string(count) + " pictures, got " + describe(table));
         }
         if (table.elements() == 1) return table.number();
         return table.number(table.ndim == 2 ? index * table.stride[0] + d * table.stride[1] : 2 * index + d);
@@ -153,7 +163,8 @@ class MultiPaste : public Step {
     static float share(const Value& table, int64_t index, int d, size_t count) {
         const auto found = static_cast<float>(number(table, index, d, count));
         if (!(found >= 0 && found <= 1)) {
-            throw Fault(FaultKind::argument, "multi_paste: relative anchors and shapes must be from 0 to 1, got " + std::to_string(found));
+            throw Fault(FaultKind::argument,
+                        "multi_paste: relative anchors and shapes must be from 0 to 1, got " + std::to_string(found));
         }
         return found;
     }

@@ -9,7 +9,9 @@
 
 namespace pixelmill {
 
-inline std::span<const int64_t> shape_of(const Value& value) { return {value.shape.data(), static_cast<size_t>(value.ndim)}; }
+inline std::span<const int64_t> shape_of(const Value& value) {
+    return {value.shape.data(), static_cast<size_t>(value.ndim)};
+}
 
 // The same elements side by side; a copy where they are not yet.
 inline Value packed(Context& context, const Value& value) {
@@ -55,7 +57,14 @@ inline Raster picture_at(const Value& value, int64_t index) {
     }
     const int64_t* shape = value.shape.data() + value.ndim - 3;
     const int64_t* stride = value.stride.data() + value.ndim - 3;
-    return {value.data + at * size_of(value.dtype), value.dtype, shape[0], shape[1], shape[2], stride[0], stride[1], stride[2]};
+    return {value.data + at * size_of(value.dtype),
+            value.dtype,
+            shape[0],
+            shape[1],
+            shape[2],
+            stride[0],
+            stride[1],
+            stride[2]};
 }
 
 // The number an argument holds for this sample.

@@ -28,7 +28,7 @@ class Uniform : public Draw {
     explicit Uniform(const Params& params) : Draw(params), wide_(params.flag("wide")) {}
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        out[0] = context.allocate(0, wide_ ? DType::f64 : DType::f32, drawn_shape(in[2], in[3]));
+        out[0] = context.allocate(0, wide_ ? DType::f64 : DType::f32, drawn_shape(context, in[2], in[3]));
         const int64_t count = out[0].elements();
         Stream numbers = stream(context);
         if (in[1].present()) {
@@ -37,6 +37,8 @@ class Uniform : public Draw {
             for (int64_t i = 0; i < count; ++i) put(out[0], i, in[1].number(numbers.below(choices)));
             return;
         }
+        if (in[0].elements() != 2)
+            throw Fault(FaultKind::argument, "range: two numbers are needed, got " + describe(in[0]));
         const double low = in[0].number(0), high = in[0].number(1);
         if (!(low <= high)) throw Fault(FaultKind::argument, "range: the first value is above the second");
         if (wide_) {
@@ -70,7 +72,7 @@ class Normal : public Draw {
    public:
     using Draw::Draw;
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        out[0] = context.allocate(0, DType::f32, drawn_shape(in[2], in[3]));
+        out[0] = context.allocate(0, DType::f32, drawn_shape(context, in[2], in[3]));
         const auto mean = static_cast<float>(in[0].number()), deviation = static_cast<float>(in[1].number());
         for_each_words(id(context), out[0].elements(), [&](const uint32_t* words, int64_t first, int64_t part) {
             float* drawn = out[0].as<float>() + first;
@@ -92,7 +94,7 @@ class CoinFlip : public Draw {
         if (!(probability >= 0 && probability <= 1)) {
             throw Fault(FaultKind::argument, "probability: must be from 0 to 1, got " + std::to_string(probability));
         }
-        out[0] = context.allocate(0, DType::i32, drawn_shape(in[1], in[2]));
+        out[0] = context.allocate(0, DType::i32, drawn_shape(context, in[1], in[2]));
         for_each_words(id(context), out[0].elements(), [&](const uint32_t* words, int64_t first, int64_t part) {
             auto* drawn = out[0].as<int32_t>() + first;
             for (int64_t i = 0; i < part; ++i) drawn[i] = words[i] * 0x1p-32 < probability;
@@ -112,7 +114,7 @@ class Choice : public Draw {
             throw Fault(FaultKind::argument, "p: " + std::to_string(in[1].elements()) + " probabilities for " +
                                                  std::to_string(choices) + " choices");
         }
-        std::vector<int64_t> shape = drawn_shape(in[2], in[3]);
+        std::vector<int64_t> shape = drawn_shape(context, in[2], in[3]);
         int64_t count = 1, row = 1;
         for (int64_t extent : shape) count *= extent;
         for (int d = 1; d < a.ndim; ++d) {

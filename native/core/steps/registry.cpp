@@ -18,6 +18,7 @@ std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
         {"beta", make_beta},
         {"cut_paste", make_cut_paste},
         {"join", make_join},
+        {"scalar", make_scalar},
         {"element", make_element},
         {"spatial_shape", make_spatial_shape},
         {"geometry_shape", make_geometry_shape},
@@ -95,6 +96,9 @@ std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
         {"jpeg_distortion", make_jpeg_distortion},
         {"sphere", make_sphere},
         {"water", make_water},
+        {"gaussian_noise", make_gaussian_noise},
+        {"salt_and_pepper", make_salt_and_pepper},
+        {"shot_noise", make_shot_noise},
     };
     const auto found = factories.find(kind);
     if (found == factories.end()) throw std::logic_error("there is no step '" + kind + "'");

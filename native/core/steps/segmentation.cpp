@@ -51,8 +51,8 @@ class RandomObject : public Step {
         const Value& mask = in[0];
         if (mask.ndim < 1) throw Fault(FaultKind::argument, "random_object_bbox: a mask must have axes");
         if (in[5].present() && in[5].elements() != 1 && in[5].elements() != mask.ndim) {
-            throw Fault(FaultKind::argument, "random_object_bbox: threshold must be one number or " + std::to_string(mask.ndim) + ", got " +
-                                                 describe(in[5]));
+            throw Fault(FaultKind::argument, "random_object_bbox: threshold must be one number or " +
+                                                 std::to_string(mask.ndim) + ", got " + describe(in[5]));
         }
         Stream draws(key_, context.id);
         const bool foreground = draws.unit() < in[1].number();
@@ -60,7 +60,8 @@ class RandomObject : public Step {
         std::optional<Object> found;
         if (foreground) {
             const std::vector<Object> objects = find_objects(packed(context, mask), classes.background);
-            found = ignores_class_ ? pick(draws, objects, mask.ndim, in[5]) : pick_class(draws, objects, classes, mask.ndim, in[5]);
+            found = ignores_class_ ? pick(draws, objects, mask.ndim, in[5])
+                                   : pick_class(draws, objects, classes, mask.ndim, in[5]);
         }
         Object box{classes.background, {}, mask.shape};
         if (found) box = *found;
@@ -83,8 +84,8 @@ class RandomObject : public Step {
         const auto& labels = classes.labels;
         if (std::find(labels.begin(), labels.end(), classes.background) != labels.end()) {
             if (in[2].present()) {
-                throw Fault(FaultKind::argument, "random_object_bbox: the background " + std::to_string(classes.background) +
-                                                     " is also among the classes");
+                throw Fault(FaultKind::argument, "random_object_bbox: the background " +
+                                                     std::to_string(classes.background) + " is also among the classes");
             }
             classes.background = *std::min_element(labels.begin(), labels.end()) - 1;
         }
@@ -123,7 +124,8 @@ class RandomObject : public Step {
         }
     }
 
-    std::optional<Object> pick(Stream& draws, const std::vector<Object>& objects, int axes, const Value& threshold) const {
+    std::optional<Object> pick(Stream& draws, const std::vector<Object>& objects, int axes,
+                               const Value& threshold) const {
         std::vector<Object> fitting;
         for (const Object& object : objects) {
             bool fits = true;
@@ -145,7 +147,8 @@ class RandomObject : public Step {
     void put(Context& context, std::span<Value> out, const Object& box, int axes) const {
         const bool joined = format_ == "box", ends = format_ != "anchor_shape";
         const int64_t count = joined ? 2 * axes : axes;
-        for (size_t i = 0; i < (joined ? 1u : 2u); ++i) out[i] = context.allocate(static_cast<int>(i), DType::i32, {&count, 1});
+        for (size_t i = 0; i < (joined ? 1u : 2u); ++i)
+            out[i] = context.allocate(static_cast<int>(i), DType::i32, {&count, 1});
         int32_t *first = out[0].as<int32_t>(), *second = joined ? first + axes : out[1].as<int32_t>();
         for (size_t a = 0; a < static_cast<size_t>(axes); ++a) {
             first[a] = static_cast<int32_t>(box.low[a]);
@@ -242,15 +245,19 @@ class SelectMasks : public Step {
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const Value &ids = in[0], &polygons = in[1], &vertices = in[2];
         if (ids.ndim != 1 || polygons.ndim != 2 || polygons.shape[1] != 3 || vertices.ndim != 2) {
-            throw Fault(FaultKind::argument, "select_masks: a list of ids, a table of polygons with 3 columns and a table of vertices are needed, got " +
-                                                 describe(ids) + ", " + describe(polygons) + " and " + describe(vertices));
+            throw Fault(FaultKind::argument,
+                        "select_masks: a list of ids, a table of polygons with 3 columns and a table of vertices are "
+                        "needed, got " +
+                            describe(ids) + ", " + describe(polygons) + " and " + describe(vertices));
         }
         std::vector<Polygon> chosen;
         int64_t total = 0;
         for (int64_t i = 0; i < ids.elements(); ++i) {
             const int64_t id = ids.integer(i);
             for (int64_t k = 0; k < i; ++k) {
-                if (ids.integer(k) == id) throw Fault(FaultKind::argument, "select_masks: the mask " + std::to_string(id) + " is named twice");
+                if (ids.integer(k) == id)
+                    throw Fault(FaultKind::argument,
+                                "select_masks: the mask " + std::to_string(id) + " is named twice");
             }
             const size_t before = chosen.size();
             for (int64_t row = 0; row < polygons.shape[0]; ++row) {
@@ -272,17 +279,20 @@ class SelectMasks : public Step {
     };
 
     static Polygon read(const Value& polygons, int64_t row, int64_t vertices) {
-        const auto column = [&](int64_t c) { return polygons.integer(row * polygons.stride[0] + c * polygons.stride[1]); };
+        const auto column = [&](int64_t c) {
+            return polygons.integer(row * polygons.stride[0] + c * polygons.stride[1]);
+        };
         const Polygon polygon{column(0), column(1), column(2)};
         if (polygon.first < 0 || polygon.last > vertices || polygon.last < polygon.first) {
             throw Fault(FaultKind::argument, "select_masks: polygon " + std::to_string(row) + " has the vertices " +
-                                                 std::to_string(polygon.first) + " to " + std::to_string(polygon.last) + " of " +
-                                                 std::to_string(vertices));
+                                                 std::to_string(polygon.first) + " to " + std::to_string(polygon.last) +
+                                                 " of " + std::to_string(vertices));
         }
         return polygon;
     }
 
-    static void put(Context& context, std::span<Value> out, const std::vector<Polygon>& chosen, const Value& vertices, int64_t total) {
+    static void put(Context& context, std::span<Value> out, const std::vector<Polygon>& chosen, const Value& vertices,
+                    int64_t total) {
         out[0] = context.allocate(0, DType::i32, std::array<int64_t, 2>{static_cast<int64_t>(chosen.size()), 3});
         out[1] = context.allocate(1, vertices.dtype, std::array{total, vertices.shape[1]});
         int64_t at = 0;

@@ -18,7 +18,7 @@ StepFactory make_uniform, make_normal, make_coin_flip, make_choice;
 // beta.cpp, mixing.cpp
 StepFactory make_beta, make_cut_paste;
 // vectors.cpp
-StepFactory make_join, make_element, make_spatial_shape, make_geometry_shape, make_merge, make_choose;
+StepFactory make_join, make_scalar, make_element, make_spatial_shape, make_geometry_shape, make_merge, make_choose;
 // geometry.cpp
 StepFactory make_crop_window, make_slice_window, make_random_window, make_resize_geometry, make_window_geometry,
     make_restrict_geometry, make_project_geometry, make_flip_geometry;
@@ -53,5 +53,7 @@ StepFactory make_brightness_contrast, make_colour_twist, make_colour_space;
 StepFactory make_gaussian_blur, make_laplacian, make_filter, make_median_blur;
 // levels.cpp, distort.cpp
 StepFactory make_equalize, make_clahe, make_jpeg_distortion, make_sphere, make_water;
+// noise.cpp
+StepFactory make_gaussian_noise, make_salt_and_pepper, make_shot_noise;
 
 }  // namespace pixelmill

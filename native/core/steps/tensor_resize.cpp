@@ -1,4 +1,5 @@
-// Resampling of arrays along any axes: they are brought into the shape of pictures or volumes, resampled, and brought back.
+// Resampling of arrays along any axes: they are brought into the shape of pictures or volumes, resampled, and brought
+// back.
 #include <algorithm>
 #include <cmath>
 
@@ -41,7 +42,8 @@ class TensorGeometry : public Step {
             empty |= axes[d].source == 0;
             region(axes[d], in, at);
             const auto whole = static_cast<float>(axes[d].source);
-            rule.wanted[d] = in[1].present() ? (at < 0 ? whole : number(in[1], at)) : (at < 0 ? 1.0f : number(in[2], at)) * whole;
+            rule.wanted[d] =
+                in[1].present() ? (at < 0 ? whole : number(in[1], at)) : (at < 0 ? 1.0f : number(in[2], at)) * whole;
             rule.limit[d] = in[6].present() && at >= 0 ? number(in[6], at) : 0.0f;
             alignment[d] = in[3].present() && at >= 0 ? number(in[3], at) : 0.5f;
             if (axes[d].high < axes[d].low) {
@@ -61,7 +63,9 @@ class TensorGeometry : public Step {
         int found = -1;
         for (size_t i = 0; i < axes_.size(); ++i) {
             const int axis = static_cast<int>(axes_[i]) + (axes_[i] < 0 ? count : 0);
-            if (axis < 0 || axis >= count) refuse("there is no axis " + std::to_string(static_cast<int>(axes_[i])) + " among " + std::to_string(count));
+            if (axis < 0 || axis >= count)
+                refuse("there is no axis " + std::to_string(static_cast<int>(axes_[i])) + " among " +
+                       std::to_string(count));
             if (axis == d && found >= 0) refuse("the axis " + std::to_string(d) + " is named twice");
             if (axis == d) found = static_cast<int>(i);
         }
@@ -105,8 +109,8 @@ class TensorGeometry : public Step {
         const float extent = std::fabs(size);
         if (axis.low == axis.high && size != 0) refuse("an empty input cannot become an output with elements");
         if (!(extent <= static_cast<float>(limits.pixels))) {
-            throw Fault(FaultKind::too_large, "tensor_resize: an extent of " + std::to_string(extent) + " passes the limit of " +
-                                                  std::to_string(limits.pixels));
+            throw Fault(FaultKind::too_large, "tensor_resize: an extent of " + std::to_string(extent) +
+                                                  " passes the limit of " + std::to_string(limits.pixels));
         }
         const float result = std::max(empty ? 0.0f : 1.0f, rounded(extent));
         if (size < 0) std::swap(axis.low, axis.high);
@@ -114,7 +118,8 @@ class TensorGeometry : public Step {
             const double widening = std::clamp(static_cast<double>(result) / extent, -10.0, 10.0);
             const double fixed = axis.low * (1.0 - alignment) + axis.high * alignment;
             const auto moved = [&](double edge) {
-                return static_cast<double>(static_cast<float>(std::clamp(fixed + (edge - fixed) * widening, -1e9, 1e9)));
+                return static_cast<double>(
+                    static_cast<float>(std::clamp(fixed + (edge - fixed) * widening, -1e9, 1e9)));
             };
             axis.low = moved(axis.low);
             axis.high = moved(axis.high);
@@ -144,7 +149,9 @@ class TensorPicture : public Step {
         while (first < last && same(axes[first])) ++first;
         while (last > first && same(axes[last])) --last;
         const int block = last - first + 1;
-        if (block > spatial_) refuse("at most " + std::to_string(spatial_) + " axes side by side can change, got " + std::to_string(block));
+        if (block > spatial_)
+            refuse("at most " + std::to_string(spatial_) + " axes side by side can change, got " +
+                   std::to_string(block));
         const int64_t shape[2] = {spatial_, 8};
         out[1] = context.allocate(1, DType::f64, shape);
         auto* geometry = out[1].as<Axis>();
@@ -164,7 +171,9 @@ class TensorPicture : public Step {
     }
 
    private:
-    static bool same(const Axis& axis) { return axis.low == 0 && axis.high == axis.source && axis.count == axis.source; }
+    static bool same(const Axis& axis) {
+        return axis.low == 0 && axis.high == axis.source && axis.count == axis.source;
+    }
 
     int spatial_;
 };

@@ -77,7 +77,8 @@ Matrix read_matrix(const Value& value) {
 Value put_matrix(Context& context, const Matrix& matrix) {
     const int64_t shape[2] = {matrix.axes, matrix.axes + 1};
     const Value out = context.allocate(0, DType::f32, shape);
-    for (int i = 0; i < matrix.axes; ++i) std::copy_n(matrix.at[i], matrix.axes + 1, out.as<float>() + i * (matrix.axes + 1));
+    for (int i = 0; i < matrix.axes; ++i)
+        std::copy_n(matrix.at[i], matrix.axes + 1, out.as<float>() + i * (matrix.axes + 1));
     return out;
 }
 
@@ -175,11 +176,13 @@ class Shear : public Transform {
     Matrix defined(std::span<const Value> in) const override {
         const bool angles = !in[0].present();
         const Value& given = in[angles ? 1 : 0];
-        if (given.elements() != 2 && given.elements() != 6) refuse("a shear must be 2 or 6 numbers, got " + describe(given));
+        if (given.elements() != 2 && given.elements() != 6)
+            refuse("a shear must be 2 or 6 numbers, got " + describe(given));
         Matrix made = Matrix::unit(given.elements() == 2 ? 2 : 3);
         check_count(in[2], made.axes, "center");
         const bool table = given.ndim == 2;
-        const int64_t columns = made.axes - 1, down = table ? given.stride[0] : columns, across = table ? given.stride[1] : 1;
+        const int64_t columns = made.axes - 1, down = table ? given.stride[0] : columns,
+                      across = table ? given.stride[1] : 1;
         for (int i = 0; i < made.axes; ++i) {
             for (int64_t j = 0; j < columns; ++j) {
                 const auto number = static_cast<float>(given.number(i * down + j * across));

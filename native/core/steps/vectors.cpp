@@ -22,6 +22,21 @@ class Join : public Step {
     }
 };
 
+// One number for the sample, passed on as it is; who reads it reads the first element only.
+class Scalar : public Step {
+   public:
+    explicit Scalar(const Params& params) : name_(params.text("name")) {}
+    void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
+        if (in[0].elements() != 1) {
+            throw Fault(FaultKind::argument, name_ + " must be one number for each sample, got " + describe(in[0]));
+        }
+        out[0] = in[0];
+    }
+
+   private:
+    std::string name_;
+};
+
 class Element : public Step {
    public:
     explicit Element(const Params& params) : index_(params.integer("index")) {}
@@ -103,6 +118,7 @@ std::unique_ptr<Step> make_choose(const Params&) { return std::make_unique<Choos
 std::unique_ptr<Step> make_merge(const Params&) { return std::make_unique<Merge>(); }
 std::unique_ptr<Step> make_geometry_shape(const Params& params) { return std::make_unique<GeometryShape>(params); }
 std::unique_ptr<Step> make_join(const Params&) { return std::make_unique<Join>(); }
+std::unique_ptr<Step> make_scalar(const Params& params) { return std::make_unique<Scalar>(params); }
 std::unique_ptr<Step> make_element(const Params& params) { return std::make_unique<Element>(params); }
 std::unique_ptr<Step> make_spatial_shape(const Params& params) { return std::make_unique<SpatialShape>(params); }
 

@@ -1,9 +1,10 @@
 // Rotations and other affine warps: the maps, the sizes of the results, and the warp itself.
+#include "../kernels/warp.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
-#include "../kernels/warp.h"
 #include "affine.h"
 #include "layout.h"
 #include "steps.h"
@@ -22,7 +23,8 @@ Value put_map(Context& context, int index, const AffineMap& map) {
 // in: shape, angle, axis, size. out: the map from the result to the source, and the extents of the result.
 class RotationMap : public Step {
    public:
-    explicit RotationMap(const Params& params) : layout_(params.text("layout")), keeps_size_(params.flag("keep_size")) {}
+    explicit RotationMap(const Params& params)
+        : layout_(params.text("layout")), keeps_size_(params.flag("keep_size")) {}
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const std::string layout = layout_of(layout_, static_cast<int>(in[0].elements()), "rotate");
@@ -52,7 +54,8 @@ class RotationMap : public Step {
 
    private:
     // About the centres: to the middle of the result, turned, and on to the middle of the source.
-    static AffineMap map_of(int axes, const int64_t* source, const int64_t* result, float angle, const std::optional<Turn>& turn) {
+    static AffineMap map_of(int axes, const int64_t* source, const int64_t* result, float angle,
+                            const std::optional<Turn>& turn) {
         AffineMap map;
         map.axes = axes;
         if (axes == 3) {
@@ -87,7 +90,10 @@ class InverseMap : public Step {
 class Warp : public Step {
    public:
     explicit Warp(const Params& params)
-        : layout_(params.text("layout")), name_(params.text("name")), dtype_(params.integer("dtype")), linear_(params.flag("linear")) {}
+        : layout_(params.text("layout")),
+          name_(params.text("name")),
+          dtype_(params.integer("dtype")),
+          linear_(params.flag("linear")) {}
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const Value& x = in[0];
@@ -95,8 +101,8 @@ class Warp : public Step {
         const AffineMap map = read_map(in[1], name_);
         const int h = axis_named(layout, 'H'), w = axis_named(layout, 'W'), d = axis_named(layout, 'D');
         if (h < 0 || w < 0 || map.axes != (d < 0 ? 2 : 3)) {
-            throw Fault(FaultKind::argument, name_ + ": a matrix of " + std::to_string(map.axes) + " rows does not fit the axes \"" +
-                                                 layout + "\"");
+            throw Fault(FaultKind::argument, name_ + ": a matrix of " + std::to_string(map.axes) +
+                                                 " rows does not fit the axes \"" + layout + "\"");
         }
         int64_t size[3] = {x.shape[w], x.shape[h], d < 0 ? 1 : x.shape[d]};
         if (in[2].present()) read_size(size, in[2], map.axes, name_);

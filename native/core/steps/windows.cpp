@@ -155,7 +155,8 @@ class RandomWindow : public Step {
     }
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const std::string layout = layout_of(layout_, static_cast<int>(in[0].elements()), "random crop");
+        const bool plane = layout_.empty() && in[0].elements() == 2;
+        const std::string layout = plane ? "HW" : layout_of(layout_, static_cast<int>(in[0].elements()), "random crop");
         const Size whole{in[0].integer(axis_named(layout, 'H')), in[0].integer(axis_named(layout, 'W'))};
         Size size{0, 0};
         int64_t anchor[2] = {0, 0};

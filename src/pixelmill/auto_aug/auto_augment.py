@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from pixelmill import fn, types
-from pixelmill.auto_aug.core import Policy, check_suite, seed_for, signed_bin
+from pixelmill.auto_aug.core import Policy, check_suite, move_options, seed_for, signed_bin
 from pixelmill.auto_aug.policies import (
     get_image_net_policy,
     get_reduced_cifar10_policy,
@@ -57,7 +57,7 @@ def auto_augment(
         "reduced_cifar10": get_reduced_cifar10_policy,
         "svhn": get_svhn_policy,
     }
-    options: dict[str, Any] = {"fill_value": fill_value, "interp_type": interp_type}
+    options = move_options(shape, fill_value, interp_type)
     if policy_name == "reduced_image_net":
         if any(value is not None for value in (shape, max_translate_abs, max_translate_rel)):
             raise ArgumentError(
@@ -67,8 +67,6 @@ def auto_augment(
     if policy_name not in policies:
         known = ", ".join([*policies, "reduced_image_net"])
         raise ArgumentError(f"auto_augment: policy_name must be one of {known}, got {policy_name!r}")
-    if shape is not None:
-        options["shape"] = shape
     policy = policies[policy_name](shape is not None, max_translate_abs, max_translate_rel)
     return apply_auto_augment(policy, data, seed, **options)
 

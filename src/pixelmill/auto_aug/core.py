@@ -109,6 +109,12 @@ def without(scheme: str, suite: Sequence[Augmentation], excluded: Sequence[str] 
     return [each for each in suite if each.name not in (excluded or ())]
 
 
+def move_options(shape: Any, fill_value: float | None, interp_type: Any) -> dict[str, Any]:
+    """Give the arguments for augmentations that move pictures."""
+    options = {"fill_value": fill_value, "interp_type": interp_type}
+    return options if shape is None else {**options, "shape": shape}
+
+
 def whole_number(scheme: str, name: str, value: Any, low: int, high: int | None = None) -> None:
     """Refuse what is no whole number in a range."""
     if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):

@@ -8,7 +8,16 @@ from typing import Any
 
 from pixelmill import fn, types
 from pixelmill.auto_aug import augmentations as a
-from pixelmill.auto_aug.core import Augmentation, check_suite, seed_for, select, signed_bin, whole_number, without
+from pixelmill.auto_aug.core import (
+    Augmentation,
+    check_suite,
+    move_options,
+    seed_for,
+    select,
+    signed_bin,
+    whole_number,
+    without,
+)
 from pixelmill.auto_aug.translations import Extent, translations
 from pixelmill.graph import DataNode
 
@@ -48,19 +57,9 @@ def rand_augment(
         excluded: Names of augmentations to leave out.
     """
     make = get_rand_augment_suite if monotonic_mag else get_rand_augment_non_monotonic_suite
-    suite = make(shape is not None, max_translate_abs, max_translate_rel)
-    options: dict[str, Any] = {"fill_value": fill_value, "interp_type": interp_type}
-    if shape is not None:
-        options["shape"] = shape
-    return apply_rand_augment(
-        without("rand_augment", suite, excluded),
-        data,
-        n,
-        m,
-        num_magnitude_bins=num_magnitude_bins,
-        seed=seed,
-        **options,
-    )
+    suite = without("rand_augment", make(shape is not None, max_translate_abs, max_translate_rel), excluded)
+    options = move_options(shape, fill_value, interp_type)
+    return apply_rand_augment(suite, data, n, m, num_magnitude_bins, seed, **options)
 
 
 def apply_rand_augment(

@@ -10,6 +10,7 @@ from pixelmill.auto_aug import augmentations as a
 from pixelmill.auto_aug.core import (
     Augmentation,
     check_suite,
+    move_options,
     seed_for,
     select,
     signed_bin,
@@ -49,11 +50,9 @@ def trivial_augment_wide(
         excluded: Names of augmentations to leave out.
     """
     suite = get_trivial_augment_wide_suite(shape is not None, max_translate_abs, max_translate_rel)
-    options: dict[str, Any] = {"fill_value": fill_value, "interp_type": interp_type}
-    if shape is not None:
-        options["shape"] = shape
     kept = without("trivial_augment_wide", suite, excluded)
-    return apply_trivial_augment(kept, data, num_magnitude_bins=num_magnitude_bins, seed=seed, **options)
+    options = move_options(shape, fill_value, interp_type)
+    return apply_trivial_augment(kept, data, num_magnitude_bins, seed, **options)
 
 
 def apply_trivial_augment(

@@ -9,6 +9,7 @@ from typing_extensions import TypeVar
 
 from pixelmill.fn import decoders as decoders
 from pixelmill.fn import experimental as experimental
+from pixelmill.fn import noise as noise
 from pixelmill.fn import random as random
 from pixelmill.fn import readers as readers
 from pixelmill.fn import reductions as reductions
@@ -706,9 +707,9 @@ def expand_dims(
 
 @overload
 def external_source(
-    *,
     source: Any = None,
     num_outputs: None = None,
+    *,
     cycle: Literal["no", "quiet", "raise", False, True] | None = None,
     batch: bool | None = None,
     batch_info: bool = False,
@@ -749,8 +750,8 @@ def external_source(
 
 @overload
 def external_source(
-    *,
     source: Any = None,
+    *,
     num_outputs: int,
     cycle: Literal["no", "quiet", "raise", False, True] | None = None,
     batch: bool | None = None,

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.program import Expr, constant
+from pixelmill.operators.program import Expr, constant, step
 
 T = TypeVar("T")
 Floats = list[float]
@@ -74,8 +74,11 @@ class Argument:
 
     def lowered(self, value: Any) -> Expr | None:
         """Give a checked per-sample argument as a value of the program."""
-        if value is None or isinstance(value, Expr):
-            return value
+        if value is None:
+            return None
+        if isinstance(value, Expr):
+            single = self.kind not in (Ints, Floats) and value.step.kind != "constant"
+            return step("scalar", value, name=self.name) if single else value
         return constant(value, np.int64 if self.kind in (int, Ints, bool) else np.float64)
 
 

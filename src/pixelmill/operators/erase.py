@@ -50,11 +50,11 @@ def erase(
     each = len(axes) if axes is not None else len(layout.replace("C", ""))
     if any(count % each for count in counts) or len(set(counts)) > 1:
         raise ArgumentError(f"erase: anchor and shape must hold equally many numbers, {each} for each rectangle")
+    packed = (None if value is None else step("contiguous", value) for value in (anchor, shape))
     return step(
         "erase",
         data,
-        anchor,
-        shape,
+        *packed,
         fill_value,
         gives=data.layout,
         layout=layout,

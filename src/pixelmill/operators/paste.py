@@ -56,8 +56,8 @@ def paste(
 def _count_parts(inputs: int, in_ids: Any, given: dict[str, Any]) -> int | None:
     """Check the arguments of `multi_paste`, and tell how many parts a canvas has; None when only the samples know.
 
-    A canvas needs other samples of the batch, which a program of one sample does not see. They are handed to it where it
-    is known how many there are; else the whole work is done between two programs.
+    A canvas needs other samples of the batch, which a program of one sample does not see. They are handed to it where
+    it is known how many there are; else the whole work is done between two programs.
     """
     for name in ("in_anchors", "shapes", "out_anchors"):
         if given[name] is not None and given[f"{name}_rel"] is not None:

@@ -211,7 +211,7 @@ def random_crop_generator(
         random_aspect_ratio: Smallest and largest width divided by height.
         num_attempts: How often to draw before the whole picture, cut to the allowed ratios, is taken.
     """
-    window = random_window(shape, random_area, random_aspect_ratio, num_attempts, "HWC")
+    window = random_window(shape, random_area, random_aspect_ratio, num_attempts, "")
     return tuple(step("cast", part, dtype=int(DALIDataType.INT32)) for part in window)
 
 

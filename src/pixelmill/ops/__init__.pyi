@@ -11,6 +11,7 @@ from pixelmill.graph import DataNode
 from pixelmill.operators import Operator
 from pixelmill.ops import decoders as decoders
 from pixelmill.ops import experimental as experimental
+from pixelmill.ops import noise as noise
 from pixelmill.ops import random as random
 from pixelmill.ops import readers as readers
 from pixelmill.ops import reductions as reductions
@@ -954,9 +955,9 @@ class ExternalSource(OperatorClass):
 
     def __init__(
         self,
-        *,
         source: Any = None,
         num_outputs: int | None = None,
+        *,
         cycle: Literal["no", "quiet", "raise", False, True] | None = None,
         batch: bool | None = None,
         batch_info: bool = False,
@@ -1749,9 +1750,9 @@ class PythonFunction(OperatorClass):
 
     def __init__(
         self,
-        *,
         function: Any,
         num_outputs: int = 1,
+        *,
         batch_processing: bool = False,
         bytes_per_sample_hint: object = None,
         output_layouts: object = None,

@@ -144,6 +144,7 @@ class Pipeline:
         self._outputs: list[DataNode] | None = None
         self._tokens: list[Token[Pipeline | None]] = []
         self._engine: NativeEngine | None = None
+        self._closed = False
         self._finalizer: Any = None
         self._valid: Array = np.ones(0, bool)
         self._iterations = 0
@@ -291,6 +292,7 @@ class Pipeline:
             inputs: Batches for external sources by name, as `feed_input` takes them.
         """
         self.build()
+        self._check_open()
         if self._scheduled_alone:
             raise EngineError("run: batches were begun by schedule_run; take them by share_outputs or outputs")
         for name, data in inputs.items():
@@ -301,6 +303,7 @@ class Pipeline:
     def schedule_run(self) -> None:
         """Begin a batch, to be taken by `share_outputs`."""
         self.build()
+        self._check_open()
         self._after_fork()
         self._schedule()
         self._scheduled_alone += 1
@@ -511,9 +514,14 @@ class Pipeline:
 
     def close(self) -> None:
         """Stop the threads now instead of when the pipeline is thrown away."""
+        self._closed = True
         if self._engine is not None:
             self._engine.close()
             self._queue.clear()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise EngineError("the pipeline was closed; make a new one")
 
     max_batch_size = property(lambda self: self._batch_size, doc="Samples in a batch.")
     batch_size = property(lambda self: self._batch_size, doc="Samples in a batch.")

@@ -1,0 +1,65 @@
+"""Noise."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pixelmill.errors import ArgumentError
+from pixelmill.operators.declare import PerSample, Range, Tensor, operator
+from pixelmill.operators.program import operator_key, step
+
+NO_AXIS, LAST_AXIS = -1, -2  # where the channels are, for the core
+
+
+@operator("noise.gaussian", draws=True)
+def gaussian(data: Tensor, *, mean: PerSample[float] = 0.0, stddev: PerSample[float] = 1.0) -> Tensor:
+    """Add noise with a normal distribution; whole numbers are rounded and cut to their range.
+
+    Args:
+        data: Pictures or other arrays of whole numbers or of type float.
+        mean: The centre of the distribution.
+        stddev: Its standard deviation, in units of the elements.
+    """
+    return step("gaussian_noise", data, mean, stddev, gives=data.layout, key=operator_key())
+
+
+@operator("noise.salt_and_pepper", draws=True)
+def salt_and_pepper(
+    data: Tensor,
+    *,
+    prob: PerSample[Annotated[float, Range(0, 1)]] = 0.05,
+    salt_vs_pepper: PerSample[Annotated[float, Range(0, 1)]] = 0.5,
+    salt_val: PerSample[float] | None = None,
+    pepper_val: PerSample[float] | None = None,
+    per_channel: bool = False,
+) -> Tensor:
+    """Replace some pixels by a bright or a dark value.
+
+    Args:
+        data: Pictures or other arrays of whole numbers or of type float.
+        prob: How likely it is that a pixel is replaced.
+        salt_vs_pepper: How likely it is that such a pixel becomes bright.
+        salt_val: The bright value; the largest of whole numbers, or 1, when left out.
+        pepper_val: The dark value; the smallest of whole numbers, or -1, when left out.
+        per_channel: Draw for every channel by itself, not for a pixel with all its channels. Without a layout, the
+            last axis has the channels.
+    """
+    if not per_channel and data.layout and "C" not in data.layout:
+        raise ArgumentError(
+            f"noise.salt_and_pepper: there are no channels among the axes {data.layout}; per_channel=True needs none"
+        )
+    channel = LAST_AXIS if not data.layout else data.layout.index("C") if "C" in data.layout else NO_AXIS
+    given = (prob, salt_vs_pepper, salt_val, pepper_val)
+    options = {"channel": NO_AXIS if per_channel else channel, "key": operator_key()}
+    return step("salt_and_pepper", data, *given, gives=data.layout, **options)
+
+
+@operator("noise.shot", draws=True)
+def shot(data: Tensor, *, factor: PerSample[float] = 20.0) -> Tensor:
+    """Make of every value what a sensor would see if light came in grains: `poisson(x / factor) * factor`.
+
+    Args:
+        data: Pictures or other arrays of whole numbers or of type float.
+        factor: What one grain adds to a value; the larger it is, the more noise there is. 0 gives none.
+    """
+    return step("shot_noise", data, factor, gives=data.layout, key=operator_key())
