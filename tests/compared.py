@@ -68,7 +68,7 @@ def same(graph, *inputs, layouts="HWC", level=1, relative=RELATIVE, least=0.0):
 
 
 def near(got, wanted, *, level=1, relative=RELATIVE, least=0.0):
-    """Demand equal types and shapes, and values that differ by a level, or by a share of the largest (or of `least`)."""
+    """Demand equal types and shapes, and values that differ by a level, or by a share of the largest or of `least`."""
     assert got.dtype == wanted.dtype and got.shape == wanted.shape
     if got.size == 0:
         return

@@ -188,6 +188,85 @@ def random_part(sample, x, size):
     return saturated(resized(x, size, list(anchor), list(anchor + extent)))
 
 
+YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
+YCBCR = np.array([[65.481, 128.553, 24.966], [-37.797, -74.203, 112.0], [112.0, -93.786, -18.214]]) / 255
+
+
+def twisted(x, hue=0.0, saturation=1.0, brightness=1.0, contrast=1.0):
+    """Turn the hue and scale the saturation in YIQ, then the contrast about 128, then the brightness."""
+    cosine, sine = np.cos(np.radians(hue)) * saturation, np.sin(np.radians(hue)) * saturation
+    matrix = np.linalg.inv(YIQ) @ [[1, 0, 0], [0, cosine, sine], [0, -sine, cosine]] @ YIQ
+    return saturated(brightness * (contrast * (x @ matrix.T - 128) + 128))
+
+
+def correlated(x, weights, mode="reflect"):
+    """Weigh the neighbours of every pixel by a filter, in floats; `mode` says what lies beyond the edges."""
+    if x.size == 0:
+        return x.astype(float)
+    height, width = weights.shape
+    before, behind = (height // 2, width // 2), ((height - 1) // 2, (width - 1) // 2)
+    padded = np.pad(x.astype(float), [(before[0], behind[0]), (before[1], behind[1]), (0, 0)], mode)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, weights.shape, (0, 1))
+    return np.einsum("yxchw,hw->yxc", windows, weights)
+
+
+def bell(sigma):
+    places = np.arange(-np.ceil(3 * sigma), np.ceil(3 * sigma) + 1)
+    weights = np.exp(-(places**2) / (2 * sigma**2))
+    return np.outer(weights, weights) / weights.sum() ** 2
+
+
+def median(x, size):
+    if x.size == 0:
+        return x
+    padded = np.pad(x, [(size // 2, size // 2)] * 2 + [(0, 0)], "edge")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (size, size), (0, 1))
+    return np.median(windows, axis=(3, 4)).astype(x.dtype)
+
+
+def equalized(x):
+    """Give every level its rank among those above the lowest, channel by channel."""
+    out = x.copy()
+    for c in range(x.shape[2] if x.size else 0):
+        lowest = (x[..., c] == x[..., c].min()).sum()
+        ranks = np.searchsorted(np.sort(x[..., c].ravel()), x[..., c], side="right") - lowest
+        if lowest < x[..., c].size:
+            out[..., c] = np.rint(ranks * np.float32(255 / (x[..., c].size - lowest)))
+    return out
+
+
+def displaced(x, columns, rows):
+    """Take every pixel from another place, 0 from outside."""
+    columns, rows = (np.floor(np.nan_to_num(at, nan=-1.0)).astype(int) for at in (columns, rows))
+    inside = (columns >= 0) & (columns < x.shape[1]) & (rows >= 0) & (rows < x.shape[0])
+    return np.where(inside[..., None], x[np.where(inside, rows, 0), np.where(inside, columns, 0)], 0) if x.size else x
+
+
+def on_a_ball(x):
+    (height, width), one = x.shape[:2], np.float32
+    rows, columns = (np.indices((height, width)) + one(0.5) - one([[[height]], [[width]]]) / 2).astype(one)
+    with np.errstate(all="ignore"):
+        rise = np.sqrt(columns**2 + rows**2) / one(max(height, width) // 2)
+        return displaced(x, one(width / 2) + rise * columns, one(height / 2) + rise * rows)
+
+
+def under_water(x, amplitude, frequency):
+    rows, columns = np.indices(x.shape[:2]).astype(np.float32)
+    across = np.float32(amplitude) * np.sin(np.float32(frequency) * rows.astype(float)).astype(np.float32)
+    down = np.float32(amplitude) * np.cos(np.float32(frequency) * columns.astype(float)).astype(np.float32)
+    return displaced(x, columns + across, rows + down)
+
+
+def noisy(sample, x, deviation):
+    return saturated(x + np.float64(deviation) * drawn_normals(sample, x.size).reshape(x.shape))
+
+
+def salted(sample, x, probability):
+    draws = Draws(sample)
+    words = np.array([draws.unit() for _ in range(x.shape[0] * x.shape[1])]).reshape(*x.shape[:2], 1)
+    return np.where(words < probability / 2, 255, np.where(words < probability, 0, x)).astype(np.uint8)
+
+
 def blotted(x, rows, columns, value=9):
     x = x.copy()
     x[rows, columns] = value
@@ -253,6 +332,48 @@ ENTRIES = {
         draws=True,
         empty=False,
         level=1,
+    ),
+    # Colours
+    "hue": Entry(lambda x: fn.hue(x, hue=60.0), lambda x: twisted(x, hue=60.0), level=1),
+    "saturation": Entry(lambda x: fn.saturation(x, saturation=0.4), lambda x: twisted(x, saturation=0.4), level=1),
+    "hsv": Entry(
+        lambda x: fn.hsv(x, hue=-30.0, value=1.2), lambda x: twisted(x, -30.0, contrast=1, brightness=1.2), level=1
+    ),
+    "color_twist": Entry(
+        lambda x: fn.color_twist(x, hue=10.0, saturation=1.5, brightness=0.8, contrast=1.3),
+        lambda x: twisted(x, 10.0, 1.5, 0.8, 1.3),
+        level=1,
+    ),
+    "color_space_conversion": Entry(
+        lambda x: fn.color_space_conversion(x, image_type=types.RGB, output_type=types.YCbCr),
+        lambda x: saturated(x @ YCBCR.T + [16, 128, 128]),
+        level=1,
+    ),
+    # Filters and effects
+    "gaussian_blur": Entry(
+        lambda x: fn.gaussian_blur(x, sigma=1.5), lambda x: saturated(correlated(x, bell(1.5))), level=1
+    ),
+    "laplacian": Entry(
+        lambda x: fn.laplacian(x, scale=0.25),
+        lambda x: saturated(correlated(x, np.array([[2, 0, 2], [0, -8, 0], [2, 0, 2]]) / 4)),
+        level=1,
+    ),
+    "filter": Entry(
+        lambda x: fn.filter(x, types.Constant(np.float32([[0.5, -1.0, 0.25], [1.0, 0.0, 0.5]])), border="clamp"),
+        lambda x: saturated(correlated(x, np.array([[0.5, -1.0, 0.25], [1.0, 0.0, 0.5]]), "edge")),
+        level=1,
+    ),
+    "experimental.median_blur": Entry(lambda x: fn.experimental.median_blur(x, window_size=5), lambda x: median(x, 5)),
+    "equalize": Entry(lambda x: fn.equalize(x), equalized, level=1),
+    "sphere": Entry(lambda x: fn.sphere(x), on_a_ball),
+    "water": Entry(
+        lambda x: fn.water(x, ampl_x=3.0, ampl_y=3.0, freq_x=0.3, freq_y=0.3), lambda x: under_water(x, 3.0, 0.3)
+    ),
+    "noise.gaussian": Entry(
+        lambda x: fn.noise.gaussian(x, stddev=12.0, seed=SEED), lambda i, x: noisy(i, x, 12.0), draws=True, level=1
+    ),
+    "noise.salt_and_pepper": Entry(
+        lambda x: fn.noise.salt_and_pepper(x, prob=0.4, seed=SEED), lambda i, x: salted(i, x, 0.4), draws=True
     ),
     # Geometry
     "rotate": Entry(lambda x: fn.rotate(x, angle=90.0), np.rot90),

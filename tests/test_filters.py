@@ -145,7 +145,9 @@ def test_each_frame_may_have_its_filter():
 def test_four_channels_are_filled_alike():
     # DALI fills three of them with the value and the fourth with 0.
     batch, weights = [np.full((5, 5, 4), 7, np.uint8)], [np.full((3, 3), 1 / 9, np.float32)]
-    (got,) = ours(lambda m, x, w: m.fn.filter(x, w, np.uint8(7), border="constant"), batch, weights, layouts=["HWC", ""])
+    (got,) = ours(
+        lambda m, x, w: m.fn.filter(x, w, np.uint8(7), border="constant"), batch, weights, layouts=["HWC", ""]
+    )
     assert (got == 7).all()
 
 
@@ -160,11 +162,15 @@ def median(picture, height, width):
     return np.sort(windows.reshape(*picture.shape, -1), -1)[..., height * width // 2]
 
 
-@pytest.mark.parametrize("window", [(3, 3), (5, 5), (1, 1), (3, 5), (7, 3), (7, 7), (11, 11), (13, 1), (13, 13)], ids=str)
+@pytest.mark.parametrize(
+    "window", [(3, 3), (5, 5), (1, 1), (3, 5), (7, 3), (7, 7), (11, 11), (13, 1), (13, 13)], ids=str
+)
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.float32])
 def test_medians_are_those_of_a_sort(window, dtype):
     batch = [noise(shape, dtype) for shape in [(19, 45, 3), (1, 1, 1), (5, 70, 1), (9, 4, 2)]]
-    for got, picture in zip(on_each_level(graph_of("experimental.median_blur", window_size=window), batch), batch, strict=True):
+    for got, picture in zip(
+        on_each_level(graph_of("experimental.median_blur", window_size=window), batch), batch, strict=True
+    ):
         near(got, median(picture, *window), level=0, relative=0)
 
 
@@ -263,6 +269,16 @@ def test_a_constant_mask_is_obeyed():
 
 
 # What holds for all
+
+
+def test_names_of_older_versions_mean_the_same():
+    picture = noise((12, 13, 3))
+    old, new = (ours(graph_of(name), [picture])[0] for name in ("experimental.equalize", "equalize"))
+    np.testing.assert_array_equal(old, new)
+    weights = noise((3, 3), np.float32)
+    old = lambda m, x: m.fn.experimental.filter(x, m.types.Constant(weights))  # noqa: E731
+    new = lambda m, x: m.fn.filter(x, m.types.Constant(weights))  # noqa: E731
+    np.testing.assert_array_equal(ours(old, [picture]), ours(new, [picture]))
 
 
 SPECIMENS = {
@@ -369,7 +385,9 @@ def test_wrong_arguments_of_filters_are_refused(arguments, text):
         ours(lambda m, x: m.fn.filter(x, m.types.Constant(weights), **arguments), [noise((4, 5, 3))])
 
 
-@pytest.mark.parametrize("weights", [np.ones((3,), np.float32), np.ones((0, 3), np.float32), np.ones((9, 9), np.float32)])
+@pytest.mark.parametrize(
+    "weights", [np.ones((3,), np.float32), np.ones((0, 3), np.float32), np.ones((9, 9), np.float32)]
+)
 def test_filters_that_do_not_fit_are_refused(weights):
     graph = lambda m, x, w: m.fn.filter(x, w, mode="valid")  # noqa: E731
     assert refused(graph, [noise((8, 9, 3))], [weights], layouts=["HWC", ""]) == (True, True)

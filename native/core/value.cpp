@@ -66,7 +66,9 @@ double Value::number(int64_t index) const {
 
 int64_t Value::integer(int64_t index) const {
     if (dtype == DType::i64) return as<int64_t>()[ndim == 1 ? index * stride[0] : index];
-    return static_cast<int64_t>(number(index));
+    const double value = number(index);
+    if (!(value > -0x1p63)) return std::isnan(value) ? 0 : std::numeric_limits<int64_t>::min();
+    return value < 0x1p63 ? static_cast<int64_t>(value) : std::numeric_limits<int64_t>::max();
 }
 
 Extents packed_strides(int ndim, const Extents& shape) {

@@ -37,7 +37,6 @@ namespace base {
 namespace avx2 {
 #define AVX2_CODE 1
 #include "draws.inl"
-#include "draws_avx2.inl"
 #undef AVX2_CODE
 }  // namespace avx2
 #pragma GCC pop_options

@@ -1,6 +1,10 @@
 // Included once per SIMD level; AVX2_CODE says which. Only additions, multiplications and square roots in a fixed
 // order, all of which IEEE 754 rounds the same way everywhere.
 
+#if AVX2_CODE
+#include "draws_avx2.inl"
+#endif
+
 inline void words(uint32_t* out, const StreamId& stream, uint32_t first, int64_t blocks) {
     int64_t block = 0;
 #if AVX2_CODE

@@ -37,7 +37,7 @@ struct MixedLessEqual {
 };
 
 template <class Op, bool wanted>
-void mixed(void* out, const void* a, const void* b, const void*, int64_t count) {
+void mixed(void* out, const void* a, const void* b, const void*, int64_t count, unsigned) {
     auto* to = static_cast<bool*>(out);
     const auto* x = static_cast<const uint64_t*>(a);
     const auto* y = static_cast<const int64_t*>(b);
@@ -78,6 +78,7 @@ RowLoop mixed_comparison(Operation operation) {
 }
 
 RowLoop conversion(DType to, DType from) {
+    if (to == DType::f16 || from == DType::f16) return half_conversion(to, from);
 #if PIXELMILL_AVX2
     if (simd_level() == SimdLevel::avx2) return avx2::conversion(to, from);
 #endif

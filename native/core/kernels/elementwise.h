@@ -37,7 +37,8 @@ Typing typing_of(Operation operation, std::span<const DType> operands);
 DType promoted(DType a, DType b);
 
 // out[i] = operation(a[i], b[i], c[i]); operands that the operation does not have are null. Out overlaps no operand.
-using RowLoop = void (*)(void* out, const void* a, const void* b, const void* c, int64_t count);
+// `single` has bit 0, 1 or 2 set where all elements of a, b or c are the same: a loop may make use of it.
+using RowLoop = void (*)(void* out, const void* a, const void* b, const void* c, int64_t count, unsigned single);
 
 RowLoop row_loop(Operation operation, DType operand);
 // Compares uint64 (a) with int64 (b) by their values.
@@ -47,6 +48,8 @@ RowLoop conversion(DType to, DType from);
 // As C converts: every promotion is exact or rounds, but uint64 to int64 wraps.
 RowLoop promotion(DType to, DType from);
 
+// To or from float16, one by one.
+RowLoop half_conversion(DType to, DType from);
 // Functions of float32, and its powers and remainders; null for other operations.
 RowLoop float_function(Operation operation);
 // Whole division and the C library, which do not vectorise: one build for all.

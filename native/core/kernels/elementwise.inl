@@ -159,41 +159,52 @@ struct ShiftBoolRight {
     static uint8_t run(uint8_t a, uint8_t b) { return a > b; }
 };
 
-// Halves are computed with as floats and rounded after every operation.
-template <class T>
-auto widened(T a) {
-    if constexpr (std::is_same_v<T, Half>) return to_float(a);
-    else return a;
-}
-template <class T, class R>
-auto narrowed(R a) {
-    if constexpr (std::is_same_v<T, Half> && std::is_same_v<R, float>) return to_half(a);
-    else return a;
-}
-
 template <class Op, class T>
-void one(void* out, const void* a, const void*, const void*, int64_t count) {
+void one(void* out, const void* a, const void*, const void*, int64_t count, unsigned) {
     auto* __restrict to = static_cast<T*>(out);
     const auto* __restrict x = static_cast<const T*>(a);
-    for (int64_t i = 0; i < count; ++i) to[i] = narrowed<T>(Op::run(widened(x[i])));
+    for (int64_t i = 0; i < count; ++i) to[i] = Op::run(x[i]);
 }
 
+// The types of pictures; with others a number is read from a row like everything else.
+template <class T>
+inline constexpr bool is_frequent = std::is_same_v<T, float> || std::is_same_v<T, uint8_t> || std::is_same_v<T, int32_t>;
+
 template <class Op, class T>
-void two(void* out, const void* a, const void* b, const void*, int64_t count) {
-    using R = decltype(narrowed<T>(Op::run(widened(T{}), widened(T{}))));
+void two(void* out, const void* a, const void* b, const void*, int64_t count, [[maybe_unused]] unsigned single) {
+    using R = decltype(Op::run(T{}, T{}));
     auto* __restrict to = static_cast<R*>(out);
     const auto* __restrict x = static_cast<const T*>(a);
     const auto* __restrict y = static_cast<const T*>(b);
-    for (int64_t i = 0; i < count; ++i) to[i] = narrowed<T>(Op::run(widened(x[i]), widened(y[i])));
+    if constexpr (is_frequent<T>) {
+        if ((single & 2) != 0) {
+            const T number = *y;
+            for (int64_t i = 0; i < count; ++i) to[i] = Op::run(x[i], number);
+            return;
+        }
+        if ((single & 1) != 0) {
+            const T number = *x;
+            for (int64_t i = 0; i < count; ++i) to[i] = Op::run(number, y[i]);
+            return;
+        }
+    }
+    for (int64_t i = 0; i < count; ++i) to[i] = Op::run(x[i], y[i]);
 }
 
 template <class Op, class T>
-void three(void* out, const void* a, const void* b, const void* c, int64_t count) {
+void three(void* out, const void* a, const void* b, const void* c, int64_t count, [[maybe_unused]] unsigned single) {
     auto* __restrict to = static_cast<T*>(out);
     const auto* __restrict x = static_cast<const T*>(a);
     const auto* __restrict y = static_cast<const T*>(b);
     const auto* __restrict z = static_cast<const T*>(c);
-    for (int64_t i = 0; i < count; ++i) to[i] = narrowed<T>(Op::run(widened(x[i]), widened(y[i]), widened(z[i])));
+    if constexpr (is_frequent<T>) {
+        if ((single & 6) == 6) {
+            const T low = *y, high = *z;
+            for (int64_t i = 0; i < count; ++i) to[i] = Op::run(x[i], low, high);
+            return;
+        }
+    }
+    for (int64_t i = 0; i < count; ++i) to[i] = Op::run(x[i], y[i], z[i]);
 }
 
 // One loop for each DType, in its order; types that an operation does not have stay null.
@@ -210,7 +221,7 @@ using Loops = std::array<RowLoop, 12>;
 #define PIXELMILL_NARROW(form, Op)                                                                         \
     form<Op, uint8_t>, form<Op, uint16_t>, nullptr, nullptr, form<Op, int8_t>, form<Op, int16_t>,          \
         form<Op, int32_t>, nullptr
-#define PIXELMILL_REALS(form, Op) form<Op, Half>, form<Op, float>, form<Op, double>
+#define PIXELMILL_REALS(form, Op) nullptr, form<Op, float>, form<Op, double>
 #define PIXELMILL_NO_INTEGERS nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr
 #define PIXELMILL_NO_REALS nullptr, nullptr, nullptr
 
@@ -285,7 +296,7 @@ inline const Loops* loops_of(Operation operation) {
 #undef PIXELMILL_NO_REALS
 
 template <class Out, class In>
-void convert_row(void* out, const void* in, const void*, const void*, int64_t count) {
+void convert_row(void* out, const void* in, const void*, const void*, int64_t count, unsigned) {
     if constexpr (std::is_same_v<Out, In>) {
         std::memcpy(out, in, static_cast<size_t>(count) * sizeof(Out));
     } else {
@@ -295,12 +306,16 @@ void convert_row(void* out, const void* in, const void*, const void*, int64_t co
     }
 }
 
+// Halves are converted elsewhere, one by one.
 template <class Out>
 constexpr Loops conversions_to{convert_row<Out, uint8_t>, convert_row<Out, uint16_t>, convert_row<Out, uint32_t>,
                                convert_row<Out, uint64_t>, convert_row<Out, int8_t>, convert_row<Out, int16_t>,
-                               convert_row<Out, int32_t>, convert_row<Out, int64_t>, convert_row<Out, Half>,
+                               convert_row<Out, int32_t>, convert_row<Out, int64_t>, nullptr,
                                convert_row<Out, float>, convert_row<Out, double>, convert_row<Out, bool>};
 
 inline RowLoop conversion(DType to, DType from) {
-    return with_type(to, [&](auto zero) { return conversions_to<decltype(zero)>[static_cast<size_t>(from)]; });
+    return with_type(to, [&](auto zero) -> RowLoop {
+        if constexpr (std::is_same_v<decltype(zero), Half>) return nullptr;
+        else return conversions_to<decltype(zero)>[static_cast<size_t>(from)];
+    });
 }

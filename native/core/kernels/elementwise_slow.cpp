@@ -1,4 +1,5 @@
 // Operations that the compiler cannot vectorise: whole division, powers, and the functions of the C library.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <stdexcept>
@@ -62,27 +63,36 @@ struct Angle {
 };
 
 template <class Op, class T>
-void two(void* out, const void* a, const void* b, const void*, int64_t count) {
+void two(void* out, const void* a, const void* b, const void*, int64_t count, unsigned) {
     auto* to = static_cast<T*>(out);
     const auto* x = static_cast<const T*>(a);
     const auto* y = static_cast<const T*>(b);
-    for (int64_t i = 0; i < count; ++i) {
-        if constexpr (std::is_same_v<T, Half>) {
-            to[i] = to_half(Op::run(to_float(x[i]), to_float(y[i])));
-        } else {
-            to[i] = Op::run(x[i], y[i]);
-        }
+    for (int64_t i = 0; i < count; ++i) to[i] = Op::run(x[i], y[i]);
+}
+
+// A row of integers to one power, by multiplications of whole rows.
+template <class T>
+void power_row(void* out, const void* a, const void* b, const void* c, int64_t count, unsigned single) {
+    const T exponent = *static_cast<const T*>(b);
+    if ((single & 2) == 0 || exponent < 1 || exponent > 8) return two<Power, T>(out, a, b, c, count, single);
+    using U = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+    auto* __restrict to = static_cast<T*>(out);
+    const auto* __restrict x = static_cast<const T*>(a);
+    std::copy_n(x, count, to);
+    for (T k = 1; k < exponent; ++k) {
+        for (int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(static_cast<U>(to[i]) * static_cast<U>(x[i]));
     }
+}
+
+RowLoop whole_power_loop(DType operand) {
+    static constexpr RowLoop loops[] = {power_row<uint8_t>, power_row<uint16_t>, power_row<uint32_t>, power_row<uint64_t>,
+                                        power_row<int8_t>,  power_row<int16_t>,  power_row<int32_t>,  power_row<int64_t>};
+    return loops[static_cast<size_t>(operand)];
 }
 
 template <class Op>
 RowLoop of_reals(DType operand) {
-    switch (operand) {
-        case DType::f16: return two<Op, Half>;
-        case DType::f32: return two<Op, float>;
-        case DType::f64: return two<Op, double>;
-        default: return nullptr;
-    }
+    return operand == DType::f32 ? two<Op, float> : operand == DType::f64 ? two<Op, double> : nullptr;
 }
 
 template <class Op>
@@ -92,57 +102,49 @@ RowLoop of_integers(DType operand) {
     return operand <= DType::i64 ? loops[static_cast<size_t>(operand)] : nullptr;
 }
 
-// A function of the C library on a row.
-template <float (*of_float)(float), double (*of_double)(double)>
-struct Library {
-    template <class T>
-    static void row(void* out, const void* a, const void*, const void*, int64_t count) {
-        auto* to = static_cast<T*>(out);
-        const auto* x = static_cast<const T*>(a);
-        for (int64_t i = 0; i < count; ++i) {
-            if constexpr (std::is_same_v<T, Half>) {
-                to[i] = to_half(of_float(to_float(x[i])));
-            } else if constexpr (std::is_same_v<T, float>) {
-                to[i] = of_float(x[i]);
-            } else {
-                to[i] = of_double(x[i]);
-            }
-        }
-    }
-    static RowLoop loop(DType operand) {
-        switch (operand) {
-            case DType::f16: return row<Half>;
-            case DType::f32: return row<float>;
-            case DType::f64: return row<double>;
-            default: return nullptr;
-        }
-    }
-};
+// A function of the C library on a row of doubles; floats have their own, see functions.inl.
+template <double (*function)(double)>
+void library(void* out, const void* a, const void*, const void*, int64_t count, unsigned) {
+    auto* to = static_cast<double*>(out);
+    const auto* x = static_cast<const double*>(a);
+    for (int64_t i = 0; i < count; ++i) to[i] = function(x[i]);
+}
 
 RowLoop library_loop(Operation operation, DType operand) {
+    if (operand != DType::f64) return nullptr;
     switch (operation) {
-        case Operation::cbrt: return Library<::cbrtf, ::cbrt>::loop(operand);
-        case Operation::exp: return Library<::expf, ::exp>::loop(operand);
-        case Operation::log: return Library<::logf, ::log>::loop(operand);
-        case Operation::log2: return Library<::log2f, ::log2>::loop(operand);
-        case Operation::log10: return Library<::log10f, ::log10>::loop(operand);
-        case Operation::sin: return Library<::sinf, ::sin>::loop(operand);
-        case Operation::cos: return Library<::cosf, ::cos>::loop(operand);
-        case Operation::tan: return Library<::tanf, ::tan>::loop(operand);
-        case Operation::asin: return Library<::asinf, ::asin>::loop(operand);
-        case Operation::acos: return Library<::acosf, ::acos>::loop(operand);
-        case Operation::atan: return Library<::atanf, ::atan>::loop(operand);
-        case Operation::sinh: return Library<::sinhf, ::sinh>::loop(operand);
-        case Operation::cosh: return Library<::coshf, ::cosh>::loop(operand);
-        case Operation::tanh: return Library<::tanhf, ::tanh>::loop(operand);
-        case Operation::asinh: return Library<::asinhf, ::asinh>::loop(operand);
-        case Operation::acosh: return Library<::acoshf, ::acosh>::loop(operand);
-        case Operation::atanh: return Library<::atanhf, ::atanh>::loop(operand);
+        case Operation::cbrt: return library<::cbrt>;
+        case Operation::exp: return library<::exp>;
+        case Operation::log: return library<::log>;
+        case Operation::log2: return library<::log2>;
+        case Operation::log10: return library<::log10>;
+        case Operation::sin: return library<::sin>;
+        case Operation::cos: return library<::cos>;
+        case Operation::tan: return library<::tan>;
+        case Operation::asin: return library<::asin>;
+        case Operation::acos: return library<::acos>;
+        case Operation::atan: return library<::atan>;
+        case Operation::sinh: return library<::sinh>;
+        case Operation::cosh: return library<::cosh>;
+        case Operation::tanh: return library<::tanh>;
+        case Operation::asinh: return library<::asinh>;
+        case Operation::acosh: return library<::acosh>;
+        case Operation::atanh: return library<::atanh>;
         default: return nullptr;
     }
 }
 
+template <class Out, class In>
+void convert_row(void* out, const void* in, const void*, const void*, int64_t count, unsigned) {
+    for (int64_t i = 0; i < count; ++i) static_cast<Out*>(out)[i] = convert<Out>(static_cast<const In*>(in)[i]);
+}
+
 }  // namespace
+
+RowLoop half_conversion(DType to, DType from) {
+    if (from == DType::f16) return with_type(to, [](auto zero) -> RowLoop { return convert_row<decltype(zero), Half>; });
+    return with_type(from, [](auto zero) -> RowLoop { return convert_row<Half, decltype(zero)>; });
+}
 
 RowLoop slow_row_loop(Operation operation, DType operand) {
     RowLoop found = nullptr;
@@ -152,7 +154,7 @@ RowLoop slow_row_loop(Operation operation, DType operand) {
             found = operand <= DType::i64 ? of_integers<Remainder>(operand) : of_reals<Remainder>(operand);
             break;
         case Operation::pow:
-            found = operand <= DType::i64 ? of_integers<Power>(operand) : of_reals<Power>(operand);
+            found = operand <= DType::i64 ? whole_power_loop(operand) : of_reals<Power>(operand);
             break;
         case Operation::fpow: found = of_reals<Power>(operand); break;
         case Operation::atan2: found = of_reals<Angle>(operand); break;

@@ -136,7 +136,7 @@ struct Atanh {
 };
 
 template <class Function>
-void function_row(void* out, const void* a, const void*, const void*, int64_t count) {
+void function_row(void* out, const void* a, const void*, const void*, int64_t count, unsigned) {
     auto* __restrict to = static_cast<float*>(out);
     const auto* __restrict x = static_cast<const float*>(a);
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(Function::run(x[i]));
@@ -144,10 +144,10 @@ void function_row(void* out, const void* a, const void*, const void*, int64_t co
 
 // Few meet an angle so large that it takes hundreds of bits of pi.
 template <class Function>
-void angle_row(void* out, const void* a, const void* b, const void* c, int64_t count) {
+void angle_row(void* out, const void* a, const void* b, const void* c, int64_t count, unsigned single) {
     auto* to = static_cast<float*>(out);
     const auto* x = static_cast<const float*>(a);
-    function_row<Function>(out, a, b, c, count);
+    function_row<Function>(out, a, b, c, count, single);
     int far = 0;
     for (int64_t i = 0; i < count; ++i) far |= !(std::fabs(x[i]) <= largest_angle);
     for (int64_t i = 0; far != 0 && i < count; ++i) {
@@ -155,25 +155,15 @@ void angle_row(void* out, const void* a, const void* b, const void* c, int64_t c
     }
 }
 
-// A row to one power that takes a multiplication or two, and so is exact but for the rounding; false for other powers.
-inline bool short_power_row(float* __restrict to, const float* __restrict x, const float* __restrict y, int64_t count) {
-    int differs = 0;
-    for (int64_t i = 0; i < count; ++i) differs |= y[i] != y[0];
-    if (differs != 0 || (y[0] != 2 && y[0] != 3)) return false;
-    if (y[0] == 2) {
-        for (int64_t i = 0; i < count; ++i) to[i] = x[i] * x[i];
-    } else {
-        for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(static_cast<double>(x[i]) * x[i] * x[i]);
-    }
-    return true;
-}
-
 // Powers of positive numbers; everything else is left to the C library.
-inline void power_row(void* out, const void* a, const void* b, const void*, int64_t count) {
+inline void power_row(void* out, const void* a, const void* b, const void*, int64_t count, unsigned single) {
     auto* __restrict to = static_cast<float*>(out);
     const auto* __restrict x = static_cast<const float*>(a);
     const auto* __restrict y = static_cast<const float*>(b);
-    if (short_power_row(to, x, y, count)) return;
+    if ((single & 2) != 0 && *y == 2) {
+        for (int64_t i = 0; i < count; ++i) to[i] = x[i] * x[i];
+        return;
+    }
     constexpr float inf = std::numeric_limits<float>::infinity();
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(exp_of(y[i] * log_of(x[i])));
     int odd = 0;
@@ -184,7 +174,7 @@ inline void power_row(void* out, const void* a, const void* b, const void*, int6
 }
 
 // In double precision quotients below 2^29 have products with the divisor that are exact, and so have their rests.
-inline void remainder_row(void* out, const void* a, const void* b, const void*, int64_t count) {
+inline void remainder_row(void* out, const void* a, const void* b, const void*, int64_t count, unsigned) {
     auto* __restrict to = static_cast<float*>(out);
     const auto* __restrict x = static_cast<const float*>(a);
     const auto* __restrict y = static_cast<const float*>(b);

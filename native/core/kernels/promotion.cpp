@@ -78,6 +78,8 @@ Typing typing_of(Operation operation, std::span<const DType> operands) {
     check(operation, operands);
     DType common = operands[0];
     for (DType operand : operands.subspan(1)) common = promoted(common, operand);
+    const bool half = common == DType::f16;  // computed with as float32, rounded after every operation
+    if (half) common = DType::f32;
     if (compares(operation)) {
         const bool mixed = is_signed(operands[0]) != is_signed(operands[1]) && !is_real(common) &&
                            (operands[0] == DType::u64 || operands[1] == DType::u64);
@@ -86,9 +88,9 @@ Typing typing_of(Operation operation, std::span<const DType> operands) {
     if (gives_real(operation) && !is_real(common)) common = DType::f32;
     // The C library's fmod of an integer and a float is that of doubles.
     if (operation == Operation::mod && is_real(common) && is_real(operands[0]) != is_real(operands[1])) {
-        return {DType::f64, DType::f64, common};
+        return {DType::f64, DType::f64, half ? DType::f16 : common};
     }
-    return {common, common, common};
+    return {common, common, half ? DType::f16 : common};
 }
 
 }  // namespace pixelmill

@@ -21,6 +21,9 @@ auto widened(T x) {
 // integers are 32 bits wide, and so are given up before they can overflow.
 constexpr int64_t block_rows = 1 << 15;
 
+// Elements that are taken at a time: a multiple of every usual number of channels.
+constexpr int lanes = 48;
+
 template <class T>
 struct SumRule {
     using Element = T;
@@ -113,24 +116,27 @@ namespace avx2 {
 
 namespace {
 
-template <class Rule, int lanes>
+template <class Rule>
 void take_rows(typename Rule::Block* block, const typename Rule::Element* x, int64_t rows, const double* mean) {
 #if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) return avx2::take_rows<Rule, lanes>(block, x, rows, mean);
+    using T = typename Rule::Element;
+    if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, float>) {  // the types of pictures
+        if (simd_level() == SimdLevel::avx2) return avx2::take_rows<Rule>(block, x, rows, mean);
+    }
 #endif
-    base::take_rows<Rule, lanes>(block, x, rows, mean);
+    base::take_rows<Rule>(block, x, rows, mean);
 }
 
-// Rows of `columns` packed elements, worked on in wider rows of `lanes`, a multiple of `columns`.
-template <class Rule, int lanes>
-int64_t reduce_packed(typename Rule::Total* out, const typename Rule::Element* x, int64_t rows, int64_t columns,
+// Rows of `columns` packed elements, several of them at a time. Gives the number of rows that were taken.
+template <class Rule>
+[[gnu::noinline]] int64_t reduce_packed(typename Rule::Total* out, const typename Rule::Element* x, int64_t rows, int64_t columns,
                       const double* mean) {
     const int64_t together = lanes / columns, wide = rows / together;
     double means[lanes];
     for (int i = 0; i < lanes; ++i) means[i] = Rule::centred ? mean[i % columns] : 0;
     typename Rule::Block block[lanes];
     for (int64_t done = 0; done < wide; done += block_rows) {
-        take_rows<Rule, lanes>(block, x + done * lanes, std::min(block_rows, wide - done), means);
+        take_rows<Rule>(block, x + done * lanes, std::min(block_rows, wide - done), means);
         for (int i = 0; i < lanes; ++i) Rule::merge(out[i % columns], block[i]);
     }
     return wide * together;
@@ -140,13 +146,7 @@ template <class Rule>
 void reduce_rows(typename Rule::Total* out, const typename Rule::Element* x, int64_t rows, int64_t row_stride,
                  int64_t columns, int64_t stride, const double* mean) {
     int64_t row = 0;
-    if (stride == 1 && row_stride == columns) {
-        if (32 % columns == 0) {
-            row = reduce_packed<Rule, 32>(out, x, rows, columns, mean);
-        } else if (48 % columns == 0) {
-            row = reduce_packed<Rule, 48>(out, x, rows, columns, mean);
-        }
-    }
+    if (stride == 1 && row_stride == columns && lanes % columns == 0) row = reduce_packed<Rule>(out, x, rows, columns, mean);
     for (; row < rows; ++row) {
         const auto* line = x + row * row_stride;
         for (int64_t i = 0; i < columns; ++i) {
@@ -183,15 +183,13 @@ Axes collapsed(const Value& in, const std::array<bool, max_dims>& reduced) {
 
 template <class Rule>
 void reduce_axes(const Axes& axes, int axis, typename Rule::Total* out, const typename Rule::Element* x, const double* mean) {
-    const int left = axes.count - axis;
-    const auto rows_of = [&](int a) { return axes.extent[a]; };
-    if (left == 0) return reduce_rows<Rule>(out, x, 1, 0, 1, 1, mean);
-    if (left == 1 && axes.reduced[axis]) {
-        return reduce_rows<Rule>(out, x, rows_of(axis), axes.stride[axis], 1, 1, mean);
-    }
-    if (left == 1) return reduce_rows<Rule>(out, x, 1, 0, rows_of(axis), axes.stride[axis], mean);
-    if (left == 2 && axes.reduced[axis] && !axes.reduced[axis + 1]) {
-        return reduce_rows<Rule>(out, x, rows_of(axis), axes.stride[axis], axes.extent[axis + 1], axes.stride[axis + 1], mean);
+    // At most one axis that is reduced and one behind it that is kept: rows and columns.
+    const int left = axes.count - axis, last = axes.count - 1;
+    const bool ends_reduced = left > 0 && axes.reduced[last];
+    if (left <= 1 || (left == 2 && axes.reduced[axis] && !ends_reduced)) {
+        const bool has_rows = left == 2 || ends_reduced, has_columns = left > 0 && !ends_reduced;
+        return reduce_rows<Rule>(out, x, has_rows ? axes.extent[axis] : 1, has_rows ? axes.stride[axis] : 0,
+                                 has_columns ? axes.extent[last] : 1, has_columns ? axes.stride[last] : 1, mean);
     }
     int64_t kept = 0;  // elements of the result that one step along this axis passes
     if (!axes.reduced[axis]) {
@@ -204,7 +202,7 @@ void reduce_axes(const Axes& axes, int axis, typename Rule::Total* out, const ty
 }
 
 template <class Rule>
-void reduce_by(std::byte* out, const Value& in, const std::array<bool, max_dims>& reduced, const double* mean) {
+[[gnu::noinline]] void reduce_by(std::byte* out, const Value& in, const std::array<bool, max_dims>& reduced, const double* mean) {
     using Total = typename Rule::Total;
     int64_t kept = 1;
     for (int d = 0; d < in.ndim; ++d) kept *= reduced[d] ? 1 : in.shape[d];

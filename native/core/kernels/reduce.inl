@@ -1,7 +1,7 @@
 // Loops over many elements at a time; included once for each instruction set, see reduce.cpp.
 
-// Takes `rows` rows of `lanes` elements, one after the other, into `lanes` accumulators.
-template <class Rule, int lanes>
+// Takes `rows` rows of `lanes` elements, one after the other, into as many accumulators.
+template <class Rule>
 void take_rows(typename Rule::Block* block, const typename Rule::Element* x, int64_t rows, const double* mean) {
     typename Rule::Block local[lanes];
     for (int i = 0; i < lanes; ++i) local[i] = Rule::block_start();

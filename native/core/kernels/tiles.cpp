@@ -11,7 +11,7 @@ namespace pixelmill {
 
 namespace {
 
-constexpr int64_t register_bytes = 4096;      // a handful of registers fit into the first-level cache
+constexpr int64_t register_bytes = 2048;      // a handful of registers fit into half a first-level cache
 constexpr int64_t longest_period = 16 << 10;  // elements of a repeated operand that are worth preparing
 
 bool is_whole(DType dtype) { return dtype <= DType::i64; }
@@ -109,7 +109,7 @@ void Tiles::add_cast(int operand, int result) {
 void Tiles::prepare(Register& reg, Arena& arena) const {
     const int64_t size = size_of(reg.dtype), wanted = (reg.period + tile_) * size;
     reg.start = reg.data = arena.take(static_cast<size_t>(wanted));
-    promotion(reg.dtype, reg.source)(reg.start, reg.walk.data, nullptr, nullptr, reg.period);
+    promotion(reg.dtype, reg.source)(reg.start, reg.walk.data, nullptr, nullptr, reg.period, 0);
     for (int64_t filled = reg.period * size; filled < wanted;) {
         const int64_t more = std::min(filled, wanted - filled);
         std::memcpy(reg.start + filled, reg.start, static_cast<size_t>(more));
@@ -120,15 +120,21 @@ void Tiles::prepare(Register& reg, Arena& arena) const {
 // Chooses the tile and gives every register its memory; one that is not needed any more gives it to the next.
 void Tiles::place(int64_t total, Arena& arena) {
     int64_t widest = 1;
-    for (const Register& reg : registers_) widest = std::max(widest, size_of(reg.dtype));
-    tile_ = std::min(register_bytes / widest, total);
     for (Register& reg : registers_) {
-        if (reg.kind == Kind::gathered) reg.data = arena.take(static_cast<size_t>(tile_ * size_of(reg.dtype)));
+        reg.size = size_of(reg.dtype);
+        widest = std::max(widest, reg.size);
+    }
+    tile_ = std::min(register_bytes / widest, total);
+    moving_.clear();
+    for (Register& reg : registers_) {
+        if (reg.kind == Kind::gathered) reg.data = arena.take(static_cast<size_t>(tile_ * reg.size));
         if (reg.kind == Kind::repeated) prepare(reg, arena);
+        if (reg.kind != Kind::computed && reg.period != 1) moving_.push_back(&reg);
     }
     spare_.clear();
     for (int number = 0; number < static_cast<int>(instructions_.size()); ++number) {
-        const Instruction& instruction = instructions_[static_cast<size_t>(number)];
+        Instruction& instruction = instructions_[static_cast<size_t>(number)];
+        instruction.single = single_operands(instruction);
         Register& out = registers_[static_cast<size_t>(instruction.out)];
         if (out.kind == Kind::computed) {
             if (spare_.empty()) spare_.push_back(arena.take(static_cast<size_t>(tile_ * widest)));
@@ -145,14 +151,22 @@ void Tiles::place(int64_t total, Arena& arena) {
     }
 }
 
+unsigned Tiles::single_operands(const Instruction& instruction) const {
+    unsigned single = 0;
+    for (unsigned i = 0; i < 3; ++i) {
+        const int operand = instruction.operands[i];
+        if (operand >= 0 && registers_[static_cast<size_t>(operand)].period == 1) single |= 1u << i;
+    }
+    return single;
+}
+
 void Tiles::run_tile(int64_t offset, int64_t count) {
-    for (Register& reg : registers_) {
-        const int64_t size = size_of(reg.dtype);
-        switch (reg.kind) {
-            case Kind::dense: reg.data = const_cast<std::byte*>(reg.walk.data) + offset * size; break;
-            case Kind::repeated: reg.data = reg.start + offset % reg.period * size; break;
-            case Kind::gathered: reg.walk.gather(reg.data, offset, count); break;
-            case Kind::output: reg.data = out_->data + offset * size; break;
+    for (Register* reg : moving_) {
+        switch (reg->kind) {
+            case Kind::dense: reg->data = const_cast<std::byte*>(reg->walk.data) + offset * reg->size; break;
+            case Kind::repeated: reg->data = reg->start + offset % reg->period * reg->size; break;
+            case Kind::gathered: reg->walk.gather(reg->data, offset, count); break;
+            case Kind::output: reg->data = out_->data + offset * reg->size; break;
             case Kind::computed: break;
         }
     }
@@ -160,10 +174,10 @@ void Tiles::run_tile(int64_t offset, int64_t count) {
     for (const Instruction& instruction : instructions_) {
         const auto& in = instruction.operands;
         if (instruction.divides != Operation::cast &&
-            any_zero(registers_[static_cast<size_t>(in[1])].dtype, data(in[1]), count)) {
+            any_zero(registers_[static_cast<size_t>(in[1])].dtype, data(in[1]), (instruction.single & 2) != 0 ? 1 : count)) {
             throw Fault(FaultKind::argument, std::string(name_of(instruction.divides)) + ": a division of integers by zero");
         }
-        instruction.loop(data(instruction.out), data(in[0]), data(in[1]), data(in[2]), count);
+        instruction.loop(data(instruction.out), data(in[0]), data(in[1]), data(in[2]), count, instruction.single);
     }
 }
 

@@ -32,6 +32,7 @@ class Tiles {
         DType dtype;
         DType source;              // the type of the operand, where it is not `dtype`
         int last_use = -1;         // the number of an instruction
+        int64_t size = 0;          // of an element
         int64_t period = 0;        // of a repeated one
         std::byte* data = nullptr;
         std::byte* start = nullptr;  // of a repeated one
@@ -42,6 +43,7 @@ class Tiles {
         std::array<int, 3> operands;
         int out;
         Operation divides;  // div or mod where the second operand must have no zeros; else cast
+        unsigned single = 0;
     };
 
     int in_type(int value, DType dtype);
@@ -49,6 +51,7 @@ class Tiles {
     int computed(RowLoop loop, DType dtype, std::array<int, 3> operands, Operation divides = Operation::cast);
     void place(int64_t total, Arena& arena);
     void prepare(Register& reg, Arena& arena) const;
+    unsigned single_operands(const Instruction& instruction) const;
     void run_tile(int64_t offset, int64_t count);
 
     std::span<const Value> values_;
@@ -58,6 +61,7 @@ class Tiles {
     std::vector<Register> registers_;
     std::vector<Instruction> instructions_;
     std::vector<std::byte*> spare_;
+    std::vector<Register*> moving_;  // those that lie elsewhere for every tile
 };
 
 }  // namespace pixelmill

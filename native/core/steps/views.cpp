@@ -208,6 +208,9 @@ class Pad : public Step {
             const int axis = axis_of(axes[i], x.ndim, "pad");
             const int64_t target = at(in[1], i, -1), align = at(in[2], i, 1);
             if (align < 1) throw Fault(FaultKind::argument, "pad: align must be positive, got " + std::to_string(align));
+            if (std::max(target, align) > int64_t{1} << 31) {
+                throw Fault(FaultKind::too_large, "pad: an extent of " + std::to_string(std::max(target, align)) + " is too large");
+            }
             extent[axis] = (std::max(extent[axis], target) + align - 1) / align * align;
         }
         if (extent == x.shape) {

@@ -35,7 +35,7 @@ class CropWindow : public Step {
             if (which < 0 || count == 3) continue;
             const auto slot = static_cast<size_t>(which);
             const int64_t whole = shape.integer(static_cast<int64_t>(i));
-            extent[count] = in[1 + slot].present() ? static_cast<int64_t>(in[1 + slot].number()) : 0;
+            extent[count] = wanted(in[1 + slot], "hwd"[which]);
             if (extent[count] <= 0) extent[count] = whole;
             start[count] = placed(in[4 + slot], whole - extent[count], "yxz"[which]);
             ++count;
@@ -44,6 +44,15 @@ class CropWindow : public Step {
     }
 
    private:
+    static int64_t wanted(const Value& given, char axis) {
+        if (!given.present()) return 0;
+        const double extent = given.number();
+        if (!(std::fabs(extent) < 0x1p31)) {
+            throw Fault(FaultKind::argument, std::string("crop: crop_") + axis + " is no number of pixels: " + std::to_string(extent));
+        }
+        return static_cast<int64_t>(extent);
+    }
+
     int64_t placed(const Value& position, int64_t room, char axis) const {
         const float at = position.present() ? static_cast<float>(position.number()) : 0.5f;
         if (!(at >= 0 && at <= 1)) {

@@ -2136,8 +2136,8 @@ def water(
     *,
     ampl_x: float = 10.0,
     ampl_y: float = 10.0,
-    freq_x: float = 0.049087,
-    freq_y: float = 0.049087,
+    freq_x: float = 0.04908738521234052,
+    freq_y: float = 0.04908738521234052,
     phase_x: float = 0.0,
     phase_y: float = 0.0,
     mask: int | _Node = 1,
@@ -2155,7 +2155,7 @@ def water(
         data: Pictures of type uint8 or float.
         ampl_x: How far pixels are moved across, in pixels.
         ampl_y: How far they are moved down.
-        freq_x: By how much the wave across goes on from row to row, in radians.
+        freq_x: By how much the wave across goes on from row to row, in radians; a turn takes 128 when left out.
         freq_y: By how much the wave down goes on from column to column.
         phase_x: Where the wave across begins.
         phase_y: Where the wave down begins.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
@@ -28,7 +29,7 @@ def check_dtype(name: str, dtype: DALIDataType | None, allowed: Sequence[DALIDat
     return int(dtype)
 
 
-def _brightness_contrast(name: str, data: Tensor, *given: Tensor | None, dtype: DALIDataType | None) -> Tensor:
+def _brightness_contrast(name: str, data: Tensor, *given: Any, dtype: DALIDataType | None) -> Tensor:
     check_layout(name, data.layout, FRAMES)
     number = check_dtype(name, dtype, (UINT8, INT16, INT32, FLOAT))
     layout = image_layout(data.layout)
@@ -105,11 +106,11 @@ def _twist(
     name: str,
     data: Tensor,
     *,
-    hue: Tensor | None = None,
-    saturation: Tensor | None = None,
-    value: Tensor | None = None,
-    brightness: Tensor | None = None,
-    contrast: Tensor | None = None,
+    hue: Any = None,
+    saturation: Any = None,
+    value: Any = None,
+    brightness: Any = None,
+    contrast: Any = None,
     dtype: DALIDataType | None,
 ) -> Tensor:
     check_layout(name, data.layout, FRAMES)
@@ -194,8 +195,9 @@ def color_twist(
         brightness: What every value is multiplied with.
         dtype: Type of the result, that of `data` when left out.
     """
-    changes = {"hue": hue, "saturation": saturation, "contrast": contrast, "brightness": brightness}
-    return _twist("color_twist", data, **changes, dtype=dtype)
+    return _twist(
+        "color_twist", data, hue=hue, saturation=saturation, contrast=contrast, brightness=brightness, dtype=dtype
+    )
 
 
 @operator("color_space_conversion")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 from pixelmill.errors import ArgumentError
@@ -106,8 +107,8 @@ def water(
     *,
     ampl_x: float = 10.0,
     ampl_y: float = 10.0,
-    freq_x: float = 0.049087,
-    freq_y: float = 0.049087,
+    freq_x: float = math.tau / 128,
+    freq_y: float = math.tau / 128,
     phase_x: float = 0.0,
     phase_y: float = 0.0,
     mask: PerSample[int] = 1,
@@ -120,7 +121,7 @@ def water(
         data: Pictures of type uint8 or float.
         ampl_x: How far pixels are moved across, in pixels.
         ampl_y: How far they are moved down.
-        freq_x: By how much the wave across goes on from row to row, in radians.
+        freq_x: By how much the wave across goes on from row to row, in radians; a turn takes 128 when left out.
         freq_y: By how much the wave down goes on from column to column.
         phase_x: Where the wave across begins.
         phase_y: Where the wave down begins.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
@@ -25,24 +25,30 @@ def space(name: str, layout: str) -> str:
     return left
 
 
-def check_window(name: str, argument: str, given: Tensor | None, layout: str, low: int, high: int) -> None:
-    """Refuse constant sizes of windows that are even, or too small or large, or too many."""
+def constants(given: Any) -> list[float] | None:
+    """Give the numbers of an argument that is the same for all samples, else None."""
     if given is None or given.step.kind != "constant":
-        return
-    sizes = [int(size) for size in given.step.params["value"].ravel()]
+        return None
+    return [float(value) for value in given.step.params["value"].ravel()]
+
+
+def check_window(name: str, argument: str, given: Any, layout: str, low: int, high: int) -> None:
+    """Refuse constant sizes of windows that are even, or too small or large, or too many."""
+    sizes = [int(size) for size in constants(given) or ()]
     if any(size % 2 == 0 or not low <= size <= high for size in sizes):
         raise ArgumentError(f"{name}: {argument} must be odd and from {low} to {high}, got {sizes}")
     check_count(name, argument, given, layout)
 
 
-def check_count(name: str, argument: str, given: Tensor | None, layout: str) -> None:
+def check_count(name: str, argument: str, given: Any, layout: str) -> None:
     """Refuse constants that are neither one nor one for each axis of space."""
-    if given is None or given.step.kind != "constant" or not layout:
+    values = constants(given)
+    if values is None or not layout:
         return
-    count, axes = given.step.params["value"].size, space(name, layout)
-    if count not in (1, len(axes)):
+    axes = space(name, layout)
+    if len(values) not in (1, len(axes)):
         raise ArgumentError(
-            f"{name}: {argument} must be one number or {len(axes)}, one for each of {axes}; got {count}"
+            f"{name}: {argument} must be one number or {len(axes)}, one for each of {axes}; got {len(values)}"
         )
 
 
@@ -75,10 +81,10 @@ def gaussian_blur(
         dtype: Type of the result: that of `data`, or FLOAT.
     """
     space("gaussian_blur", data.layout)
-    constants = [value.step.params["value"] for value in (sigma, window_size) if value.step.kind == "constant"]
-    if len(constants) == 2 and not constants[0].any() and not constants[1].any():
+    widths, sizes = constants(sigma), constants(window_size)
+    if widths is not None and sizes is not None and not any(widths) and not any(sizes):
         raise ArgumentError("gaussian_blur: sigma or window_size must be given, and above 0")
-    if window_size.step.kind == "constant" and window_size.step.params["value"].all():
+    if sizes is not None and all(sizes):
         check_window("gaussian_blur", "window_size", window_size, data.layout, 1, LARGEST_BLUR)
     check_count("gaussian_blur", "sigma", sigma, data.layout)
     check_count("gaussian_blur", "window_size", window_size, data.layout)
