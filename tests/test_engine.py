@@ -456,7 +456,8 @@ def test_the_environment_may_choose_the_instructions():
 
 
 ENDLESS = """
-import sys, numpy as np
+import signal, sys, numpy as np
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with it ignored
 from pixelmill import Pipeline, fn
 pipe = Pipeline(8, 2, None, seed=7, prefetch_queue_depth=3)
 with pipe:

@@ -440,6 +440,7 @@ def test_interpreter_exits_with_a_live_iterator(files: list[str]) -> None:
 
 def test_interrupt_while_waiting_loses_nothing(files: list[str]) -> None:
     body = """
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have started us with it ignored
         waits = iter([1.5])
         def slow_once(image):
             time.sleep(next(waits, 0))
