@@ -113,7 +113,14 @@ void to_gray(const Raster& out, const Raster& in, bool reversed, Arena& arena) {
 void reverse_channels(const Raster& out, const Raster& in, Arena& arena) {
     if (in.height == 0 || in.width == 0) return;
     const ColourRows& rows = colour_rows();
-    for_each_row(out, in, arena, [&](uint8_t* to, const uint8_t* from) { rows.reversed(to, from, in.width); });
+    if (in.pixel == 3 && in.channel == 1) {
+        for (int64_t y = 0; y < in.height; ++y) {
+            const auto* from = reinterpret_cast<const uint8_t*>(in.at(y, 0));
+            rows.reversed(reinterpret_cast<uint8_t*>(out.at(y, 0)), from, in.width, 3);
+        }
+        return;
+    }
+    for_each_row(out, in, arena, [&](uint8_t* to, const uint8_t* from) { rows.reversed(to, from, in.width, 4); });
 }
 
 void spread_gray(const Raster& out, const Raster& in, const uint8_t* table, int neutral, Arena& arena) {

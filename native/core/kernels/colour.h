@@ -34,7 +34,7 @@ struct ColourRows {
     void (*bytes)(uint8_t* out3, const uint8_t* in4, int64_t pixels, const ColourMatrix& matrix);
     void (*floats)(float* out3, const float* in3, int64_t pixels, const ColourMatrix& matrix);  // out is not in
     void (*gray)(uint8_t* out, const uint8_t* in4, int64_t pixels, bool reversed);
-    void (*reversed)(uint8_t* out3, const uint8_t* in4, int64_t pixels);
+    void (*reversed)(uint8_t* out3, const uint8_t* in, int64_t pixels, int64_t step);  // 3 or 4 bytes a pixel
     void (*spread)(uint8_t* out3, const uint8_t* in, int64_t pixels, int neutral);
     // By output and input type, in the order u8, i16, i32, f32.
     void (*multiply_add[4][4])(void* out, const void* in, int64_t count, float factor, float addend);

@@ -117,18 +117,26 @@ inline void gray(uint8_t* out, const uint8_t* in, int64_t pixels, bool reversed)
     }
 }
 
-inline void reversed(uint8_t* out, const uint8_t* in, int64_t pixels) {
+inline void reversed(uint8_t* out, const uint8_t* in, int64_t pixels, int64_t step) {
     int64_t x = 0;
 #if AVX2_CODE
+    // Five pixels of three bytes; the sixteenth byte is written, then overwritten by the next pixel.
+    const __m128i five = _mm_setr_epi8(2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9, 14, 13, 12, 15);
+    for (; step == 3 && x + 11 <= pixels; x += 10) {
+        const __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + 3 * x));
+        const __m128i second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + 3 * x + 15));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * x), _mm_shuffle_epi8(first, five));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * x + 15), _mm_shuffle_epi8(second, five));
+    }
     const __m256i turn =
         _mm256_broadcastsi128_si256(_mm_setr_epi8(2, 1, 0, 3, 6, 5, 4, 7, 10, 9, 8, 11, 14, 13, 12, 15));
-    for (; x + 8 <= pixels; x += 8) {
-        store_three(out + 3 * x,
-                    _mm256_shuffle_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x)), turn));
+    for (; step == 4 && x + 8 <= pixels; x += 8) {
+        const __m256i eight = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x));
+        store_three(out + 3 * x, _mm256_shuffle_epi8(eight, turn));
     }
 #endif
     for (; x < pixels; ++x) {
-        for (int i = 0; i < 3; ++i) out[3 * x + i] = in[4 * x + 2 - i];
+        for (int i = 0; i < 3; ++i) out[3 * x + i] = in[step * x + 2 - i];
     }
 }
 

@@ -91,13 +91,11 @@ class ResizeGeometry : public Step {
         axis.high = axis.source;
         if (!in[8].present() || !in[9].present() || axis.source == 0) return;
         double low = at(in[8], d, count, "roi_start"), high = at(in[9], d, count, "roi_end");
-        if (!std::isfinite(low) || !std::isfinite(high)) {
-            throw Fault(FaultKind::argument, "resize: roi_start and roi_end must be finite numbers");
-        }
         if (relative_) {
             low *= axis.source;
             high *= axis.source;
         }
+        check_region(low, high);
         constexpr float smallest = 1e-3f;
         if (std::fabs(high - low) < smallest) {
             const float offset = low <= high ? 0.5f * smallest : -0.5f * smallest;

@@ -6,9 +6,18 @@
 #include <cstdint>
 #include <string>
 
+#include "../fault.h"
 #include "../value.h"
 
 namespace pixelmill {
+
+// A region that begins or ends far outside of the picture needs a filter with as many taps, so it is refused.
+inline void check_region(double low, double high) {
+    constexpr double farthest = 1e6;
+    if (std::fabs(low) <= farthest && std::fabs(high) <= farthest) return;
+    throw Fault(FaultKind::argument, "resize: roi_start and roi_end must lie within a million pixels, got " + std::to_string(low) +
+                                         " and " + std::to_string(high));
+}
 
 // The output size of a resize, worked out in DALI's precision: floats, and doubles for scales.
 class ResizeRule {

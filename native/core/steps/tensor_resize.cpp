@@ -89,6 +89,7 @@ class TensorGeometry : public Step {
             low *= axis.source;
             high *= axis.source;
         }
+        check_region(low, high);
         constexpr float smallest = 1e-3f;
         if (std::fabs(high - low) < smallest) {
             const float offset = low <= high ? 0.5f * smallest : -0.5f * smallest;

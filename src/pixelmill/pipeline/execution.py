@@ -390,7 +390,7 @@ class Pipeline:
                 self._deliver()
             raise
         self._deliver()
-        lists = tuple(TensorListCPU(data, layout) for data, layout in zip(result.outputs, self._layouts(), strict=True))
+        lists = tuple(_named(data, layout) for data, layout in zip(result.outputs, self._layouts(), strict=True))
         self._check(lists)
         return lists
 
@@ -539,6 +539,11 @@ class Pipeline:
         """How many values the pipeline gives."""
         self.build()
         return len(self._plan.outputs)
+
+
+def _named(data: Data, layout: str) -> TensorListCPU:
+    """Name the axes of a batch, unless it has another number of them than the graph made believe."""
+    return TensorListCPU(data, layout if len(data) > 0 and len(layout) == data[0].ndim else "")
 
 
 def _operators(outputs: Sequence[DataNode]) -> list[OperatorNode]:
