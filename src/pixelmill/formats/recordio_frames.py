@@ -1,0 +1,72 @@
+"""The frames of MXNet RecordIO.
+
+A record is the magic word, a length word, the bytes, and zeros up to a multiple of four. The upper three bits of the
+length word tell whether the part is a whole record (0), or the first (1), a middle (2) or the last part (3) of one. A
+payload that holds the magic word at a multiple of four is cut there, and the word itself is left out; so that word at a
+multiple of four always begins a part, and a reader that is lost finds the next record by it. There are no checksums.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from pixelmill.errors import ArgumentError, DataError
+
+MAGIC = 0xCED7230A
+MAGIC_BYTES = struct.pack("<I", MAGIC)
+LENGTH_BITS = 29
+LARGEST_PART = (1 << LENGTH_BITS) - 1
+WHOLE, FIRST, MIDDLE, LAST = range(4)
+
+_HEAD = struct.Struct("<II")
+
+
+def frame(payload: bytes) -> bytes:
+    """Give a payload as it stands in the file."""
+    if len(payload) > LARGEST_PART:
+        raise ArgumentError(f"recordio: a record has at most {LARGEST_PART} bytes, got {len(payload)}")
+    cuts = _aligned_magic(payload)
+    if not cuts:
+        return _part(WHOLE, payload)
+    begins, ends = [0, *(cut + 4 for cut in cuts)], [*cuts, len(payload)]
+    flags = [FIRST, *[MIDDLE] * (len(cuts) - 1), LAST]
+    return b"".join(_part(flag, payload[a:b]) for flag, a, b in zip(flags, begins, ends, strict=True))
+
+
+def unframe(framed: bytes) -> bytes:
+    """Give the payload of one record from its bytes in the file; all of them must belong to it."""
+    parts: list[bytes] = []
+    position = 0
+    flag = FIRST
+    while flag in (FIRST, MIDDLE):
+        if position + _HEAD.size > len(framed):
+            raise DataError(f"recordio: the record ends inside a head, {len(framed)} bytes are there")
+        magic, word = _HEAD.unpack_from(framed, position)
+        flag, length = word >> LENGTH_BITS, word & LARGEST_PART
+        begin = position + _HEAD.size
+        if magic != MAGIC:
+            raise DataError(f"recordio: byte {position} of the record is no head of a part")
+        if flag not in ((MIDDLE, LAST) if parts else (WHOLE, FIRST)):
+            raise DataError(f"recordio: part {len(parts)} of the record has the flag {flag}")
+        if length > len(framed) - begin:
+            raise DataError(f"recordio: a part of {length} bytes, but {len(framed) - begin} are there")
+        parts.append(framed[begin : begin + length])
+        position = begin + length + -length % 4
+    if position != len(framed):
+        raise DataError(f"recordio: the record has {position} bytes, but {len(framed)} were expected")
+    return MAGIC_BYTES.join(parts)
+
+
+def _part(flag: int, data: bytes) -> bytes:
+    return _HEAD.pack(MAGIC, flag << LENGTH_BITS | len(data)) + data + bytes(-len(data) % 4)
+
+
+def _aligned_magic(payload: bytes) -> list[int]:
+    """Find the magic word at multiples of four."""
+    found = []
+    position = payload.find(MAGIC_BYTES)
+    while position >= 0:
+        if position % 4 == 0:
+            found.append(position)
+        position = payload.find(MAGIC_BYTES, position + 1)
+    return found
