@@ -15,8 +15,8 @@ enum class Verdict {
     corrupt = static_cast<int>(FaultKind::corrupt),
     too_large = static_cast<int>(FaultKind::too_large),
     unsupported = static_cast<int>(FaultKind::unsupported),
-    decoded = 8,
-    noted = 9,
+    decoded = 32,
+    noted = 33,
 };
 
 Verdict run_decode_gate(const uint8_t* data, size_t size);

@@ -171,6 +171,7 @@ nb::object block_of(const Batch& batch, int number) {
 }  // namespace
 
 void bind_codecs(nb::module_& module);
+void bind_records(nb::module_& module);
 
 }  // namespace pixelmill
 
@@ -233,4 +234,5 @@ NB_MODULE(_core, module) {
         return std::vector<uint32_t>(words.begin(), words.end());
     });
     bind_codecs(module);
+    bind_records(module);
 }

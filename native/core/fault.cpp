@@ -9,6 +9,8 @@ const char* name_of(FaultKind kind) {
         case FaultKind::corrupt: return "corrupt";
         case FaultKind::too_large: return "too_large";
         case FaultKind::unsupported: return "unsupported";
+        case FaultKind::checksum: return "checksum";
+        case FaultKind::wrong_format: return "wrong_format";
         case FaultKind::io: return "io";
         case FaultKind::argument: return "argument";
     }

@@ -12,6 +12,8 @@ enum class FaultKind {
     corrupt,       // the decoder refused the content
     too_large,     // a limit was passed; nothing was allocated
     unsupported,   // a valid file that asks for something we do not do
+    checksum,      // the bytes are not those that were written
+    wrong_format,  // a container of another kind than the one asked for
     io,            // the operating system could not read it
     argument,      // an argument of an operator does not fit this sample
 };

@@ -1,6 +1,7 @@
 // Reading numbers out of untrusted bytes. Callers test `holds` first; the readers do not look at the length again.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,6 +23,13 @@ inline uint32_t be32(Bytes b, uint64_t at) { return be16(b, at) << 16 | be16(b, 
 inline uint32_t le16(Bytes b, uint64_t at) { return byte_at(b, at + 1) << 8 | byte_at(b, at); }
 inline uint32_t le24(Bytes b, uint64_t at) { return byte_at(b, at + 2) << 16 | le16(b, at); }
 inline uint32_t le32(Bytes b, uint64_t at) { return le16(b, at + 2) << 16 | le16(b, at); }
+
+inline uint64_t little64(const std::byte* at) {
+    uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+    return word;
+}
 
 inline bool starts_with(Bytes bytes, const char* text, size_t length, uint64_t offset = 0) {
     return holds(bytes, offset, length) && std::memcmp(bytes.data() + offset, text, length) == 0;

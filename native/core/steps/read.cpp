@@ -1,57 +1,16 @@
 // Bytes and columns of the item that the sampler chose.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cctype>
-#include <cerrno>
 #include <cstring>
 #include <map>
 
 #include "../codecs/image.h"
+#include "../file.h"
 #include "../resources.h"
 #include "steps.h"
 
 namespace pixelmill {
 
 namespace {
-
-class File {
-   public:
-    explicit File(const std::string& path) : path_(path) {
-        do {
-            descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        } while (descriptor_ < 0 && errno == EINTR);
-        if (descriptor_ < 0) fail();
-    }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-    ~File() { ::close(descriptor_); }
-
-    int64_t size() const {
-        struct stat status {};
-        if (::fstat(descriptor_, &status) != 0) fail();
-        if (!S_ISREG(status.st_mode)) throw Fault(FaultKind::io, "not a regular file");
-        return status.st_size;
-    }
-
-    void read(std::byte* out, int64_t bytes, int64_t offset) const {
-        while (bytes > 0) {
-            const ssize_t got = ::pread(descriptor_, out, static_cast<size_t>(bytes), offset);
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) fail();
-            if (got == 0) throw Fault(FaultKind::truncated, std::to_string(bytes) + " bytes are missing at its end");
-            out += got;
-            offset += got;
-            bytes -= got;
-        }
-    }
-
-   private:
-    [[noreturn]] void fail() const { throw Fault(FaultKind::io, std::strerror(errno)); }
-    std::string path_;
-    int descriptor_ = -1;
-};
 
 // A PNG named .jpg is decoded by its content all the same, and noted.
 void compare_with_name(Context& context, const Value& bytes, const std::string& path) {

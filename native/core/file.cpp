@@ -1,0 +1,57 @@
+#include "file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "fault.h"
+
+namespace pixelmill {
+
+namespace {
+
+[[noreturn]] void fail() { throw Fault(FaultKind::io, std::strerror(errno)); }
+
+[[noreturn]] void missing(int64_t bytes) {
+    throw Fault(FaultKind::truncated, std::to_string(bytes) + " bytes are missing at its end");
+}
+
+}  // namespace
+
+File::File(const std::string& path) {
+    do {
+        descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    } while (descriptor_ < 0 && errno == EINTR);
+    if (descriptor_ < 0) fail();
+}
+
+File::~File() { ::close(descriptor_); }
+
+int64_t File::size() const {
+    struct stat status {};
+    if (::fstat(descriptor_, &status) != 0) fail();
+    if (!S_ISREG(status.st_mode)) throw Fault(FaultKind::io, "not a regular file");
+    return status.st_size;
+}
+
+void File::read(std::byte* out, int64_t bytes, int64_t offset) const {
+    while (bytes > 0) {
+        const ssize_t got = ::pread(descriptor_, out, static_cast<size_t>(bytes), offset);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) fail();
+        if (got == 0) missing(bytes);
+        out += got;
+        offset += got;
+        bytes -= got;
+    }
+}
+
+void Memory::read(std::byte* out, int64_t bytes, int64_t offset) const {
+    if (!holds(bytes_, static_cast<uint64_t>(offset), static_cast<uint64_t>(bytes))) missing(bytes);
+    if (bytes > 0) std::memcpy(out, bytes_.data() + offset, static_cast<size_t>(bytes));
+}
+
+}  // namespace pixelmill

@@ -1,0 +1,44 @@
+// Bytes that lie somewhere: a file of the operating system, or memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "codecs/bytes.h"
+
+namespace pixelmill {
+
+class ByteSource {
+   public:
+    virtual ~ByteSource() = default;
+    virtual int64_t size() const = 0;
+    // Reads exactly `bytes` bytes; a Fault where they are not there.
+    virtual void read(std::byte* out, int64_t bytes, int64_t offset) const = 0;
+};
+
+class File : public ByteSource {
+   public:
+    explicit File(const std::string& path);
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    ~File() override;
+
+    int64_t size() const override;
+    void read(std::byte* out, int64_t bytes, int64_t offset) const override;
+
+   private:
+    int descriptor_ = -1;
+};
+
+class Memory : public ByteSource {
+   public:
+    explicit Memory(Bytes bytes) : bytes_(bytes) {}
+    int64_t size() const override { return static_cast<int64_t>(bytes_.size()); }
+    void read(std::byte* out, int64_t bytes, int64_t offset) const override;
+
+   private:
+    Bytes bytes_;
+};
+
+}  // namespace pixelmill

@@ -1,0 +1,164 @@
+"""tf.train.Example, the message in most TFRecords: names, each with a list of bytes, of floats or of integers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from pixelmill import _core
+from pixelmill.errors import ArgumentError, DataError, Event
+
+Kind = Literal["bytes", "float", "int64"]
+
+KINDS: tuple[Kind | None, ...] = (None, "bytes", "float", "int64")  # by the number of the field that holds the list
+NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+
+
+@dataclass(frozen=True, eq=False)
+class Feature:
+    """The values of one name.
+
+    Attributes:
+        kind: What they are; None for a feature that holds no list at all.
+        values: A list of bytes, or an array of float32 or int64.
+        unknown: Fields of the message that are not part of the format, kept as they are.
+        list_unknown: The same of its list.
+    """
+
+    kind: Kind | None
+    values: Any
+    unknown: bytes = b""
+    list_unknown: bytes = b""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Feature) or self.kind != other.kind or len(self) != len(other):
+            return False
+        same = self.values == other.values if self.kind in ("bytes", None) else _bits(self) == _bits(other)
+        return same and (self.unknown, self.list_unknown) == (other.unknown, other.list_unknown)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, len(self)))
+
+
+class Example(dict[str, Feature]):
+    """Features by their names, and what else the message holds.
+
+    Attributes:
+        unknown: Fields of the message that are not part of the format, kept as they are.
+        features_unknown: The same of the message inside that holds the features.
+    """
+
+    unknown: bytes = b""
+    features_unknown: bytes = b""
+
+
+def bytes_feature(*values: bytes | str) -> Feature:
+    """Make a feature of bytes; text is written as UTF-8."""
+    return Feature("bytes", [value.encode() if isinstance(value, str) else bytes(value) for value in values])
+
+
+def float_feature(values: float | Iterable[float] | np.ndarray[Any, Any]) -> Feature:
+    """Make a feature of floats, from one or from many."""
+    return Feature("float", _numbers(values, np.float32))
+
+
+def int64_feature(values: int | Iterable[int] | np.ndarray[Any, Any]) -> Feature:
+    """Make a feature of integers, from one or from many."""
+    return Feature("int64", _numbers(values, np.int64))
+
+
+def _numbers(values: Any, dtype: Any) -> Any:
+    array = np.asarray(values if np.ndim(values) or np.isscalar(values) else list(values))
+    if dtype is np.int64 and array.size and array.dtype.kind not in "iub":
+        raise ArgumentError(f"int64_feature: whole numbers are needed, got {array.dtype}")
+    return np.ascontiguousarray(array, dtype).reshape(-1)
+
+
+def decode(payload: bytes) -> Example:
+    """Read an Example. Lists may be packed or not; of a name that is there twice, the last counts.
+
+    Raises:
+        DataError: The bytes are no Example, or it has more than 65,536 features.
+    """
+    features, unknown, features_unknown = _core.decode_example(payload)
+    if features is None:
+        raise _refused(str(unknown), str(features_unknown))
+    example = Example()
+    for name, kind, values, own, in_list in features:
+        try:
+            key = name.decode()
+        except UnicodeDecodeError:
+            raise _refused("corrupt", f"the name {name[:100]!r} is not UTF-8") from None
+        example[key] = Feature(KINDS[kind], values, own, in_list)
+    example.unknown, example.features_unknown = unknown, features_unknown
+    return example
+
+
+def _refused(kind: str, message: str) -> DataError:
+    return DataError(f"example: {message}", (Event(kind, f"example: {message}", sample=0, epoch=0),))
+
+
+def encode(features: Mapping[str, Feature]) -> bytes:
+    """Write an Example, names sorted: the same features always give the same bytes."""
+    return b"".join(encoded_pieces(features))
+
+
+def encoded_pieces(features: Mapping[str, Feature]) -> list[bytes]:
+    """Do the same in pieces, so that large values need not be copied; `RecordWriter.write` takes them."""
+    pieces: list[bytes] = []
+    size = 0
+    for name in sorted(features):
+        entry, entry_size = _entry(name.encode(), features[name])
+        pieces += entry
+        size += entry_size
+    other = features.features_unknown if isinstance(features, Example) else b""
+    last = features.unknown if isinstance(features, Example) else b""
+    return [b"\x0a" + _varint(size + len(other)), *pieces, other, last]
+
+
+def _entry(name: bytes, feature: Feature) -> tuple[list[bytes], int]:
+    """Give an entry of the map with its tag, in pieces, and how many bytes that is."""
+    pieces, size = _list(feature)
+    number = NUMBERS[feature.kind]
+    head = b""
+    if number:
+        head = bytes([number << 3 | 2]) + _varint(size)
+        size += len(head)
+    size += len(feature.unknown)
+    inner = b"\x0a" + _varint(len(name)) + name + b"\x12" + _varint(size)
+    outer = b"\x0a" + _varint(len(inner) + size)
+    return [outer + inner + head, *pieces, feature.unknown], len(outer) + len(inner) + size
+
+
+def _list(feature: Feature) -> tuple[list[bytes], int]:
+    pieces: list[bytes] = []
+    if feature.kind == "bytes":
+        for value in feature.values:
+            pieces += (b"\x0a" + _varint(len(value)), value)
+    elif feature.kind is not None and len(feature.values):
+        packed = _bits(feature) if feature.kind == "float" else _core.encode_varints(feature.values)
+        pieces = [b"\x0a" + _varint(len(packed)), packed]
+    pieces.append(feature.list_unknown)
+    return pieces, sum(map(len, pieces))
+
+
+def _bits(feature: Feature) -> bytes:
+    little = "<f4" if feature.kind == "float" else "<i8"
+    return np.ascontiguousarray(feature.values, little).tobytes()
+
+
+def _varint(value: int) -> bytes:
+    if value < 0x80:
+        return bytes((value,))
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)

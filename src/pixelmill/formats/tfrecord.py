@@ -1,0 +1,197 @@
+"""TFRecord files: frames of a length, its checksum, the payload and the payload's checksum, one behind the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import numpy as np
+
+from pixelmill import _core
+from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats.faults import FaultKind, RecordFault, Scan
+from pixelmill.formats.index import Array, Index
+
+HEAD = 12  # length and its checksum, in front of the payload
+TAIL = 4  # the payload's checksum, behind it
+FRAME = HEAD + TAIL
+Loss = tuple[int, int, int, str, str]  # record, offset, length, kind, message
+
+RECORD_BYTES = 1 << 30  # longest payload that is read
+
+# What other containers begin with, for files that are no TFRecords.
+MAGIC = (
+    (0, b"\x1f\x8b", "a gzip file"),
+    (0, b"\x0a\x23\xd7\xce", "MXNet RecordIO"),
+    (257, b"ustar", "a tar archive"),
+    (0, b"PK\x03\x04", "a zip archive"),
+    (0, b"\x93NUMPY", "a NumPy array"),
+    (0, b"\xff\xd8\xff", "a JPEG image"),
+    (0, b"\x89PNG", "a PNG image"),
+    (0, b"\x78\x01", "zlib data"),
+    (0, b"\x78\x9c", "zlib data"),
+    (0, b"\x78\xda", "zlib data"),
+)
+
+
+def frame(payload: bytes) -> bytes:
+    """Give a payload as a record: with its length and both checksums."""
+    head, tail = _core.tfrecord_frame(len(payload), _core.crc32c(payload))
+    return b"".join((head, payload, tail))
+
+
+class RecordWriter:
+    """Writes records one behind the other.
+
+    Args:
+        stream: A binary file that stands where the first record is to begin.
+        position: The byte of the file that this is.
+    """
+
+    def __init__(self, stream: BinaryIO, *, position: int = 0) -> None:
+        self._stream = stream
+        self.position = position
+
+    def write(self, payload: bytes | Sequence[bytes]) -> tuple[int, int]:
+        """Write a record; a payload in pieces is not joined first.
+
+        Returns:
+            Where the record begins, and how many bytes it has with its frame.
+        """
+        pieces = (payload,) if isinstance(payload, (bytes, bytearray, memoryview)) else tuple(payload)
+        crc = length = 0
+        for piece in pieces:
+            crc = _core.crc32c(piece, crc)
+            length += len(piece)
+        head, tail = _core.tfrecord_frame(length, crc)
+        self._stream.writelines((head, *pieces, tail))
+        begin = self.position
+        self.position += length + FRAME
+        return begin, length + FRAME
+
+
+def scan(path: str, *, verify: bool = False, record_bytes: int = RECORD_BYTES) -> Scan:
+    """Find the records of a file by their heads, whose checksums are verified.
+
+    Behind a frame that is lost, reading goes on at the next head whose checksum fits.
+
+    Args:
+        path: The file.
+        verify: Read the payloads and verify their checksums too; records that fail are then among the faults.
+        record_bytes: The longest payload that is taken.
+
+    Returns:
+        An index of whole frames, and what is lost.
+    """
+    offsets, lengths, losses = _core.scan_tfrecord(os.fsencode(path), verify, record_bytes)
+    if offsets is None or lengths is None:
+        raise ArgumentError(f"tfrecord: {losses[0][4]}: {path}")
+    begin = b""
+    if not len(offsets) and losses:
+        with Path(path).open("rb") as file:
+            begin = file.read(512)
+    return _scan(path, offsets, lengths, losses, begin)
+
+
+def scan_bytes(data: bytes, *, name: str = "bytes", verify: bool = False, record_bytes: int = RECORD_BYTES) -> Scan:
+    """Do the same with a file that is in memory."""
+    return _scan(name, *_core.scan_tfrecord_bytes(data, verify, record_bytes), data[:512])
+
+
+def _scan(path: str, offsets: Array, lengths: Array, losses: Iterable[Loss], begin: bytes) -> Scan:
+    faults = tuple(
+        RecordFault(path, record, offset, length, cast("FaultKind", kind), f"tfrecord: {message}")
+        for record, offset, length, kind, message in losses
+    )
+    if faults and not len(offsets):
+        faults = (_not_a_tfrecord(faults[0], begin), *faults[1:])
+    return Scan(Index([path], np.zeros(len(offsets), np.int64), offsets, lengths), faults)
+
+
+def _not_a_tfrecord(fault: RecordFault, begin: bytes) -> RecordFault:
+    """Say what a file without a single record probably is."""
+    likely = next((name for at, magic, name in MAGIC if begin[at:].startswith(magic)), None)
+    if likely is None:
+        return fault
+    message = f"tfrecord: this looks like {likely}, not like TFRecords"
+    return RecordFault(fault.path, 0, fault.offset, fault.length, "wrong_format", message)
+
+
+def payload(record: bytes, *, path: str = "bytes", offset: int = 0, number: int = 0) -> bytes:
+    """Take the payload out of a whole frame and verify both checksums.
+
+    Args:
+        record: The frame.
+        path: The file it is from, for messages.
+        offset: Where in the file it begins.
+        number: Its number in the file.
+    """
+    found = scan_bytes(record, name=path, verify=True)
+    if len(found.index) == 1 and not found.faults:
+        return record[HEAD:-TAIL]
+    if found.faults:
+        first = found.faults[0]
+        fault = RecordFault(path, number, offset + first.offset, first.length, first.kind, first.message)
+    else:
+        message = f"tfrecord: {len(found.index)} records where the index has one; make the index anew"
+        fault = RecordFault(path, number, offset, len(record), "corrupt", message)
+    raise DataError(str(fault), (fault.event(number),))
+
+
+def read_record(file: BinaryIO, *, offset: int, length: int, path: str = "bytes", number: int = 0) -> bytes:
+    """Read the payload of one record from an open file, verified.
+
+    Args:
+        file: A binary file that can seek.
+        offset: Where the frame begins.
+        length: Its bytes, as an index has them.
+        path: The name of the file, for messages.
+        number: The number of the record, for messages.
+    """
+    file.seek(offset)
+    return payload(file.read(length), path=path, offset=offset, number=number)
+
+
+def read_records(path: str) -> Iterator[bytes]:
+    """Read the payloads of a whole file, verified; a damaged record raises DataError."""
+    found = scan(path)
+    if found.faults:
+        raise DataError(str(found.faults[0]), tuple(fault.event(fault.record) for fault in found.faults))
+    with Path(path).open("rb") as file:
+        for number, (offset, length) in enumerate(zip(found.index.offsets, found.index.lengths, strict=True)):
+            yield read_record(file, offset=int(offset), length=int(length), path=path, number=number)
+
+
+def write_index(path: str, index: Index) -> None:
+    """Write an index as DALI reads it: a line `offset size` for each record, frames included."""
+    lines = [
+        f"{offset} {length}\n" for offset, length in zip(index.offsets.tolist(), index.lengths.tolist(), strict=True)
+    ]
+    Path(path).write_text("".join(lines), "ascii")
+
+
+def read_index(path: str, *, data: str) -> Index:
+    """Read such an index of the file `data`, and check what can be checked without reading the file.
+
+    Frames must be in order, not overlap, be long enough, and end within the file.
+    """
+    try:
+        numbers = np.array(Path(path).read_bytes().split(), dtype=np.int64)
+        size = Path(data).stat().st_size
+    except OSError as error:
+        raise ArgumentError(f"tfrecord: {error.strerror}: {error.filename}") from None
+    except (ValueError, OverflowError):
+        raise DataError(f"tfrecord: {path} is no index: it holds something else than pairs of numbers") from None
+    if len(numbers) % 2:
+        raise DataError(f"tfrecord: {path} is no index: its last line has one number, not two")
+    offsets, lengths = np.ascontiguousarray(numbers[0::2]), np.ascontiguousarray(numbers[1::2])
+    ends = np.minimum(offsets, size + 1) + np.minimum(lengths, size + 1)
+    if len(offsets) and (offsets.min() < 0 or lengths.min() < FRAME):
+        raise DataError(f"tfrecord: {path} has an offset below 0 or a size below {FRAME}")
+    if (offsets[1:] < ends[:-1]).any():
+        raise DataError(f"tfrecord: {path} is not in order, or its records overlap")
+    if len(ends) and ends[-1] > size:
+        raise DataError(f"tfrecord: {path} reaches to byte {ends[-1]} and {data} has {size}; make the index anew")
+    return Index([data], np.zeros(len(offsets), np.int64), offsets, lengths)

@@ -1,0 +1,174 @@
+"""TFRecord framing against TensorFlow, and against every small damage there is."""
+
+from __future__ import annotations
+
+import io
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pixelmill import _core
+from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats import tfrecord
+
+PAYLOADS = (b"first record", bytes(range(40)), b"", b"the last of the records, a little longer than the others")
+
+
+def file_of(payloads: tuple[bytes, ...]) -> bytes:
+    return b"".join(map(tfrecord.frame, payloads))
+
+
+def payloads_of(data: bytes, *, verify: bool) -> tuple[list[bytes], tuple[tfrecord.RecordFault, ...]]:
+    """Scan, then read what the index has; records that fail then are faults as well."""
+    scan = tfrecord.scan_bytes(data, verify=verify)
+    read, failed = [], []
+    for offset, length in zip(scan.index.offsets, scan.index.lengths, strict=True):
+        try:
+            read.append(tfrecord.payload(data[offset : offset + length]))
+        except DataError as error:
+            failed += error.events
+    return read, (*scan.faults, *failed)  # type: ignore[return-value]
+
+
+# Checksums
+
+
+def test_checksum_of_known_vectors() -> None:
+    # RFC 3720, B.4
+    vectors = {
+        bytes(32): 0x8A9136AA,
+        b"\xff" * 32: 0x62A8AB43,
+        bytes(range(32)): 0x46DD794E,
+        bytes(range(31, -1, -1)): 0x113FDB5C,
+        b"123456789": 0xE3069283,
+        b"": 0,
+    }
+    for data, expected in vectors.items():
+        assert _core.crc32c(data) == _core.crc32c_portable(data) == expected
+
+
+@given(st.integers(0, 20_000), st.integers(0, 20_000), st.integers(0, 2**32 - 1))
+def test_checksum_levels_agree_and_continue(length: int, cut: int, seed: int) -> None:
+    data = np.random.default_rng(seed).bytes(length)
+    whole = _core.crc32c(data)
+    assert whole == _core.crc32c_portable(data)
+    assert whole == _core.crc32c(data[cut:], _core.crc32c(data[:cut]))
+
+
+# Framing
+
+
+def test_frame_is_what_the_format_says() -> None:
+    framed = tfrecord.frame(b"abc")
+    assert framed[:8] == struct.pack("<Q", 3)
+    for data, stored in ((framed[:8], framed[8:12]), (b"abc", framed[15:])):
+        crc = _core.crc32c_portable(data)
+        assert struct.unpack("<I", stored)[0] == ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def test_writer_gives_places(tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    writer = tfrecord.RecordWriter(stream)
+    places = [writer.write(payload) for payload in PAYLOADS]
+    assert stream.getvalue() == file_of(PAYLOADS)
+    scan = tfrecord.scan_bytes(stream.getvalue())
+    assert places == list(zip(scan.index.offsets, scan.index.lengths, strict=True))
+
+
+@given(st.lists(st.binary(max_size=50), max_size=6))
+def test_pieces_are_one_payload(pieces: list[bytes]) -> None:
+    stream = io.BytesIO()
+    tfrecord.RecordWriter(stream).write(pieces)
+    assert stream.getvalue() == tfrecord.frame(b"".join(pieces))
+
+
+@pytest.mark.parametrize("verify", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 5, 3000])
+def test_file_is_scanned_as_memory_is(tmp_path: Path, verify: bool, count: int) -> None:
+    rng = np.random.default_rng(count)
+    payloads = tuple(rng.bytes(int(rng.integers(0, 9000))) for _ in range(count))
+    data = file_of(payloads)
+    path = tmp_path / "data"
+    path.write_bytes(data)
+    found = tfrecord.scan(str(path), verify=verify)
+    other = tfrecord.scan_bytes(data, verify=verify)
+    assert not found.faults and not other.faults
+    assert found.index.offsets.tolist() == other.index.offsets.tolist()
+    assert found.index.lengths.tolist() == other.index.lengths.tolist() == [len(p) + 16 for p in payloads]
+    assert list(tfrecord.read_records(str(path))) == list(payloads)
+
+
+def test_missing_file_and_folder(tmp_path: Path) -> None:
+    for path in (tmp_path / "nothing", tmp_path):
+        with pytest.raises(ArgumentError, match=r"tfrecord: .*" + str(path)):
+            tfrecord.scan(str(path))
+
+
+# Damage
+
+
+def hit_record(position: int) -> int:
+    """Give the record that a byte of the whole file belongs to."""
+    ends = np.cumsum([len(payload) + 16 for payload in PAYLOADS])
+    return int(np.searchsorted(ends, position, side="right"))
+
+
+def without(number: int) -> list[bytes]:
+    return [payload for other, payload in enumerate(PAYLOADS) if other != number]
+
+
+@pytest.mark.parametrize("verify", [False, True])
+def test_every_byte_with_every_value_costs_its_record(verify: bool) -> None:
+    data = file_of(PAYLOADS)
+    for position in range(len(data)):
+        expected = without(hit_record(position))
+        for value in range(256):
+            if value == data[position]:
+                continue
+            damaged = data[:position] + bytes([value]) + data[position + 1 :]
+            read, faults = payloads_of(damaged, verify=verify)
+            assert read == expected, (position, value)
+            assert len(faults) == 1, (position, value)
+
+
+@pytest.mark.parametrize("verify", [False, True])
+def test_every_truncation_costs_the_cut_record_and_those_behind(verify: bool) -> None:
+    data = file_of(PAYLOADS)
+    ends = [0, *np.cumsum([len(payload) + 16 for payload in PAYLOADS])]
+    for length in range(len(data)):
+        read, faults = payloads_of(data[:length], verify=verify)
+        assert read == list(PAYLOADS[: hit_record(length)])
+        assert [fault.kind for fault in faults] == ([] if length in ends else ["truncated"])
+
+
+@pytest.mark.parametrize("verify", [False, True])
+def test_every_inserted_byte_costs_at_most_its_record(verify: bool) -> None:
+    """A byte between two records, or one that only moves an equal one to there, costs none; every other one costs one."""
+    data = file_of(PAYLOADS)
+    ends = {0, *np.cumsum([len(payload) + 16 for payload in PAYLOADS])}
+    for position in range(len(data) + 1):
+        for value in range(256):
+            damaged = data[:position] + bytes([value]) + data[position:]
+            read, faults = payloads_of(damaged, verify=verify)
+            # Inserting a byte beside its like is inserting it anywhere in that run of equal bytes.
+            low, high = position, position
+            while low > 0 and data[low - 1] == value:
+                low -= 1
+            while high < len(data) and data[high] == value:
+                high += 1
+            between = ends & set(range(low, high + 1))
+            assert read == (list(PAYLOADS) if between else without(hit_record(position))), (position, value)
+            assert len(faults) == 1
+
+
+@pytest.mark.parametrize("verify", [False, True])
+def test_every_deleted_byte_costs_its_record(verify: bool) -> None:
+    data = file_of(PAYLOADS)
+    for position in range(len(data)):
+        read, faults = payloads_of(data[:position] + data[position + 1 :], verify=verify)
+        assert read == without(hit_record(position)), position
+        assert len(faults) == 1
