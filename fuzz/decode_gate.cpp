@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "../native/core/codecs/foreign.h"
@@ -104,6 +105,41 @@ template <class T>
 Value vector_value(std::vector<T>& numbers, DType dtype) {
     const auto count = static_cast<int64_t>(numbers.size());
     return {reinterpret_cast<std::byte*>(numbers.data()), dtype, 1, {count}, {1}};
+}
+
+struct Decoded {
+    std::vector<uint8_t> pixels;
+    int64_t warnings = 0;
+    std::string fault;
+    friend bool operator==(const Decoded&, const Decoded&) = default;
+};
+
+Decoded decode_jpeg(JpegReader& reader, Bytes file, const Limits& limits, Choices choices, bool plain) {
+    Decoded decoded;
+    try {
+        reader.open(file, limits);
+        JpegRequest request{static_cast<JpegColour>(choices.below(3)), 1 << choices.below(4), {}, false, false, plain};
+        const int64_t height = (reader.height() + request.denominator - 1) / request.denominator;
+        const int64_t width = (reader.width() + request.denominator - 1) / request.denominator;
+        const auto y = static_cast<int64_t>(choices.below(height)), x = static_cast<int64_t>(choices.below(width));
+        request.window = {y, x, 1 + static_cast<int64_t>(choices.below(height - y)),
+                          1 + static_cast<int64_t>(choices.below(width - x))};
+        const Window made = reader.plan(request);
+        const int64_t bytes = reader.pixel_bytes();
+        decoded.pixels.resize(static_cast<size_t>(made.height * made.width * bytes));
+        reader.decode({decoded.pixels.data(), made.height, made.width, bytes, made.width * bytes, bytes, 1});
+    } catch (const Fault& fault) {
+        decoded = {{}, 0, fault.what()};
+    }
+    decoded.warnings = reader.warnings();
+    return decoded;
+}
+
+// Our Huffman decoder gives what libjpeg's gives: pixels, remarks and faults, also where the data is nonsense.
+void compare_with_libjpeg(Bytes file, const Limits& limits, const Choices& choices) {
+    static JpegReader ours, libjpegs;
+    if (decode_jpeg(ours, file, limits, choices, false) != decode_jpeg(libjpegs, file, limits, choices, true))
+        broken("Huffman decoding as by libjpeg");
 }
 
 // Reads every element, so that a view that points outside of its memory is noticed.
@@ -207,6 +243,8 @@ Verdict run_decode_gate(const uint8_t* data, size_t size) {
     file.shape[0] = static_cast<int64_t>(size);
     gate.thread.arena.reset();
     Run run{gate, gate.variants[choices.below(gate.variants.size())], choices, file};
+    if (sniff({reinterpret_cast<const std::byte*>(copy.data()), size}) == ImageFormat::jpeg && choices.below(4) == 0)
+        compare_with_libjpeg({reinterpret_cast<const std::byte*>(copy.data()), size}, gate.limits, choices);
     try {
         const auto whole = run.shape();
         const uint32_t notes = choices.below(8) ? run.decode(whole) : run.compare(whole);

@@ -15,6 +15,7 @@
 #include "../fault.h"
 #include "cmyk.h"
 #include "image.h"
+#include "jpeg_entropy.h"
 #include "jpeg_markers.h"
 
 namespace pixelmill {
@@ -33,6 +34,8 @@ struct JpegState {
     bool whole_rows = false;  // the window has to be cut out by hand
     View<uint8_t> out;
     std::vector<uint8_t> line;  // one row on its way to `out`
+    JpegEntropy entropy;
+    bool by_itself = false;  // libjpeg decodes without our entropy decoder, which has given up
 
     char error[JMSG_LENGTH_MAX] = "";
     int error_code = 0;
@@ -150,7 +153,18 @@ bool all_scans_came(const jpeg_decompress_struct& info) {
     return true;
 }
 
-void start(JpegState& state) { jpeg_start_decompress(&state.info); }
+void give_up(jpeg_decompress_struct& info) {
+    JpegState& state = state_of(info.client_data);
+    state.by_itself = true;
+    std::longjmp(state.jump, 1);
+}
+
+void start(JpegState& state) {
+    jpeg_start_decompress(&state.info);
+    if (state.by_itself || state.request.plain) return;
+    const auto first = static_cast<uint32_t>(state.made.x);
+    state.entropy.take_over(state.info, {first, first + static_cast<uint32_t>(state.made.width)}, give_up);
+}
 
 void move_to_window(JpegState& state) {
     jpeg_decompress_struct& info = state.info;
@@ -230,6 +244,18 @@ Columns columns_of(const jpeg_decompress_struct& info) {
     return columns;
 }
 
+void decode_window(JpegState& state) {
+    state.decoding = true;
+    start(state);
+    const bool part = !(state.made == Window{0, 0, state.info.output_height, state.info.output_width});
+    state.whole_rows = part && needs_whole_rows(state.info);
+    const bool through_line = state.whole_rows || state.info.out_color_space == JCS_CMYK;
+    if (through_line)
+        state.line.resize(size_t{state.info.output_width} * static_cast<size_t>(state.info.output_components));
+    move_to_window(state);
+    through_line ? read_rows_through_line(state) : read_rows(state);
+}
+
 bool out_of_data(JpegState& state) {
     if (!state.ended || state.starved) return state.starved;
     // Without its last marker a file may still be whole. Arithmetic decoders do not notice what they lack.
@@ -286,6 +312,17 @@ void check_scans(const JpegState& state, const Limits& limits) {
                                           std::to_string(limits.scan_pixels) + " pixels in all of them");
 }
 
+// Reads the header, from the first byte on.
+void begin(JpegState& state) {
+    state.source.next_input_byte = reinterpret_cast<const JOCTET*>(state.file.data());
+    state.source.bytes_in_buffer = state.file.size();
+    state.warnings = 0;
+    state.warning[0] = 0;
+    state.decoding = state.ended = state.starved = false;
+    state.missing_row = state.missing_scan = 0;
+    if (!attempt(state, read_header)) throw_error(state);
+}
+
 // A Huffman-coded block takes two bits at least, or one in the first scan of a progressive file. So a large picture in
 // a small file is found out before anything is allocated.
 void check_substance(JpegState& state) {
@@ -316,13 +353,8 @@ void JpegReader::open(Bytes file, const Limits& limits) {
     attempt(state, abandon);
     refuse_by_name(read_jpeg_header(file));
     state.file = file;
-    state.source.next_input_byte = reinterpret_cast<const JOCTET*>(file.data());
-    state.source.bytes_in_buffer = file.size();
-    state.warnings = 0;
-    state.warning[0] = 0;
-    state.decoding = state.ended = state.starved = false;
-    state.missing_row = state.missing_scan = 0;
-    if (!attempt(state, read_header)) throw_error(state);
+    state.by_itself = false;
+    begin(state);
     check_extents(ImageFormat::jpeg, state.info.image_width, state.info.image_height, limits);
     if (jpeg_has_multiple_scans(&state.info)) check_scans(state, limits);
     check_substance(state);
@@ -355,14 +387,12 @@ Window JpegReader::plan(const JpegRequest& request) {
 void JpegReader::decode(View<uint8_t> out) {
     JpegState& state = *state_;
     state.out = out;
-    state.decoding = true;
-    if (!attempt(state, start)) throw_error(state);
-    const bool part = !(state.made == Window{0, 0, state.info.output_height, state.info.output_width});
-    state.whole_rows = part && needs_whole_rows(state.info);
-    const bool through_line = state.whole_rows || state.info.out_color_space == JCS_CMYK;
-    if (through_line) state.line.resize(size_t{state.info.output_width} * state.info.output_components);
-    if (!attempt(state, move_to_window) || !attempt(state, through_line ? read_rows_through_line : read_rows))
-        throw_error(state);
+    if (!attempt(state, decode_window)) {
+        if (!state.by_itself) throw_error(state);
+        attempt(state, abandon);
+        begin(state);
+        if (!attempt(state, configure) || !attempt(state, decode_window)) throw_error(state);
+    }
     if (out_of_data(state)) throw_truncated(state);
     attempt(state, abandon);
 }

@@ -1,4 +1,5 @@
-// JPEG by libjpeg-turbo: the whole picture, or a window of it, at 1/1, 1/2, 1/4 or 1/8 of its size.
+// JPEG by libjpeg-turbo, with our own Huffman decoder where it can: the whole picture, or a window of it, at 1/1, 1/2,
+// 1/4 or 1/8 of its size.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,7 @@ struct JpegRequest {
     Window window;        // of the scaled picture, which has ceil(extent / denominator) pixels a side
     bool padded = false;  // four bytes a pixel; never for gray
     bool fast_idct = false;
+    bool plain = false;  // libjpeg's own Huffman decoder, to compare ours with
 };
 
 struct JpegState;
