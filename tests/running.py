@@ -87,6 +87,6 @@ def refused(graph, *inputs, **options):
         try:
             run(graph, *inputs, module=module, **options)
             failed.append(False)
-        except (RuntimeError, ValueError, TypeError, pixelmill.PixelmillError):
+        except (RuntimeError, ValueError, TypeError, IndexError, pixelmill.PixelmillError):
             failed.append(True)
     return tuple(failed)

@@ -135,10 +135,8 @@ def test_every_pair_of_types_is_dalis(name):
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_is_dalis(name):
     inputs = [[values(dtype, 3)] for dtype in TYPES[1:]] + [[np.linspace(-1.5, 1.5, 99, dtype=np.float32)]]
-    if name == "rsqrt":  # DALI's approximation gives no number for 0, and odd ones for negative numbers
-        inputs = [
-            [np.abs(x.astype(float)).astype(x.dtype) | np.array(1, x.dtype) for x in batch] for batch in inputs[:4]
-        ]
+    if name == "rsqrt":  # DALI's approximation gives no number for 0
+        inputs = [[x[x != 0] for x in batch] for batch in inputs]
     as_dali(lambda m, *nodes: [getattr(m.math, name)(x) for x in nodes], *inputs, rounded=name in ROUNDED)
 
 

@@ -305,7 +305,10 @@ def saturated(array: Array, dtype: np.dtype[Any]) -> Array:
     if dtype.kind == "b":
         return np.abs(array) >= 0.5
     if dtype.kind == "f":
-        return array.astype(dtype)
+        if dtype.itemsize == 2 and array.dtype.kind in "iu":  # the tiniest step outwards rounds halves that way
+            array = np.nextafter(array.astype(np.float32), np.copysign(np.float32(np.inf), array), dtype=np.float32)
+        with np.errstate(over="ignore"):
+            return array.astype(dtype)
     limits = np.iinfo(dtype)
     if array.dtype.kind == "f":
         array = np.trunc(array + np.copysign(0.5, array))

@@ -1,4 +1,4 @@
-// One number from one type to another by DALI's rules: round half away from zero, saturate, NaN becomes 0.
+// One number from one type to another by DALI's rules: round half away from zero, saturate.
 #pragma once
 
 #include <cmath>
@@ -45,11 +45,18 @@ Out rounded_small(float x) {
     return static_cast<Out>(rounded);
 }
 
+// What NaN becomes: 0, but in large integers the number that the machine's own conversion gives, which is DALI's.
+template <class Out>
+constexpr Out no_number() {
+    if constexpr (std::is_same_v<Out, uint64_t>) return uint64_t{1} << 63;
+    return sizeof(Out) >= 4 ? std::numeric_limits<Out>::min() : 0;
+}
+
 template <class Out>
 Out rounded_large(double x) {
     constexpr auto low = static_cast<double>(std::numeric_limits<Out>::min());
     constexpr auto high = static_cast<double>(std::numeric_limits<Out>::max());  // rounds up to 2^63 or 2^64
-    if (x != x) return 0;
+    if (x != x) return no_number<Out>();
     x = std::round(x);
     if (x <= low) return std::numeric_limits<Out>::min();
     if (x >= high) return std::numeric_limits<Out>::max();
@@ -79,7 +86,7 @@ Out convert(In x) {
     } else if constexpr (std::is_same_v<In, Half>) {
         return convert<Out>(to_float(x));
     } else if constexpr (std::is_same_v<Out, Half>) {
-        return to_half(static_cast<float>(x));
+        return std::is_floating_point_v<In> ? to_half(static_cast<float>(x)) : whole_to_half(static_cast<float>(x));
     } else if constexpr (std::is_floating_point_v<Out> || std::is_same_v<In, bool>) {
         return static_cast<Out>(x);
     } else if constexpr (std::is_same_v<Out, bool>) {

@@ -34,4 +34,12 @@ inline Half to_half(float value) {
     return {static_cast<uint16_t>(sign | ((magnitude - 0x38000000u + 0xfffu + odd) >> 13))};
 }
 
+// The same for whole numbers, which are rounded half away from zero.
+inline Half whole_to_half(float value) {
+    const uint32_t bits = std::bit_cast<uint32_t>(value);
+    const uint32_t magnitude = bits & 0x7fffffffu;
+    if (magnitude < 0x38800000u || magnitude >= 0x477ff000u) return to_half(value);
+    return {static_cast<uint16_t>((bits >> 16 & 0x8000u) | ((magnitude - 0x38000000u + 0x1000u) >> 13))};
+}
+
 }  // namespace pixelmill

@@ -12,7 +12,9 @@ namespace pixelmill {
 
 namespace {
 
-std::span<const int64_t> extents_of(const Extents& extents, int ndim) { return {extents.data(), static_cast<size_t>(ndim)}; }
+std::span<const int64_t> extents_of(const Extents& extents, int ndim) {
+    return {extents.data(), static_cast<size_t>(ndim)};
+}
 
 std::byte* element(const Value& value, int axis, int64_t index) {
     return value.data + index * value.stride[axis] * size_of(value.dtype);
@@ -23,15 +25,17 @@ void check_size(const Context& context, const Value& x, const Extents& extent, c
     double elements = 1;
     for (int d = 0; d < x.ndim; ++d) elements *= static_cast<double>(extent[d]);
     if (elements > 4.0 * static_cast<double>(std::max(context.limits.pixels, x.elements()))) {
-        throw Fault(FaultKind::too_large, name + ": an output of size " + listed(extent.data(), x.ndim) + " passes the limit of " +
-                                              std::to_string(context.limits.pixels) + " pixels");
+        throw Fault(FaultKind::too_large, name + ": an output of size " + listed(extent.data(), x.ndim) +
+                                              " passes the limit of " + std::to_string(context.limits.pixels) +
+                                              " pixels");
     }
 }
 
 int axis_of(double axis, int ndim, const std::string& name) {
     const auto given = static_cast<int>(axis), resolved = given < 0 ? given + ndim : given;
     if (resolved < 0 || resolved >= ndim) {
-        throw Fault(FaultKind::argument, name + ": there is no axis " + std::to_string(given) + " among " + std::to_string(ndim));
+        throw Fault(FaultKind::argument,
+                    name + ": there is no axis " + std::to_string(given) + " among " + std::to_string(ndim));
     }
     return resolved;
 }
@@ -86,7 +90,9 @@ class Shape : public Step {
 class WindowOf : public Step {
    public:
     explicit WindowOf(const Params& params)
-        : axes_(params.numbers("axes")), channels_(static_cast<int>(params.integer("channels"))), name_(params.text("name")) {
+        : axes_(params.numbers("axes")),
+          channels_(static_cast<int>(params.integer("channels"))),
+          name_(params.text("name")) {
         const std::string& policy = params.text("policy");
         pads_ = policy == "pad";
         trims_ = policy == "trim_to_shape";
@@ -123,7 +129,8 @@ class WindowOf : public Step {
     }
 
    private:
-    Value padded(Context& context, const Value& inside, const Extents& first, const Extents& extent, const Value& fill) const {
+    Value padded(Context& context, const Value& inside, const Extents& first, const Extents& extent,
+                 const Value& fill) const {
         check_size(context, inside, extent, name_);
         Value whole = context.allocate(0, inside.dtype, extents_of(extent, inside.ndim));
         Fill(fill, whole, channels_, name_).write(whole);
@@ -173,12 +180,13 @@ class Transpose : public Step {
         const Value& x = in[0];
         Value turned = x;
         if (!perm_.empty() && static_cast<int>(perm_.size()) != x.ndim) {
-            throw Fault(FaultKind::argument, "transpose: perm has " + std::to_string(perm_.size()) + " axes, the input " +
-                                                 std::to_string(x.ndim));
+            throw Fault(FaultKind::argument, "transpose: perm has " + std::to_string(perm_.size()) +
+                                                 " axes, the input " + std::to_string(x.ndim));
         }
         unsigned seen = 0;
         for (int d = 0; d < x.ndim; ++d) {
-            const int from = perm_.empty() ? x.ndim - 1 - d : axis_of(perm_[static_cast<size_t>(d)], x.ndim, "transpose");
+            const int from =
+                perm_.empty() ? x.ndim - 1 - d : axis_of(perm_[static_cast<size_t>(d)], x.ndim, "transpose");
             seen |= 1u << from;
             turned.shape[d] = x.shape[from];
             turned.stride[d] = x.stride[from];
@@ -206,10 +214,12 @@ class Pad : public Step {
         Extents extent = x.shape;
         for (size_t i = 0; i < axes.size(); ++i) {
             const int axis = axis_of(axes[i], x.ndim, "pad");
-            const int64_t target = at(in[1], i, -1), align = at(in[2], i, 1);
-            if (align < 1) throw Fault(FaultKind::argument, "pad: align must be positive, got " + std::to_string(align));
+            const int64_t target = at(in[1], i, axes.size(), -1), align = at(in[2], i, axes.size(), 1);
+            if (align < 1)
+                throw Fault(FaultKind::argument, "pad: align must be positive, got " + std::to_string(align));
             if (std::max(target, align) > int64_t{1} << 31) {
-                throw Fault(FaultKind::too_large, "pad: an extent of " + std::to_string(std::max(target, align)) + " is too large");
+                throw Fault(FaultKind::too_large,
+                            "pad: an extent of " + std::to_string(std::max(target, align)) + " is too large");
             }
             extent[axis] = (std::max(extent[axis], target) + align - 1) / align * align;
         }
@@ -226,11 +236,13 @@ class Pad : public Step {
     }
 
    private:
-    static int64_t at(const Value& values, size_t index, int64_t absent) {
+    static int64_t at(const Value& values, size_t index, size_t axes, int64_t absent) {
         if (!values.present()) return absent;
         if (values.elements() == 1) return values.integer();
-        if (static_cast<int64_t>(index) >= values.elements()) {
-            throw Fault(FaultKind::argument, "pad: shape and align need one value per axis");
+        if (static_cast<int64_t>(axes) != values.elements()) {
+            throw Fault(FaultKind::argument, "pad: align must be one number, or one for each of " +
+                                                 std::to_string(axes) + " axes, got " +
+                                                 std::to_string(values.elements()));
         }
         return values.integer(static_cast<int64_t>(index));
     }

@@ -69,16 +69,31 @@ def _batch_extents(barrier: Barrier, inputs: Sequence[Data | None], who: Who) ->
     shapes, given = _present(inputs[0]), inputs[1]
     if len({len(shape) for shape in shapes}) > 1:
         raise EngineError("pad: the samples of a batch have different numbers of axes")
-    chosen = [int(axis) for axis in barrier.params["axes"]] or list(range(len(shapes[0])))
+    chosen = _padded_axes([int(axis) for axis in barrier.params["axes"]], len(shapes[0]))
     largest = np.max([[shape[axis] for axis in chosen] for shape in shapes], axis=0)
     extents = []
     for place in range(len(shapes)):
         wanted = largest.astype(np.int64)
         if given is not None:
-            asked = np.broadcast_to(given[place], wanted.shape)
+            asked = np.ravel(given[place])
+            if asked.size not in (1, len(chosen)):
+                raise ArgumentError(
+                    f"pad: shape must be one extent, or one for each of {len(chosen)} axes, got {asked.tolist()}"
+                )
             wanted = np.where(asked > 0, asked, wanted).astype(np.int64)
         extents.append(wanted)
     return [extents]
+
+
+def _padded_axes(axes: list[int], ndim: int) -> list[int]:
+    """Count axes from the first; all when none are named."""
+    wrong = [axis for axis in axes if not -ndim <= axis < ndim]
+    if wrong:
+        raise ArgumentError(f"pad: there is no axis {wrong[0]} among {ndim}")
+    counted = [axis % ndim for axis in axes]
+    if len(set(counted)) < len(counted):
+        raise ArgumentError(f"pad: an axis is named twice in {axes}")
+    return counted or list(range(ndim))
 
 
 def _batch_single(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:

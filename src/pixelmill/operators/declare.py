@@ -32,6 +32,10 @@ Tensor = Expr
 PER_SAMPLE = "per sample"
 PerSample = Annotated[T, PER_SAMPLE]
 
+# One that may be an array for each sample where a constant is a single number.
+SHAPED = "shaped"
+PerSampleArray = Annotated[T, PER_SAMPLE, SHAPED]
+
 # An argument that is handed to the body as it is.
 Anything = Annotated[Any, "anything"]
 
@@ -51,6 +55,7 @@ class Argument:
     name: str
     kind: Any
     per_sample: bool
+    shaped: bool
     default: Any
     required: bool
     limits: Range | None
@@ -77,7 +82,7 @@ class Argument:
         if value is None:
             return None
         if isinstance(value, Expr):
-            single = self.kind not in (Ints, Floats) and value.step.kind != "constant"
+            single = not self.shaped and self.kind not in (Ints, Floats) and value.step.kind != "constant"
             return step("scalar", value, name=self.name) if single else value
         return constant(value, np.int64 if self.kind in (int, Ints, bool) else np.float64)
 
@@ -195,6 +200,7 @@ def _argument(parameter: inspect.Parameter, hint: Any, doc: str) -> Argument:
         parameter.name,
         kind=hint,
         per_sample=PER_SAMPLE in marks,
+        shaped=SHAPED in marks,
         default=None if required else parameter.default,
         required=required,
         limits=next((mark for mark in marks if isinstance(mark, Range)), None),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Ints, PerSample, Tensor, operator
 from pixelmill.operators.program import step
+from pixelmill.operators.reductions import counted, named_axes
 from pixelmill.types import DALIDataType
 
 
@@ -39,6 +42,9 @@ def transpose(
         raise ArgumentError(f"transpose: perm must hold each axis once, got {perm}")
     if perm is not None and data.layout and len(perm) != len(data.layout):
         raise ArgumentError(f"transpose: perm {perm} does not fit the axes {data.layout!r}")
+    axes = len(perm or data.layout)
+    if output_layout and axes and len(output_layout) != axes:
+        raise ArgumentError(f"transpose: output_layout {output_layout!r} does not fit {axes} axes")
     order = perm if perm is not None else list(reversed(range(len(data.layout))))
     turned = "".join(data.layout[axis] for axis in order) if data.layout and transpose_layout else data.layout
     return step("transpose", data, gives=output_layout or turned, perm=[float(axis) for axis in perm or []])
@@ -64,12 +70,19 @@ def pad(
         align: What the extents are made a multiple of.
         fill_value: What is put into the new places.
     """
-    if axis_names is not None:
-        if axes is not None:
-            raise ArgumentError("pad: axes and axis_names exclude each other")
-        if any(letter not in data.layout for letter in axis_names):
-            raise ArgumentError(f"pad: axis_names {axis_names!r} are not all among the axes {data.layout!r}")
-        axes = [data.layout.index(letter) for letter in axis_names]
-    numbers = [float(axis) for axis in axes or []]
+    chosen = counted("pad", data.layout, named_axes("pad", data.layout, axes, axis_names) or [])
+    given: dict[str, Any] = {"shape": shape, "align": align}
+    for name, extents in given.items():
+        if extents is not None and extents.step.kind == "constant":
+            _check_extents(name, extents.step.params["value"].ravel().tolist(), len(chosen) or len(data.layout))
+    numbers = [float(axis) for axis in chosen]
     largest = step("batch_extents", step("shape", data), shape, axes=numbers)
     return step("pad", data, largest, align, fill_value, gives=data.layout, axes=numbers)
+
+
+def _check_extents(name: str, extents: list[int], axes: int) -> None:
+    """Refuse what no sample could fit; `axes` is 0 where nobody knows yet how many there are."""
+    if axes and len(extents) not in (1, axes):
+        raise ArgumentError(f"pad: {name} must be one number, or one for each of {axes} axes, got {extents}")
+    if name == "align" and min(extents, default=1) < 1:
+        raise ArgumentError(f"pad: align must be at least 1, got {extents}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.arithmetic import arithmetic
-from pixelmill.operators.declare import Ints, PerSample, Tensor, operator
+from pixelmill.operators.declare import Ints, PerSampleArray, Tensor, operator
 from pixelmill.operators.program import constant, step, steps
 from pixelmill.operators.reductions import counted, named_axes
 from pixelmill.types import BOOL, FLOAT, DALIDataType
@@ -22,8 +22,8 @@ def normalize(
     *,
     axes: Ints | None = None,
     axis_names: str | None = None,
-    mean: PerSample[float] | None = None,
-    stddev: PerSample[float] | None = None,
+    mean: PerSampleArray[float] | None = None,
+    stddev: PerSampleArray[float] | None = None,
     batch: bool = False,
     ddof: int = 0,
     epsilon: float = 0.0,

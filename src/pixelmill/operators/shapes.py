@@ -154,9 +154,9 @@ def expand_dims(data: Tensor, *, axes: Ints, new_axis_names: str = "") -> Tensor
         axes: The places that the new axes have in the result.
         new_axis_names: The names of the new axes; without them the result has no names.
     """
-    if not axes or min(axes) < 0 or len(set(axes)) < len(axes):
+    if min(axes, default=0) < 0 or len(set(axes)) < len(axes):
         raise ArgumentError(f"expand_dims: axes must be places from 0 on, each once, got {axes}")
-    layout = ""
+    layout = "" if axes else data.layout
     if new_axis_names:
         if len(new_axis_names) != len(axes):
             raise ArgumentError(f"expand_dims: {len(axes)} new axes cannot be named {new_axis_names!r}")
@@ -166,7 +166,7 @@ def expand_dims(data: Tensor, *, axes: Ints, new_axis_names: str = "") -> Tensor
                 raise ArgumentError(f"expand_dims: there is no place {axis} for an axis in {data.layout!r}")
             letters.insert(axis, letter)
         layout = "".join(letters)
-    elif data.layout and max(axes) >= len(data.layout) + len(axes):
+    elif data.layout and axes and max(axes) >= len(data.layout) + len(axes):
         raise ArgumentError(f"expand_dims: there is no place {max(axes)} for an axis in {data.layout!r}")
     return step("expand_dims", data, gives=layout, axes=axes, names=len(layout) or -1)
 
@@ -182,7 +182,7 @@ def cat(*inputs: Tensor, axis: int | None = None, axis_name: str | None = None) 
     """
     if not inputs:
         raise ArgumentError("cat: at least one input is needed")
-    layout = _same_layout("cat", inputs)
+    layout = _first_layout("cat", inputs)
     if axis_name is not None:
         if axis is not None:
             raise ArgumentError("cat: axis and axis_name exclude each other")
@@ -206,7 +206,7 @@ def stack(*inputs: Tensor, axis: int = 0, axis_name: str | None = None) -> Tenso
     """
     if not inputs:
         raise ArgumentError("stack: at least one input is needed")
-    layout = _same_layout("stack", inputs)
+    layout = _first_layout("stack", inputs)
     if layout and not -len(layout) <= axis <= len(layout):
         raise ArgumentError(f"stack: there is no place {axis} for an axis in {layout!r}")
     named = ""
@@ -218,10 +218,11 @@ def stack(*inputs: Tensor, axis: int = 0, axis_name: str | None = None) -> Tenso
     return step("concatenate", *inputs, gives=named, axis=axis, stacks=True, name="stack", names=len(named) or -1)
 
 
-def _same_layout(name: str, inputs: tuple[Tensor, ...]) -> str:
-    layouts = {value.layout for value in inputs if value.layout}
-    if len(layouts) > 1:
-        raise ArgumentError(f"{name}: the inputs have different axes: {', '.join(sorted(map(repr, layouts)))}")
+def _first_layout(name: str, inputs: tuple[Tensor, ...]) -> str:
+    layouts = [value.layout for value in inputs if value.layout]
+    if len(set(map(len, layouts))) > 1:
+        different = ", ".join(sorted(map(repr, set(layouts))))
+        raise ArgumentError(f"{name}: the inputs have different numbers of axes: {different}")
     return inputs[0].layout
 
 
