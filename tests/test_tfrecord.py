@@ -147,7 +147,7 @@ def test_every_truncation_costs_the_cut_record_and_those_behind(verify: bool) ->
 
 @pytest.mark.parametrize("verify", [False, True])
 def test_every_inserted_byte_costs_at_most_its_record(verify: bool) -> None:
-    """A byte between two records, or one that only moves an equal one to there, costs none; every other one costs one."""
+    """A byte between two records, or one that only moves an equal one to there, costs none; any other costs one."""
     data = file_of(PAYLOADS)
     ends = {0, *np.cumsum([len(payload) + 16 for payload in PAYLOADS])}
     for position in range(len(data) + 1):
