@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/codecs/foreign.h"
+#include "core/codecs/versions.h"
 #include "core/fault.h"
 #include "core/kernels/simd.h"
 
@@ -52,6 +53,11 @@ ForeignPicture call_python(nb::handle decode, Bytes file, const ImageInfo& info,
 }  // namespace
 
 void bind_codecs(nb::module_& module) {
+    module.def("codec_versions", [] {
+        nb::dict versions;
+        for (const auto& [library, version] : codec_versions()) versions[library.c_str()] = version;
+        return versions;
+    });
     module.def(
         "set_foreign_decoder",
         [](nb::callable decode) {
@@ -62,9 +68,8 @@ void bind_codecs(nb::module_& module) {
             });
         },
         "decode"_a);
-    module.def("force_simd_level", [](const std::string& name) {
-        force_simd_level(name == "base" ? SimdLevel::base : SimdLevel::avx2);
-    });
+    module.def("force_simd_level",
+               [](const std::string& name) { force_simd_level(name == "base" ? SimdLevel::base : SimdLevel::avx2); });
     module.def("simd_level", [] { return std::string(name_of(simd_level())); });
 }
 

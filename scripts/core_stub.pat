@@ -21,3 +21,6 @@ pixelmill._core.scan_tfrecord_bytes:
 
 pixelmill._core.decode_example:
     def decode_example(data: object) -> tuple[Any, Any, Any]: ...
+
+pixelmill._core.codec_versions:
+    def codec_versions() -> dict[str, str]: ...

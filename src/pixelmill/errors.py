@@ -6,7 +6,9 @@ The tree:
     ├── ArgumentError (ValueError)          an argument, when the graph is built or a function is called
     ├── DataError                           a file, a record, an image; carries the events that say which
     ├── EngineError (RuntimeError)          the pipeline was used in a way it cannot be
-    └── MissingDependency (ImportError)     an optional package that is not installed
+    ├── MissingDependency (ImportError)     an optional package that is not installed
+    ├── OutputExists (FileExistsError)      something stands where a command would write
+    └── OutputError (OSError)               writing failed: disk full, quota, a device, another writer
 """
 
 from __future__ import annotations
@@ -36,6 +38,14 @@ class MissingDependency(PixelmillError, ImportError):  # noqa: N818 - says what 
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed; it comes with: pip install 'pixelmill[{extra}]'")
+
+
+class OutputExists(PixelmillError, FileExistsError):  # noqa: N818 - says what is wrong without a suffix
+    """Output that is already there and must not be touched without being asked."""
+
+
+class OutputError(PixelmillError, OSError):
+    """Output that could not be written."""
 
 
 @dataclass(frozen=True)

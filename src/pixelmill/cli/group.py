@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from pixelmill.cli.demo import demo
-from pixelmill.errors import PixelmillError
-
-_INTERRUPTED = 130  # what shells report for a program ended by Ctrl-C: 128 + SIGINT
+from pixelmill.cli.job import job
+from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
+from pixelmill.errors import OutputExists, PixelmillError
 
 
 class _Commands(click.Group):
@@ -20,9 +20,12 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("\ninterrupted", err=True)
-            ctx.exit(_INTERRUPTED)
+            ctx.exit(INTERRUPTED)
         except BrokenPipeError:
             raise  # click ends quietly when the reader of a pipe has gone
+        except OutputExists as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(OUTPUT_EXISTS)
         except (PixelmillError, OSError) as error:
             raise click.ClickException(str(error)) from error
 
@@ -41,3 +44,4 @@ def main() -> None:
 
 
 main.add_command(demo)
+main.add_command(job)

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pixelmill {
+
+// The libraries that read and write pictures, with their versions.
+std::vector<std::pair<std::string, std::string>> codec_versions();
+
+}  // namespace pixelmill

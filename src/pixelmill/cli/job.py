@@ -1,0 +1,61 @@
+"""``pixelmill job``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from pixelmill.jobs import JobStatus
+
+_SHOWN = 20
+
+
+@click.group(short_help="Look at bulk jobs.")
+def job() -> None:
+    """Look at bulk jobs.
+
+    \b
+    Examples:
+      pixelmill job status out/
+    """
+
+
+@job.command(short_help="Show how far the job in a folder has come.")
+@click.argument("folder", metavar="DIR")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON and nothing else.")
+def status(folder: str, as_json: bool) -> None:
+    """Show how far the job in DIR has come: what is done, what is missing, who is at work, what was left out.
+
+    \b
+    Examples:
+      pixelmill job status out/
+      pixelmill job status s3://bucket/out --json
+    """
+    from pixelmill.jobs import job_status
+
+    found = job_status(folder)
+    if as_json:
+        click.echo(json.dumps([asdict(item) for item in found], indent=2))
+        return
+    for item in found:
+        _show(item)
+
+
+def _show(item: JobStatus) -> None:
+    state = "finished" if item.complete else "unfinished"
+    click.echo(f"{item.output}: {item.kind}, {state}, {item.done} of {item.shards} shards")
+    click.echo(f"  {item.samples} samples, {item.bytes / 1e6:,.1f} MB, {len(item.errors)} samples left out")
+    if item.missing:
+        more = ", ..." if len(item.missing) > _SHOWN else ""
+        click.echo(f"  missing: {', '.join(map(str, item.missing[:_SHOWN]))}{more}")
+    for owner in item.owners:
+        click.echo(f"  locked by {owner}")
+    for event in item.errors[:_SHOWN]:
+        where = f", {event['path']}" if "path" in event else ""
+        click.echo(f"  sample {event['sample']}: {event['kind']}: {event['message']}{where}")
+    if len(item.errors) > _SHOWN:
+        click.echo(f"  and {len(item.errors) - _SHOWN} more (--json lists all)")

@@ -1,0 +1,163 @@
+"""Make shards on this machine: in this process, or in worker processes that talk JSON over pipes.
+
+Workers are started as programs of their own, so a script needs no ``if __name__ == "__main__"``, and nothing of the
+state of this process (threads, locks) comes along.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from pixelmill import errors
+from pixelmill.errors import DataError, EngineError, PixelmillError
+from pixelmill.jobs.commit import OnSamples, ShardMaker
+from pixelmill.jobs.job import load_job
+from pixelmill.jobs.manifest import Entry, load_event
+
+_READ = 1 << 16
+
+
+@dataclass(frozen=True)
+class LocalRunner:
+    """Makes shards with a number of processes; a single one is this process itself."""
+
+    workers: int
+
+    def __call__(self, maker: ShardMaker, numbers: list[int], *, on_samples: OnSamples) -> Iterator[Entry]:
+        workers = min(self.workers, len(numbers))
+        if workers <= 1:
+            for number in numbers:
+                yield maker.make(number, on_samples=on_samples)
+            return
+        description = maker.describe()
+        load_job(description["job"])  # fails here, with a good message, if workers could not import it
+        with _Crew(json.dumps(description).encode(), workers, maker) as crew:
+            yield from crew.make(deque(numbers), on_samples)
+
+
+@dataclass
+class _Worker:
+    process: subprocess.Popen[bytes]
+    shard: int | None = None
+    received: bytearray = field(default_factory=bytearray)
+
+
+class _Crew:
+    def __init__(self, description: bytes, count: int, maker: ShardMaker) -> None:
+        self._maker = maker
+        self._selector = selectors.DefaultSelector()
+        self._workers: list[_Worker] = []
+        try:
+            for _ in range(count):
+                self._workers.append(_Worker(_start(description)))
+        except BaseException:
+            self._end()
+            raise
+
+    def __enter__(self) -> _Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def make(self, numbers: deque[int], on_samples: OnSamples) -> Iterator[Entry]:
+        for worker in self._workers:
+            self._selector.register(_pipe(worker.process.stdout), selectors.EVENT_READ, worker)
+            self._assign(worker, numbers)
+        while any(worker.shard is not None for worker in self._workers):
+            for key, _ in self._selector.select():
+                worker = key.data
+                data = os.read(key.fd, _READ)
+                if not data:
+                    raise self._died(worker)
+                worker.received += data
+                *lines, rest = bytes(worker.received).split(b"\n")
+                worker.received = bytearray(rest)
+                for message in map(json.loads, lines):
+                    if "done" in message:
+                        self._assign(worker, numbers)
+                        yield message["done"]
+                    elif "failed" in message:
+                        raise _rebuilt(message["failed"], self._name(worker.shard))
+                    else:
+                        on_samples(message["samples"], message["bytes"])
+
+    def _assign(self, worker: _Worker, numbers: deque[int]) -> None:
+        worker.shard = numbers.popleft() if numbers else None
+        if worker.shard is not None:
+            pipe = _pipe(worker.process.stdin)
+            try:
+                pipe.write(b"%d\n" % worker.shard)
+                pipe.flush()
+            except BrokenPipeError:
+                raise self._died(worker) from None
+
+    def _died(self, worker: _Worker) -> EngineError:
+        status = worker.process.wait()
+        how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        cause = " (perhaps out of memory)" if status == -signal.SIGKILL else ""
+        what = f"process {worker.process.pid} {how}{cause} while it made {self._name(worker.shard)}"
+        return EngineError(f"job: {what}; finished shards are kept, exists=resume goes on")
+
+    def _name(self, number: int | None) -> str:
+        if number is None:
+            return "nothing"
+        files = self._maker.job.shards[number].files
+        return f"shard {number}" + (f" ({files[0]})" if files else "")
+
+    def _end(self) -> None:
+        """End all workers. Whatever they were writing has no name yet, so they need no time to clean up."""
+        for worker in self._workers:
+            worker.process.kill()
+        for worker in self._workers:
+            worker.process.wait()
+            for pipe in (worker.process.stdin, worker.process.stdout):
+                try:
+                    _pipe(pipe).close()
+                except BrokenPipeError:
+                    continue
+        self._selector.close()
+
+
+def _start(description: bytes) -> subprocess.Popen[bytes]:
+    # Outside our process group: Ctrl-C reaches this process only, which then ends the workers.
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pixelmill.jobs.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)},
+        process_group=0,
+    )
+    pipe = _pipe(process.stdin)
+    try:
+        pipe.write(description + b"\n")
+        pipe.flush()
+    except BrokenPipeError:
+        pass  # it has ended already; whoever reads from it finds out how
+    return process
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise EngineError("job: a worker has no pipe")
+    return pipe
+
+
+def _rebuilt(failure: dict[str, Any], shard: str) -> PixelmillError:
+    """Rebuild the error that a worker met."""
+    found = getattr(errors, failure["kind"], None)
+    if found is DataError:
+        return DataError(failure["message"], tuple(load_event(event) for event in failure["events"]))
+    if isinstance(found, type) and issubclass(found, PixelmillError) and found is not errors.MissingDependency:
+        return found(failure["message"])
+    return EngineError(f"job: {failure['kind']} in {shard}: {failure['message']}\n{failure['traceback']}")

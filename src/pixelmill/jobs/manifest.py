@@ -1,0 +1,88 @@
+"""manifest.json: what a finished dataset consists of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from pixelmill.errors import Event
+from pixelmill.jobs.job import ShardReport
+from pixelmill.jobs.plan import Plan
+from pixelmill.jobs.shard_files import FileRecord
+from pixelmill.jobs.storage import Storage
+
+NAME = "manifest.json"
+
+Entry = dict[str, Any]
+
+
+def shard_entry(
+    number: int, *, report: ShardReport, files: Iterable[FileRecord], quarantine: Iterable[FileRecord]
+) -> Entry:
+    """Describe a finished shard, for its sidecar and for the manifest."""
+    entry: Entry = {
+        "number": number,
+        "samples": report.samples,
+        "files": [asdict(file) for file in files],
+        "errors": [event_entry(event) for event in report.errors],
+    }
+    kept = [asdict(file) for file in quarantine]
+    if kept:
+        entry["quarantine"] = kept
+    if report.details:
+        entry["details"] = dict(report.details)
+    return entry
+
+
+def event_entry(event: Event) -> Entry:
+    """Describe an event, without what is not known about it."""
+    return {name: value for name, value in asdict(event).items() if value is not None}
+
+
+def load_event(entry: Mapping[str, Any]) -> Event:
+    """Rebuild an event."""
+    return Event(**entry)
+
+
+def entry_bytes(entry: Mapping[str, Any]) -> int:
+    """Give the bytes of all files of a shard."""
+    return sum(int(file["bytes"]) for file in entry["files"])
+
+
+def manifest_text(
+    plan: Plan, *, totals: Mapping[str, int], closing: Iterable[FileRecord], entries: Iterable[Entry]
+) -> Iterator[bytes]:
+    """Write the manifest piece by piece, one line a shard, so that memory does not grow with the dataset."""
+    head: Entry = {"job": plan.hash, **plan.content, **totals, "files": [asdict(file) for file in closing]}
+    seed = plan.content["options"].get("seed")
+    if seed is not None:
+        head["seed"] = seed
+    text = json.dumps(head, indent=1, sort_keys=True)
+    yield text.removesuffix("\n}").encode() + b',\n "entries": [\n'
+    separator = b""
+    for entry in entries:
+        yield separator + json.dumps(entry, sort_keys=True).encode()
+        separator = b",\n"
+    yield b"\n ]\n}\n"
+
+
+def read_manifest(storage: Storage) -> Entry | None:
+    """Read the manifest of a dataset; None if there is none, or one of another program."""
+    return _object(storage.read(NAME), ("job", "kind", "options", "entries"))
+
+
+def read_entry(storage: Storage, name: str) -> Entry | None:
+    """Read a sidecar; None if there is none or it is damaged."""
+    return _object(storage.read(name), ("number", "samples", "files", "errors"))
+
+
+def _object(data: bytes | None, keys: tuple[str, ...]) -> Entry | None:
+    if data is None:
+        return None
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) and all(key in content for key in keys) else None

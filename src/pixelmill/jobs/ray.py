@@ -1,0 +1,77 @@
+"""Make shards as Ray tasks, on this machine or on a cluster whose nodes all see the output."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pixelmill.errors import DataError, EngineError, MissingDependency, PixelmillError
+from pixelmill.jobs.commit import OnSamples, ShardMaker
+from pixelmill.jobs.manifest import Entry, entry_bytes
+
+_RETRIES = 5  # of a task whose node or worker has died; errors of the data are not retried
+
+
+@dataclass(frozen=True)
+class RayRunner:
+    """Makes each shard in a Ray task.
+
+    Attributes:
+        address: The cluster; when left out, one that is running is used, or one is started on this machine.
+        num_gpus: GPUs that a task needs.
+    """
+
+    address: str | None = None
+    num_gpus: float = 0
+
+    def __call__(self, maker: ShardMaker, numbers: list[int], *, on_samples: OnSamples) -> Iterator[Entry]:
+        if not numbers:
+            return
+        ray = _import_ray()
+        ours = not ray.is_initialized()
+        if ours:
+            ray.init(address=self.address, log_to_driver=False, configure_logging=False)
+        description = json.dumps(maker.describe())
+        task = ray.remote(max_retries=_RETRIES, num_gpus=self.num_gpus)(make_shard)
+        waiting = [task.remote(description, number) for number in numbers]
+        try:
+            while waiting:
+                ready, waiting = ray.wait(waiting, num_returns=1)
+                entry = _result(ray, ready[0])
+                on_samples(int(entry["samples"]), entry_bytes(entry))
+                yield entry
+        finally:
+            for reference in waiting:
+                ray.cancel(reference, force=True)
+            if ours:
+                ray.shutdown()
+
+
+def make_shard(description: str, number: int) -> str:
+    """Make a shard; runs on a node of the cluster."""
+    return json.dumps(ShardMaker.rebuild(json.loads(description)).make(number))
+
+
+def _result(ray: Any, reference: Any) -> Entry:
+    try:
+        entry: Entry = json.loads(ray.get(reference))
+    except ray.exceptions.RayTaskError as error:
+        cause = getattr(error, "cause", None)
+        if isinstance(cause, DataError):
+            raise DataError(str(cause), cause.events) from None
+        if isinstance(cause, PixelmillError):
+            raise cause from None
+        raise EngineError(f"job: a Ray task failed; exists=resume goes on\n{error}") from error
+    except ray.exceptions.RayError as error:
+        raise EngineError(f"job: a Ray task was lost; exists=resume goes on\n{error}") from error
+    return entry
+
+
+def _import_ray() -> Any:
+    try:
+        return importlib.import_module("ray")
+    except ImportError as error:
+        raise MissingDependency("ray", "ray") from error

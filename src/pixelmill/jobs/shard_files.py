@@ -1,0 +1,223 @@
+"""The files of one shard while they are being written, under names that no reader sees."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from pixelmill.errors import ArgumentError, DataError, Event
+from pixelmill.jobs.storage import Storage, check_name, explained, write_all
+
+OnError = Literal["fail", "skip", "quarantine"]
+_BUFFER = 1 << 20
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """A finished file, as sidecars and the manifest list it."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+class OutputStream:
+    """A file being written from its beginning to its end, hashed on the way."""
+
+    def __init__(self, path: Path, *, shown: str) -> None:
+        self.path = path
+        self._shown = shown
+        self._hash = hashlib.sha256()
+        self._waiting = bytearray()
+        self._written = 0
+        with explained(shown):
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more can be written."""
+        return self._descriptor < 0
+
+    def tell(self) -> int:
+        """Give the number of bytes written so far."""
+        return self._written + len(self._waiting)
+
+    def write(self, data: bytes | bytearray | memoryview) -> int:
+        """Append bytes."""
+        if self.closed:
+            raise ArgumentError(f"job: {self._shown} is already closed")
+        size = memoryview(data).nbytes
+        if len(self._waiting) + size <= _BUFFER:
+            self._waiting += data
+            return size
+        self.flush()
+        self._put(memoryview(data).cast("B"))
+        return size
+
+    def flush(self) -> None:
+        """Hand everything to the operating system."""
+        if self._waiting:
+            waiting, self._waiting = self._waiting, bytearray()
+            self._put(memoryview(waiting))
+
+    def close(self) -> None:
+        """Write what is left and wait until it is on the disk."""
+        if self.closed:
+            return
+        try:
+            self.flush()
+            with explained(self._shown, written=self._written):
+                os.fsync(self._descriptor)
+        finally:
+            descriptor, self._descriptor = self._descriptor, -1
+            with explained(self._shown, written=self._written):
+                os.close(descriptor)
+
+    def abandon(self) -> None:
+        """Close without caring about the content."""
+        if not self.closed:
+            descriptor, self._descriptor = self._descriptor, -1
+            os.close(descriptor)
+
+    def record(self, name: str) -> FileRecord:
+        """Describe the finished file."""
+        return FileRecord(name, self._written, self._hash.hexdigest())
+
+    def __enter__(self) -> OutputStream:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+    def _put(self, data: memoryview) -> None:
+        with explained(self._shown, written=self._written, more=len(data)):
+            write_all(self._descriptor, data)
+        self._hash.update(data)
+        self._written += len(data)
+
+
+class ShardFiles:
+    """Give a shard's maker streams to write to, and take note of samples that it cannot use.
+
+    Attributes:
+        number: The number of the shard.
+        threads: How many processors the shard may use.
+        errors: The samples rejected so far.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        *,
+        number: int,
+        scratch: Path,
+        threads: int = 1,
+        on_error: OnError = "fail",
+        max_errors: int | None = None,
+        on_progress: Callable[[int, int], object] | None = None,
+    ) -> None:
+        self.number = number
+        self.threads = threads
+        self.errors: list[Event] = []
+        self.quarantined: dict[str, OutputStream] = {}
+        self._storage = storage
+        self._scratch = scratch
+        self._streams: dict[str, OutputStream | Path] = {}
+        self._on_error = on_error
+        self._max_errors = max_errors
+        self._on_progress = on_progress
+
+    def open(self, name: str) -> OutputStream:
+        """Open the file that will have this name, relative to the output folder. It can be written once, in order."""
+        path = self._reserve(name)
+        stream = OutputStream(path, shown=self._storage.where(name))
+        self._streams[name] = stream
+        return stream
+
+    def path(self, name: str) -> Path:
+        """Give a path for writers that want one instead of a stream. The file must be there when the shard ends."""
+        path = self._reserve(name)
+        self._streams[name] = path
+        return path
+
+    def write(self, name: str, data: bytes | bytearray | memoryview) -> None:
+        """Write a whole file."""
+        with self.open(name) as stream:
+            stream.write(data)
+
+    def reject(self, event: Event, raw: bytes | None = None, *, extension: str = "bin") -> None:
+        """Leave out a sample, as the job's policy says: stop, go on, or keep its bytes aside and go on."""
+        if self._on_error == "fail":
+            message = f"{event}\n  on_error=skip leaves such samples out and lists them, quarantine keeps their bytes"
+            raise DataError(message, (event,))
+        if self._on_error == "quarantine" and raw is not None:
+            name = f"shard-{self.number:05d}-{len(self.errors):06d}.{extension.lstrip('.') or 'bin'}"
+            stream = OutputStream(self._scratch / f"quarantine-{len(self.errors)}", shown=name)
+            with stream:
+                stream.write(raw)
+            self.quarantined[name] = stream
+            event = replace(event, message=f"{event.message} [kept as {name}]")
+        self.errors.append(event)
+        if self._max_errors is not None and len(self.errors) > self._max_errors:
+            raise DataError(too_many(self._max_errors, self.errors), tuple(self.errors))
+
+    def progress(self, samples: int, size: int = 0) -> None:
+        """Say that so many more samples, of so many bytes, are done."""
+        if self._on_progress is not None:
+            self._on_progress(samples, size)
+
+    def finish(self) -> dict[str, tuple[Path, FileRecord]]:
+        """Bring every file to the disk; give its temporary path and what it is."""
+        finished = {}
+        for number, (name, stream) in enumerate(self._streams.items()):
+            path = self._scratch / str(number)
+            if isinstance(stream, OutputStream):
+                stream.close()
+                finished[name] = path, stream.record(name)
+            else:
+                finished[name] = path, _hash_file(path, name, self._storage.where(name))
+        return finished
+
+    def quarantine_files(self) -> dict[str, tuple[Path, FileRecord]]:
+        """Give the same for the bytes of rejected samples."""
+        return {name: (stream.path, stream.record(name)) for name, stream in self.quarantined.items()}
+
+    def abandon(self) -> None:
+        """Close all files and leave them to be removed."""
+        for stream in self._streams.values():
+            if isinstance(stream, OutputStream):
+                stream.abandon()
+
+    def _reserve(self, name: str) -> Path:
+        if check_name(name) in self._streams:
+            raise ArgumentError(f"job: shard {self.number} opens {name} twice")
+        return self._scratch / str(len(self._streams))
+
+
+def too_many(limit: int, errors: list[Event] | tuple[Event, ...] | list[dict[str, Any]]) -> str:
+    """Say that a job met more bad samples than it may."""
+    last = errors[-1] if errors else ""
+    shown = last.get("message", "") if isinstance(last, dict) else str(last)
+    return f"job: more than {limit} samples cannot be used (max_errors={limit}); the last: {shown}"
+
+
+def _hash_file(path: Path, name: str, shown: str) -> FileRecord:
+    digest, size = hashlib.sha256(), 0
+    with explained(shown):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            while chunk := os.read(descriptor, _CHUNK):
+                digest.update(chunk)
+                size += len(chunk)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    return FileRecord(name, size, digest.hexdigest())

@@ -1,0 +1,99 @@
+"""How far the job in a folder has come."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from pixelmill.errors import ArgumentError
+from pixelmill.jobs.folder import STATE
+from pixelmill.jobs.manifest import Entry, entry_bytes, read_entry, read_manifest
+from pixelmill.jobs.storage import Storage, open_storage
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """The state of a job.
+
+    Attributes:
+        output: Folder or URL of the dataset.
+        job: Hash of the plan.
+        kind: What sort of job it is.
+        complete: Whether it is finished.
+        shards: Number of all shards.
+        done: Number of finished shards.
+        missing: Numbers of shards that are still to be made.
+        samples: Samples of the finished shards.
+        bytes: Bytes of the finished shards.
+        errors: Samples left out of them, as the manifest lists them.
+        owners: Who holds a lock: process and host. A process that was killed is still listed.
+    """
+
+    output: str
+    job: str
+    kind: str
+    complete: bool
+    shards: int
+    done: int
+    missing: tuple[int, ...]
+    samples: int
+    bytes: int
+    errors: tuple[dict[str, Any], ...]
+    owners: tuple[str, ...]
+
+
+def job_status(output: str | os.PathLike[str]) -> list[JobStatus]:
+    """Look at all jobs in a folder: the finished one, and those that are not."""
+    storage = open_storage(output)
+    found = [status for name in storage.names("") if name.startswith(STATE) if (status := _unfinished(storage, name))]
+    finished = read_manifest(storage)
+    if finished is not None:
+        found = [status for status in found if status.job != finished["job"]]
+        found.insert(0, _status(storage, finished, finished["entries"], complete=True, owners=()))
+    if not found:
+        raise ArgumentError(f"job: {storage.root} holds no job: there is neither a manifest nor a folder {STATE}")
+    return found
+
+
+def _unfinished(storage: Storage, state: str) -> JobStatus | None:
+    try:
+        plan = json.loads(storage.read(f"{state}/plan.json") or b"null")
+    except ValueError:
+        return None
+    if not isinstance(plan, dict) or not isinstance(plan.get("plan"), dict):
+        return None
+    names = storage.names(state)
+    entries = [read_entry(storage, f"{state}/{name}") for name in names if name.startswith("shard-")]
+    owners = [_owner(storage, f"{state}/{name}") for name in names if name.startswith("lock-")]
+    content = {**plan["plan"], "job": plan["job"]}
+    return _status(storage, content, [entry for entry in entries if entry], complete=False, owners=tuple(owners))
+
+
+def _status(
+    storage: Storage, content: Entry, entries: list[Entry], *, complete: bool, owners: tuple[str, ...]
+) -> JobStatus:
+    shards = int(content["shards"])
+    there = {int(entry["number"]) for entry in entries}
+    return JobStatus(
+        output=storage.root,
+        job=content["job"],
+        kind=content["kind"],
+        complete=complete,
+        shards=shards,
+        done=len(there),
+        missing=tuple(number for number in range(shards) if number not in there),
+        samples=sum(int(entry["samples"]) for entry in entries),
+        bytes=sum(entry_bytes(entry) for entry in entries),
+        errors=tuple(event for entry in entries for event in entry["errors"]),
+        owners=owners,
+    )
+
+
+def _owner(storage: Storage, name: str) -> str:
+    try:
+        owner = json.loads(storage.read(name) or b"{}")
+        return f"process {owner['pid']} on {owner['host']}"
+    except (ValueError, KeyError, TypeError):
+        return storage.where(name)

@@ -1,0 +1,384 @@
+"""Where a job writes: a folder of this machine, or a prefix of an object store through fsspec."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import importlib
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from pixelmill.errors import ArgumentError, MissingDependency, OutputError
+
+_URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
+
+
+class Storage(Protocol):
+    """A tree of files below one root. Names are relative, with `/` between folders."""
+
+    root: str
+
+    def read(self, name: str) -> bytes | None:
+        """Read a small file; None if there is none."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put a small file in place, whole or not at all."""
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Do the same unless there is such a file; say whether it was done."""
+
+    def size(self, name: str) -> int | None:
+        """Give the size of a file; None if there is none."""
+
+    def stamp(self, name: str) -> str | None:
+        """Give something that changes whenever `touch` is called; None if there is no such file."""
+
+    def touch(self, name: str, data: bytes) -> None:
+        """Show that the owner of a file with this content is alive."""
+
+    def names(self, folder: str) -> list[str]:
+        """List the files and folders in a folder, without the folder's name."""
+
+    def remove(self, name: str) -> None:
+        """Remove a file if it is there, and then the folders that are empty without it."""
+
+    def remove_tree(self, folder: str) -> None:
+        """Remove a folder and everything in it."""
+
+    def adopt(self, path: Path, name: str) -> None:
+        """Give a finished file of the scratch folder its final name."""
+
+    def sync(self, names: Iterable[str]) -> None:
+        """Make the final names of these files survive a loss of power."""
+
+    def scratch(self, folder: str) -> Path:
+        """Make a folder of this machine for files that are being written."""
+
+    def where(self, name: str) -> str:
+        """Give the name in full, for messages."""
+
+    def alone(self, folder: str) -> AbstractContextManager[None]:
+        """Keep other processes of this machine out of a folder for a moment; the folder is made when missing."""
+
+
+def open_storage(root: str | os.PathLike[str]) -> Storage:
+    """Open the tree below a path or a URL such as ``s3://bucket/prefix``."""
+    text = os.fspath(root)
+    return RemoteStorage(text) if _URL.match(text) else LocalStorage(text)
+
+
+def check_name(name: str) -> str:
+    """Refuse names that lead out of the tree."""
+    parts = name.split("/")
+    if not name or "\0" in name or any(part in ("", ".", "..") for part in parts):
+        raise ArgumentError(f"job: {name!r} is not a name below the output folder")
+    return name
+
+
+@contextmanager
+def explained(path: str, *, written: int = 0, more: int = 0) -> Iterator[None]:
+    """Turn errors of the operating system into ones that name the file and the bytes."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        failure = OutputError(_explanation(error, path, written, more))
+        failure.errno = error.errno
+        raise failure from error
+
+
+def _explanation(error: OSError, path: str, written: int, more: int) -> str:
+    what = os.strerror(error.errno) if error.errno else str(error)
+    sizes = f" after {written} bytes, {more} more to write" if more else ""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    hint = "; finished shards are kept: make room, then go on with exists=resume" if full else ""
+    return f"cannot write {path}: {what}{sizes}{hint}"
+
+
+class LocalStorage:
+    """A folder of this machine."""
+
+    def __init__(self, root: str) -> None:
+        self.root = str(Path(root).absolute())
+        self._folder = Path(self.root)
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            return self._path(name).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def write(self, name: str, data: bytes) -> None:
+        path = self._path(name)
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+        with explained(str(path), more=len(data)):
+            make_folders(path.parent)
+            try:
+                write_file(temporary, data)
+                temporary.replace(path)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+            sync_folder(path.parent)
+
+    def create(self, name: str, data: bytes) -> bool:
+        path = self._path(name)
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+        with explained(str(path), more=len(data)):
+            make_folders(path.parent)
+            try:
+                write_file(temporary, data)
+                # A link appears with its content and fails where something is; a new file would be empty first.
+                os.link(temporary, path)
+            except FileExistsError:
+                return False
+            finally:
+                temporary.unlink(missing_ok=True)
+            sync_folder(path.parent)
+        return True
+
+    def size(self, name: str) -> int | None:
+        try:
+            return self._path(name).stat().st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def stamp(self, name: str) -> str | None:
+        try:
+            with self._path(name).open("rb") as file:  # opening makes network file systems look again
+                return str(os.fstat(file.fileno()).st_mtime_ns)
+        except FileNotFoundError:
+            return None
+
+    def touch(self, name: str, data: bytes) -> None:
+        with suppress(OSError):
+            os.utime(self._path(name))
+
+    def names(self, folder: str) -> list[str]:
+        try:
+            return sorted(path.name for path in (self._path(folder) if folder else self._folder).iterdir())
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def remove(self, name: str) -> None:
+        path = self._path(name)
+        path.unlink(missing_ok=True)
+        for folder in path.parents:
+            if folder == self._folder:
+                break
+            try:
+                folder.rmdir()
+            except OSError:
+                break
+
+    def remove_tree(self, folder: str) -> None:
+        for _ in range(3):  # a process that was just killed may still have put a file there
+            shutil.rmtree(self._path(folder), ignore_errors=True)
+            if not self._path(folder).exists():
+                return
+
+    def adopt(self, path: Path, name: str) -> None:
+        target = self._path(name)
+        with explained(str(target)):
+            make_folders(target.parent)
+            try:
+                path.replace(target)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                _move_across(path, target)
+
+    def sync(self, names: Iterable[str]) -> None:
+        for folder in sorted({self._path(name).parent for name in names}):
+            with explained(str(folder)):
+                sync_folder(folder)
+
+    def scratch(self, folder: str) -> Path:
+        path = self._path(folder)
+        with explained(str(path)):
+            make_folders(path)
+        return path
+
+    def where(self, name: str) -> str:
+        return str(self._path(name))
+
+    @contextmanager
+    def alone(self, folder: str) -> Iterator[None]:
+        path = self._path(folder)
+        while True:
+            with explained(str(path)):
+                make_folders(path)
+            try:
+                descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                continue  # another process has just removed it
+            try:
+                with suppress(OSError):  # network file systems may not lock folders
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if _same_folder(descriptor, path):
+                    yield
+                    return
+            finally:
+                os.close(descriptor)
+
+    def _path(self, name: str) -> Path:
+        return self._folder / check_name(name)
+
+
+class RemoteStorage:
+    """A prefix of an object store. An object appears whole when its upload ends, so nothing is ever renamed."""
+
+    def __init__(self, root: str) -> None:
+        try:
+            fsspec = importlib.import_module("fsspec")
+        except ImportError as error:
+            raise MissingDependency("fsspec", "remote") from error
+        self.root = root.rstrip("/")
+        self._files: Any
+        self._files, self._prefix = fsspec.core.url_to_fs(self.root, use_listings_cache=False)
+        self._scratch: list[tempfile.TemporaryDirectory[str]] = []
+        self._beat = 0
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            data: bytes = self._files.cat_file(self._key(name))
+        except FileNotFoundError:
+            return None
+        return data
+
+    def write(self, name: str, data: bytes) -> None:
+        with explained(self.where(name), more=len(data)):
+            self._files.pipe_file(self._key(name), data)
+
+    def create(self, name: str, data: bytes) -> bool:
+        if self.read(name) is not None:
+            return False
+        self.write(name, data)
+        return self.read(name) == data
+
+    def size(self, name: str) -> int | None:
+        try:
+            return int(self._files.info(self._key(name))["size"])
+        except FileNotFoundError:
+            return None
+
+    def stamp(self, name: str) -> str | None:
+        data = self.read(name)
+        return None if data is None else data.hex()
+
+    def touch(self, name: str, data: bytes) -> None:
+        self._beat += 1
+        with suppress(OSError):
+            self._files.pipe_file(self._key(name), data.rstrip() + b" " * (self._beat % 2))
+
+    def names(self, folder: str) -> list[str]:
+        key = self._key(folder) if folder else self._prefix
+        try:
+            found = self._files.ls(key, detail=False)
+        except FileNotFoundError:
+            return []
+        return sorted(str(name).rstrip("/").rsplit("/", 1)[-1] for name in found if str(name).rstrip("/") != key)
+
+    def remove(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            self._files.rm_file(self._key(name))
+
+    def remove_tree(self, folder: str) -> None:
+        with suppress(FileNotFoundError):
+            self._files.rm(self._key(folder), recursive=True)
+
+    def adopt(self, path: Path, name: str) -> None:
+        size = path.stat().st_size
+        with explained(self.where(name), more=size):
+            self._files.put_file(str(path), self._key(name))
+            arrived = self.size(name)
+        if arrived != size:
+            raise OutputError(f"cannot write {self.where(name)}: {size} bytes were sent, {arrived} arrived; try again")
+        path.unlink()
+
+    def sync(self, names: Iterable[str]) -> None:
+        """Do nothing: an upload that has been answered is there to stay."""
+
+    def scratch(self, folder: str) -> Path:
+        del folder
+        self._scratch.append(tempfile.TemporaryDirectory(prefix="pixelmill-"))
+        return Path(self._scratch[-1].name)
+
+    def where(self, name: str) -> str:
+        return f"{self.root}/{name}"
+
+    def alone(self, folder: str) -> AbstractContextManager[None]:
+        del folder
+        return nullcontext()
+
+    def _key(self, name: str) -> str:
+        return f"{self._prefix}/{check_name(name)}"
+
+
+def _move_across(path: Path, target: Path) -> None:
+    """Move a file to another file system, where it gets its name when it is complete."""
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with path.open("rb") as source, temporary.open("xb") as copy:
+            shutil.copyfileobj(source, copy, 1 << 20)
+            copy.flush()
+            os.fsync(copy.fileno())
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    path.unlink()
+
+
+def _same_folder(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def make_folders(folder: Path) -> None:
+    """Make a folder and those above it, each entered durably in the one above."""
+    if folder.is_dir():
+        return
+    make_folders(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync_folder(folder.parent)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a new file and wait until it is on the disk."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        write_all(descriptor, data)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_all(descriptor: int, data: bytes | bytearray | memoryview) -> None:
+    """Write all bytes, also where the system takes only a part at a time."""
+    view = memoryview(data)
+    while len(view):
+        view = view[os.write(descriptor, view) :]
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Some network file systems cannot do this for folders, and need not.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
+            raise
+    finally:
+        os.close(descriptor)
