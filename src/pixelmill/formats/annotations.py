@@ -1,0 +1,138 @@
+"""What a container cannot say about a sample, as one JSON object beside it.
+
+Only the facts that differ from what the container itself says are in the object, so a plain classification dataset
+needs none.
+
+    {"path": "cat/0001.jpg", "key": "photos/1", "labels": [3, 5], "class": "cat",
+     "boxes": [[0.1, 0.2, 0.5, 0.6]], "box_labels": [7], "extra": {"image/year": {"int64": [2019]}}}
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pixelmill.errors import DataError, PixelmillError
+from pixelmill.formats.example import Feature, bytes_feature, float_feature, int64_feature
+from pixelmill.formats.sample import Boxes, Sample
+
+MAX_ROW_BYTES = 1 << 28
+_NUMBERS = (int, float)
+
+
+def difference(sample: Sample, *, implied: Sample, mask: bool = False) -> dict[str, Any]:
+    """List what `sample` says beyond `implied`, which is what the container gives without help.
+
+    Args:
+        sample: The sample as it is.
+        implied: The same as a reader of the container alone would see it; image and mask are not compared.
+        mask: True puts the mask into the row.
+    """
+    row: dict[str, Any] = {}
+    for name, key in (("key", "key"), ("extension", "extension"), ("class", "class_name")):
+        if getattr(sample, key) != getattr(implied, key):
+            row[name] = getattr(sample, key)
+    if sample.labels != implied.labels:
+        row["labels"] = list(sample.labels)
+    if sample.boxes != implied.boxes:
+        row["boxes"] = None if sample.boxes is None else sample.boxes.ltrb.astype(float).tolist()
+        row["box_labels"] = [] if sample.boxes is None else sample.boxes.labels.tolist()
+    if sample.extra:
+        row["extra"] = {name: _feature_to_json(feature) for name, feature in sorted(sample.extra.items())}
+    if mask and sample.mask is not None:
+        row["mask"] = base64.b64encode(sample.mask).decode("ascii")
+    return row
+
+
+def encode_row(row: Mapping[str, Any]) -> bytes:
+    """Write a row as one line of JSON in ASCII; names that are not UTF-8 survive as escapes."""
+    return json.dumps(row, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def decode_row(line: bytes | str, *, where: str) -> dict[str, Any]:
+    """Read a row; `where` names file and line in the error."""
+    if len(line) > MAX_ROW_BYTES:
+        raise DataError(f"annotations: {where} has {len(line)} bytes, more than {MAX_ROW_BYTES}")
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"annotations: {where} is not JSON: {error}") from None
+    if not isinstance(row, dict):
+        raise DataError(f"annotations: {where} is not a JSON object but {type(row).__name__}")
+    return row
+
+
+def apply(row: Mapping[str, Any], *, implied: Sample, where: str) -> Sample:
+    """Give the sample that the container and its row describe together; `where` names the row in errors."""
+    changes: dict[str, Any] = {}
+    try:
+        if "key" in row:
+            changes["key"] = _text(row["key"])
+        if "extension" in row:
+            changes["extension"] = _text(row["extension"])
+        if "class" in row:
+            changes["class_name"] = None if row["class"] is None else _text(row["class"])
+        if "labels" in row:
+            changes["labels"] = tuple(_number(label) for label in row["labels"])
+        if "boxes" in row:
+            changes["boxes"] = _boxes(row["boxes"], row.get("box_labels"))
+        if "extra" in row:
+            changes["extra"] = {_text(name): _feature_from_json(value) for name, value in row["extra"].items()}
+        if row.get("mask") is not None and implied.mask is None:
+            changes["mask"] = base64.b64decode(_text(row["mask"]), validate=True)
+        return dataclasses.replace(implied, **changes) if changes else implied
+    except (TypeError, ValueError, AttributeError, KeyError, OverflowError, binascii.Error, PixelmillError) as error:
+        raise DataError(f"annotations: {where} cannot be used: {error}") from None
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"text expected, got {value!r:.60}")
+    return value
+
+
+def _number(value: object) -> int | float:
+    if not isinstance(value, _NUMBERS):
+        raise TypeError(f"number expected, got {value!r:.60}")
+    return value
+
+
+def _boxes(ltrb: Any, labels: Any) -> Boxes | None:
+    if ltrb is None:
+        return None
+    rows = [[float(_number(value)) for value in row] for row in ltrb]
+    if any(len(row) != 4 for row in rows):
+        raise ValueError("a box has four numbers: left, top, right, bottom")
+    numbers = [0] * len(rows) if labels is None else [int(_number(label)) for label in labels]
+    return Boxes(np.array(rows, np.float32).reshape(-1, 4), np.array(numbers, np.int64))
+
+
+def _feature_to_json(feature: Feature) -> dict[str, list[Any]]:
+    if feature.kind == "bytes":
+        return {"bytes": [base64.b64encode(value).decode("ascii") for value in feature.values]}
+    if feature.kind == "float":
+        # Bit patterns keep NaN and infinity, which JSON has no numbers for.
+        values = np.asarray(feature.values, np.float32)
+        if np.isfinite(values).all():
+            return {"float": values.astype(float).tolist()}
+        return {"float_bits": values.view(np.uint32).tolist()}
+    return {"int64": np.asarray(feature.values, np.int64).tolist()}
+
+
+def _feature_from_json(value: Mapping[str, Any]) -> Feature:
+    ((kind, values),) = value.items()
+    if kind == "bytes":
+        return bytes_feature(*(base64.b64decode(_text(item), validate=True) for item in values))
+    if kind == "float":
+        return float_feature(*(float(_number(item)) for item in values))
+    if kind == "float_bits":
+        return float_feature(*np.array([int(item) for item in values], np.uint32).view(np.float32))
+    if kind == "int64":
+        return int64_feature(*(int(item) for item in values))
+    raise ValueError(f"a feature is bytes, float or int64, not {kind!r}")

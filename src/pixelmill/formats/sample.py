@@ -1,0 +1,167 @@
+"""One sample of a dataset as all containers share it: the encoded image, and what belongs to it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pixelmill.errors import ArgumentError
+
+Array = np.ndarray[Any, Any]
+Label = int | float
+
+# Every whole number up to this one is a float32, so that a container of float32 labels gives it back unchanged.
+_LARGEST_EXACT = 1 << 24
+_INT64 = 1 << 63
+
+_SIGNATURES = (
+    (b"\xff\xd8\xff", "jpg"),
+    (b"\x89PNG\r\n\x1a\n", "png"),
+    (b"BM", "bmp"),
+    (b"GIF87a", "gif"),
+    (b"GIF89a", "gif"),
+    (b"II*\0", "tif"),
+    (b"MM\0*", "tif"),
+    (b"\x93NUMPY", "npy"),
+    (b"\0\0\0\x0cjP  \r\n\x87\n", "jp2"),
+)
+IMAGE_EXTENSIONS = frozenset("jpg jpeg png bmp tif tiff pnm ppm pgm pbm jp2 webp gif npy".split())  # noqa: SIM905
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Rectangles in an image.
+
+    Attributes:
+        ltrb: Left, top, right, bottom of each as shares of the width and height, float32 of shape (n, 4).
+        labels: The class of each, int64 of shape (n,).
+    """
+
+    ltrb: Array
+    labels: Array
+
+    def __post_init__(self) -> None:
+        ltrb = np.asarray(self.ltrb, np.float32).reshape(-1, 4)
+        labels = np.asarray(self.labels, np.int64).reshape(-1)
+        if len(ltrb) != len(labels):
+            raise ArgumentError(f"boxes: {len(ltrb)} rectangles with {len(labels)} labels")
+        if not np.isfinite(ltrb).all():
+            raise ArgumentError("boxes: a coordinate is not a finite number")
+        object.__setattr__(self, "ltrb", ltrb)
+        object.__setattr__(self, "labels", labels)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Boxes):
+            return NotImplemented
+        return np.array_equal(self.ltrb, other.ltrb) and np.array_equal(self.labels, other.labels)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """An encoded image and what is known about it.
+
+    Labels are numbers as every container can hold them: whole numbers are ints, others are rounded to float32.
+
+    Attributes:
+        key: The name of the sample, with `/` between folders, without the ending of a file.
+        image: The encoded image: the bytes of a JPEG, PNG, … or npy file.
+        extension: The ending of the file name as it was written, without the dot.
+        labels: The classes or target values, as many as there are.
+        class_name: The name of the class, where there is one.
+        boxes: Rectangles in the image; None where the dataset has none.
+        mask: The encoded mask: the bytes of a PNG or npy file.
+        extra: TFRecord features that have no other place here, by their keys.
+    """
+
+    key: str
+    image: bytes
+    extension: str = "jpg"
+    labels: tuple[Label, ...] = ()
+    class_name: str | None = None
+    boxes: Boxes | None = None
+    mask: bytes | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", exact_labels(self.labels))
+        object.__setattr__(self, "class_name", self.class_name or None)
+        object.__setattr__(self, "mask", self.mask or None)
+
+    @property
+    def name(self) -> str:
+        """The file name that the key and the extension make."""
+        return join_name(self.key, self.extension)
+
+    def size(self) -> int:
+        """Count the encoded bytes of image and mask."""
+        return len(self.image) + len(self.mask or b"")
+
+
+def exact_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Bring labels into the form that survives every container: ints, and floats that are float32."""
+    return tuple(_exact(label) for label in labels)
+
+
+def _exact(label: Label) -> Label:
+    if isinstance(label, (bool, np.bool_)):
+        return int(label)
+    if isinstance(label, (int, np.integer)):
+        if not -_INT64 <= label < _INT64:
+            raise ArgumentError(f"labels: {label} does not fit into 64 bits")
+        return int(label)
+    with np.errstate(over="ignore"):
+        value = float(np.float32(label))
+    if not math.isfinite(value):
+        raise ArgumentError(f"labels: {label} is not a finite number")
+    return int(value) if value.is_integer() and abs(value) <= _LARGEST_EXACT else value
+
+
+def parse_label(text: str) -> Label:
+    """Read a label from text; ValueError where it is not a finite number."""
+    try:
+        value: Label = int(text) if len(text) <= 20 else float(text)
+    except ValueError:
+        value = float(text)
+    if not math.isfinite(value) or "_" in text:
+        raise ValueError(text)
+    return _exact(value)
+
+
+def format_label(label: Label) -> str:
+    """Write a label so that `parse_label` gives the same number."""
+    return str(label) if isinstance(label, int) else str(np.float32(label))
+
+
+def join_name(key: str, extension: str) -> str:
+    """Put a key and an extension together."""
+    return f"{key}.{extension}" if extension else key
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """Take a file name apart into key and extension, at the last dot of its last part."""
+    folder, slash, last = name.rpartition("/")
+    stem, dot, extension = last.rpartition(".")
+    if not dot or not stem:
+        return name, ""
+    return f"{folder}{slash}{stem}", extension
+
+
+def image_type(data: bytes) -> str | None:
+    """Recognise an encoded image by its first bytes and give the usual extension; None for anything else."""
+    for signature, extension in _SIGNATURES:
+        if data.startswith(signature):
+            return extension
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "webp"
+    if len(data) > 2 and data[:1] == b"P" and data[1:2] in b"123456" and data[2:3].isspace():
+        return "ppm"
+    return None

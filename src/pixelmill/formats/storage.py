@@ -1,0 +1,140 @@
+"""Files on this machine and, through fsspec, elsewhere: listing them and reading their bytes."""
+
+# ruff: noqa: PTH118, PTH202 - pathlib would rewrite the paths, which are to stay as they were given
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pixelmill.errors import DataError
+
+MAX_FILE_BYTES = 1 << 30
+_MAX_DEPTH = 64
+
+
+@dataclass(frozen=True)
+class FileStat:
+    """Size and time of the last change (nanoseconds; 0 where it is not known) of a file."""
+
+    size: int
+    modified: int
+
+
+def is_remote(path: str) -> bool:
+    """Tell whether a path is an address for fsspec."""
+    return "://" in path
+
+
+def join(folder: str, name: str) -> str:
+    """Put a name behind a folder or an address."""
+    return f"{folder.rstrip('/')}/{name}" if is_remote(folder) else os.path.join(folder, name)
+
+
+def is_folder(path: str) -> bool:
+    """Tell whether there is a folder."""
+    if is_remote(path):
+        from pixelmill.formats import remote
+
+        return remote.is_folder(path)
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def stat(path: str) -> FileStat:
+    """Give size and time of a file."""
+    if is_remote(path):
+        from pixelmill.formats import remote
+
+        return remote.stat(path)
+    found = os.stat(path)  # noqa: PTH116
+    return FileStat(found.st_size, found.st_mtime_ns)
+
+
+def list_folder(path: str) -> tuple[list[str], list[str]]:
+    """Give the names of the folders and of the files in a folder, hidden ones left out, sorted by their bytes."""
+    if is_remote(path):
+        from pixelmill.formats import remote
+
+        return remote.list_folder(path)
+    folders, files = [], []
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if not entry.name.startswith("."):
+                (folders if entry.is_dir() else files).append(entry.name)
+    return sorted(folders, key=os.fsencode), sorted(files, key=os.fsencode)
+
+
+def walk(root: str, *, below: str = "") -> Iterator[tuple[str, list[str]]]:
+    """Give each folder below `root`, `root` first, relative and with `/`, with the names of its files."""
+    seen: set[tuple[int, int]] = set()
+
+    def visit(folder: str, depth: int) -> Iterator[tuple[str, list[str]]]:
+        path = join(root, folder) if folder else root
+        if not is_remote(path):
+            found = os.stat(path)  # noqa: PTH116
+            if (found.st_dev, found.st_ino) in seen or depth > _MAX_DEPTH:
+                return  # a link back to a folder above
+            seen.add((found.st_dev, found.st_ino))
+        folders, files = list_folder(path)
+        yield folder, files
+        for name in folders:
+            yield from visit(f"{folder}/{name}" if folder else name, depth + 1)
+
+    yield from visit(below, 0)
+
+
+def matching(pattern: str) -> list[str]:
+    """Give the files that a pattern with `*` names, sorted; the path itself where it has none."""
+    if not glob.has_magic(pattern):
+        return [pattern]
+    if is_remote(pattern):
+        from pixelmill.formats import remote
+
+        return remote.matching(pattern)
+    return sorted(glob.glob(pattern), key=os.fsencode)  # noqa: PTH207
+
+
+def local_path(path: str) -> str:
+    """Give a file on this machine with the content of `path`; an address is fetched into the cache."""
+    if not is_remote(path):
+        return path
+    from pixelmill.formats import remote
+
+    return remote.fetch(path)
+
+
+def read_start(path: str, length: int) -> bytes:
+    """Read up to `length` bytes at the start of a file."""
+    if is_remote(path):
+        from pixelmill.formats import remote
+
+        return remote.read(path, 0, length)
+    with open(path, "rb") as stream:  # noqa: PTH123
+        return stream.read(length)
+
+
+def read_file(path: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
+    """Read a whole file; DataError if it is larger than `limit`."""
+    if is_remote(path):
+        from pixelmill.formats import remote
+
+        size = remote.stat(path).size
+        if size <= limit:
+            return remote.read(path, 0, size)
+    else:
+        with open(path, "rb") as stream:  # noqa: PTH123
+            size = os.fstat(stream.fileno()).st_size
+            if size <= limit:
+                return stream.read()
+    raise DataError(f"{path} has {size} bytes, more than the limit of {limit}")
+
+
+def read_range(path: str, offset: int, length: int) -> bytes:
+    """Read bytes from the middle of a file on this machine; fewer come back where the file ends."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        available = os.fstat(descriptor).st_size - offset
+        return os.pread(descriptor, max(0, min(length, available)), offset)
+    finally:
+        os.close(descriptor)
