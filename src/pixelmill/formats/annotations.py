@@ -44,7 +44,7 @@ def difference(sample: Sample, *, implied: Sample, mask: bool = False) -> dict[s
         row["boxes"] = None if sample.boxes is None else sample.boxes.ltrb.astype(float).tolist()
         row["box_labels"] = [] if sample.boxes is None else sample.boxes.labels.tolist()
     if sample.extra:
-        row["extra"] = {name: _feature_to_json(feature) for name, feature in sorted(sample.extra.items())}
+        row["extra"] = {name: feature_to_json(feature) for name, feature in sorted(sample.extra.items())}
     if mask and sample.mask is not None:
         row["mask"] = base64.b64encode(sample.mask).decode("ascii")
     return row
@@ -113,7 +113,8 @@ def _boxes(ltrb: Any, labels: Any) -> Boxes | None:
     return Boxes(np.array(rows, np.float32).reshape(-1, 4), np.array(numbers, np.int64))
 
 
-def _feature_to_json(feature: Feature) -> dict[str, list[Any]]:
+def feature_to_json(feature: Feature) -> dict[str, list[Any]]:
+    """Write a feature as its kind and its values; bytes become base64."""
     if feature.kind == "bytes":
         return {"bytes": [base64.b64encode(value).decode("ascii") for value in feature.values]}
     if feature.kind == "float":
@@ -122,7 +123,7 @@ def _feature_to_json(feature: Feature) -> dict[str, list[Any]]:
         if np.isfinite(values).all():
             return {"float": values.astype(float).tolist()}
         return {"float_bits": values.view(np.uint32).tolist()}
-    return {"int64": np.asarray(feature.values, np.int64).tolist()}
+    return {feature.kind or "none": [int(value) for value in feature.values]}
 
 
 def _feature_from_json(value: Mapping[str, Any]) -> Feature:
@@ -130,9 +131,11 @@ def _feature_from_json(value: Mapping[str, Any]) -> Feature:
     if kind == "bytes":
         return bytes_feature(*(base64.b64decode(_text(item), validate=True) for item in values))
     if kind == "float":
-        return float_feature(*(float(_number(item)) for item in values))
+        return float_feature([float(_number(item)) for item in values])
     if kind == "float_bits":
-        return float_feature(*np.array([int(item) for item in values], np.uint32).view(np.float32))
+        return float_feature(np.array([int(item) for item in values], np.uint32).view(np.float32))
     if kind == "int64":
-        return int64_feature(*(int(item) for item in values))
+        return int64_feature(np.array([int(item) for item in values], np.int64))
+    if kind == "none":
+        return Feature(None, [])
     raise ValueError(f"a feature is bytes, float or int64, not {kind!r}")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pixelmill.errors import ArgumentError
+from pixelmill.formats.example import Feature
 
 Array = np.ndarray[Any, Any]
 Label = int | float
@@ -89,7 +90,7 @@ class Sample:
     class_name: str | None = None
     boxes: Boxes | None = None
     mask: bytes | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Feature] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", exact_labels(self.labels))

@@ -1,0 +1,69 @@
+"""What datasets of record files share: several files, one index over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats import storage
+from pixelmill.formats.dataset import Output
+from pixelmill.formats.faults import RecordFault, Scan
+from pixelmill.formats.index import Index
+
+
+def scan_all(names: Sequence[str], scan: Callable[[str], Scan]) -> Scan:
+    """Scan record files one after the other; what is at an address is fetched first."""
+    paths = [storage.local_path(name) for name in names]
+    scans = [scan(path) for path in paths]
+    faults: list[RecordFault] = []
+    for found in scans:
+        wrong = [fault for fault in found.faults if fault.kind == "wrong_format" and not len(found.index)]
+        if wrong:
+            raise DataError(str(wrong[0]), (wrong[0].event(0),))
+        faults += found.faults
+    counts = [len(found.index.offsets) for found in scans]
+    index = Index(
+        paths,
+        np.repeat(np.arange(len(paths), dtype=np.int64), counts),
+        np.concatenate([found.index.offsets for found in scans]),
+        np.concatenate([found.index.lengths for found in scans]),
+        names=list(names),
+    )
+    return Scan(index, tuple(faults))
+
+
+def numbers_within(index: Index) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Give the number of each record within its own file."""
+    firsts = np.searchsorted(index.files, np.arange(len(index.paths)))
+    return np.arange(len(index.files), dtype=np.int64) - firsts[index.files]
+
+
+def check_sources(names: Sequence[str], *, format: str) -> list[str]:
+    """Refuse an empty list of files."""
+    if not names:
+        raise ArgumentError(f"{format}: no file to read")
+    return list(names)
+
+
+def stem(path: str) -> str:
+    """Give the name of a file without folders and ending."""
+    return PurePosixPath(path).name.partition(".")[0]
+
+
+class Stream:
+    """An output that also takes many pieces at once, as the writers of records expect."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+
+    def write(self, data: bytes) -> int:
+        """Append bytes."""
+        return self._output.write(data)
+
+    def writelines(self, pieces: Sequence[bytes]) -> None:
+        """Append bytes in pieces."""
+        for piece in pieces:
+            self._output.write(piece)
