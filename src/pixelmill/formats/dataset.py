@@ -86,7 +86,10 @@ class Dataset(ABC):
 
     def locate(self, number: int) -> tuple[str, int | None]:
         """Give the file of a sample and the byte where it starts, None for a whole file."""
-        return self.index.locate(number)
+        path, offset = self.index.locate(number)
+        if self.index.names:
+            path = self.index.names[int(self.index.files[number]) if len(self.index.files) else number]
+        return path, offset
 
     def event(self, number: int, kind: str, message: str) -> Event:
         """Describe what is wrong with a sample."""
@@ -109,7 +112,7 @@ class Output(Protocol):
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> object: ...
+    ) -> None: ...
 
 
 class ShardWriter(ABC):

@@ -32,17 +32,24 @@ class UniqueNames:
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
-    def take(self, wish: str, *, number: int, is_allowed: Callable[[str], bool] = is_plain) -> str:
-        """Give `wish` if it is a plain name that nobody has, else a name made from the number of the sample."""
-        if is_allowed(wish) and self._claim(wish):
+    def take(self, wish: str, *, number: int, ending: str = "", is_allowed: Callable[[str], bool] = is_plain) -> str:
+        """Give `wish` if it is allowed and nobody has it, else a name made from the number of the sample.
+
+        Args:
+            wish: The name without ending.
+            number: The number of the sample.
+            ending: What will stand behind the name; equal names with different endings may live side by side.
+            is_allowed: What names must be like.
+        """
+        if is_allowed(wish) and self._claim(wish, ending):
             return wish
         name = f"sample-{number:08d}"
-        while not self._claim(name):
+        while not self._claim(name, ending):
             name += "~"
         return name
 
-    def _claim(self, name: str) -> bool:
-        folded = name.casefold()
+    def _claim(self, name: str, ending: str) -> bool:
+        folded = f"{name}.{ending}".casefold()
         if folded in self._taken:
             return False
         self._taken.add(folded)

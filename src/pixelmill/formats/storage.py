@@ -1,6 +1,6 @@
 """Files on this machine and, through fsspec, elsewhere: listing them and reading their bytes."""
 
-# ruff: noqa: PTH118, PTH202 - pathlib would rewrite the paths, which are to stay as they were given
+# ruff: noqa: PTH118 - pathlib would rewrite the paths, which are to stay as they were given
 from __future__ import annotations
 
 import glob
@@ -57,7 +57,8 @@ def list_folder(path: str) -> tuple[list[str], list[str]]:
         from pixelmill.formats import remote
 
         return remote.list_folder(path)
-    folders, files = [], []
+    folders: list[str] = []
+    files: list[str] = []
     with os.scandir(path) as entries:
         for entry in entries:
             if not entry.name.startswith("."):

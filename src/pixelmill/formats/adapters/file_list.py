@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import annotations, storage
+from pixelmill.formats import facts, storage
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.index import Index
 from pixelmill.formats.names import UniqueNames, is_plain, resolve_below
@@ -110,7 +110,9 @@ def _table(text: str, path: str) -> Iterator[Entry]:
         # label_0, label_1, … hold one label each.
         places["labels"] += [at for at, name in enumerate(header) if name.startswith(("label_", "target_"))]
         if not places["path"]:
-            raise DataError(f"file list: {path}:1 names no column of paths; one of {', '.join(COLUMNS['path'])} is needed")
+            raise DataError(
+                f"file list: {path}:1 names no column of paths; one of {', '.join(COLUMNS['path'])} is needed"
+            )
         for row in rows:
             where = f"{path}:{rows.line_num}"
             if len(row) != len(header) and any(row):
@@ -129,16 +131,16 @@ def _entry(row: list[str], places: Mapping[str, list[int]], where: str) -> Entry
         labels = tuple(parse_label(part) for at in places["labels"] for part in row[at].split())
     except ValueError as error:
         raise DataError(f"file list: {where} has a label that is not a number: {error}") from None
-    facts: dict[str, Any] = {name: cells[name] for name in ("key", "class") if name in cells}
+    found: dict[str, Any] = {name: cells[name] for name in ("key", "class") if name in cells}
     if places["extension"]:
-        facts["extension"] = cells.get("extension", "")
+        found["extension"] = cells.get("extension", "")
     if "boxes" in cells or "extra" in cells:
         for name in ("boxes", "extra"):
             if name in cells:
-                facts[name] = annotations.decode_row(f'{{"":{cells[name]}}}', where=where)[""]
+                found[name] = facts.decode_row(f'{{"":{cells[name]}}}', where=where)[""]
         if "boxes" in cells and "box_labels" in cells:
-            facts["box_labels"] = [parse_label(part) for part in cells["box_labels"].split()]
-    return Entry(cells["path"], labels, where, cells.get("mask"), facts)
+            found["box_labels"] = [parse_label(part) for part in cells["box_labels"].split()]
+    return Entry(cells["path"], labels, where, cells.get("mask"), found)
 
 
 class ListDataset(Dataset):
@@ -210,7 +212,7 @@ class ListDataset(Dataset):
         entry = self._entries[number]
         key, extension = split_name(entry.path)
         implied = Sample(key, image, extension, entry.labels, mask=mask)
-        return annotations.apply(entry.row, implied=implied, where=entry.where) if entry.row else implied
+        return facts.apply(entry.row, implied=implied, where=entry.where) if entry.row else implied
 
     def _annotated(self, path: str) -> list[Entry]:
         entries = read_list(path)
@@ -222,7 +224,7 @@ class ListDataset(Dataset):
         for number, line in enumerate(storage.read_file(beside, limit=_MAX_LIST_BYTES).split(b"\n"), start=1):
             if line.strip():
                 where = f"{beside}:{number}"
-                row = annotations.decode_row(line, where=where)
+                row = facts.decode_row(line, where=where)
                 rows[str(row.get("path"))] = (where, row)
         return [_with_row(entry, *rows[entry.path]) if entry.path in rows else entry for entry in entries]
 
@@ -255,16 +257,19 @@ class ListWriter(ShardWriter):
         self._rows: list[bytes] = []
 
     def add(self, sample: Sample, *, name: str | None = None) -> None:
-        stem = name or self._unique.take(sample.key, number=self.samples, is_allowed=is_listable)
+        stem = name or self._unique.take(
+            sample.key, number=self.samples, ending=sample.extension, is_allowed=is_listable
+        )
         path = join_name(stem, sample.extension)
         implied = Sample(*_key_of(path), labels=sample.labels)
-        row = annotations.difference(sample, implied=implied)
+        row = facts.difference(sample, implied=implied)
         if sample.mask is not None:
-            row["mask_file"] = f"{MASKS}/{join_name(stem, image_type(sample.mask) or 'png')}"
+            # The full name of the image, since two images may differ in their endings alone.
+            row["mask_file"] = f"{MASKS}/{path}.{image_type(sample.mask) or 'png'}"
             with self._open_file(row["mask_file"]) as stream:
                 stream.write(sample.mask)
         if row:
-            self._rows.append(annotations.encode_row({"path": path, **row}))
+            self._rows.append(facts.encode_row({"path": path, **row}))
         self._lines.append("\t".join([path, *(format_label(label) for label in sample.labels)]))
         with self._open_file(path) as stream:
             stream.write(sample.image)

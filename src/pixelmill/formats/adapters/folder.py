@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from pixelmill.errors import ArgumentError
-from pixelmill.formats import annotations, storage
+from pixelmill.formats import facts, storage
 from pixelmill.formats.adapters import folder_index
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.index import Index
@@ -85,7 +85,7 @@ class FolderDataset(Dataset):
         name = self._listing.name(number)
         implied = implied_sample(name, self._numbers, image=image, mask=mask)
         where, row = self._rows.get(name, ("", None))
-        return implied if row is None else annotations.apply(row, implied=implied, where=where)
+        return implied if row is None else facts.apply(row, implied=implied, where=where)
 
 
 class FolderWriter(ShardWriter):
@@ -114,14 +114,15 @@ class FolderWriter(ShardWriter):
         self._rows: list[bytes] = []
 
     def add(self, sample: Sample, *, name: str | None = None) -> None:
-        stem = name or self._unique.take(wished_name(sample), number=self.samples)
-        path = join_name(stem, sample.extension)
+        ending = file_ending(sample)
+        stem = name or self._unique.take(wished_name(sample), number=self.samples, ending="" if self._masks else ending)
+        path = join_name(stem, ending)
         implied = implied_sample(path, self._numbers or {}, image=b"", mask=None)
-        row = annotations.difference(sample, implied=implied, mask=not self._masks)
+        row = facts.difference(sample, implied=implied, mask=not self._masks)
         if self._numbers is None:
             row["labels"] = list(sample.labels)
         if row:
-            self._rows.append(annotations.encode_row({"path": path, **row}))
+            self._rows.append(facts.encode_row({"path": path, **row}))
         with self._open_file(f"{IMAGES}/{path}" if self._masks else path) as stream:
             stream.write(sample.image)
         if self._masks and sample.mask is not None:
@@ -151,6 +152,13 @@ def wished_name(sample: Sample) -> str:
     return f"{folder}/{sample.key}"
 
 
+def file_ending(sample: Sample) -> str:
+    """Give the extension of the file of a sample: its own if readers of folders look for such files."""
+    if sample.extension.lower() in folder_index.ENDINGS:
+        return sample.extension
+    return image_type(sample.image) or "jpg"
+
+
 def class_folder(sample: Sample) -> str | None:
     """Name the class folder of a sample: its class, or its first label; None for a sample without."""
     name = sample.class_name
@@ -167,7 +175,7 @@ def read_rows(folder: str, names: Sequence[str], *, by: str = "path") -> dict[st
         for number, line in enumerate(storage.read_file(path, limit=1 << 33).split(b"\n"), start=1):
             if line.strip():
                 where = f"{path}:{number}"
-                row = annotations.decode_row(line, where=where)
+                row = facts.decode_row(line, where=where)
                 rows[str(row.get(by))] = (where, row)
     return rows
 

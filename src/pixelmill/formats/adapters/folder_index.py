@@ -47,7 +47,7 @@ def _scan(root: str) -> Listing:
     classes, _ = storage.list_folder(root)
     names: list[str] = []
     counts: list[int] = []
-    flat = [name for name in _files(root, "")]
+    flat = list(_files(root, ""))
     names += flat
     for folder in classes:
         before = len(names)

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from pixelmill.errors import DataError
-from pixelmill.formats import annotations, recordio, storage
+from pixelmill.formats import facts, recordio, storage
 from pixelmill.formats.adapters.records import Stream, check_sources, numbers_within, scan_all, stem
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.recordio import ListEntry
@@ -37,7 +37,7 @@ class RecordIODataset(Dataset):
 
     def sample(self, number: int) -> Sample:
         file = int(self.index.files[number])
-        path, offset = self.locate(number)
+        path, offset = self.index.locate(number)
         try:
             framed = storage.read_range(path, offset or 0, int(self.index.lengths[number]))
             header, image = recordio.unpack(recordio.unframe(framed))
@@ -54,7 +54,7 @@ class RecordIODataset(Dataset):
             raise self.error(number, "corrupt", f"a label is not a finite number: {header.labels}")
         implied = Sample(key, image, extension, header.labels)
         where, row = self._rows[file].get(header.identifier, ("", None))
-        return implied if row is None else annotations.apply(row, implied=implied, where=where)
+        return implied if row is None else facts.apply(row, implied=implied, where=where)
 
     def size(self, number: int) -> int:
         return int(self.index.lengths[number])
@@ -96,12 +96,12 @@ class RecordIOWriter(ShardWriter):
         key, extension = split_name(path)
         # A label that float32 cannot hold comes back changed, and the row then has it in full.
         implied = Sample(key, b"", extension, tuple(np.asarray(labels, np.float32).tolist()))
-        row = annotations.difference(sample, implied=implied, mask=True)
+        row = facts.difference(sample, implied=implied, mask=True)
         offset, _ = self._writer.write(recordio.pack(labels, number, sample.image))
         self._index.append((number, offset))
         self._list.append(ListEntry(number, tuple(labels), path))
         if row:
-            self._rows.append(annotations.encode_row({"id": number, **row}))
+            self._rows.append(facts.encode_row({"id": number, **row}))
         self.samples += 1
 
     def close(self) -> None:
@@ -138,7 +138,7 @@ def _read_rows(path: str) -> dict[int, tuple[str, dict[str, Any]]]:
     for number, line in enumerate(storage.read_file(beside, limit=1 << 33).split(b"\n") if beside else (), start=1):
         if line.strip():
             where = f"{beside}:{number}"
-            row = annotations.decode_row(line, where=where)
+            row = facts.decode_row(line, where=where)
             if not isinstance(row.get("id"), int):
                 raise DataError(f"annotations: {where} has no id of a record")
             rows[row["id"]] = (where, row)

@@ -9,7 +9,7 @@ from typing import BinaryIO, cast
 import numpy as np
 
 from pixelmill.errors import DataError
-from pixelmill.formats import annotations, storage, webdataset
+from pixelmill.formats import facts, storage, webdataset
 from pixelmill.formats.adapters.records import Stream, check_sources
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.example import Example, bytes_feature
@@ -60,7 +60,7 @@ class WebDatasetDataset(Dataset):
         if "image" not in kinds:
             endings = ", ".join(group.extensions())
             raise self.error(number, "not_an_image", f"sample {group.key!r} has no image among {endings}")
-        extension, member = kinds["image"]
+        extension = kinds["image"][0]
         parts = {name: self._read(number, member) for name, (_, member) in kinds.items()}
         labels: tuple[Label, ...] = ()
         if "cls" in parts:
@@ -81,7 +81,7 @@ class WebDatasetDataset(Dataset):
         return tuple(self._names)
 
     def _read(self, number: int, member: Member) -> bytes:
-        path, _ = self.locate(number)
+        path, _ = self.index.locate(number)
         try:
             data = storage.read_range(path, member.offset, member.size)
         except OSError as error:
@@ -100,12 +100,12 @@ class WebDatasetDataset(Dataset):
     def _with_json(self, number: int, implied: Sample, data: bytes) -> Sample:
         path, offset = self.locate(number)
         where = f"{implied.key}.json of {path} at byte {offset}"
-        row = annotations.decode_row(data, where=where) if data.lstrip()[:1] == b"{" else {}
+        row = facts.decode_row(data, where=where) if data.lstrip()[:1] == b"{" else {}
         own = row.get(_OWN)
         if not isinstance(own, dict):  # somebody else's JSON is kept as it is
             extra = Example({**implied.extra, f"{_MEMBER}json": bytes_feature(data)})
             return Sample(**{**vars(implied), "extra": extra})
-        sample = annotations.apply(own, implied=implied, where=where)
+        sample = facts.apply(own, implied=implied, where=where)
         return Sample(**{**vars(sample), "extra": Example({**implied.extra, **sample.extra})})
 
 
@@ -137,15 +137,13 @@ class WebDatasetWriter(ShardWriter):
         others = {n: f for n, f in sample.extra.items() if n.startswith(_MEMBER) and f.kind == "bytes" and len(f) == 1}
         foreign = others.pop(f"{_MEMBER}json", None)
         rest = {n: f for n, f in sample.extra.items() if n not in others and n != f"{_MEMBER}json"}
-        row = annotations.difference(
-            Sample(**{**vars(sample), "extra": rest}), implied=Sample(key, b"", extension, labels)
-        )
+        row = facts.difference(Sample(**{**vars(sample), "extra": rest}), implied=Sample(key, b"", extension, labels))
         if foreign is not None and not row:
             members.append(("json", foreign.values[0]))
         elif row:
             if foreign is not None:
-                row.setdefault("extra", {})[f"{_MEMBER}json"] = annotations.feature_to_json(foreign)
-            members.append(("json", annotations.encode_row({_OWN: row})))
+                row.setdefault("extra", {})[f"{_MEMBER}json"] = facts.feature_to_json(foreign)
+            members.append(("json", facts.encode_row({_OWN: row})))
         if sample.mask is not None:
             members.append((f"mask.{image_type(sample.mask) or _UNKNOWN}", sample.mask))
         members += [(n.removeprefix(_MEMBER), others[n].values[0]) for n in sorted(others)]
@@ -164,7 +162,7 @@ _KNOWN = ("image", "mask", "cls", "json")
 
 
 def is_tar_key(name: str) -> bool:
-    """Tell whether a name can be the key of a sample: no dot in its last part, and no blanks, which an index divides."""
+    """Tell whether a name can be the key of a sample: no dot in its last part, and no blanks."""
     return is_plain(name) and "." not in name.rpartition("/")[2] and not any(c.isspace() for c in name)
 
 

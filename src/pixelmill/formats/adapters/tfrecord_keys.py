@@ -1,0 +1,239 @@
+"""The keys under which TFRecords hold images, labels, boxes and masks: three conventions, read and written."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pixelmill.errors import DataError
+from pixelmill.formats import npy
+from pixelmill.formats.example import Example, Feature, bytes_feature, float_feature, int64_feature
+from pixelmill.formats.sample import Boxes, Label, Sample, image_type, split_name
+
+Array = np.ndarray[Any, Any]
+_KEY, _EXTENSION, _CLASS = "pixelmill/key", "pixelmill/extension", "pixelmill/class"
+
+
+@dataclass(frozen=True)
+class Keys:
+    """A convention.
+
+    Attributes:
+        name: What it is called.
+        image: The encoded image, or the elements of the array.
+        filename: The name of the file.
+        label: The class, or several.
+        class_name: The name of the class.
+        box_sides: Left, top, right and bottom of the boxes; or one key that holds top, left, bottom, right of each.
+        box_label: The classes of the boxes.
+        mask: The encoded mask.
+        format: The kind of the image in words, where there is such a key.
+        shape: Height, width and channels, for elements of an array.
+    """
+
+    name: str
+    image: str
+    filename: str
+    label: str
+    class_name: str
+    box_sides: tuple[str, ...]
+    box_label: str
+    mask: str
+    format: str | None = None
+    shape: tuple[str, str, str] | None = None
+
+
+_SIDES = tuple(f"image/object/bbox/{side}" for side in ("xmin", "ymin", "xmax", "ymax"))
+
+INCEPTION = Keys(
+    name="inception",
+    image="image/encoded",
+    filename="image/filename",
+    label="image/class/label",
+    class_name="image/class/text",
+    box_sides=_SIDES,
+    box_label="image/object/class/label",
+    mask="image/segmentation/class/encoded",
+    format="image/format",
+)
+TFDS = Keys(
+    name="tfds",
+    image="image",
+    filename="file_name",
+    label="label",
+    class_name=_CLASS,
+    box_sides=("objects/bbox",),
+    box_label="objects/label",
+    mask="segmentation_mask",
+)
+RAW = Keys(
+    name="raw",
+    image="image_raw",
+    filename="filename",
+    label="label",
+    class_name=_CLASS,
+    box_sides=_SIDES,
+    box_label="image/object/class/label",
+    mask="mask",
+    shape=("height", "width", "depth"),
+)
+CONVENTIONS = {keys.name: keys for keys in (INCEPTION, RAW, TFDS)}
+
+_FORMATS = {"jpg": "jpeg", "jpeg": "jpeg", "tif": "tiff"}
+
+
+def convention_of(features: Example) -> Keys | None:
+    """Recognise the convention by the key of the image."""
+    return next((keys for keys in CONVENTIONS.values() if keys.image in features), None)
+
+
+def to_sample(features: Example, keys: Keys, *, fallback_key: str) -> Sample:
+    """Read a sample; features without a place in it stay in `extra`. DataError names a feature that does not fit."""
+    image = _one_bytes(features, keys.image)
+    if image is None:
+        raise DataError(f"feature {keys.image!r} is missing or empty")
+    used = {keys.image, keys.filename, keys.label, keys.class_name, keys.box_label, keys.mask}
+    used |= {_KEY, _EXTENSION, *keys.box_sides, *(keys.shape or ())}
+    if keys.shape is not None:
+        image = npy.encode(_array(features, keys.shape, image))
+    filename = os.fsdecode(_one_bytes(features, keys.filename) or b"")
+    key, extension = split_name(filename) if filename else (fallback_key, "")
+    if not filename:
+        extension = image_type(image) or "bin"
+    own_key, own_extension = _one_bytes(features, _KEY), _one_bytes(features, _EXTENSION, empty=True)
+    if keys.format is not None and features.get(keys.format) == _format_feature(image, extension):
+        used.add(keys.format)
+    class_name = _one_bytes(features, keys.class_name)
+    extra = Example({name: feature for name, feature in features.items() if name not in used})
+    extra.unknown, extra.features_unknown = features.unknown, features.features_unknown
+    return Sample(
+        key if own_key is None else os.fsdecode(own_key),
+        image,
+        extension if own_extension is None else os.fsdecode(own_extension),
+        _labels(features, keys.label),
+        None if class_name is None else os.fsdecode(class_name),
+        _boxes(features, keys),
+        _one_bytes(features, keys.mask),
+        extra,
+    )
+
+
+def to_features(sample: Sample, keys: Keys) -> Example:
+    """Give the features of a sample."""
+    features = Example(sample.extra)
+    if isinstance(sample.extra, Example):
+        features.unknown, features.features_unknown = sample.extra.unknown, sample.extra.features_unknown
+    if keys.shape is None:
+        features[keys.image] = bytes_feature(sample.image)
+    else:
+        features |= _array_features(sample, keys.shape, keys.image)
+    name = sample.name
+    features[keys.filename] = bytes_feature(os.fsencode(name))
+    if split_name(name) != (sample.key, sample.extension):
+        features[_KEY] = bytes_feature(os.fsencode(sample.key))
+        features[_EXTENSION] = bytes_feature(os.fsencode(sample.extension))
+    if keys.format is not None:
+        features.setdefault(keys.format, _format_feature(sample.image, sample.extension))
+    if sample.labels:
+        whole = all(isinstance(label, int) for label in sample.labels)
+        features[keys.label] = int64_feature(np.array(sample.labels)) if whole else float_feature(sample.labels)
+    if sample.class_name is not None:
+        features[keys.class_name] = bytes_feature(os.fsencode(sample.class_name))
+    if sample.boxes is not None:
+        _put_boxes(features, sample.boxes, keys)
+    if sample.mask is not None:
+        features[keys.mask] = bytes_feature(sample.mask)
+    return features
+
+
+def _format_feature(image: bytes, extension: str) -> Feature:
+    kind = image_type(image) or extension.lower()
+    return bytes_feature(_FORMATS.get(kind, kind))
+
+
+def _one_bytes(features: Example, name: str, *, empty: bool = False) -> bytes | None:
+    feature = features.get(name)
+    if feature is None or (len(feature) == 0 and feature.kind in ("bytes", None)):
+        return None
+    if feature.kind != "bytes" or len(feature) != 1:
+        raise DataError(f"feature {name!r} must be one value of bytes, got {len(feature)} of {feature.kind}")
+    value: bytes = feature.values[0]
+    return value if value or empty else None
+
+
+def _labels(features: Example, name: str) -> tuple[Label, ...]:
+    feature = features.get(name)
+    if feature is None or not len(feature):
+        return ()
+    if feature.kind == "bytes":
+        raise DataError(f"feature {name!r} must be numbers, got bytes")
+    if not np.isfinite(feature.values).all():
+        raise DataError(f"feature {name!r} holds a number that is not finite")
+    return tuple(feature.values.tolist())
+
+
+def _numbers(features: Example, name: str, kind: str) -> Array:
+    feature = features.get(name)
+    if feature is None or feature.kind is None or not len(feature):
+        return np.empty(0, np.float32 if kind == "float" else np.int64)
+    if feature.kind != kind:
+        raise DataError(f"feature {name!r} must be {kind}, got {feature.kind}")
+    values: Array = feature.values
+    return values
+
+
+def _boxes(features: Example, keys: Keys) -> Boxes | None:
+    if not any(name in features for name in keys.box_sides):
+        return None
+    sides = [_numbers(features, name, "float") for name in keys.box_sides]
+    if len(sides) == 1:
+        if len(sides[0]) % 4:
+            raise DataError(f"feature {keys.box_sides[0]!r} must be four numbers a box, got {len(sides[0])}")
+        ltrb = sides[0].reshape(-1, 4)[:, [1, 0, 3, 2]]
+    elif len({len(side) for side in sides}) > 1:
+        raise DataError(f"features {', '.join(keys.box_sides)} differ in length: {[len(side) for side in sides]}")
+    else:
+        ltrb = np.stack(sides, axis=1)
+    labels = _numbers(features, keys.box_label, "int64")
+    if not len(labels):
+        labels = np.zeros(len(ltrb), np.int64)
+    if len(labels) != len(ltrb):
+        raise DataError(f"feature {keys.box_label!r} has {len(labels)} values for {len(ltrb)} boxes")
+    if not np.isfinite(ltrb).all():
+        raise DataError("a coordinate of a box is not a finite number")
+    return Boxes(ltrb, labels)
+
+
+def _put_boxes(features: Example, boxes: Boxes, keys: Keys) -> None:
+    if len(keys.box_sides) == 1:
+        features[keys.box_sides[0]] = float_feature(boxes.ltrb[:, [1, 0, 3, 2]].reshape(-1))
+    else:
+        for column, name in enumerate(keys.box_sides):
+            features[name] = float_feature(np.ascontiguousarray(boxes.ltrb[:, column]))
+    features[keys.box_label] = int64_feature(boxes.labels)
+
+
+def _array(features: Example, names: tuple[str, str, str], data: bytes) -> Array:
+    extents = []
+    for name in names:
+        values = _numbers(features, name, "int64")
+        if len(values) != 1 or not 0 < values[0] < 1 << 32:
+            raise DataError(f"feature {name!r} must be one positive number, got {values[:4].tolist()}")
+        extents.append(int(values[0]))
+    if extents[0] * extents[1] * extents[2] != len(data):
+        raise DataError(f"an array of {extents} has {extents[0] * extents[1] * extents[2]} bytes, got {len(data)}")
+    return np.frombuffer(data, np.uint8).reshape(extents)
+
+
+def _array_features(sample: Sample, names: tuple[str, str, str], image: str) -> Example:
+    array = npy.decode(sample.image) if image_type(sample.image) == "npy" else None
+    if array is None or array.dtype != np.uint8 or array.ndim not in (2, 3):
+        message = f"{sample.name!r} is not a uint8 array of height, width and channels, which raw keys need"
+        raise DataError(message + "; convert with --format npy")
+    array = array if array.ndim == 3 else array[:, :, None]
+    features = Example({name: int64_feature(extent) for name, extent in zip(names, array.shape, strict=True)})
+    features[image] = bytes_feature(array.tobytes())
+    return features

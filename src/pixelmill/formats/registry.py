@@ -1,0 +1,189 @@
+"""All formats by name: recognising and opening a dataset, naming and opening the files of a shard."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats import recognise, storage
+from pixelmill.formats.adapters.file_list import ListDataset, ListWriter, read_list
+from pixelmill.formats.adapters.folder import FolderDataset, FolderWriter
+from pixelmill.formats.adapters.npy import NpyDataset, NpyWriter
+from pixelmill.formats.adapters.recordio import RecordIODataset, RecordIOWriter
+from pixelmill.formats.adapters.tfrecord import TFRecordDataset, TFRecordWriter
+from pixelmill.formats.adapters.webdataset import WebDatasetDataset, WebDatasetWriter
+from pixelmill.formats.dataset import Dataset, Output, ShardWriter
+
+FORMATS = ("folder", "list", "tfrecord", "recordio", "npy", "webdataset")
+FILE_FORMATS = ("folder", "list", "npy")  # one file for each sample
+
+_RECORDS: dict[str, Any] = {
+    "tfrecord": TFRecordDataset,
+    "recordio": RecordIODataset,
+    "webdataset": WebDatasetDataset,
+}
+_WRITERS: dict[str, Any] = {
+    "folder": FolderWriter,
+    "list": ListWriter,
+    "tfrecord": TFRecordWriter,
+    "recordio": RecordIOWriter,
+    "npy": NpyWriter,
+    "webdataset": WebDatasetWriter,
+}
+_SHARD_FILES: dict[str, dict[str, str]] = {
+    "folder": {"annotations": "annotations{}.jsonl"},
+    "list": {"list": "list{}.txt", "annotations": "list{}.jsonl"},
+    "tfrecord": {"records": "data{}.tfrecord", "index": "data{}.idx"},
+    "recordio": {
+        "records": "data{}.rec",
+        "index": "data{}.idx",
+        "list": "data{}.lst",
+        "annotations": "data{}.jsonl",
+    },
+    "npy": {"list": "samples{}.csv"},
+    "webdataset": {"records": "data{}.tar", "index": "data{}.idx"},
+}
+_PART = re.compile(r"-\d+-of-\d+")
+
+
+def open_dataset(
+    source: str | os.PathLike[str] | Sequence[str],
+    format: str | None = None,
+    *,
+    root: str | None = None,
+    allow_outside: bool = False,
+) -> Dataset:
+    """Open a dataset and recognise its format by its content.
+
+    Args:
+        source: A folder, a file, a pattern such as `train-*.tfrecord`, an address for fsspec, or several files.
+        format: One of `FORMATS`; DataError if the content is something else.
+        root: For lists: the folder that paths are relative to.
+        allow_outside: For lists: permit paths that lead out of the root.
+
+    Example:
+        >>> dataset = open_dataset("photos")  # doctest: +SKIP
+        >>> len(dataset), dataset.sample(0).labels  # doctest: +SKIP
+        (300, (0,))
+    """
+    if format is not None and format not in FORMATS:
+        raise ArgumentError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
+    shown, files = _files_of(source)
+    if len(files) == 1 and storage.is_folder(files[0]):
+        found, files = _in_folder(files[0], format)
+    else:
+        found = _of_files(files)
+    if format is not None and found != format:
+        raise DataError(f"{shown} is {_ARTICLE[found]}, not {_ARTICLE[format]}; leave the format out to read it")
+    if found == "folder":
+        return FolderDataset(files[0])
+    if found in ("list", "npy"):
+        kind = NpyDataset if found == "npy" else ListDataset
+        return kind(shown, lists=files, root=root, allow_outside=allow_outside)
+    dataset: Dataset = _RECORDS[found](shown, files=files)
+    return dataset
+
+
+def sniff(source: str | os.PathLike[str]) -> str:
+    """Recognise the format of a dataset by its content."""
+    _, files = _files_of(source)
+    if len(files) == 1 and storage.is_folder(files[0]):
+        return _in_folder(files[0], None)[0]
+    return _of_files(files)
+
+
+def shard_names(format: str, *, number: int = 0, count: int = 1) -> dict[str, str]:
+    """Name the files of a shard that are not named by samples, by what they are for."""
+    part = "" if count == 1 else f"-{number:05d}-of-{count:05d}"
+    return {what: pattern.format(part) for what, pattern in _SHARD_FILES[format].items()}
+
+
+def open_shard(
+    format: str, open_file: Callable[[str], Output], *, number: int = 0, count: int = 1, **options: Any
+) -> ShardWriter:
+    """Open a shard for writing.
+
+    Args:
+        format: One of `FORMATS`.
+        open_file: Opens a file of the shard by its name for binary writing.
+        number: The number of the shard.
+        count: How many shards there are.
+        **options: `classes` and `masks` for folders, `keys` for TFRecords.
+    """
+    if format not in _WRITERS:
+        raise ArgumentError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
+    writer: ShardWriter = _WRITERS[format](open_file, shard_names(format, number=number, count=count), **options)
+    return writer
+
+
+_ARTICLE: Mapping[str, str] = {
+    "folder": "a folder of images",
+    "list": "a file list",
+    "tfrecord": "TFRecord",
+    "recordio": "RecordIO",
+    "npy": "npy files with a CSV table",
+    "webdataset": "a WebDataset tar",
+}
+
+
+def _files_of(source: str | os.PathLike[str] | Sequence[str]) -> tuple[str, list[str]]:
+    if isinstance(source, (str, os.PathLike)):
+        text = os.fspath(source)
+        files = storage.matching(text)
+        if not files:
+            raise ArgumentError(f"{text} matches no file")
+        return text, files
+    files = [os.fspath(path) for path in source]
+    if not files:
+        raise ArgumentError("no file was named")
+    return f"{files[0]} and {len(files) - 1} more" if len(files) > 1 else files[0], files
+
+
+def _of_files(files: Sequence[str]) -> str:
+    kinds = {path: recognise.file_format(path) for path in files}
+    first = kinds[files[0]]
+    for path, kind in kinds.items():
+        if kind != first:
+            raise DataError(f"{files[0]} is {_ARTICLE[first]} and {path} is {_ARTICLE[kind]}; open them one by one")
+    return _list_kind(files[0]) if first == "list" else first
+
+
+def _list_kind(path: str) -> str:
+    entries = read_list(path)
+    return "npy" if entries and entries[0].path.lower().endswith(".npy") else "list"
+
+
+def _in_folder(folder: str, format: str | None) -> tuple[str, list[str]]:
+    """Find what makes a folder a dataset: record files, a list, or images."""
+    names = storage.list_folder(folder)[1]
+    if format == "folder":
+        return "folder", [folder]
+    lists = [name for name in names if recognise.is_list_name(name)]
+    own = [name for name in lists if recognise.is_own_list_name(name)]
+    records = {} if own and format is None else _records(folder, [name for name in names if name not in lists])
+    if format in records:
+        return format, records[format]
+    if len(records) > 1 and format is None:
+        raise DataError(f"{folder} holds {' and '.join(_ARTICLE[kind] for kind in sorted(records))}; name the files")
+    if records:
+        return next(iter(records.items()))
+    tables = own or [name for name in lists if recognise.is_list(storage.join(folder, name))]
+    if not tables:
+        return "folder", [folder]
+    if len({_PART.sub("", name) for name in tables}) > 1:
+        raise DataError(f"{folder} holds several lists: {', '.join(tables[:4])}; name the one to read")
+    paths = [storage.join(folder, name) for name in tables]
+    return _list_kind(paths[0]), paths
+
+
+def _records(folder: str, names: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        path = storage.join(folder, name)
+        kind = None if recognise.is_beside(name) else recognise.record_format(path)
+        if kind is not None:
+            found.setdefault(kind, []).append(path)
+    return found

@@ -1,0 +1,137 @@
+"""Files at addresses such as `s3://bucket/photos`, through fsspec. Whole record files are fetched into a cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pixelmill.errors import DataError, MissingDependency
+from pixelmill.formats.storage import FileStat
+
+_TRIES = 4
+_FIRST_PAUSE = 0.2
+_FINAL = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
+
+Result = TypeVar("Result")
+
+
+def is_folder(path: str) -> bool:
+    """Tell whether an address is a folder, or a prefix that something begins with."""
+    system, inner = _open(path)
+    return bool(_patiently(lambda: system.isdir(inner), path))
+
+
+def stat(path: str) -> FileStat:
+    """Give size and time of a file."""
+    info = _info(path)
+    return FileStat(int(info["size"]), _modified(info))
+
+
+def list_folder(path: str) -> tuple[list[str], list[str]]:
+    """Give the names of the folders and of the files in a folder, hidden ones left out, sorted by their bytes."""
+    system, inner = _open(path)
+    folders: list[str] = []
+    files: list[str] = []
+    for entry in _patiently(lambda: system.ls(inner, detail=True), path):
+        name = str(entry["name"]).rstrip("/").rsplit("/", 1)[-1]
+        is_itself = str(entry["name"]).strip("/") == inner.strip("/")
+        if name and not is_itself and not name.startswith("."):
+            (folders if entry["type"] == "directory" else files).append(name)
+    return sorted(folders, key=os.fsencode), sorted(files, key=os.fsencode)
+
+
+def matching(pattern: str) -> list[str]:
+    """Give the addresses that a pattern with `*` names."""
+    system, inner = _open(pattern)
+    return sorted(str(system.unstrip_protocol(name)) for name in _patiently(lambda: system.glob(inner), pattern))
+
+
+def read(path: str, offset: int, length: int) -> bytes:
+    """Read bytes of a file; DataError where fewer come than the file has there."""
+    system, inner = _open(path)
+    size = stat(path).size
+    end = min(offset + length, size)
+    if end <= offset:
+        return b""
+    data: bytes = _patiently(lambda: system.cat_file(inner, start=offset, end=end), path)
+    if len(data) != end - offset:
+        raise DataError(f"{path}: {end - offset} bytes were asked for at byte {offset}, {len(data)} came")
+    return data
+
+
+def fetch(path: str) -> str:
+    """Bring a file into the cache and give its place there; it is fetched again when its size or time changes."""
+    system, inner = _open(path)
+    info = _info(path)
+    size = int(info["size"])
+    mark = f"{path}\n{size}\n{info.get('ETag') or _modified(info)}"
+    folder = cache_folder() / "remote" / hashlib.sha256(mark.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    target = folder / inner.rsplit("/", 1)[-1]
+    if target.exists() and target.stat().st_size == size:
+        return str(target)
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=folder, suffix=".part")
+    os.close(handle)
+    try:
+        _patiently(lambda: system.get_file(inner, temporary), path)
+        arrived = Path(temporary).stat().st_size
+        if arrived != size:
+            raise DataError(f"{path} has {size} bytes, {arrived} came; try again")
+        Path(temporary).replace(target)
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+    return str(target)
+
+
+def cache_folder() -> Path:
+    """Give the folder for what can be made again: `PIXELMILL_CACHE`, or `pixelmill` in the user's cache folder."""
+    own = os.environ.get("PIXELMILL_CACHE")
+    if own:
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pixelmill"
+
+
+def _open(path: str) -> tuple[Any, str]:
+    try:
+        import fsspec  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingDependency("fsspec", "remote") from None
+    try:
+        system, inner = fsspec.core.url_to_fs(path, use_listings_cache=False)
+    except ImportError as error:  # fsspec names the package that an address needs
+        raise DataError(f"{path}: {error}") from None
+    except ValueError as error:
+        raise DataError(f"{path} is not an address that fsspec knows: {error}") from None
+    return system, str(inner)
+
+
+def _info(path: str) -> dict[str, Any]:
+    system, inner = _open(path)
+    info: dict[str, Any] = _patiently(lambda: system.info(inner), path)
+    return info
+
+
+def _modified(info: dict[str, Any]) -> int:
+    when = info.get("LastModified") or info.get("mtime") or info.get("created") or 0
+    seconds = when.timestamp() if hasattr(when, "timestamp") else float(when)
+    return int(seconds * 1e9)
+
+
+def _patiently(call: Callable[[], Result], path: str) -> Result:
+    """Try again after faults that may pass, with growing pauses of random length so that many readers spread out."""
+    for left in reversed(range(_TRIES)):
+        try:
+            return call()
+        except _FINAL as error:
+            raise type(error)(error.errno, error.strerror or "not found", path) from None
+        except OSError as error:
+            if left == 0:
+                raise OSError(error.errno, f"{error} (after {_TRIES} tries)", path) from None
+            time.sleep(_FIRST_PAUSE * 2 ** (_TRIES - 1 - left) * random.uniform(0.5, 1.5))
+    raise AssertionError
