@@ -172,6 +172,7 @@ nb::object block_of(const Batch& batch, int number) {
 
 void bind_codecs(nb::module_& module);
 void bind_records(nb::module_& module);
+void bind_create(nb::module_& module);
 
 }  // namespace pixelmill
 
@@ -235,4 +236,5 @@ NB_MODULE(_core, module) {
     });
     bind_codecs(module);
     bind_records(module);
+    bind_create(module);
 }

@@ -1,0 +1,105 @@
+// The side of Python that makes pictures: one call a picture, drawn and encoded without the GIL.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <stdexcept>
+
+#include "core/create/maker.h"
+#include "core/fault.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace pixelmill {
+
+namespace {
+
+using Pixels = nb::ndarray<nb::numpy, uint8_t, nb::ndim<3>>;
+using Labels = nb::ndarray<nb::numpy, uint8_t, nb::ndim<2>>;
+using Boxes = nb::ndarray<nb::numpy, int64_t, nb::shape<-1, 6>>;
+
+template <class T, class Array>
+Array owned(T* data, std::initializer_list<size_t> shape) {
+    nb::capsule owner(data, [](void* memory) noexcept { delete[] static_cast<T*>(memory); });
+    return Array(data, shape, owner);
+}
+
+Boxes box_array(const std::vector<ObjectBox>& boxes) {
+    auto* rows = new int64_t[6 * boxes.size() + 1];
+    for (size_t i = 0; i < boxes.size(); ++i) {
+        const ObjectBox& box = boxes[i];
+        const int64_t row[] = {box.label, box.top, box.left, box.bottom, box.right, box.pixels};
+        std::copy(std::begin(row), std::end(row), rows + 6 * i);
+    }
+    return owned<int64_t, Boxes>(rows, {boxes.size(), 6});
+}
+
+nb::bytes as_bytes(const std::vector<std::byte>& data) {
+    return nb::bytes(reinterpret_cast<const char*>(data.data()), data.size());
+}
+
+Recipe make_recipe(const std::string& content, const std::string& format, uint64_t seed, std::pair<int64_t, int64_t> size,
+                   double spread, std::pair<int, int> quality, double full_colour, int64_t classes,
+                   std::pair<int64_t, int64_t> objects, bool masks, int64_t bytes, double bytes_spread, double dedup_ratio,
+                   double compress_ratio) {
+    const std::optional<Content> drawn = content_named(content);
+    const std::optional<FileFormat> written = file_format_named(format);
+    if (!drawn || !written) throw nb::value_error("an unknown content or format");
+    if (classes < 1 || objects.first < 1 || objects.second < objects.first || objects.second > 254) {
+        throw nb::value_error("classes and objects are out of range");
+    }
+    return {*drawn, *written, seed, size.first, size.second, spread, quality.first, quality.second, full_colour,
+            {classes, objects.first, objects.second}, masks, bytes, bytes_spread, dedup_ratio, compress_ratio};
+}
+
+nb::tuple make(const Maker& maker, uint64_t index) {
+    thread_local Made made;
+    {
+        nb::gil_scoped_release released;
+        maker.make(maker.plan(index), made);
+    }
+    nb::object mask = nb::none();
+    if (maker.recipe.masks) mask = as_bytes(made.mask);
+    return nb::make_tuple(as_bytes(made.file), mask, box_array(made.boxes), made.label, made.height, made.width);
+}
+
+nb::tuple draw(const Maker& maker, uint64_t index) {
+    const Plan plan = maker.plan(index);
+    const auto height = static_cast<size_t>(plan.height), width = static_cast<size_t>(plan.width);
+    Pixels pixels = owned<uint8_t, Pixels>(new uint8_t[height * width * 3], {height, width, 3});
+    Labels labels = owned<uint8_t, Labels>(new uint8_t[height * width](), {height, width});
+    std::vector<ObjectBox> boxes;
+    {
+        nb::gil_scoped_release released;
+        const View<uint8_t> picture{pixels.data(), plan.height, plan.width, 3, 3 * plan.width, 3, 1};
+        boxes = maker.draw(plan, picture, {labels.data(), plan.height, plan.width, 1, plan.width, 1, 1});
+    }
+    return nb::make_tuple(pixels, labels, box_array(boxes), plan.label);
+}
+
+}  // namespace
+
+void bind_create(nb::module_& module) {
+    nb::class_<Maker>(module, "Maker")
+        .def(
+            "__init__",
+            [](Maker* at, const std::string& content, const std::string& format, uint64_t seed,
+               std::pair<int64_t, int64_t> size, double spread, std::pair<int, int> quality, double full_colour,
+               int64_t classes, std::pair<int64_t, int64_t> objects, bool masks, int64_t bytes, double bytes_spread,
+               double dedup_ratio, double compress_ratio) {
+                new (at) Maker(make_recipe(content, format, seed, size, spread, quality, full_colour, classes, objects, masks,
+                                           bytes, bytes_spread, dedup_ratio, compress_ratio));
+            },
+            nb::kw_only(), "content"_a, "format"_a, "seed"_a, "size"_a, "spread"_a, "quality"_a, "full_colour"_a,
+            "classes"_a, "objects"_a, "masks"_a, "bytes"_a, "bytes_spread"_a, "dedup_ratio"_a, "compress_ratio"_a)
+        .def("make", &make, "index"_a)
+        .def("draw", &draw, "index"_a)
+        .def(
+            "source", [](const Maker& maker, uint64_t index) { return maker.plan(index).source; }, "index"_a);
+}
+
+}  // namespace pixelmill

@@ -1,0 +1,94 @@
+#include "maker.h"
+
+#include "../codecs/png_writer.h"
+#include "exact_size.h"
+#include "scalars.h"
+#include "streams.h"
+
+namespace pixelmill {
+
+namespace {
+
+// What a thread keeps from picture to picture.
+struct Workspace {
+    Arena arena;
+    std::vector<uint8_t> pixels, labels;
+    FileWriter writer;
+};
+
+Workspace& workspace() {
+    thread_local Workspace space;
+    return space;
+}
+
+View<uint8_t> packed(std::vector<uint8_t>& memory, int64_t height, int64_t width, int64_t channels) {
+    memory.resize(static_cast<size_t>(height * width * channels));
+    return {memory.data(), height, width, channels, width * channels, channels, 1};
+}
+
+// Whom picture `index` repeats: itself, or with a share of 1 - 1 / ratio an earlier one of the same class.
+uint64_t source_of(const Recipe& recipe, uint64_t index) {
+    const auto classes = static_cast<uint64_t>(recipe.shapes.classes);
+    while (recipe.dedup_ratio > 1 && index >= classes) {
+        Stream stream(operator_key(recipe.seed, 0x6465647570), {0, index, 0});  // "dedup"
+        if (stream.unit() >= 1 - 1 / recipe.dedup_ratio) break;
+        index = index % classes + classes * static_cast<uint64_t>(stream.below(static_cast<int64_t>(index / classes)));
+    }
+    return index;
+}
+
+int64_t varied_side(Stream& stream, int64_t mean, double spread) {
+    if (spread == 0) return mean;
+    const double side = varied(stream, static_cast<double>(mean) * exponential(-spread * spread / 2), spread);
+    return std::max<int64_t>(static_cast<int64_t>(side + 0.5), 1);
+}
+
+}  // namespace
+
+std::optional<FileFormat> file_format_named(std::string_view name) {
+    if (name == "jpg") return FileFormat::jpg;
+    if (name == "png") return FileFormat::png;
+    if (name == "bmp") return FileFormat::bmp;
+    return std::nullopt;
+}
+
+Plan Maker::plan(uint64_t index) const {
+    Plan plan;
+    plan.source = source_of(recipe, index);
+    plan.label = static_cast<int64_t>(index % static_cast<uint64_t>(recipe.shapes.classes));
+    Stream stream(operator_key(recipe.seed, 0x706C616E), {0, plan.source, 0});  // "plan"
+    plan.height = varied_side(stream, recipe.height, recipe.spread);
+    plan.width = varied_side(stream, recipe.width, recipe.spread);
+    plan.quality = recipe.lowest_quality + static_cast<int>(stream.below(recipe.highest_quality - recipe.lowest_quality + 1));
+    plan.full_colour = happens(stream, recipe.full_colour);
+    plan.bytes = recipe.bytes == 0 ? 0 : varied_side(stream, recipe.bytes, recipe.bytes_spread);
+    return plan;
+}
+
+std::vector<ObjectBox> Maker::draw(const Plan& plan, View<uint8_t> picture, View<uint8_t> mask) const {
+    Arena& arena = workspace().arena;
+    arena.reset();
+    const PictureId id{recipe.seed, plan.source};
+    switch (recipe.content) {
+        case Content::noise: draw_noise(picture, id); break;
+        case Content::gradient: draw_gradient(picture, id); break;
+        case Content::photo: draw_photo(picture, id, arena); break;
+        case Content::shapes: return draw_shapes(picture, mask, id, plan.label, recipe.shapes, arena);
+    }
+    return {};
+}
+
+void Maker::make(const Plan& plan, Made& out) const {
+    Workspace& space = workspace();
+    const View<uint8_t> picture = packed(space.pixels, plan.height, plan.width, 3);
+    const View<uint8_t> mask = recipe.masks ? packed(space.labels, plan.height, plan.width, 1) : View<uint8_t>{};
+    out.boxes = draw(plan, picture, mask);
+    out.label = plan.label;
+    out.height = plan.height;
+    out.width = plan.width;
+    space.writer.write(recipe, plan, picture, out.file);
+    out.mask.clear();
+    if (recipe.masks) encode_png(mask, PngEffort::fast, out.mask);
+}
+
+}  // namespace pixelmill

@@ -1,0 +1,56 @@
+// Whole image files from a number: what is drawn, its size, its class, how it is encoded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "content.h"
+
+namespace pixelmill {
+
+enum class FileFormat : uint8_t { jpg, png, bmp };
+std::optional<FileFormat> file_format_named(std::string_view name);
+
+struct Recipe {
+    Content content = Content::noise;
+    FileFormat format = FileFormat::jpg;
+    uint64_t seed = 0;
+    int64_t height = 1, width = 1;      // means, where sizes vary
+    double spread = 0;                  // deviation of the logarithm of the sides
+    int lowest_quality = 75, highest_quality = 75;
+    double full_colour = 0;             // share of JPEG files with colours in full resolution
+    ShapeClasses shapes;                // classes count for every content
+    bool masks = false;
+    int64_t bytes = 0;                  // of each file, exactly; 0 leaves them as they come
+    double bytes_spread = 0;            // deviation of the logarithm of `bytes`
+    double dedup_ratio = 1;             // files for each different file
+    double compress_ratio = 1;          // bytes for each byte that a compressor cannot save
+};
+
+struct Made {
+    std::vector<std::byte> file, mask;
+    std::vector<ObjectBox> boxes;
+    int64_t label = 0, height = 0, width = 0;
+};
+
+// What is decided about picture `index` before it is drawn.
+struct Plan {
+    uint64_t source = 0;  // the picture it shows: its own number, or that of an earlier one
+    int64_t label = 0, height = 0, width = 0, bytes = 0;
+    int quality = 75;
+    bool full_colour = false;
+};
+
+class Maker {
+   public:
+    explicit Maker(const Recipe& recipe) : recipe(recipe) {}
+    const Recipe recipe;
+
+    Plan plan(uint64_t index) const;
+    // `out` keeps its memory from picture to picture. Safe to call from several threads.
+    void make(const Plan& plan, Made& out) const;
+    // Pixels of three channels into `picture`, and where it has data, labels into `mask`.
+    std::vector<ObjectBox> draw(const Plan& plan, View<uint8_t> picture, View<uint8_t> mask) const;
+};
+
+}  // namespace pixelmill

@@ -1,0 +1,17 @@
+// The scenes of photo-like pictures. Each covers the whole canvas.
+#pragma once
+
+#include "canvas.h"
+
+namespace pixelmill {
+
+void paint_landscape(Canvas& canvas, Stream& stream);  // sky, ridges behind each other, ground or water, bushes
+void paint_close_up(Canvas& canvas, Stream& stream);   // things that hide each other before a blurred ground
+void paint_street(Canvas& canvas, Stream& stream);     // walls with windows under a sky
+
+// What the scenes share.
+Colour any_colour(Stream& stream, double tint = 1);
+Surface any_surface(Stream& stream, const Colour& colour, double roughness);
+void paint_sky(Canvas& canvas, Stream& stream, double horizon, Colour* at_horizon);
+
+}  // namespace pixelmill
