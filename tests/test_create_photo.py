@@ -100,11 +100,11 @@ def test_folder_in_use_is_left_alone(tmp_path: Path) -> None:
 def test_wrong_folder_options_are_named(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="count"):
         create_photo_folder(tmp_path, -1)
-    with pytest.raises(ArgumentError, match="size_mean"):
+    with pytest.raises(ArgumentError, match="height"):
         create_photo_folder(tmp_path, 1, size_mean=(0, 5))
     with pytest.raises(ArgumentError, match="spread"):
         create_photo_folder(tmp_path, 1, spread=2)
     with pytest.raises(ArgumentError, match="classes"):
         create_photo_folder(tmp_path, 1, classes=0)
-    with pytest.raises(ArgumentError, match="quality_range"):
+    with pytest.raises(ArgumentError, match="quality"):
         create_photo_folder(tmp_path, 1, quality_range=(90, 80))

@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from PIL import Image
-
-from pixelmill.create.photo import photo
+from pixelmill.create.making import in_order, make_picture
+from pixelmill.create.options import PictureOptions
 from pixelmill.errors import ArgumentError
-
-# The pixels of a picture and the choice of its size come from one key; this counter keeps the two streams apart.
-_CHOICES_COUNTER = 1 << 128
-
-
-@dataclass(frozen=True)
-class _File:
-    path: Path
-    index: int
-    height: int
-    width: int
-    quality: int
-    subsampling: str
 
 
 def create_photo_folder(
@@ -45,8 +27,8 @@ def create_photo_folder(
     """Write photo-like JPEG files into class folders.
 
     The defaults give files like those of a large photo collection made for classification: about 400x470 pixels,
-    110 kB, mostly with colours in full resolution. A file depends on ``seed``, its number and the options (and on the
-    JPEG encoder that Pillow brings), not on ``count`` or ``workers``.
+    110 kB, mostly with colours in full resolution. A file depends on ``seed``, its number and the options, not on
+    ``count`` or ``workers``.
 
     Args:
         path: Folder to write to. It is made when missing and must be empty.
@@ -63,60 +45,37 @@ def create_photo_folder(
     Returns:
         The paths of the files, in the order of their numbers.
     """
-    _check(count=count, size_mean=size_mean, spread=spread, classes=classes, quality_range=quality_range)
+    if count < 0:
+        raise ArgumentError(f"create_photo_folder: count must not be negative, got {count}")
+    maker = PictureOptions(
+        *size_mean,
+        content="photo",
+        seed=seed,
+        spread=spread,
+        quality=quality_range,
+        full_colour=full_colour,
+        classes=classes,
+    ).maker()
     root = Path(path)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise ArgumentError(f"create_photo_folder: {root} exists and is not an empty folder")
     for number in range(min(classes, count)):
-        (root / _class_name(number)).mkdir(parents=True)
+        (root / class_name(number, classes)).mkdir(parents=True)
 
-    def plan(index: int) -> _File:
-        rng = np.random.Generator(np.random.Philox(key=np.array([seed, index], np.uint64), counter=_CHOICES_COUNTER))
-        height, width = (max(round(mean * math.exp(rng.normal(-spread * spread / 2, spread))), 1) for mean in size_mean)
-        return _File(
-            path=root / _class_name(index % classes) / f"photo_{index:06d}.jpg",
-            index=index,
-            height=height,
-            width=width,
-            quality=int(rng.integers(quality_range[0], quality_range[1] + 1)),
-            subsampling="4:4:4" if rng.random() < full_colour else "4:2:0",
-        )
+    def write(index: int) -> Path:
+        picture = make_picture(maker, index)
+        file = root / class_name(picture.label, classes) / f"photo_{index:06d}.jpg"
+        file.write_bytes(picture.image)
+        return file
 
-    files = [plan(index) for index in range(count)]
-    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
-        jobs = [pool.submit(_write, file, seed) for file in files]
-        try:
-            for job in as_completed(jobs):
-                written = job.result()
-                if on_image is not None:
-                    on_image(written)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return [file.path for file in files]
+    files = []
+    for file in in_order(write, range(count), threads=workers or os.cpu_count() or 1):
+        files.append(file)
+        if on_image is not None:
+            on_image(file)
+    return files
 
 
-def _check(
-    *, count: int, size_mean: tuple[int, int], spread: float, classes: int, quality_range: tuple[int, int]
-) -> None:
-    low, high = quality_range
-    rules = (
-        (count >= 0, f"count must not be negative, got {count}"),
-        (min(size_mean) >= 1, f"size_mean must be a height and a width of at least 1, got {size_mean}"),
-        (0 <= spread <= 1, f"spread must be from 0 to 1, got {spread}"),
-        (classes >= 1, f"classes must be at least 1, got {classes}"),
-        (1 <= low <= high <= 100, f"quality_range must be two rising numbers from 1 to 100, got {quality_range}"),
-    )
-    for holds, message in rules:
-        if not holds:
-            raise ArgumentError(f"create_photo_folder: {message}")
-
-
-def _class_name(number: int) -> str:
-    return f"class_{number:03d}"
-
-
-def _write(file: _File, seed: int) -> Path:
-    pixels = photo(seed, file.index, height=file.height, width=file.width)
-    Image.fromarray(pixels).save(file.path, "JPEG", quality=file.quality, subsampling=file.subsampling)
-    return file.path
+def class_name(label: int, classes: int) -> str:
+    """Name the folder of a class; sorted by name, the folders are in the order of their labels."""
+    return f"class_{label:0{max(3, len(str(classes - 1)))}d}"

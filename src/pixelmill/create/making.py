@@ -1,0 +1,67 @@
+"""Pictures from the native maker, several at a time, in order."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pixelmill import _core
+from pixelmill.errors import ArgumentError
+
+Array = np.ndarray[Any, Any]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A made picture.
+
+    Attributes:
+        index: Its number in the set.
+        image: The encoded file.
+        mask: The encoded mask, a PNG of one channel: 0 for the ground, the class + 1 for objects.
+        objects: One row for each object: class, top, left, bottom, right (one past the last pixel), visible pixels.
+        label: The class of the picture.
+        height: Rows.
+        width: Columns.
+    """
+
+    index: int
+    image: bytes
+    mask: bytes | None
+    objects: Array
+    label: int
+    height: int
+    width: int
+
+
+def make_picture(maker: _core.Maker, index: int) -> Picture:
+    """Draw and encode one picture; the GIL is free meanwhile."""
+    try:
+        return Picture(index, *maker.make(index))
+    except RuntimeError as error:
+        raise ArgumentError(f"create: picture {index}: {error}") from None
+
+
+def in_order(work: Callable[[int], Result], numbers: Iterable[int], *, threads: int) -> Iterator[Result]:
+    """Do work for each number in threads and give the results in order; few are waiting at any time."""
+    if threads <= 1:
+        yield from map(work, numbers)
+        return
+    waiting: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="create") as pool:
+        try:
+            for number in numbers:
+                waiting.append(pool.submit(work, number))
+                if len(waiting) > 2 * threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
