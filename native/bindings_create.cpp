@@ -42,18 +42,19 @@ nb::bytes as_bytes(const std::vector<std::byte>& data) {
     return nb::bytes(reinterpret_cast<const char*>(data.data()), data.size());
 }
 
-Recipe make_recipe(const std::string& content, const std::string& format, uint64_t seed, std::pair<int64_t, int64_t> size,
-                   double spread, std::pair<int, int> quality, double full_colour, int64_t classes,
-                   std::pair<int64_t, int64_t> objects, bool masks, int64_t bytes, double bytes_spread, double dedup_ratio,
-                   double compress_ratio) {
+Recipe make_recipe(const std::string& content, const std::string& format, uint64_t seed,
+                   std::pair<int64_t, int64_t> size, double spread, std::pair<int, int> quality, double full_colour,
+                   int64_t classes, std::pair<int64_t, int64_t> objects, bool masks, int64_t bytes, double bytes_spread,
+                   double dedup_ratio, double compress_ratio) {
     const std::optional<Content> drawn = content_named(content);
     const std::optional<FileFormat> written = file_format_named(format);
     if (!drawn || !written) throw nb::value_error("an unknown content or format");
     if (classes < 1 || objects.first < 1 || objects.second < objects.first || objects.second > 254) {
         throw nb::value_error("classes and objects are out of range");
     }
-    return {*drawn, *written, seed, size.first, size.second, spread, quality.first, quality.second, full_colour,
-            {classes, objects.first, objects.second}, masks, bytes, bytes_spread, dedup_ratio, compress_ratio};
+    return {*drawn, *written,      seed,           size.first,  size.second,
+            spread, quality.first, quality.second, full_colour, {classes, objects.first, objects.second},
+            masks,  bytes,         bytes_spread,   dedup_ratio, compress_ratio};
 }
 
 nb::tuple make(const Maker& maker, uint64_t index) {
@@ -91,8 +92,8 @@ void bind_create(nb::module_& module) {
                std::pair<int64_t, int64_t> size, double spread, std::pair<int, int> quality, double full_colour,
                int64_t classes, std::pair<int64_t, int64_t> objects, bool masks, int64_t bytes, double bytes_spread,
                double dedup_ratio, double compress_ratio) {
-                new (at) Maker(make_recipe(content, format, seed, size, spread, quality, full_colour, classes, objects, masks,
-                                           bytes, bytes_spread, dedup_ratio, compress_ratio));
+                new (at) Maker(make_recipe(content, format, seed, size, spread, quality, full_colour, classes, objects,
+                                           masks, bytes, bytes_spread, dedup_ratio, compress_ratio));
             },
             nb::kw_only(), "content"_a, "format"_a, "seed"_a, "size"_a, "spread"_a, "quality"_a, "full_colour"_a,
             "classes"_a, "objects"_a, "masks"_a, "bytes"_a, "bytes_spread"_a, "dedup_ratio"_a, "compress_ratio"_a)

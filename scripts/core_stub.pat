@@ -24,3 +24,9 @@ pixelmill._core.decode_example:
 
 pixelmill._core.codec_versions:
     def codec_versions() -> dict[str, str]: ...
+
+pixelmill._core.Maker.make:
+    def make(self, index: int) -> tuple[bytes, bytes | None, NDArray[Any], int, int, int]: ...
+
+pixelmill._core.Maker.draw:
+    def draw(self, index: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]: ...

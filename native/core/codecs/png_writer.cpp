@@ -60,7 +60,8 @@ size_t put_stored(std::byte* to, const View<const uint8_t>& picture) {
         const size_t count = std::min(block, total - done);
         const auto low = static_cast<uint16_t>(count), high = static_cast<uint16_t>(~low);
         const uint8_t head[] = {static_cast<uint8_t>(done + count == total), static_cast<uint8_t>(low),
-                                static_cast<uint8_t>(low >> 8), static_cast<uint8_t>(high), static_cast<uint8_t>(high >> 8)};
+                                static_cast<uint8_t>(low >> 8), static_cast<uint8_t>(high),
+                                static_cast<uint8_t>(high >> 8)};
         std::memcpy(to, head, sizeof head);
         to += sizeof head;
         std::byte* const content = to;
@@ -153,8 +154,8 @@ void encode_png(View<const uint8_t> picture, PngEffort effort, std::vector<std::
     const size_t blocks = 5 * (raw / 65535 + 1) + 6;
     out.resize(sizeof signature + 3 * chunk_frame + 13 + raw + blocks);
     const size_t content = put_header(out, picture) + 8;
-    const size_t count =
-        effort == PngEffort::stored ? put_stored(out.data() + content, picture) : put_deflated(out, content, filtered(picture));
+    const size_t count = effort == PngEffort::stored ? put_stored(out.data() + content, picture)
+                                                     : put_deflated(out, content, filtered(picture));
     out.resize(std::max(out.size(), content + count + 2 * chunk_frame));
     seal(out, content, count, "IDAT");
     put_end(out, content + count + 4);

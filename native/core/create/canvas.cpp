@@ -53,8 +53,8 @@ Canvas::Canvas(int64_t height, int64_t width, const Texture& smooth, const Textu
     opacity = scratch.take<float>(static_cast<size_t>(width));
 }
 
-void Canvas::paint_row(int64_t y, int64_t left, int64_t right, const Surface& surface, double centre_y,
-                       double centre_x, int64_t from_y, int64_t from_x) {
+void Canvas::paint_row(int64_t y, int64_t left, int64_t right, const Surface& surface, double centre_y, double centre_x,
+                       int64_t from_y, int64_t from_x) {
     const float* a = opacity;
     const float *fine = rough.row(from_y) + from_x, *coarse = smooth.row(from_y) + from_x;
     const float* colours = tint.row(from_y) + from_x;
@@ -73,7 +73,8 @@ void Canvas::paint_row(int64_t y, int64_t left, int64_t right, const Surface& su
 }
 
 void Canvas::paint(const Blob& blob, const Surface& surface, Stream& stream) {
-    const double reach = 1.2 * std::max(blob.half_height, blob.half_width) * (1 + blob.wobble + blob.ragged) + blob.edge + 1;
+    const double reach =
+        1.2 * std::max(blob.half_height, blob.half_width) * (1 + blob.wobble + blob.ragged) + blob.edge + 1;
     const int64_t top = std::clamp<int64_t>(whole(blob.y - reach), 0, height);
     const int64_t bottom = std::clamp<int64_t>(whole(blob.y + reach) + 1, 0, height);
     const int64_t left = std::clamp<int64_t>(whole(blob.x - reach), 0, width);
@@ -83,7 +84,8 @@ void Canvas::paint(const Blob& blob, const Surface& surface, Stream& stream) {
     const double squeeze = 1 << (blob.squarings - 1);
     const auto sharpness = static_cast<float>(std::min(blob.half_height, blob.half_width) / (2 * squeeze * blob.edge));
     const auto cosine = static_cast<float>(blob.slant.cosine), sine = static_cast<float>(blob.slant.sine);
-    const auto per_width = static_cast<float>(1 / blob.half_width), per_height = static_cast<float>(1 / blob.half_height);
+    const auto per_width = static_cast<float>(1 / blob.half_width),
+               per_height = static_cast<float>(1 / blob.half_height);
     const auto most = static_cast<float>(blob.opacity), wobble = static_cast<float>(blob.wobble);
     const auto ragged = static_cast<float>(blob.ragged);
     for (int64_t y = top; y < bottom; ++y) {
@@ -94,7 +96,8 @@ void Canvas::paint(const Blob& blob, const Surface& surface, Stream& stream) {
             const auto dx = static_cast<float>(static_cast<double>(x) - blob.x);
             float along = (dx * cosine + dy * sine) * per_width, across = (dy * cosine - dx * sine) * per_height;
             for (int i = 0; i < blob.squarings; ++i) along *= along, across *= across;
-            const float inside = (1.0f - along - across + wobble * coarse[x - left] + ragged * fine[x - left]) * sharpness + 0.5f;
+            const float inside =
+                (1.0f - along - across + wobble * coarse[x - left] + ragged * fine[x - left]) * sharpness + 0.5f;
             opacity[x] = most * std::clamp(inside, 0.0f, 1.0f);
             highest = std::max(highest, opacity[x]);
         }
@@ -104,7 +107,8 @@ void Canvas::paint(const Blob& blob, const Surface& surface, Stream& stream) {
 
 void Canvas::paint_box(double top, double left, double bottom, double right, const Surface& surface, Stream& stream,
                        double most) {
-    const int64_t y0 = std::clamp<int64_t>(whole(top), 0, height), y1 = std::clamp<int64_t>(whole(bottom) + 1, 0, height);
+    const int64_t y0 = std::clamp<int64_t>(whole(top), 0, height),
+                  y1 = std::clamp<int64_t>(whole(bottom) + 1, 0, height);
     const int64_t x0 = std::clamp<int64_t>(whole(left), 0, width), x1 = std::clamp<int64_t>(whole(right) + 1, 0, width);
     if (y0 >= y1 || x0 >= x1) return;
     const int64_t from_y = start_of(stream, height, y1 - y0), from_x = start_of(stream, width, x1 - x0);

@@ -27,9 +27,9 @@ struct Blob {
     double y = 0, x = 0, half_height = 1, half_width = 1;
     Direction slant{1, 0};
     int squarings = 1;
-    double edge = 1;      // pixels from clear to full
-    double wobble = 0;    // how far texture moves the outline, in parts of the size
-    double ragged = 0;    // the same by the finer texture, as leaves and fur do
+    double edge = 1;    // pixels from clear to full
+    double wobble = 0;  // how far texture moves the outline, in parts of the size
+    double ragged = 0;  // the same by the finer texture, as leaves and fur do
     double opacity = 1;
 };
 

@@ -30,7 +30,8 @@ struct ObjectBox {
     int64_t pixels = 0;
 };
 
-// All write packed red, green and blue. `mask`, where it has data, gets 0 for the ground and the label + 1 of the object.
+// All write packed red, green and blue. `mask`, where it has data, gets 0 for the ground and the label + 1 of the
+// object.
 void draw_noise(View<uint8_t> out, const PictureId& id);
 void draw_gradient(View<uint8_t> out, const PictureId& id);
 void draw_photo(View<uint8_t> out, const PictureId& id, Arena& scratch);

@@ -22,15 +22,16 @@ void fill_padding(const Recipe& recipe, const Plan& plan, std::byte* to, size_t 
         return;
     }
     const StreamId stream = bulk_stream(recipe.content, {recipe.seed, plan.source}, Purpose::padding);
-    for_each_words(stream, static_cast<int64_t>(count + 3) / 4, [&](const uint32_t* words, int64_t first, int64_t part) {
-        const size_t at = static_cast<size_t>(first) * 4;
-        std::memcpy(to + at, words, std::min(static_cast<size_t>(part) * 4, count - at));
-    });
+    for_each_words(stream, static_cast<int64_t>(count + 3) / 4,
+                   [&](const uint32_t* words, int64_t first, int64_t part) {
+                       const size_t at = static_cast<size_t>(first) * 4;
+                       std::memcpy(to + at, words, std::min(static_cast<size_t>(part) * 4, count - at));
+                   });
 }
 
 [[noreturn]] void refuse(const char* format, int64_t wanted, const std::string& reason) {
-    throw Fault(FaultKind::argument,
-                std::string(format) + ": a file of exactly " + std::to_string(wanted) + " bytes is not possible, " + reason);
+    throw Fault(FaultKind::argument, std::string(format) + ": a file of exactly " + std::to_string(wanted) +
+                                         " bytes is not possible, " + reason);
 }
 
 // Comment segments behind the first one (JFIF's), and up to three fill bytes, which may stand before any marker.
@@ -57,7 +58,8 @@ void pad_png(const Recipe& recipe, const Plan& plan, int64_t wanted, std::vector
     const auto size = static_cast<int64_t>(out.size()), count = wanted - size - 12;
     if (wanted == size) return;
     if (count < 0) {
-        refuse("png", wanted, "this picture takes " + std::to_string(size) + "; ask for at least " + std::to_string(size + 12));
+        refuse("png", wanted,
+               "this picture takes " + std::to_string(size) + "; ask for at least " + std::to_string(size + 12));
     }
     const size_t content = add_png_chunk(out, static_cast<size_t>(count));
     fill_padding(recipe, plan, out.data() + content, static_cast<size_t>(count));
@@ -86,13 +88,15 @@ void FileWriter::search_quality(const Plan& plan, View<const uint8_t> picture, C
         }
     }
     if (best == 0) {
-        refuse("jpg", plan.bytes, "the lowest quality of this picture takes " + std::to_string(out.size()) +
-                                      (most < plan.bytes ? " before padding" : "") + "; ask for more, or for fewer pixels");
+        refuse("jpg", plan.bytes,
+               "the lowest quality of this picture takes " + std::to_string(out.size()) +
+                   (most < plan.bytes ? " before padding" : "") + "; ask for more, or for fewer pixels");
     }
     if (last != best) jpeg_.encode(picture, best, sampling, out);
 }
 
-void FileWriter::write(const Recipe& recipe, const Plan& plan, View<const uint8_t> picture, std::vector<std::byte>& out) {
+void FileWriter::write(const Recipe& recipe, const Plan& plan, View<const uint8_t> picture,
+                       std::vector<std::byte>& out) {
     switch (recipe.format) {
         case FileFormat::jpg: {
             const ChromaSampling sampling = plan.full_colour ? ChromaSampling::full : ChromaSampling::quarter;

@@ -6,20 +6,6 @@
 
 namespace pixelmill {
 
-namespace {
-
-std::optional<Content> find(std::string_view name) {
-    constexpr std::string_view names[] = {"noise", "photo", "shapes", "gradient"};
-    for (size_t i = 0; i < std::size(names); ++i) {
-        if (names[i] == name) return static_cast<Content>(i);
-    }
-    return std::nullopt;
-}
-
-}  // namespace
-
-std::optional<Content> content_named(std::string_view name) { return find(name); }
-
 // Four corners of random colours, blended, and a soft light on them.
 void draw_gradient(View<uint8_t> out, const PictureId& id) {
     Stream stream = stream_for(Content::gradient, id, Purpose::choices);

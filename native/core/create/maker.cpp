@@ -45,6 +45,14 @@ int64_t varied_side(Stream& stream, int64_t mean, double spread) {
 
 }  // namespace
 
+std::optional<Content> content_named(std::string_view name) {
+    if (name == "noise") return Content::noise;
+    if (name == "photo") return Content::photo;
+    if (name == "shapes") return Content::shapes;
+    if (name == "gradient") return Content::gradient;
+    return std::nullopt;
+}
+
 std::optional<FileFormat> file_format_named(std::string_view name) {
     if (name == "jpg") return FileFormat::jpg;
     if (name == "png") return FileFormat::png;
@@ -59,7 +67,8 @@ Plan Maker::plan(uint64_t index) const {
     Stream stream(operator_key(recipe.seed, 0x706C616E), {0, plan.source, 0});  // "plan"
     plan.height = varied_side(stream, recipe.height, recipe.spread);
     plan.width = varied_side(stream, recipe.width, recipe.spread);
-    plan.quality = recipe.lowest_quality + static_cast<int>(stream.below(recipe.highest_quality - recipe.lowest_quality + 1));
+    plan.quality =
+        recipe.lowest_quality + static_cast<int>(stream.below(recipe.highest_quality - recipe.lowest_quality + 1));
     plan.full_colour = happens(stream, recipe.full_colour);
     plan.bytes = recipe.bytes == 0 ? 0 : varied_side(stream, recipe.bytes, recipe.bytes_spread);
     return plan;

@@ -15,16 +15,16 @@ struct Recipe {
     Content content = Content::noise;
     FileFormat format = FileFormat::jpg;
     uint64_t seed = 0;
-    int64_t height = 1, width = 1;      // means, where sizes vary
-    double spread = 0;                  // deviation of the logarithm of the sides
+    int64_t height = 1, width = 1;  // means, where sizes vary
+    double spread = 0;              // deviation of the logarithm of the sides
     int lowest_quality = 75, highest_quality = 75;
-    double full_colour = 0;             // share of JPEG files with colours in full resolution
-    ShapeClasses shapes;                // classes count for every content
+    double full_colour = 0;  // share of JPEG files with colours in full resolution
+    ShapeClasses shapes;     // classes count for every content
     bool masks = false;
-    int64_t bytes = 0;                  // of each file, exactly; 0 leaves them as they come
-    double bytes_spread = 0;            // deviation of the logarithm of `bytes`
-    double dedup_ratio = 1;             // files for each different file
-    double compress_ratio = 1;          // bytes for each byte that a compressor cannot save
+    int64_t bytes = 0;          // of each file, exactly; 0 leaves them as they come
+    double bytes_spread = 0;    // deviation of the logarithm of `bytes`
+    double dedup_ratio = 1;     // files for each different file
+    double compress_ratio = 1;  // bytes for each byte that a compressor cannot save
 };
 
 struct Made {

@@ -7,7 +7,8 @@ namespace pixelmill {
 
 Colour any_colour(Stream& stream, double tint) {
     const auto light = static_cast<float>(stream.uniform(25, 215));
-    const auto warm = static_cast<float>(tint * (28 * bell(stream) + 12)), green = static_cast<float>(tint * 20 * bell(stream));
+    const auto warm = static_cast<float>(tint * (28 * bell(stream) + 12)),
+               green = static_cast<float>(tint * 20 * bell(stream));
     return {light, warm, green};
 }
 
@@ -24,11 +25,13 @@ Surface any_surface(Stream& stream, const Colour& colour, double roughness) {
 void paint_sky(Canvas& canvas, Stream& stream, double horizon, Colour* at_horizon) {
     const double evening = stream.unit() * stream.unit();
     const Colour top{static_cast<float>(stream.uniform(90, 190) * (1 - 0.4 * evening)),
-                     static_cast<float>(stream.uniform(-75, -15) * (1 - evening)), static_cast<float>(stream.uniform(-8, 8))};
+                     static_cast<float>(stream.uniform(-75, -15) * (1 - evening)),
+                     static_cast<float>(stream.uniform(-8, 8))};
     const Colour low{static_cast<float>(stream.uniform(180, 240)), static_cast<float>(top.warm * 0.3 + 90 * evening),
                      static_cast<float>(-10 * evening)};
     const Colour cloud{static_cast<float>(stream.uniform(205, 250)), static_cast<float>(25 * evening), 0};
-    const auto cover = static_cast<float>(stream.uniform(-1.8, 0.9)), crisp = static_cast<float>(stream.uniform(0.5, 1.3));
+    const auto cover = static_cast<float>(stream.uniform(-1.8, 0.9)),
+               crisp = static_cast<float>(stream.uniform(0.5, 1.3));
     for (int64_t y = 0; y < canvas.height; ++y) {
         const Colour sky = blend(top, low, std::min(static_cast<double>(y) / std::max(horizon, 1.0), 1.0));
         float *light = canvas.light + y * canvas.width, *warm = canvas.warm + y * canvas.width;
@@ -60,7 +63,8 @@ void paint_ridge(Canvas& canvas, Stream& stream, double base, double amplitude, 
         canvas.paint_row(y, 0, canvas.width, surface, base, 0.5 * static_cast<double>(canvas.width), y, from_x);
         const float* at = canvas.smooth.row(y);
         float* light = canvas.light + y * canvas.width;
-        for (int64_t x = 2; x + 2 < canvas.width; ++x) light[x] += canvas.opacity[x] * relief * (at[x + 2] - at[x - 2]) * 4;
+        for (int64_t x = 2; x + 2 < canvas.width; ++x)
+            light[x] += canvas.opacity[x] * relief * (at[x + 2] - at[x - 2]) * 4;
     }
 }
 
@@ -78,7 +82,8 @@ void paint_floor(Canvas& canvas, Stream& stream, double horizon, const Surface& 
         float* green = canvas.green + y * canvas.width;
         const auto strength = static_cast<float>((0.35 + near) * surface.rough);
         const auto step = static_cast<float>(1 / stretch);
-        const float base = surface.colour.light + surface.shade_y * static_cast<float>(static_cast<double>(y) - horizon);
+        const float base =
+            surface.colour.light + surface.shade_y * static_cast<float>(static_cast<double>(y) - horizon);
         for (int64_t x = 0; x < canvas.width; ++x) {
             const int64_t i = static_cast<int64_t>(static_cast<float>(x) * step) % canvas.width;
             light[x] = base + strength * fine[i] + surface.smooth * coarse[x];
@@ -100,7 +105,8 @@ void paint_water(Canvas& canvas, Stream& stream, double shore) {
             const float moved = waves * fine[x] * static_cast<float>(0.3 + 2 * near);
             const int64_t from_y = std::clamp<int64_t>(2 * first - y - 1 + static_cast<int64_t>(moved), 0, first - 1);
             const int64_t to = y * canvas.width + x, from = from_y * canvas.width + x;
-            canvas.light[to] = canvas.light[from] * glance + ripple * fine[x] * static_cast<float>(0.3 + near) - 4 * coarse[x];
+            canvas.light[to] =
+                canvas.light[from] * glance + ripple * fine[x] * static_cast<float>(0.3 + near) - 4 * coarse[x];
             canvas.warm[to] = canvas.warm[from] * 0.8f - 8;
             canvas.green[to] = canvas.green[from] * 0.8f + 3;
         }
@@ -108,7 +114,8 @@ void paint_water(Canvas& canvas, Stream& stream, double shore) {
 }
 
 void paint_bush(Canvas& canvas, Stream& stream, double y, double x, double size, const Colour& leaves) {
-    const Blob shadow{y + 0.75 * size, x + 0.5 * size, 0.35 * size, 1.3 * size, {1, 0}, 1, 0.25 * size + 1, 0.1, 0, 0.5};
+    const Blob shadow{
+        y + 0.75 * size, x + 0.5 * size, 0.35 * size, 1.3 * size, {1, 0}, 1, 0.25 * size + 1, 0.1, 0, 0.5};
     canvas.paint(shadow, Surface{{15, 0, 0}}, stream);
     Surface surface = any_surface(stream, leaves, 22);
     surface.rough = std::max(surface.rough, 22.0f);
@@ -116,7 +123,8 @@ void paint_bush(Canvas& canvas, Stream& stream, double y, double x, double size,
     surface.shade_x = static_cast<float>(-25 / size);
     const int64_t parts = 1 + stream.below(4);
     for (int64_t i = 0; i < parts; ++i) {
-        Blob blob{y + 0.3 * size * bell(stream), x + 0.5 * size * bell(stream), 0.8 * size, size * stream.uniform(0.5, 1.1)};
+        Blob blob{y + 0.3 * size * bell(stream), x + 0.5 * size * bell(stream), 0.8 * size,
+                  size * stream.uniform(0.5, 1.1)};
         blob.wobble = stream.uniform(0.15, 0.4);
         blob.ragged = stream.uniform(0.1, 0.45);
         canvas.paint(blob, surface, stream);

@@ -50,7 +50,8 @@ void paint_windows(Canvas& canvas, Stream& stream, double top, double left, doub
             Surface pane = any_surface(stream, blend(glass, {200, -15, 0}, stream.unit() * stream.unit()), 14);
             pane.shade_y = static_cast<float>(stream.uniform(-70, 20) / tall);
             canvas.paint_box(y, x, y + tall, x + wide, pane, stream);
-            if (wide > 6) canvas.paint_box(y, x + 0.5 * wide - 0.5 * rim, y + tall, x + 0.5 * wide + 0.5 * rim, frame, stream);
+            if (wide > 6)
+                canvas.paint_box(y, x + 0.5 * wide - 0.5 * rim, y + tall, x + 0.5 * wide + 0.5 * rim, frame, stream);
         }
     }
 }
@@ -82,8 +83,9 @@ void paint_close_up(Canvas& canvas, Stream& stream) {
     for (int64_t i = 0; i < things; ++i) {
         // Sizes of things follow a power law: few large, many small.
         const double size = std::min(typical / std::sqrt(stream.unit() + 1e-3), 0.32 * extent) + 1;
-        Blob blob{stream.uniform(0, height), stream.uniform(0, width), size * stream.uniform(0.2, 1), size,
-                  direction(stream.unit()), 1 + static_cast<int>(stream.below(2))};
+        Blob blob{stream.uniform(0, height),     stream.uniform(0, width),
+                  size * stream.uniform(0.2, 1), size,
+                  direction(stream.unit()),      1 + static_cast<int>(stream.below(2))};
         blob.wobble = happens(stream, 0.5) ? stream.uniform(0, 0.35) : 0;
         blob.ragged = happens(stream, 0.4) ? stream.uniform(0, 0.4) : 0;
         blob.edge = stream.uniform(0.8, 2.5);

@@ -25,16 +25,16 @@ bool in_cross(double u, double v) {
 bool in_ring(double u, double v) { return in_disc(u, v) && u * u + v * v >= 0.3; }
 bool in_bar(double u, double v) { return std::abs(u) <= 0.28 && std::abs(v) <= 0.98; }
 bool in_crescent(double u, double v) { return in_disc(u, v) && (u - 0.45) * (u - 0.45) + v * v > 0.5; }
-bool in_corner(double u, double v) {
-    return std::abs(u) <= 0.8 && std::abs(v) <= 0.8 && (u <= -0.25 || v >= 0.25);
-}
+bool in_corner(double u, double v) { return std::abs(u) <= 0.8 && std::abs(v) <= 0.8 && (u <= -0.25 || v >= 0.25); }
 bool in_arrow(double u, double v) {
     return (v <= 0 && v >= -0.95 && std::abs(u) <= 0.8 * (v + 0.95)) || (v > 0 && v <= 0.9 && std::abs(u) <= 0.22);
 }
 bool in_star(double u, double v) {
     // Within at least four of the five lines that make a five-pointed star.
-    constexpr double lines[5][2] = {{0, 1}, {0.9510565162951535, 0.3090169943749474},
-                                    {0.5877852522924731, -0.8090169943749475}, {-0.5877852522924731, -0.8090169943749475},
+    constexpr double lines[5][2] = {{0, 1},
+                                    {0.9510565162951535, 0.3090169943749474},
+                                    {0.5877852522924731, -0.8090169943749475},
+                                    {-0.5877852522924731, -0.8090169943749475},
                                     {-0.9510565162951535, 0.3090169943749474}};
     int within = 0;
     for (const auto& line : lines) within += line[0] * u + line[1] * v <= 0.3090169943749474;
@@ -42,7 +42,7 @@ bool in_star(double u, double v) {
 }
 
 using Inside = bool (*)(double u, double v);
-constexpr Inside outlines[] = {in_disc, in_square, in_triangle, in_star,     in_cross,
+constexpr Inside outlines[] = {in_disc, in_square, in_triangle, in_star,  in_cross,
                                in_ring, in_bar,    in_crescent, in_arrow, in_corner};
 constexpr auto outline_count = static_cast<int64_t>(std::size(outlines));
 
@@ -67,7 +67,8 @@ Rgb of_hue(double hue, double light, double strength) {
 }
 
 // With more classes than outlines, colours tell the others apart.
-Object any_object(Stream& stream, int64_t label, const ShapeClasses& classes, double height, double width, double size) {
+Object any_object(Stream& stream, int64_t label, const ShapeClasses& classes, double height, double width,
+                  double size) {
     const int64_t groups = (classes.classes + outline_count - 1) / outline_count;
     const auto group = static_cast<double>(label / outline_count);
     Object object;
@@ -102,24 +103,29 @@ void draw_ground(View<uint8_t> out, const PictureId& id, Stream& stream, Arena& 
 
 void draw_object(View<uint8_t> out, uint8_t* owner, const Object& object, uint8_t number) {
     const auto from = [](double centre, double size) { return static_cast<int64_t>(std::floor(centre - size)); };
-    const int64_t top = std::max<int64_t>(from(object.y, object.size), 0), left = std::max<int64_t>(from(object.x, object.size), 0);
+    const int64_t top = std::max<int64_t>(from(object.y, object.size), 0),
+                  left = std::max<int64_t>(from(object.x, object.size), 0);
     const int64_t bottom = std::min(static_cast<int64_t>(object.y + object.size) + 1, out.height);
     const int64_t right = std::min(static_cast<int64_t>(object.x + object.size) + 1, out.width);
     const double scale = 1 / object.size;
     for (int64_t y = top; y < bottom; ++y) {
         for (int64_t x = left; x < right; ++x) {
-            const double dy = (static_cast<double>(y) + 0.5 - object.y) * scale, dx = (static_cast<double>(x) + 0.5 - object.x) * scale;
-            const double u = dx * object.turn.cosine + dy * object.turn.sine, v = dy * object.turn.cosine - dx * object.turn.sine;
+            const double dy = (static_cast<double>(y) + 0.5 - object.y) * scale,
+                         dx = (static_cast<double>(x) + 0.5 - object.x) * scale;
+            const double u = dx * object.turn.cosine + dy * object.turn.sine,
+                         v = dy * object.turn.cosine - dx * object.turn.sine;
             if (!object.inside(u, v)) continue;
             owner[y * out.width + x] = number;
             const auto light = static_cast<float>(0.9 - 0.15 * (dy + dx));
             uint8_t* to = out.at(y, x);
-            for (size_t c = 0; c < 3; ++c) to[c] = static_cast<uint8_t>(std::clamp(object.colour[c] * light, 0.0f, 255.0f));
+            for (size_t c = 0; c < 3; ++c)
+                to[c] = static_cast<uint8_t>(std::clamp(object.colour[c] * light, 0.0f, 255.0f));
         }
     }
 }
 
-std::vector<ObjectBox> boxes_of(const uint8_t* owner, const std::vector<Object>& objects, int64_t height, int64_t width) {
+std::vector<ObjectBox> boxes_of(const uint8_t* owner, const std::vector<Object>& objects, int64_t height,
+                                int64_t width) {
     std::vector<ObjectBox> boxes(objects.size());
     for (size_t i = 0; i < objects.size(); ++i) boxes[i] = {objects[i].label, height, width, 0, 0, 0};
     for (int64_t y = 0; y < height; ++y) {

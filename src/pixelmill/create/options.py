@@ -13,8 +13,6 @@ IMAGE_FORMATS = {"jpg": "jpg", "jpeg": "jpg", "png": "png", "bmp": "bmp", "bitma
 MAX_PIXELS = 1 << 27  # what pixelmill's own decoders accept
 MAX_JPEG_SIDE = 65500
 MAX_SIDE = 65535
-_LARGEST_SPREAD = 1.0
-_SPREAD_REACH = 3.5  # deviations that a drawn size can be away from its mean
 
 
 @dataclass(frozen=True)
@@ -99,8 +97,11 @@ def _size_rules(given: PictureOptions) -> tuple[tuple[bool, str], ...]:
             given.height * given.width <= MAX_PIXELS,
             f"{given.width}x{given.height} is {given.height * given.width} pixels, at most {MAX_PIXELS} are possible",
         ),
-        (0 <= given.spread <= _LARGEST_SPREAD, f"the spread of sizes must be from 0 to 1, got {given.spread}"),
-        (0 <= given.bytes_spread <= _LARGEST_SPREAD, f"the spread of bytes must be from 0 to 1, got {given.bytes_spread}"),
+        (0 <= given.spread <= 1, f"the spread of sizes must be from 0 to 1, got {given.spread}"),
+        (
+            0 <= given.bytes_spread <= 1,
+            f"the spread of bytes must be from 0 to 1, got {given.bytes_spread}",
+        ),
         (given.bytes_spread == 0 or given.bytes > 0, "a spread of bytes needs a mean: give bytes too"),
         (0 <= given.bytes < 1 << 31, f"bytes must be from 1 to 2147483647, got {given.bytes}"),
     )
@@ -139,4 +140,6 @@ def parse_size_distribution(text: str) -> tuple[float, float]:
             return 0.0, float(number)
     except ValueError:
         pass
-    raise ArgumentError(f"create: size_distribution is fixed, sides:SPREAD or bytes:SPREAD (such as sides:0.2), got {text!r}")
+    raise ArgumentError(
+        f"create: size_distribution is fixed, sides:SPREAD or bytes:SPREAD (such as sides:0.2), got {text!r}"
+    )
