@@ -92,16 +92,18 @@ Params parameters(nb::dict given) {
 }
 
 std::shared_ptr<ByteRanges> make_ranges(std::vector<nb::bytes> paths, Column1<int64_t> file, Column1<int64_t> offset,
-                                        Column1<int64_t> length) {
+                                        Column1<int64_t> length,
+                                        const std::vector<std::tuple<int64_t, std::string, std::string>>& lost) {
     auto ranges = std::make_shared<ByteRanges>();
     for (const nb::bytes& path : paths) ranges->paths.emplace_back(path.c_str(), path.size());
     ranges->file.assign(file.data(), file.data() + file.size());
     ranges->offset.assign(offset.data(), offset.data() + offset.size());
     ranges->length.assign(length.data(), length.data() + length.size());
+    for (const auto& [item, kind, message] : lost) ranges->lost[item] = {fault_kind_named(kind), message};
     return ranges;
 }
 
-std::shared_ptr<Table> make_table(const AnyArray& rows) {
+std::shared_ptr<Table> make_table(const AnyArray& rows, Column1<int64_t> starts) {
     const Value value = borrowed(rows);
     auto table = std::make_shared<Table>();
     table->dtype = value.dtype;
@@ -111,6 +113,7 @@ std::shared_ptr<Table> make_table(const AnyArray& rows) {
     packed.data = table->data.data();
     packed.stride = packed_strides(value.ndim, value.shape);
     copy_elements(packed, value);
+    table->starts.assign(starts.data(), starts.data() + starts.size());
     return table;
 }
 
@@ -189,8 +192,9 @@ NB_MODULE(_core, module) {
             "pixels"_a, "side"_a, "scans"_a, "scan_pixels"_a, "encoded_bytes"_a);
 
     nb::class_<ByteRanges>(module, "ByteRanges")
-        .def(nb::new_(&make_ranges), "paths"_a, "file"_a.noconvert(), "offset"_a.noconvert(), "length"_a.noconvert());
-    nb::class_<Table>(module, "Table").def(nb::new_(&make_table), "rows"_a.noconvert());
+        .def(nb::new_(&make_ranges), "paths"_a, "file"_a.noconvert(), "offset"_a.noconvert(), "length"_a.noconvert(),
+             "lost"_a);
+    nb::class_<Table>(module, "Table").def(nb::new_(&make_table), "rows"_a.noconvert(), "starts"_a.noconvert());
 
     nb::class_<Program>(module, "Program")
         .def(nb::init<>())

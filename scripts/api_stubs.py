@@ -76,13 +76,17 @@ def stubs(package: Literal["fn", "ops"]) -> dict[str, str]:
         bodies.setdefault(_family(name), []).append(_function(spec) if package == "fn" else _class(spec))
     if package == "ops":
         bodies[""] += _older_classes()
-    families = sorted(family for family in bodies if family)
+    for family in list(bodies):  # a family inside another, such as io.file, needs that one
+        bodies.setdefault(_family(family), [])
     written = {}
     for family, parts in bodies.items():
+        inner = sorted(name.rpartition(".")[2] for name in bodies if name and _family(name) == family)
         title = ".".join(filter(None, [package, family])) + ": operators as "
         title += "functions." if package == "fn" else "classes."
-        imported = [] if family else [(f"pixelmill.{package}", f"{name} as {name}") for name in families]
-        written[f"{family or '__init__'}.pyi"] = _file(title, "\n\n".join(parts), imported)
+        module = ".".join(filter(None, ["pixelmill", package, family]))
+        imported = [(module, f"{name} as {name}") for name in inner]
+        path = f"{family.replace('.', '/')}/__init__" if inner and family else family.replace(".", "/") or "__init__"
+        written[f"{path}.pyi"] = _file(title, "\n\n".join(parts), imported)
     return written
 
 
@@ -100,7 +104,10 @@ def _file(title: str, body: str, imported: list[tuple[str, str]]) -> str:
         groups.append([(module, names) for module, names in wanted if names])
     groups[-1] = sorted(groups[-1] + imported)
     imports = ["\n".join(_import(module, names) for module, names in group) for group in groups if group]
-    return "\n\n".join([f'{NOTE}\n"""{title}"""', *imports, *(["\n".join(needed)] if needed else []), body]) + "\n"
+    return (
+        "\n\n".join([f'{NOTE}\n"""{title}"""', *imports, *(["\n".join(needed)] if needed else []), body]).rstrip()
+        + "\n"
+    )
 
 
 def _import(module: str, names: str) -> str:

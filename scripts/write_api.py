@@ -41,7 +41,7 @@ def derived() -> dict[Path, str | None]:
     written: dict[Path, str | None] = {}
     for package in ("fn", "ops"):
         folder = PACKAGE / package
-        written |= dict.fromkeys(folder.glob("*.pyi"))
+        written |= dict.fromkeys(folder.rglob("*.pyi"))
         written |= {folder / name: text for name, text in stubs(package).items()}
     written[ROOT / "docs" / "operators.md"] = page()
     written[ROOT / "docs" / "public_names.txt"] = "".join(f"{name}\n" for name in sorted(public_names()))
@@ -145,6 +145,7 @@ def main() -> int:
         if text is None:
             path.unlink()
         elif not path.exists() or path.read_text("utf-8") != text:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(text, "utf-8")
             print(f"wrote {path.relative_to(ROOT)}")
     return 0

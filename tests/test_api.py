@@ -133,11 +133,14 @@ def test_function_and_class_are_there_with_the_same_arguments(spec: Operator) ->
 
 def test_stubs_have_what_the_modules_have(write_api: ModuleType) -> None:
     for package, module in (("fn", fn), ("ops", ops)):
-        stubs = [path.stem for path in (PACKAGE / package).glob("*.pyi")]
+        folder = PACKAGE / package
+        files = [path.relative_to(folder).with_suffix("").parts for path in folder.rglob("*.pyi")]
+        stubs = [[part for part in parts if part != "__init__"] for parts in files]
         written = {
-            ".".join(filter(None, ["pixelmill", package, "" if stem == "__init__" else stem, name]))
-            for stem in stubs
-            for name in stub_of(package, [] if stem == "__init__" else [stem])
+            ".".join(["pixelmill", package, *path, name])
+            for path in stubs
+            if not (folder / "/".join(path) / "__init__.pyi").exists() or not path
+            for name in stub_of(package, path)
         }
         assert written == set(write_api.operator_names(module))
 

@@ -17,4 +17,11 @@ const char* name_of(FaultKind kind) {
     return "unknown";
 }
 
+FaultKind fault_kind_named(const std::string& name) {
+    for (int number = 0; number <= static_cast<int>(FaultKind::argument); ++number) {
+        if (name == name_of(static_cast<FaultKind>(number))) return static_cast<FaultKind>(number);
+    }
+    return FaultKind::corrupt;
+}
+
 }  // namespace pixelmill

@@ -19,6 +19,7 @@ enum class FaultKind {
 };
 
 const char* name_of(FaultKind kind);
+FaultKind fault_kind_named(const std::string& name);  // corrupt, where there is no such kind
 
 class Fault : public std::runtime_error {
    public:

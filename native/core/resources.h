@@ -1,7 +1,9 @@
 // Where the samples of a reader lie: byte ranges of files, and columns beside them.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "step.h"
@@ -12,19 +14,30 @@ namespace pixelmill {
 class ByteRanges : public Resource {
    public:
     std::vector<std::string> paths;
-    std::vector<int64_t> file, offset, length;  // file is empty when item i is simply path i
+    std::vector<int64_t> file, offset, length;                  // file is empty when item i is simply path i
+    std::map<int64_t, std::pair<FaultKind, std::string>> lost;  // items that were found to be damaged
 
     const std::string& path_of(int64_t item) const {
         return paths[static_cast<size_t>(file.empty() ? item : file[static_cast<size_t>(item)])];
     }
+    int64_t offset_of(int64_t item) const { return offset.empty() ? 0 : offset[static_cast<size_t>(item)]; }
+    // -1 for everything up to the end of the file.
+    int64_t length_of(int64_t item) const { return length.empty() ? -1 : length[static_cast<size_t>(item)]; }
+    void check(int64_t item) const {
+        if (lost.empty()) return;
+        const auto found = lost.find(item);
+        if (found != lost.end()) throw Fault(found->second.first, found->second.second);
+    }
 };
 
-// Row i of a table is what item i carries beside its bytes: labels, mostly.
+// Row i of a table is what item i carries beside its bytes: labels, mostly. With `starts`, item i carries the rows from
+// starts[i] up to starts[i + 1].
 class Table : public Resource {
    public:
     DType dtype = DType::i32;
     std::vector<int64_t> row_shape;
     std::vector<std::byte> data;
+    std::vector<int64_t> starts;
 };
 
 }  // namespace pixelmill

@@ -15,9 +15,9 @@ namespace {
 // A PNG named .jpg is decoded by its content all the same, and noted.
 void compare_with_name(Context& context, const Value& bytes, const std::string& path) {
     static const std::map<std::string, ImageFormat> endings = {
-        {"jpg", ImageFormat::jpeg}, {"jpeg", ImageFormat::jpeg}, {"png", ImageFormat::png},   {"bmp", ImageFormat::bmp},
-        {"gif", ImageFormat::gif},  {"tif", ImageFormat::tiff},  {"tiff", ImageFormat::tiff}, {"webp", ImageFormat::webp},
-        {"jp2", ImageFormat::jpeg2000}};
+        {"jpg", ImageFormat::jpeg},  {"jpeg", ImageFormat::jpeg}, {"png", ImageFormat::png},
+        {"bmp", ImageFormat::bmp},   {"gif", ImageFormat::gif},   {"tif", ImageFormat::tiff},
+        {"tiff", ImageFormat::tiff}, {"webp", ImageFormat::webp}, {"jp2", ImageFormat::jpeg2000}};
     std::string ending = path.substr(path.find_last_of('.') + 1);
     for (char& letter : ending) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     const auto named = endings.find(ending);
@@ -43,18 +43,16 @@ class Read : public Step {
 
    private:
     Value read(Context& context) const {
-        const auto item = static_cast<size_t>(context.items[reader_]);
-        const File file(ranges_->path_of(static_cast<int64_t>(item)));
-        const int64_t offset = ranges_->offset.empty() ? 0 : ranges_->offset[item];
-        int64_t bytes = ranges_->length.empty() ? -1 : ranges_->length[item];
+        const int64_t item = context.items[reader_];
+        ranges_->check(item);
+        const File file(ranges_->path_of(item));
+        const int64_t offset = ranges_->offset_of(item);
+        int64_t bytes = ranges_->length_of(item);
         if (bytes < 0) bytes = file.size() - offset;
-        if (bytes > context.limits.encoded_bytes) {
-            throw Fault(FaultKind::too_large, std::to_string(bytes) + " bytes; the limit encoded_bytes is " +
-                                                  std::to_string(context.limits.encoded_bytes));
-        }
+        check_encoded_bytes(context, bytes);
         const Value value = context.allocate(0, DType::u8, std::array{bytes});
         file.read(value.data, bytes, offset);
-        if (ranges_->file.empty()) compare_with_name(context, value, ranges_->path_of(static_cast<int64_t>(item)));
+        if (ranges_->file.empty()) compare_with_name(context, value, ranges_->path_of(item));
         return value;
     }
 
@@ -71,9 +69,19 @@ class Column : public Step {
     }
 
     void run(Context& context, std::span<const Value>, std::span<Value> out) const override {
-        out[0] = context.allocate(0, table_->dtype, table_->row_shape);
-        const std::byte* row = table_->data.data() + context.items[reader_] * row_bytes_;
-        std::memcpy(out[0].data, row, static_cast<size_t>(row_bytes_));
+        const int64_t item = context.items[reader_];
+        int64_t first = item, count = 1;
+        if (table_->starts.empty()) {
+            out[0] = context.allocate(0, table_->dtype, table_->row_shape);
+        } else {
+            first = table_->starts[static_cast<size_t>(item)];
+            count = table_->starts[static_cast<size_t>(item) + 1] - first;
+            std::vector<int64_t> shape = {count};
+            shape.insert(shape.end(), table_->row_shape.begin(), table_->row_shape.end());
+            out[0] = context.allocate(0, table_->dtype, shape);
+        }
+        if (count == 0) return;
+        std::memcpy(out[0].data, table_->data.data() + first * row_bytes_, static_cast<size_t>(count * row_bytes_));
     }
 
    private:
@@ -82,8 +90,58 @@ class Column : public Step {
     int64_t row_bytes_ = 1;
 };
 
+// in: the name of a file, as bytes
+class ReadNamed : public Step {
+   public:
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        if (in[0].dtype != DType::u8 || in[0].ndim != 1) {
+            throw Fault(FaultKind::argument, "a file name must be uint8 with one axis, got " + describe(in[0]));
+        }
+        std::string path;
+        for (int64_t i = 0; i < in[0].shape[0]; ++i) path += static_cast<char>(in[0].integer(i));
+        if (path.find('\0') != std::string::npos) throw Fault(FaultKind::argument, "a file name holds a zero byte");
+        try {
+            const File file(path);
+            const int64_t bytes = file.size();
+            check_encoded_bytes(context, bytes);
+            out[0] = context.allocate(0, DType::u8, std::array{bytes});
+            file.read(out[0].data, bytes, 0);
+        } catch (const Fault& fault) {
+            if (!context.fill) throw Fault(fault.kind, path + ": " + fault.what());
+            out[0] = context.allocate(0, DType::u8, std::array{int64_t{0}});
+        }
+    }
+};
+
+// in: bytes. Gives the same bytes as elements of another type.
+class ViewAs : public Step {
+   public:
+    explicit ViewAs(const Params& params) : dtype_(static_cast<DType>(params.integer("dtype"))) {}
+
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const int64_t bytes = in[0].elements(), size = size_of(dtype_);
+        if (bytes % size != 0) {
+            throw Fault(FaultKind::corrupt,
+                        std::to_string(bytes) + " bytes are no whole number of elements of " + name_of(dtype_));
+        }
+        out[0] = context.allocate(0, dtype_, std::array{bytes / size});
+        if (bytes > 0) std::memcpy(out[0].data, in[0].data, static_cast<size_t>(bytes));
+    }
+
+   private:
+    DType dtype_;
+};
+
 }  // namespace
 
+void check_encoded_bytes(const Context& context, int64_t bytes) {
+    if (bytes <= context.limits.encoded_bytes) return;
+    throw Fault(FaultKind::too_large, std::to_string(bytes) + " bytes; the limit encoded_bytes is " +
+                                          std::to_string(context.limits.encoded_bytes));
+}
+
+std::unique_ptr<Step> make_read_named(const Params&) { return std::make_unique<ReadNamed>(); }
+std::unique_ptr<Step> make_view_as(const Params& params) { return std::make_unique<ViewAs>(params); }
 std::unique_ptr<Step> make_read(const Params& params) { return std::make_unique<Read>(params); }
 std::unique_ptr<Step> make_column(const Params& params) { return std::make_unique<Column>(params); }
 

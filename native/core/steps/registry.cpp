@@ -9,6 +9,12 @@ std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
     static const std::map<std::string, StepFactory*> factories = {
         {"read", make_read},
         {"column", make_column},
+        {"read_named", make_read_named},
+        {"view_as", make_view_as},
+        {"npy_shape", make_npy_shape},
+        {"read_npy", make_read_npy},
+        {"decode_npy", make_decode_npy},
+        {"read_recordio", make_read_recordio},
         {"image_shape", make_image_shape},
         {"decode", make_decode},
         {"uniform", make_uniform},

@@ -10,7 +10,10 @@ namespace pixelmill {
 using StepFactory = std::unique_ptr<Step>(const Params&);
 
 // read.cpp
-StepFactory make_read, make_column;
+StepFactory make_read, make_column, make_read_named, make_view_as;
+void check_encoded_bytes(const Context& context, int64_t bytes);
+// npy.cpp, recordio.cpp
+StepFactory make_npy_shape, make_read_npy, make_decode_npy, make_read_recordio;
 // decode.cpp
 StepFactory make_image_shape, make_decode;
 // random.cpp

@@ -262,11 +262,14 @@ class CastLike : public Step {
 class SourceInfo : public Step {
    public:
     explicit SourceInfo(const Params& params)
-        : ranges_(params.resource<ByteRanges>("ranges")), reader_(static_cast<size_t>(params.integer("reader"))) {}
+        : ranges_(params.resource<ByteRanges>("ranges")),
+          reader_(static_cast<size_t>(params.integer("reader"))),
+          root_(params.text("root")) {}
 
     void run(Context& context, std::span<const Value>, std::span<Value> out) const override {
         const int64_t item = context.items[reader_];
         std::string text = ranges_->path_of(item);
+        if (text.starts_with(root_)) text.erase(0, root_.size());
         if (!ranges_->offset.empty()) text += " at index " + std::to_string(ranges_->offset[static_cast<size_t>(item)]);
         out[0] = context.allocate(0, DType::u8, std::array{static_cast<int64_t>(text.size())});
         std::memcpy(out[0].data, text.data(), text.size());
@@ -275,6 +278,7 @@ class SourceInfo : public Step {
    private:
     std::shared_ptr<const ByteRanges> ranges_;
     size_t reader_;
+    std::string root_;  // the beginning of paths that the user did not write
 };
 
 }  // namespace

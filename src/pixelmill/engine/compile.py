@@ -12,6 +12,7 @@ import numpy as np
 from pixelmill import _core
 from pixelmill.engine import rules
 from pixelmill.engine.barriers import BARRIERS, Barrier
+from pixelmill.formats.index import NO_NUMBERS, Ragged
 from pixelmill.graph import OperatorNode
 from pixelmill.operators.program import Expr, Step
 from pixelmill.operators.readers import Reader
@@ -149,7 +150,7 @@ class _Builder:
     def __init__(self, readers: list[Reader], keys: dict[OperatorNode, int]) -> None:
         self.readers = readers
         self.keys = keys
-        self.ranges: dict[Reader, _core.ByteRanges] = {}
+        self.ranges: dict[tuple[Reader, str | None], _core.ByteRanges] = {}
 
     def segments(self, order: Sequence[Step], wanted: Sequence[Key]) -> list[Segment]:
         level = self._levels(order)
@@ -231,14 +232,18 @@ class _Builder:
         if "reader" in params:
             reader: Reader = params["reader"]
             params["reader"] = self.readers.index(reader)
-            if step.kind in ("read", "source_info"):
-                params["ranges"] = self._ranges(reader)
+            if "column" in params:
+                column = reader.index.columns[params.pop("column")]
+                rows, starts = (column.rows, column.starts) if isinstance(column, Ragged) else (column, NO_NUMBERS)
+                params["table"] = _core.Table(rows, starts)
             else:
-                params["table"] = _core.Table(reader.index.columns[params.pop("column")])
+                params["ranges"] = self._ranges(reader, params.pop("part", None))
         return {key: [float(item) for item in v] if isinstance(v, (list, tuple)) else v for key, v in params.items()}
 
-    def _ranges(self, reader: Reader) -> _core.ByteRanges:
-        if reader not in self.ranges:
-            index = reader.index
-            self.ranges[reader] = _core.ByteRanges(index.encoded_paths(), index.files, index.offsets, index.lengths)
-        return self.ranges[reader]
+    def _ranges(self, reader: Reader, part: str | None) -> _core.ByteRanges:
+        if (reader, part) not in self.ranges:
+            index = reader.index if part is None else reader.index.parts[part]
+            lost = [(item, kind, message) for item, (kind, message) in reader.index.lost.items()]
+            ranges = _core.ByteRanges(index.encoded_paths(), index.files, index.offsets, index.lengths, lost)
+            self.ranges[reader, part] = ranges
+        return self.ranges[reader, part]

@@ -9,6 +9,7 @@ from typing_extensions import TypeVar
 
 from pixelmill.fn import decoders as decoders
 from pixelmill.fn import experimental as experimental
+from pixelmill.fn import io as io
 from pixelmill.fn import noise as noise
 from pixelmill.fn import random as random
 from pixelmill.fn import readers as readers

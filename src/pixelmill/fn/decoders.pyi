@@ -243,3 +243,24 @@ def image_slice(
         name: The name of its node.
         seed: A seed for its random numbers.
     """
+
+def numpy(
+    data: _Data | _Constant,
+    /,
+    *,
+    dtype: DALIDataType | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Decode the bytes of npy files.
+
+    Args:
+        data: The bytes of the file.
+        dtype: Type of the result, that of the file when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """

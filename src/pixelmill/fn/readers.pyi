@@ -3,13 +3,16 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
 
 from pixelmill.graph import DataNode
+from pixelmill.types import ArrayConstant, ScalarConstant
 
+_Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
 _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
+_Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 _Strings: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 def file(
@@ -54,6 +57,75 @@ def file(
         file_filters: Patterns of file names to take from `file_root`; those of images when left out.
         dir_filters: Patterns of folder names to take from `file_root`.
         case_sensitive_filter: Whether the patterns tell capital letters from small ones.
+        random_shuffle: Walk in a new random order in each epoch.
+        shuffle_after_epoch: The same; every instance then stays with its shard.
+        num_shards: Into how many parts the dataset is divided.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def numpy(
+    *,
+    files: _Strings | None = None,
+    file_list: str | None = None,
+    file_root: str | None = None,
+    file_filter: str = "*.npy",
+    roi_start: _Ints | _Node | None = None,
+    rel_roi_start: _Floats | _Node | None = None,
+    roi_end: _Ints | _Node | None = None,
+    rel_roi_end: _Floats | _Node | None = None,
+    roi_shape: _Ints | _Node | None = None,
+    rel_roi_shape: _Floats | _Node | None = None,
+    roi_axes: _Ints | None = None,
+    out_of_bounds_policy: Literal["error", "pad", "trim_to_shape"] = "error",
+    fill_value: float = 0.0,
+    random_shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    bytes_per_sample_hint: object = None,
+    cache_header_information: object = None,
+    dont_use_mmap: object = None,
+    initial_fill: object = None,
+    lazy_init: object = None,
+    prefetch_queue_depth: object = None,
+    preserve: object = None,
+    read_ahead: object = None,
+    register_buffers: object = None,
+    shuffle_after_epoch_seed: object = None,
+    skip_cached_images: object = None,
+    tensor_init_bytes: object = None,
+    use_o_direct: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> DataNode:
+    """Read arrays from npy files, whole or only a region of each.
+
+    Files in C and in Fortran order and of either byte order are read; object arrays are refused. Of a region, only the
+    rows that it needs are read from the file.
+
+    Args:
+        files: The paths themselves.
+        file_list: A text file with a path on each line.
+        file_root: A folder whose files, and those of the folders in it, are read; with `file_list` or `files`, what
+            their paths are relative to.
+        file_filter: The pattern of file names to take from `file_root`.
+        roi_start: Where the region begins, in elements.
+        rel_roi_start: The same as a share of the extent.
+        roi_end: Where the region ends, in elements.
+        rel_roi_end: The same as a share.
+        roi_shape: How large the region is, in elements.
+        rel_roi_shape: The same as a share.
+        roi_axes: The axes that these arguments mean; all when left out.
+        out_of_bounds_policy: What to do with a region that leaves the array.
+        fill_value: What `"pad"` puts outside.
         random_shuffle: Walk in a new random order in each epoch.
         shuffle_after_epoch: The same; every instance then stays with its shard.
         num_shards: Into how many parts the dataset is divided.

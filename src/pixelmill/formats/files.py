@@ -46,7 +46,7 @@ def from_root(
         labels += [label] * len(chosen)
     if not paths:
         raise ArgumentError(f"file_root: no file in a folder below {root} has one of the names {', '.join(filters)}")
-    return _index(paths, labels)
+    return _index(paths, labels, root)
 
 
 def from_list(path: str, *, root: str | None = None) -> Index:
@@ -69,7 +69,7 @@ def from_list(path: str, *, root: str | None = None) -> Index:
         labels.append(int(label))
     if not paths:
         raise DataError(f"file_list: {path} names no file")
-    return _index(paths, labels)
+    return _index(paths, labels, base)
 
 
 def from_files(files: Sequence[str], *, labels: Sequence[int] | None = None, root: str | None = None) -> Index:
@@ -79,11 +79,45 @@ def from_files(files: Sequence[str], *, labels: Sequence[int] | None = None, roo
     if labels is not None and len(labels) != len(files):
         raise ArgumentError(f"labels: {len(labels)} labels for {len(files)} files")
     paths = [os.path.join(root, name) for name in files] if root else list(files)
-    return _index(paths, range(len(files)) if labels is None else labels)
+    return _index(paths, range(len(files)) if labels is None else labels, root or "")
 
 
-def _index(paths: list[str], labels: Sequence[int]) -> Index:
-    return Index(paths, columns={"label": np.asarray(labels, np.int32).reshape(-1, 1)})
+def below_root(root: str, *, pattern: str) -> Index:
+    """Index the files of `root` and of the folders directly below it whose names fit a pattern, without labels.
+
+    The files of the root itself come first. Folders are sorted by their bytes; so are the files of each.
+    """
+    try:
+        folders = sorted((entry.name for entry in os.scandir(root) if entry.is_dir()), key=os.fsencode)
+    except OSError as error:
+        raise ArgumentError(f"file_root: {error.strerror}: {root}") from None
+    paths: list[str] = []
+    for folder in [".", *folders]:
+        with os.scandir(os.path.join(root, folder)) as files:
+            names = sorted((entry.name for entry in files if entry.is_file()), key=os.fsencode)
+        paths += [os.path.join(root, folder, name) for name in names if fnmatch.fnmatchcase(name, pattern)]
+    if not paths:
+        raise ArgumentError(f"file_root: no file in {root} and the folders in it has a name like {pattern}")
+    return Index(paths, root=os.path.join(root, ""))
+
+
+def named_in_list(path: str, *, root: str | None = None) -> Index:
+    """Index the files that a text file names, one a line and nothing beside it."""
+    try:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        raise ArgumentError(f"file_list: {error.strerror}: {path}") from None
+    base = os.path.dirname(path) if root is None else root
+    names = [os.fsdecode(line.removesuffix(b"\r")) for line in text.split(b"\n")]
+    paths = [os.path.join(base, name) for name in names if name]
+    if not paths:
+        raise DataError(f"file_list: {path} names no file")
+    return Index(paths, root=os.path.join(base, ""))
+
+
+def _index(paths: list[str], labels: Sequence[int], root: str) -> Index:
+    columns = {"label": np.asarray(labels, np.int32).reshape(-1, 1)}
+    return Index(paths, columns=columns, root=os.path.join(root, "") if root else "")
 
 
 def _matches(name: str, patterns: Sequence[str], case_sensitive: bool) -> bool:

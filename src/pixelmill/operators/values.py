@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from pixelmill.errors import ArgumentError
+from pixelmill.formats.index import Ragged
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.program import Expr, Step, constant, step
 from pixelmill.types import FLOAT, INT32, DALIDataType, saturated, to_numpy_type
@@ -245,7 +246,7 @@ def is_single(data: Tensor) -> bool:
         return bool(made.params["value"].size == 1)
     if made.kind == "column":
         column = made.params["reader"].index.columns[made.params["column"]]
-        return bool(np.prod(column.shape[1:]) == 1)
+        return not isinstance(column, Ragged) and bool(np.prod(column.shape[1:]) == 1)
     if made.kind in ("uniform", "normal", "coin_flip", "choice"):
         return made.inputs[-1] is None and made.inputs[-2] is None
     return made.kind in ("arithmetic", "cast") and all(value is not None and is_single(value) for value in made.inputs)
@@ -270,8 +271,11 @@ def source_info(data: Tensor) -> Tensor:
 
     def found(value: Expr) -> Expr | None:
         made = value.step
-        if made.kind == "read":
-            return step("source_info", reader=made.params["reader"])
+        if "reader" in made.params and made.kind != "column":
+            column = made.params["reader"].index.info_column(made.params.get("part"))
+            if column is not None:
+                return step("column", reader=made.params["reader"], column=column)
+            return step("source_info", reader=made.params["reader"], root=made.params["reader"].index.root)
         if made in seen:
             return None
         seen.add(made)

@@ -11,6 +11,7 @@ from pixelmill.graph import DataNode
 from pixelmill.operators import Operator
 from pixelmill.ops import decoders as decoders
 from pixelmill.ops import experimental as experimental
+from pixelmill.ops import io as io
 from pixelmill.ops import noise as noise
 from pixelmill.ops import random as random
 from pixelmill.ops import readers as readers
@@ -2758,6 +2759,9 @@ class NormalDistribution(random.Normal):
 
 class NormalizePermute(CropMirrorNormalize):
     """An older name of `ops.CropMirrorNormalize`."""
+
+class NumpyReader(readers.Numpy):
+    """An older name of `ops.readers.Numpy`."""
 
 class TransformTranslation(transforms.Translation):
     """An older name of `ops.transforms.Translation`."""

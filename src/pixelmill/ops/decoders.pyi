@@ -283,3 +283,31 @@ class ImageSlice(OperatorClass):
         rel_shape: _Floats | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
+
+class Numpy(OperatorClass):
+    """Decode the bytes of npy files.
+
+    Args:
+        dtype: Type of the result, that of the file when left out.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        dtype: DALIDataType | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...

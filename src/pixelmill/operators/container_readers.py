@@ -1,0 +1,128 @@
+"""Readers of arrays, RecordIO files and tar archives, and the decoder of npy files."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pixelmill.errors import ArgumentError
+from pixelmill.formats import files as file_index
+from pixelmill.formats.index import Index
+from pixelmill.operators.crop import cast_to, cut, slice_window
+from pixelmill.operators.declare import Floats, Ints, PerSample, Strings, Tensor, operator
+from pixelmill.operators.program import step, steps
+from pixelmill.operators.readers import LOADER_HINTS, Reader, make_reader
+from pixelmill.types import DALIDataType
+
+RegionPolicy = Literal["error", "pad", "trim_to_shape"]
+
+
+@operator(
+    "readers.numpy",
+    ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed", "cache_header_information", "register_buffers"),
+    aliases=("NumpyReader",),
+)
+def numpy(
+    *,
+    files: Strings | None = None,
+    file_list: str | None = None,
+    file_root: str | None = None,
+    file_filter: str = "*.npy",
+    roi_start: PerSample[Ints] | None = None,
+    rel_roi_start: PerSample[Floats] | None = None,
+    roi_end: PerSample[Ints] | None = None,
+    rel_roi_end: PerSample[Floats] | None = None,
+    roi_shape: PerSample[Ints] | None = None,
+    rel_roi_shape: PerSample[Floats] | None = None,
+    roi_axes: Ints | None = None,
+    out_of_bounds_policy: RegionPolicy = "error",
+    fill_value: float = 0.0,
+    random_shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+) -> Tensor:
+    """Read arrays from npy files, whole or only a region of each.
+
+    Files in C and in Fortran order and of either byte order are read; object arrays are refused. Of a region, only the
+    rows that it needs are read from the file.
+
+    Args:
+        files: The paths themselves.
+        file_list: A text file with a path on each line.
+        file_root: A folder whose files, and those of the folders in it, are read; with `file_list` or `files`, what
+            their paths are relative to.
+        file_filter: The pattern of file names to take from `file_root`.
+        roi_start: Where the region begins, in elements.
+        rel_roi_start: The same as a share of the extent.
+        roi_end: Where the region ends, in elements.
+        rel_roi_end: The same as a share.
+        roi_shape: How large the region is, in elements.
+        rel_roi_shape: The same as a share.
+        roi_axes: The axes that these arguments mean; all when left out.
+        out_of_bounds_policy: What to do with a region that leaves the array.
+        fill_value: What `"pad"` puts outside.
+        random_shuffle: Walk in a new random order in each epoch.
+        shuffle_after_epoch: The same; every instance then stays with its shard.
+        num_shards: Into how many parts the dataset is divided.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+    """
+    reader = make_reader(
+        _arrays(files, file_list, file_root, file_filter),
+        random_shuffle=random_shuffle,
+        shuffle_after_epoch=shuffle_after_epoch,
+        num_shards=num_shards,
+        shard_id=shard_id,
+        stick_to_shard=stick_to_shard,
+        pad_last_batch=pad_last_batch,
+    )
+    bounds: dict[str, Any] = {"start": roi_start, "end": roi_end, "shape": roi_shape}
+    bounds |= {"rel_start": rel_roi_start, "rel_end": rel_roi_end, "rel_shape": rel_roi_shape}
+    if all(value is None for value in bounds.values()):
+        return step("read_npy", None, None, reader=reader, axes=[], strict=False)
+    return _region(reader, bounds, roi_axes or [], out_of_bounds_policy, fill_value)
+
+
+def _region(reader: Reader, bounds: dict[str, Any], axes: list[int], policy: RegionPolicy, fill: float) -> Tensor:
+    shape = step("npy_shape", reader=reader)
+    window, _ = slice_window("readers.numpy", shape, "", (None, None), bounds, axes, None, normalized=(False, False))
+    strict = policy == "error"
+    rows, start = steps("read_npy", *window, layouts=("", ""), reader=reader, axes=axes, strict=strict)
+    return cut("readers.numpy", rows, (start, window[1]), axes, policy, [fill])
+
+
+def _arrays(files: list[str] | None, file_list: str | None, root: str | None, pattern: str) -> Index:
+    if files is not None and file_list is not None:
+        raise ArgumentError("readers.numpy: files and file_list exclude each other")
+    if files is not None:
+        found = file_index.from_files(files, root=root)
+        return Index(found.paths, root=found.root)
+    if file_list is not None:
+        return file_index.named_in_list(file_list, root=root)
+    if root is None:
+        raise ArgumentError("readers.numpy needs file_root, file_list or files")
+    return file_index.below_root(root, pattern=pattern)
+
+
+@operator("decoders.numpy", class_name="Numpy")
+def decode_numpy(data: Tensor, *, dtype: DALIDataType | None = None) -> Tensor:
+    """Decode the bytes of npy files.
+
+    Args:
+        data: The bytes of the file.
+        dtype: Type of the result, that of the file when left out.
+    """
+    return cast_to(step("decode_npy", data), dtype)
+
+
+@operator("io.file.read", ignored=("use_o_direct", "dont_use_mmap"))
+def read_file(filepaths: Tensor) -> Tensor:
+    """Read files whose names are given as bytes.
+
+    Args:
+        filepaths: The name of the file of each sample, uint8 with one axis.
+    """
+    return step("read_named", filepaths)
