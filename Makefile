@@ -12,7 +12,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format api docs bench fuzz soak clean
+.PHONY: help demo test lint format api docs bench fuzz kills soak clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -51,6 +51,9 @@ bench: $(VENV)/test.stamp ## measure beside DALI, tf.data and torch
 fuzz: ## feed damaged images to the decoders under the sanitizers
 	@sh scripts/check-tools.sh $(PYTHON)
 	@sh scripts/fuzz.sh $(ARGS)
+
+kills: $(VENV)/test.stamp ## kill bulk jobs and fill disks at hundreds of places, then resume them
+	@sh scripts/kills.sh $(PY)
 
 soak: $(VENV)/test.stamp ## run for long and watch memory and speed
 	@$(PY) benchmarks/soak.py $(ARGS)

@@ -29,6 +29,7 @@ class NumbersJob(Job):
     source: str | None = field(default=None, metadata={"plan": False})
     sleep: float = field(default=0.0, metadata={"plan": False})
     killer: str | None = field(default=None, metadata={"plan": False})
+    attempts: str | None = field(default=None, metadata={"plan": False})
 
     @property
     def shards(self) -> list[ShardPlan]:
@@ -54,6 +55,10 @@ class NumbersJob(Job):
         return ("list.txt",)
 
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
+        if self.attempts is not None:
+            import ray
+
+            (Path(self.attempts) / f"{number}-{ray.get_runtime_context().get_node_id()}").touch()
         data, index = self.shards[number].files
         lines = []
         samples = 0

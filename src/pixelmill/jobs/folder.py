@@ -43,6 +43,8 @@ class JobFolder:
         finished = None if self.plain else manifest.read_manifest(self.storage)
         begun = self._begun()
         if finished is None and begun is None:
+            if exists == "resume" and self._was_being_removed():
+                return "complete"
             self._check_clashes(exists, shared=shared)
             return "new"
         if exists == "overwrite":
@@ -72,7 +74,7 @@ class JobFolder:
             self._remove_old()
         if situation == "complete":
             self._reopen()
-        if situation != "complete" or self._begun() is None:
+        if situation != "complete":
             self.storage.write(f"{self.state}/plan.json", self.plan.text())
         for name in self.storage.names(f"{self.state}/tmp"):
             if name.startswith(scratch):
@@ -120,13 +122,22 @@ class JobFolder:
             yield entry
 
     def remove_state(self) -> None:
-        """Remove the hidden folder: plan and marks last, so that a kill meanwhile loses nothing."""
+        """Remove the hidden folder; what says that the job is finished goes last."""
         for name in self.storage.names(self.state):
             if name.startswith("shard-"):
                 self.storage.remove(f"{self.state}/{name}")
         self.storage.remove_tree(f"{self.state}/tmp")
         self.storage.remove(f"{self.state}/plan.json")
         self.storage.remove_tree(self.state)
+
+    def _was_being_removed(self) -> bool:
+        """Whether a plain job was killed at its very end, when all of its files were there and its state was going."""
+        if not self.plain or self.state not in self.storage.names(""):
+            return False
+        if self.storage.size(f"{self.state}/{_COMPLETE}") is not None:
+            return True
+        names = [name for shard in self._job.shards for name in shard.files]
+        return all(self.storage.size(name) is not None for name in (*names, *self._job.closing_files))
 
     def _site(self) -> Site:
         return Site("", self.state, "", "", "fail", None, 1)

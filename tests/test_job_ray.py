@@ -1,0 +1,71 @@
+"""Jobs as Ray tasks on a cluster of two nodes, one of which dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from small_jobs import NumbersJob, tree
+
+from pixelmill.jobs import run_job
+
+PROGRAM = """
+import json, os, sys, threading, time
+from pathlib import Path
+import ray
+from ray.cluster_utils import Cluster
+from small_jobs import NumbersJob, tree
+from pixelmill.errors import DataError
+from pixelmill.jobs import run_job
+
+output = Path(sys.argv[1])
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+doomed = cluster.add_node(num_cpus=1)
+ray.init(address=cluster.address, log_to_driver=False)
+said = {}
+killed = threading.Event()
+
+def kill(progress):
+    doomed_has_begun = list(attempts.glob(f"*-{doomed.node_id}"))
+    if doomed_has_begun and not killed.is_set():
+        said["killed_at"] = progress.shards_done
+        killed.set()
+        cluster.remove_node(doomed, allow_graceful=False)
+
+attempts = output / "attempts"
+attempts.mkdir()
+job = NumbersJob(count=48, per_shard=4, sleep=0.1, attempts=str(attempts))
+report = run_job(job, output / "out", runner="ray", on_progress=kill)
+said["attempts"] = len(list(attempts.iterdir()))
+said["report"] = [report.complete, report.made, report.samples]
+said["tree"] = tree(output / "out")
+try:
+    run_job(NumbersJob(count=8, bad=(5,), per_shard=4), output / "bad", runner="ray")
+except DataError as error:
+    said["bad"] = [event.sample for event in error.events]
+(output / "said.json").write_text(json.dumps(said))
+ray.shutdown()
+cluster.shutdown()
+"""
+
+
+def test_cluster_writes_the_same_though_a_node_dies(tmp_path: Path) -> None:
+    run_job(NumbersJob(count=48, per_shard=4), tmp_path / "expected", workers=1)
+    result = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(tmp_path)],
+        cwd=Path(__file__).parent,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent), "RAY_DISABLE_IMPORT_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    assert result.returncode == 0, result.stderr[-3000:]
+    said = json.loads((tmp_path / "said.json").read_text("utf-8"))
+    assert said["report"] == [True, 12, 48]
+    assert said["killed_at"] < 12
+    assert said["attempts"] > 12
+    assert said["bad"] == [5]
+    assert said["tree"] == tree(tmp_path / "expected")
