@@ -104,10 +104,8 @@ def _file(title: str, body: str, imported: list[tuple[str, str]]) -> str:
         groups.append([(module, names) for module, names in wanted if names])
     groups[-1] = sorted(groups[-1] + imported)
     imports = ["\n".join(_import(module, names) for module, names in group) for group in groups if group]
-    return (
-        "\n\n".join([f'{NOTE}\n"""{title}"""', *imports, *(["\n".join(needed)] if needed else []), body]).rstrip()
-        + "\n"
-    )
+    parts = [f'{NOTE}\n"""{title}"""', *imports, "\n".join(needed), body]
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _import(module: str, names: str) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from pixelmill.errors import Event
-from pixelmill.formats.index import Index
+from pixelmill.formats.index import Array, Index
 
 FaultKind = Literal["checksum", "truncated", "corrupt", "too_large", "wrong_format"]
 
@@ -50,3 +53,27 @@ class Scan:
 
     index: Index
     faults: tuple[RecordFault, ...] = ()
+
+
+def joined(scans: Sequence[Scan]) -> Index:
+    """Make one index of several files. Lost pieces are items too; whoever reads one gets its fault."""
+    files: list[int] = []
+    offsets: list[int] = []
+    lengths: list[int] = []
+    lost: dict[int, tuple[str, str]] = {}
+    for number, scan in enumerate(scans):
+        found = [(int(a), int(b), None) for a, b in zip(scan.index.offsets, scan.index.lengths, strict=True)]
+        damaged = [(fault.offset, fault.length, fault) for fault in scan.faults if fault.length > 0]
+        for offset, length, fault in sorted([*found, *damaged], key=lambda item: item[0]):
+            if fault is not None:
+                lost[len(files)] = (fault.kind, fault.message)
+            files.append(number)
+            offsets.append(offset)
+            lengths.append(length)
+    paths = [path for scan in scans for path in scan.index.paths]
+    return Index(paths, numbers(files), numbers(offsets), numbers(lengths), lost=lost)
+
+
+def numbers(values: Sequence[int]) -> Array:
+    """Give numbers as the arrays of an index are."""
+    return np.array(values, np.int64)

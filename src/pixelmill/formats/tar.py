@@ -99,7 +99,7 @@ class _Scanner:
             except _LostError as lost:
                 position = self._resume(position, lost)
         if not self.faults or sum((self.faults[-1].offset, self.faults[-1].length)) < self.size:
-            self._fault(self.size, 0, "truncated", "the archive ends without its end blocks")
+            self._fault(self.size, 2 * BLOCK, "truncated", "the archive ends without its end blocks; it may be cut")
         return self._result()
 
     def _result(self) -> Members:
@@ -163,8 +163,14 @@ class _Scanner:
 
     def _check_end(self, position: int) -> None:
         """Look whether only zeros are left, and enough of them."""
-        if self.size - position < 2 * BLOCK:
-            self._fault(position, self.size - position, "truncated", "one of the two end blocks is cut or missing")
+        begin = position
+        if self.size % BLOCK and self.members and _behind(self.members[-1]) == position:
+            begin = self.members.pop().header  # bytes came or went, and here at the latest
+        if self.size % BLOCK:
+            message = f"the archive has {self.size} bytes, no multiple of {BLOCK}: some are missing or too many"
+            self._fault(begin, self.size - begin, "truncated", message)
+        elif self.size - position < 2 * BLOCK:
+            self._fault(position, 0, "truncated", "one of the two end blocks is missing")
         for offset in range(position, self.size, _CHUNK):
             chunk = self._bytes(offset, _CHUNK)
             if chunk.strip(b"\0"):
@@ -180,7 +186,7 @@ class _Scanner:
         was read last then is not what was written, however well its header looks.
         """
         begin, following = start, self._next(start)
-        shifted = (following - start) % BLOCK != 0
+        shifted = (following - start) % BLOCK != 0 and not (lost.kind == "truncated" and following == self.size)
         if shifted and self.members and _behind(self.members[-1]) == start:
             begin = self.members.pop().header
         self._fault(begin, following - begin, lost.kind, str(lost))

@@ -7,11 +7,13 @@ from typing import Any, Literal
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import files as file_index
 from pixelmill.formats.index import Index
+from pixelmill.formats.recordio_index import open_records
+from pixelmill.formats.webdataset_index import open_archives
 from pixelmill.operators.crop import cast_to, cut, slice_window
-from pixelmill.operators.declare import Floats, Ints, PerSample, Strings, Tensor, operator
+from pixelmill.operators.declare import Anything, Floats, Ints, PerSample, Strings, Tensor, operator
 from pixelmill.operators.program import step, steps
 from pixelmill.operators.readers import LOADER_HINTS, Reader, make_reader
-from pixelmill.types import DALIDataType
+from pixelmill.types import UINT8, DALIDataType
 
 RegionPolicy = Literal["error", "pad", "trim_to_shape"]
 
@@ -126,3 +128,117 @@ def read_file(filepaths: Tensor) -> Tensor:
         filepaths: The name of the file of each sample, uint8 with one axis.
     """
     return step("read_named", filepaths)
+
+
+@operator(
+    "readers.mxnet",
+    outputs=2,
+    ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"),
+    aliases=("MXNetReader",),
+    class_name="MXNet",
+)
+def mxnet(
+    *,
+    path: Strings,
+    index_path: Strings | None = None,
+    random_shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Read images and labels from RecordIO files.
+
+    Gives the bytes of each image (uint8, one axis) and its labels (float32, one axis). Records come in the order of
+    their place in the files.
+
+    Args:
+        path: The `.rec` files.
+        index_path: The `.idx` file of each, or one for all; without it the records are found by their heads.
+        random_shuffle: Walk in a new random order in each epoch.
+        shuffle_after_epoch: The same; every instance then stays with its shard.
+        num_shards: Into how many parts the dataset is divided.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+    """
+    reader = make_reader(
+        open_records(path, index_path),
+        random_shuffle=random_shuffle,
+        shuffle_after_epoch=shuffle_after_epoch,
+        num_shards=num_shards,
+        shard_id=shard_id,
+        stick_to_shard=stick_to_shard,
+        pad_last_batch=pad_last_batch,
+    )
+    image, label = steps("read_recordio", layouts=("", ""), reader=reader)
+    return image, label
+
+
+@operator("readers.webdataset", outputs=None, ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"))
+def webdataset(
+    *,
+    paths: Strings,
+    ext: Strings,
+    index_paths: Strings | None = None,
+    missing_component_behavior: Literal["", "empty", "skip", "error"] = "",
+    dtypes: Anything = None,
+    case_sensitive_extensions: bool = True,
+    random_shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+) -> tuple[Tensor, ...]:
+    """Read the files of samples from tar archives.
+
+    Members whose names agree up to the first dot of their last part are a sample. Gives the content of one file for
+    each entry of `ext`, with one axis.
+
+    Args:
+        paths: The archives.
+        ext: The extension of the file for each output; several that will do have semicolons between them.
+        index_paths: An index file for each archive; without them the archives are read through.
+        missing_component_behavior: What becomes of a sample without such a file: an `"empty"` output, `"skip"` the
+            sample, or an `"error"`.
+        dtypes: The types of the outputs, one for each; bytes when left out.
+        case_sensitive_extensions: Whether extensions tell capital letters from small ones.
+        random_shuffle: Walk in a new random order in each epoch.
+        shuffle_after_epoch: The same; every instance then stays with its shard.
+        num_shards: Into how many parts the dataset is divided.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+    """
+    types = _types(dtypes, len(ext))
+    reader = make_reader(
+        open_archives(
+            paths,
+            index_paths,
+            extensions=ext,
+            missing=missing_component_behavior,
+            case_sensitive=case_sensitive_extensions,
+        ),
+        random_shuffle=random_shuffle,
+        shuffle_after_epoch=shuffle_after_epoch,
+        num_shards=num_shards,
+        shard_id=shard_id,
+        stick_to_shard=stick_to_shard,
+        pad_last_batch=pad_last_batch,
+    )
+    pieces = [step("read", reader=reader, part=str(number)) for number in range(len(ext))]
+    return tuple(
+        piece if dtype is UINT8 else step("view_as", piece, dtype=int(dtype))
+        for piece, dtype in zip(pieces, types, strict=True)
+    )
+
+
+def _types(dtypes: Any, count: int) -> list[DALIDataType]:
+    if dtypes is None:
+        return [UINT8] * count
+    given = list(dtypes) if isinstance(dtypes, (list, tuple)) else [dtypes]
+    if len(given) != count or not all(isinstance(dtype, DALIDataType) for dtype in given):
+        raise ArgumentError(f"readers.webdataset: dtypes must be {count} types of pixelmill.types, got {dtypes!r}")
+    return given

@@ -2751,6 +2751,9 @@ class ImageDecoderRandomCrop(decoders.ImageRandomCrop):
 class ImageDecoderSlice(decoders.ImageSlice):
     """An older name of `ops.decoders.ImageSlice`."""
 
+class MXNetReader(readers.MXNet):
+    """An older name of `ops.readers.MXNet`."""
+
 class MedianBlur(experimental.MedianBlur):
     """An older name of `ops.experimental.MedianBlur`."""
 

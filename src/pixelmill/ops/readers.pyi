@@ -77,6 +77,58 @@ class File(OperatorClass):
         name: str | None = None,
     ) -> list[DataNode]: ...
 
+class MXNet(OperatorClass):
+    """Read images and labels from RecordIO files.
+
+    Gives the bytes of each image (uint8, one axis) and its labels (float32, one axis). Records come in the order of
+    their place in the files.
+
+    Args:
+        path: The `.rec` files.
+        index_path: The `.idx` file of each, or one for all; without it the records are found by their heads.
+        random_shuffle: Walk in a new random order in each epoch.
+        shuffle_after_epoch: The same; every instance then stays with its shard.
+        num_shards: Into how many parts the dataset is divided.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        path: _Strings,
+        index_path: _Strings | None = None,
+        random_shuffle: bool = False,
+        shuffle_after_epoch: bool = False,
+        num_shards: int = 1,
+        shard_id: int = 0,
+        stick_to_shard: bool = False,
+        pad_last_batch: bool = False,
+        bytes_per_sample_hint: object = None,
+        dont_use_mmap: object = None,
+        initial_fill: object = None,
+        lazy_init: object = None,
+        prefetch_queue_depth: object = None,
+        preserve: object = None,
+        read_ahead: object = None,
+        shuffle_after_epoch_seed: object = None,
+        skip_cached_images: object = None,
+        tensor_init_bytes: object = None,
+        use_o_direct: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *,
+        name: str | None = None,
+    ) -> list[DataNode]: ...
+
 class Numpy(OperatorClass):
     """Read arrays from npy files, whole or only a region of each.
 
@@ -159,3 +211,64 @@ class Numpy(OperatorClass):
         rel_roi_shape: _Floats | _Node | None = None,
         name: str | None = None,
     ) -> DataNode: ...
+
+class Webdataset(OperatorClass):
+    """Read the files of samples from tar archives.
+
+    Members whose names agree up to the first dot of their last part are a sample. Gives the content of one file for
+    each entry of `ext`, with one axis.
+
+    Args:
+        paths: The archives.
+        ext: The extension of the file for each output; several that will do have semicolons between them.
+        index_paths: An index file for each archive; without them the archives are read through.
+        missing_component_behavior: What becomes of a sample without such a file: an `"empty"` output, `"skip"` the
+            sample, or an `"error"`.
+        dtypes: The types of the outputs, one for each; bytes when left out.
+        case_sensitive_extensions: Whether extensions tell capital letters from small ones.
+        random_shuffle: Walk in a new random order in each epoch.
+        shuffle_after_epoch: The same; every instance then stays with its shard.
+        num_shards: Into how many parts the dataset is divided.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        paths: _Strings,
+        ext: _Strings,
+        index_paths: _Strings | None = None,
+        missing_component_behavior: Literal["", "empty", "skip", "error"] = "",
+        dtypes: Any = None,
+        case_sensitive_extensions: bool = True,
+        random_shuffle: bool = False,
+        shuffle_after_epoch: bool = False,
+        num_shards: int = 1,
+        shard_id: int = 0,
+        stick_to_shard: bool = False,
+        pad_last_batch: bool = False,
+        bytes_per_sample_hint: object = None,
+        dont_use_mmap: object = None,
+        initial_fill: object = None,
+        lazy_init: object = None,
+        prefetch_queue_depth: object = None,
+        preserve: object = None,
+        read_ahead: object = None,
+        shuffle_after_epoch_seed: object = None,
+        skip_cached_images: object = None,
+        tensor_init_bytes: object = None,
+        use_o_direct: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *,
+        name: str | None = None,
+    ) -> list[DataNode]: ...
