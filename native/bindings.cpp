@@ -78,10 +78,9 @@ Param parameter(nb::handle value) {
     if (nb::isinstance<nb::int_>(value)) return nb::cast<int64_t>(value);
     if (nb::isinstance<nb::float_>(value)) return nb::cast<double>(value);
     if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
-    if (nb::isinstance<ByteRanges>(value)) {
-        return std::static_pointer_cast<const Resource>(nb::cast<std::shared_ptr<ByteRanges>>(value));
+    if (nb::isinstance<Resource>(value)) {
+        return std::static_pointer_cast<const Resource>(nb::cast<std::shared_ptr<Resource>>(value));
     }
-    if (nb::isinstance<Table>(value)) return std::static_pointer_cast<const Resource>(nb::cast<std::shared_ptr<Table>>(value));
     return nb::cast<std::vector<double>>(value);
 }
 
@@ -186,15 +185,19 @@ NB_MODULE(_core, module) {
     nb::class_<Limits>(module, "Limits")
         .def(
             "__init__",
-            [](Limits* self, int64_t pixels, int64_t side, int64_t scans, int64_t scan_pixels, int64_t encoded_bytes) {
-                new (self) Limits{pixels, side, scans, scan_pixels, encoded_bytes};
+            [](Limits* self, int64_t pixels, int64_t side, int64_t scans, int64_t scan_pixels, int64_t encoded_bytes,
+               int64_t record_bytes) {
+                new (self) Limits{pixels, side, scans, scan_pixels, encoded_bytes, record_bytes};
             },
-            "pixels"_a, "side"_a, "scans"_a, "scan_pixels"_a, "encoded_bytes"_a);
+            "pixels"_a, "side"_a, "scans"_a, "scan_pixels"_a, "encoded_bytes"_a,
+            "record_bytes"_a);
 
-    nb::class_<ByteRanges>(module, "ByteRanges")
+    nb::class_<Resource>(module, "Resource");
+    nb::class_<ByteRanges, Resource>(module, "ByteRanges")
         .def(nb::new_(&make_ranges), "paths"_a, "file"_a.noconvert(), "offset"_a.noconvert(), "length"_a.noconvert(),
              "lost"_a);
-    nb::class_<Table>(module, "Table").def(nb::new_(&make_table), "rows"_a.noconvert(), "starts"_a.noconvert());
+    nb::class_<Table, Resource>(module, "Table")
+        .def(nb::new_(&make_table), "rows"_a.noconvert(), "starts"_a.noconvert());
 
     nb::class_<Program>(module, "Program")
         .def(nb::init<>())

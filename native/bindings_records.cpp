@@ -1,6 +1,8 @@
 // The record formats' side of Python: checksums, frames, and the lists of an Example.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -10,6 +12,7 @@
 
 #include "core/records/crc32c.h"
 #include "core/records/example.h"
+#include "core/records/example_features.h"
 #include "core/records/tfrecord.h"
 
 namespace nb = nanobind;
@@ -121,6 +124,25 @@ nb::bytes encode_varints(nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, n
     return python_bytes(out.data(), out.size());
 }
 
+// Name, kind as decode_example gives it, whether the shape is fixed, shape, default.
+using FeatureRow = std::tuple<std::string, int, bool, std::vector<int64_t>, std::optional<nb::bytes>>;
+
+std::shared_ptr<ExampleFeatures> make_features(const std::vector<FeatureRow>& rows) {
+    auto features = std::make_shared<ExampleFeatures>();
+    for (const auto& [name, kind, fixed, shape, initial] : rows) {
+        ExampleFeatures::Spec spec;
+        spec.name = name;
+        spec.kind = static_cast<ListKind>(kind);
+        spec.fixed = fixed;
+        spec.shape = shape;
+        for (int64_t extent : shape) spec.elements *= extent;
+        spec.has_default = initial.has_value();
+        if (initial) spec.initial.assign(bytes_of(*initial).begin(), bytes_of(*initial).end());
+        features->specs.push_back(std::move(spec));
+    }
+    return features;
+}
+
 nb::tuple frame_parts(uint64_t length, uint32_t crc) {
     const Frame frame = frame_of(length, crc);
     return nb::make_tuple(python_bytes(frame.head, sizeof frame.head), python_bytes(frame.tail, sizeof frame.tail));
@@ -129,6 +151,7 @@ nb::tuple frame_parts(uint64_t length, uint32_t crc) {
 }  // namespace
 
 void bind_records(nb::module_& module) {
+    nb::class_<ExampleFeatures, Resource>(module, "ExampleFeatures").def(nb::new_(&make_features), "rows"_a);
     module.def(
         "crc32c", [](nb::handle data, uint32_t before) { return crc32c(BufferView(data).bytes(), before); }, "data"_a,
         "before"_a = 0);

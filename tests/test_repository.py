@@ -21,10 +21,10 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 # `import pixelmill` offers: it gathers names from the lines above it, so only the lines below may use them.
 LAYERS = (
     {"errors", "types", "_core"},
-    {"formats"},
+    {"formats", "tfrecord"},
     {"operators"},
     {"data_node", "tensors", "graph", "node_operators", "fn", "ops", "math", "branch_source", "branches"},
-    {"engine", "backend", "external_source", "tfrecord"},
+    {"engine", "backend", "external_source"},
     {"permutation", "sampling", "recovery", "pipeline", "loader"},
     {"plugin", "experimental", "auto_aug", "mixing"},
     {"pixelmill"},

@@ -11,6 +11,7 @@ struct Limits {
     int64_t scans = 256;                          // of a progressive JPEG
     int64_t scan_pixels = int64_t{1} << 32;       // scans x pixels: about 4 s of decoding
     int64_t encoded_bytes = int64_t{256} << 20;   // of one compressed image
+    int64_t record_bytes = int64_t{1} << 30;      // of one record of a container
 };
 
 }  // namespace pixelmill

@@ -53,9 +53,9 @@ class Event:
     """What happened to one sample.
 
     Attributes:
-        kind: `truncated`, `not_an_image`, `corrupt`, `too_large`, `unsupported`, `io` or `argument` for a sample that
-            failed; `decoder_warning`, `extension_mismatch`, `depth_reduced`, `bad_orientation` or `more_frames` for one
-            that did not.
+        kind: `truncated`, `not_an_image`, `corrupt`, `too_large`, `unsupported`, `checksum`, `wrong_format`, `io` or
+            `argument` for a sample that failed; `decoder_warning`, `extension_mismatch`, `depth_reduced`,
+            `bad_orientation` or `more_frames` for one that did not.
         message: What exactly was wrong.
         sample: The number of the sample in its dataset.
         epoch: The epoch it was read in.

@@ -149,6 +149,7 @@ class Limits:
         scans: Scans of a progressive JPEG.
         scan_pixels: Scans times pixels.
         encoded_bytes: Bytes of one compressed image.
+        record_bytes: Bytes of one record of a container.
     """
 
     pixels: int = 1 << 27
@@ -156,6 +157,7 @@ class Limits:
     scans: int = 256
     scan_pixels: int = 1 << 32
     encoded_bytes: int = 256 << 20
+    record_bytes: int = 1 << 30
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

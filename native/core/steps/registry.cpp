@@ -8,6 +8,7 @@ namespace pixelmill {
 std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
     static const std::map<std::string, StepFactory*> factories = {
         {"read", make_read},
+        {"read_example", make_read_example},
         {"column", make_column},
         {"read_named", make_read_named},
         {"view_as", make_view_as},

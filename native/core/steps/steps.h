@@ -9,6 +9,8 @@ namespace pixelmill {
 
 using StepFactory = std::unique_ptr<Step>(const Params&);
 
+// read_example.cpp
+StepFactory make_read_example;
 // read.cpp
 StepFactory make_read, make_column, make_read_named, make_view_as;
 void check_encoded_bytes(const Context& context, int64_t bytes);

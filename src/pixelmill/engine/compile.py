@@ -238,6 +238,8 @@ class _Builder:
                 params["table"] = _core.Table(rows, starts)
             else:
                 params["ranges"] = self._ranges(reader, params.pop("part", None))
+        if step.kind == "read_example":
+            params["features"] = _core.ExampleFeatures(params["features"])
         return {key: [float(item) for item in v] if isinstance(v, (list, tuple)) else v for key, v in params.items()}
 
     def _ranges(self, reader: Reader, part: str | None) -> _core.ByteRanges:

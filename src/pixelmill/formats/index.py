@@ -39,7 +39,7 @@ class Index:
 
     Attributes:
         paths: File names as the operating system has them.
-        files: The file of each item; empty where item i is simply file i.
+        files: The file of each item; left out where item i is simply file i.
         offsets: First byte of each item; empty for whole files.
         lengths: Bytes of each item; empty for whole files.
         columns: Arrays with one row for each item, such as labels, or with several.
@@ -60,7 +60,7 @@ class Index:
     lost: Mapping[int, tuple[str, str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.files) or len(self.paths)
+        return len(self.paths) if self.files is NO_NUMBERS else len(self.files)
 
     def encoded_paths(self) -> list[bytes]:
         """Give the paths in the operating system's bytes, so that names that are not UTF-8 survive."""
@@ -74,4 +74,4 @@ class Index:
     def locate(self, item: int) -> tuple[str, int | None]:
         """Give the path of an item and the byte where it starts, None for a whole file."""
         number = int(self.files[item]) if len(self.files) else item
-        return self.paths[number], int(self.offsets[item]) if len(self.offsets) else None
+        return (self.names or self.paths)[number], int(self.offsets[item]) if len(self.offsets) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from pixelmill import _core
 from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats import gzip_copy
 from pixelmill.formats.faults import FaultKind, RecordFault, Scan
 from pixelmill.formats.index import Array, Index
 
@@ -83,8 +85,13 @@ def scan(path: str, *, verify: bool = False, record_bytes: int = RECORD_BYTES) -
         record_bytes: The longest payload that is taken.
 
     Returns:
-        An index of whole frames, and what is lost.
+        An index of whole frames, and what is lost. Of a gzip file it is the index of an unpacked copy.
     """
+    if _is_gzip(path):
+        copy = gzip_copy.unpacked(path)
+        found = scan(copy.path, verify=verify, record_bytes=record_bytes)
+        faults = [replace(fault, path=path) for fault in found.faults]
+        return Scan(replace(found.index, names=[path]), (*faults, *copy.faults))
     offsets, lengths, losses = _core.scan_tfrecord(os.fsencode(path), verify, record_bytes)
     if offsets is None or lengths is None:
         raise ArgumentError(f"tfrecord: {losses[0][4]}: {path}")
@@ -98,6 +105,17 @@ def scan(path: str, *, verify: bool = False, record_bytes: int = RECORD_BYTES) -
 def scan_bytes(data: bytes, *, name: str = "bytes", verify: bool = False, record_bytes: int = RECORD_BYTES) -> Scan:
     """Do the same with a file that is in memory."""
     return _scan(name, *_core.scan_tfrecord_bytes(data, verify, record_bytes), data[:512])
+
+
+def _is_gzip(path: str) -> bool:
+    """Tell whether a file begins as gzip files do, and not with the head of a record that happens to do so too."""
+    try:
+        with Path(path).open("rb") as file:
+            begin = file.read(HEAD)
+    except OSError:
+        return False
+    head, _ = _core.tfrecord_frame(int.from_bytes(begin[:8], "little"), 0)
+    return begin.startswith(gzip_copy.MAGIC) and begin != head
 
 
 def _scan(path: str, offsets: Array, lengths: Array, losses: Iterable[Loss], begin: bytes) -> Scan:
@@ -159,7 +177,7 @@ def read_records(path: str) -> Iterator[bytes]:
     found = scan(path)
     if found.faults:
         raise DataError(str(found.faults[0]), tuple(fault.event(fault.record) for fault in found.faults))
-    with Path(path).open("rb") as file:
+    with Path(found.index.paths[0]).open("rb") as file:
         for number, (offset, length) in enumerate(zip(found.index.offsets, found.index.lengths, strict=True)):
             yield read_record(file, offset=int(offset), length=int(length), path=path, number=number)
 
@@ -186,12 +204,23 @@ def read_index(path: str, *, data: str) -> Index:
         raise DataError(f"tfrecord: {path} is no index: it holds something else than pairs of numbers") from None
     if len(numbers) % 2:
         raise DataError(f"tfrecord: {path} is no index: its last line has one number, not two")
-    offsets, lengths = np.ascontiguousarray(numbers[0::2]), np.ascontiguousarray(numbers[1::2])
+    index = Index([data], np.zeros(len(numbers) // 2, np.int64), numbers[0::2].copy(), numbers[1::2].copy())
+    wrong = misfit(index, size)
+    if wrong is not None:
+        raise DataError(f"tfrecord: {path} does not fit {data}: {wrong}; make the index anew")
+    return index
+
+
+def misfit(index: Index, size: int) -> str | None:
+    """Say why an index cannot be one of a file of `size` bytes, or None where it can."""
+    offsets, lengths = index.offsets, index.lengths
+    if not len(offsets):
+        return None
+    if offsets.min() < 0 or lengths.min() < FRAME:
+        return f"there is an offset below 0 or a size below {FRAME}"
     ends = np.minimum(offsets, size + 1) + np.minimum(lengths, size + 1)
-    if len(offsets) and (offsets.min() < 0 or lengths.min() < FRAME):
-        raise DataError(f"tfrecord: {path} has an offset below 0 or a size below {FRAME}")
     if (offsets[1:] < ends[:-1]).any():
-        raise DataError(f"tfrecord: {path} is not in order, or its records overlap")
-    if len(ends) and ends[-1] > size:
-        raise DataError(f"tfrecord: {path} reaches to byte {ends[-1]} and {data} has {size}; make the index anew")
-    return Index([data], np.zeros(len(offsets), np.int64), offsets, lengths)
+        return "the records are not in order, or overlap"
+    if ends[-1] > size:
+        return f"it reaches beyond the end, which is at byte {size}"
+    return None

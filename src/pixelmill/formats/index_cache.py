@@ -1,0 +1,131 @@
+"""What was found out about a file, kept for the next time: arrays in a small file, bound to the file's size and time.
+
+A cache file is taken from beside the data, `NAME.pixelmill-index`, or from the cache folder: `PIXELMILL_CACHE`, else
+`$XDG_CACHE_HOME/pixelmill`, else `~/.cache/pixelmill`. It is written to the cache folder only; `PIXELMILL_CACHE=off`
+turns that off. A cache that does not fit in every respect is as good as none.
+
+The layout: 8 bytes of magic, 4 bytes length of a JSON text, the text, the arrays one behind the other, 4 bytes CRC32C
+of all that. The text holds the kind, size and time of the file, and name, type and shape of each array.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pixelmill import _core
+from pixelmill.formats.index import Array
+
+MAGIC = b"pixmidx1"
+ENDING = ".pixelmill-index"
+TEXT_BYTES = 1 << 16
+DTYPES = ("<i8", "<i4", "|u1", "<f4")
+
+
+def cache_folder() -> Path | None:
+    """Give the folder for caches, or None where the user wants none."""
+    wish = os.environ.get("PIXELMILL_CACHE")
+    if wish is not None:
+        return None if wish in ("", "off", "0") else Path(wish)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "pixelmill"
+
+
+def stamp_of(path: str) -> tuple[int, int]:
+    """Give what a cache is bound to: the size of a file and the time of its last change in nanoseconds."""
+    status = Path(path).stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def load(path: str, kind: str, *, stamp: tuple[int, int] | None = None) -> dict[str, Array] | None:
+    """Give what is kept about a file, or None where there is nothing that fits it.
+
+    Args:
+        path: The file, or the folder, that the cache is about.
+        kind: What was found out, such as `"tfrecord"`.
+        stamp: What it depends on; the size and time of the file when left out.
+    """
+    wanted = stamp or stamp_of(path)
+    folder = cache_folder()
+    for place in (Path(path + ENDING), None if folder is None else folder / _name(path, kind)):
+        if place is None:
+            continue
+        with contextlib.suppress(OSError):
+            found = _decoded(place.read_bytes(), kind, wanted)
+            if found is not None:
+                return found
+    return None
+
+
+def store(path: str, kind: str, arrays: Mapping[str, Array], *, stamp: tuple[int, int] | None = None) -> None:
+    """Keep what was found out about a file. A folder that cannot be written to is no error."""
+    folder = cache_folder()
+    if folder is None:
+        return
+    with contextlib.suppress(OSError):
+        data = encoded(kind, arrays, stamp or stamp_of(path))
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=folder)
+        try:
+            with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+                file.write(data)
+            Path(name).replace(folder / _name(path, kind))
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+
+
+def encoded(kind: str, arrays: Mapping[str, Array], stamp: tuple[int, int]) -> bytes:
+    """Give the bytes of a cache file."""
+    packed = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    columns = [[name, array.dtype.str, list(array.shape)] for name, array in packed.items()]
+    text = json.dumps({"kind": kind, "stamp": list(stamp), "columns": columns}).encode()
+    body = b"".join((MAGIC, len(text).to_bytes(4, "little"), text, *(array.tobytes() for array in packed.values())))
+    return body + _core.crc32c(body).to_bytes(4, "little")
+
+
+def _name(path: str, kind: str) -> str:
+    identity = os.fsencode(os.path.realpath(path)) + b"\0" + kind.encode()
+    return hashlib.blake2b(identity, digest_size=16).hexdigest() + ENDING
+
+
+def _decoded(data: bytes, kind: str, stamp: tuple[int, int]) -> dict[str, Array] | None:
+    """Give the arrays of a cache file if every bit of it fits."""
+    start = len(MAGIC) + 4
+    if len(data) < start + 4 or not data.startswith(MAGIC):
+        return None
+    if _core.crc32c(memoryview(data)[:-4]) != int.from_bytes(data[-4:], "little"):
+        return None
+    length = int.from_bytes(data[len(MAGIC) : start], "little")
+    if length > min(TEXT_BYTES, len(data) - start - 4):
+        return None
+    try:
+        text = json.loads(data[start : start + length])
+        if text["kind"] != kind or tuple(text["stamp"]) != stamp:
+            return None
+        return _arrays(data[:-4], start + length, text["columns"])
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _arrays(data: bytes, at: int, columns: Any) -> dict[str, Array] | None:
+    arrays: dict[str, Array] = {}
+    for name, dtype, shape in columns:
+        if dtype not in DTYPES or not all(isinstance(extent, int) and extent >= 0 for extent in shape):
+            return None
+        count = 1
+        for extent in shape:
+            count *= extent
+        size = count * np.dtype(dtype).itemsize
+        if size > len(data) - at:
+            return None
+        arrays[name] = np.frombuffer(data, dtype, count, at).reshape(shape).copy()  # aligned
+        at += size
+    return arrays if at == len(data) else None

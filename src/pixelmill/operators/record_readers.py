@@ -1,0 +1,103 @@
+"""Readers of record files, whose samples are messages with named features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pixelmill.errors import ArgumentError
+from pixelmill.formats import tfrecord_files
+from pixelmill.operators.declare import Anything, Strings, Tensor, operator
+from pixelmill.operators.program import steps
+from pixelmill.operators.readers import LOADER_HINTS, make_reader
+from pixelmill.tfrecord import FeatureType, FixedLenFeature, VarLenFeature
+
+# The numbers of the lists in a tf.train.Feature, and what their values are here.
+LISTS = {FeatureType.string: (1, np.uint8), FeatureType.float32: (2, np.float32), FeatureType.int64: (3, np.int64)}
+
+FeatureRow = tuple[str, int, bool, list[int], bytes | None]
+
+
+@operator(
+    "readers.tfrecord",
+    outputs=None,
+    ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"),
+    aliases=("TFRecordReader",),
+    class_name="TFRecord",
+    leading=("path", "index_path", "features"),
+)
+def tfrecord(
+    *,
+    path: Strings,
+    index_path: Strings | None = None,
+    features: Anything,
+    random_shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+) -> dict[str, Tensor]:
+    """Read features of the tf.train.Examples in TFRecord files. Both checksums of each record are verified.
+
+    Gives a dictionary with a value for each feature: bytes (uint8, one axis) for a string, float32 or int64 else. A
+    record without a feature gives its default; one without a list of any length gives an empty list.
+
+    Args:
+        path: The TFRecord files; gzip files are unpacked into the cache folder first.
+        index_path: An index file for each of them, as `tfrecord2idx` writes; made on the fly when left out.
+        features: What to give: names, each with a `pixelmill.tfrecord.FixedLenFeature` or `VarLenFeature`.
+        random_shuffle: Walk in a new random order in each epoch.
+        shuffle_after_epoch: The same.
+        num_shards: Into how many parts the dataset is divided.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+    """
+    if not isinstance(features, Mapping) or not features:
+        raise ArgumentError(f"features must be a dictionary of names and features, got {features!r}")
+    rows = tuple(feature_row(name, feature) for name, feature in features.items())
+    reader = make_reader(
+        tfrecord_files.open_files(path, index_path),
+        random_shuffle=random_shuffle or shuffle_after_epoch,
+        shuffle_after_epoch=False,
+        num_shards=num_shards,
+        shard_id=shard_id,
+        stick_to_shard=stick_to_shard,
+        pad_last_batch=pad_last_batch,
+    )
+    values = steps("read_example", layouts=("",) * len(rows), reader=reader, features=rows)
+    return dict(zip(features, values, strict=True))
+
+
+def feature_row(name: str, feature: Any) -> FeatureRow:
+    """Describe a feature for the core: name, list, whether its shape is fixed, shape, default."""
+    if not isinstance(feature, (FixedLenFeature, VarLenFeature)):
+        raise ArgumentError(f"features: {name!r} must be a FixedLenFeature or a VarLenFeature, got {feature!r}")
+    fixed = isinstance(feature, FixedLenFeature)
+    given = feature.shape if isinstance(feature, FixedLenFeature) else feature.partial_shape
+    shape = [int(extent) for extent in ([given] if isinstance(given, int) else given)]
+    if any(extent < 0 for extent in shape):
+        raise ArgumentError(f"features: {name!r} has the shape {tuple(shape)}; its extents must not be negative")
+    number, dtype = LISTS[feature.dtype]
+    if feature.dtype is FeatureType.string and int(np.prod(shape)) != 1:
+        raise ArgumentError(f"features: {name!r} is a string, whose shape is (), got {tuple(shape)}")
+    return name, number, fixed, shape, _default(name, feature, shape, dtype)
+
+
+def _default(name: str, feature: FixedLenFeature | VarLenFeature, shape: list[int], dtype: Any) -> bytes | None:
+    value = feature.default_value
+    if value is None:
+        return None
+    if feature.dtype is FeatureType.string:
+        if not isinstance(value, (str, bytes)):
+            raise ArgumentError(f"features: the default of {name!r} must be a string, got {value!r}")
+        return value.encode() if isinstance(value, str) else value
+    try:
+        array = np.asarray(value, dtype)
+        whole = np.broadcast_to(array if array.size != 1 else array.reshape(()), shape)
+        return np.ascontiguousarray(whole).tobytes() if isinstance(feature, FixedLenFeature) else array.tobytes()
+    except (ValueError, TypeError, OverflowError):
+        raise ArgumentError(f"features: the default of {name!r} does not fit: {value!r}") from None
