@@ -2766,6 +2766,9 @@ class NormalizePermute(CropMirrorNormalize):
 class NumpyReader(readers.Numpy):
     """An older name of `ops.readers.Numpy`."""
 
+class TFRecordReader(readers.TFRecord):
+    """An older name of `ops.readers.TFRecord`."""
+
 class TransformTranslation(transforms.Translation):
     """An older name of `ops.transforms.Translation`."""
 
