@@ -181,6 +181,52 @@ def numpy(
         seed: A seed for its random numbers.
     """
 
+def tfrecord(
+    path: _Strings,
+    index_path: _Strings | None = None,
+    *,
+    features: Any,
+    random_shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    bytes_per_sample_hint: object = None,
+    dont_use_mmap: object = None,
+    initial_fill: object = None,
+    lazy_init: object = None,
+    prefetch_queue_depth: object = None,
+    preserve: object = None,
+    read_ahead: object = None,
+    shuffle_after_epoch_seed: object = None,
+    skip_cached_images: object = None,
+    tensor_init_bytes: object = None,
+    use_o_direct: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> dict[str, DataNode]:
+    """Read features of the tf.train.Examples in TFRecord files. Both checksums of each record are verified.
+
+    Gives a dictionary with a value for each feature: bytes (uint8, one axis) for a string, float32 or int64 else. A
+    record without a feature gives its default; one without a list of any length gives an empty list.
+
+    Args:
+        path: The TFRecord files; gzip files are unpacked into the cache folder first.
+        index_path: An index file for each of them, as `tfrecord2idx` writes; made on the fly when left out.
+        features: What to give: names, each with a `pixelmill.tfrecord.FixedLenFeature` or `VarLenFeature`.
+        random_shuffle: Walk in a new random order in each epoch.
+        shuffle_after_epoch: The same.
+        num_shards: Into how many parts the dataset is divided.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def webdataset(
     *,
     paths: _Strings,
