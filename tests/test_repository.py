@@ -29,7 +29,7 @@ LAYERS = (
     {"plugin", "experimental", "auto_aug", "mixing"},
     {"pixelmill"},
     {"jobs"},
-    {"create", "inspect", "ingest", "segmentation"},
+    {"create", "conversion", "inspect", "ingest", "segmentation"},
     {"bench", "demo"},
     {"cli"},
     {"__main__"},

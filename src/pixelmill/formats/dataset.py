@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Protocol, Self
 
 from pixelmill.errors import DataError, Event
+from pixelmill.formats import storage
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Sample
@@ -63,6 +64,21 @@ class Dataset(ABC):
     @abstractmethod
     def size(self, number: int) -> int:
         """Count the bytes that a sample takes in the container."""
+
+    def has_mask(self, number: int) -> bool:
+        """Tell whether a sample has a mask, where `outline` leaves it out."""
+        del number
+        return False
+
+    def raw(self, number: int) -> bytes | None:
+        """Give the bytes of a sample as they lie in the container, unchecked; None if they cannot be read."""
+        path, offset = self.index.locate(number)
+        try:
+            if offset is None:
+                return storage.read_file(path)
+            return storage.read_range(path, offset, int(self.index.lengths[number]))
+        except (OSError, DataError):
+            return None
 
     @property
     @abstractmethod

@@ -192,6 +192,9 @@ class ListDataset(Dataset):
     def outline(self, number: int) -> Sample:
         return self._described(number, b"", None)
 
+    def has_mask(self, number: int) -> bool:
+        return self._entries[number].mask is not None
+
     def size(self, number: int) -> int:
         try:
             return storage.stat(self.index.paths[number]).size

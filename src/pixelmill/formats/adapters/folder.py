@@ -16,6 +16,7 @@ from pixelmill.formats.index import Index
 from pixelmill.formats.names import UniqueNames, is_plain
 from pixelmill.formats.sample import Sample, image_type, join_name, split_name
 
+CLASSES = "classes.txt"
 IMAGES, MASKS = "images", "masks"
 _OWN_NAMES = (IMAGES, MASKS)
 
@@ -43,11 +44,11 @@ class FolderDataset(Dataset):
         if not len(self._listing):
             endings = ", ".join(sorted(folder_index.ENDINGS))
             raise ArgumentError(f"folder: no file below {self._images} ends in one of {endings}")
-        self._numbers = {name: number for number, name in enumerate(self._listing.classes)}
+        self._classes = _listed_classes(source, files, self._listing.classes)
+        self._numbers = {name: number for number, name in enumerate(self._classes) if name}
         self._masks = _by_stem(self._masks_root)
         self._rows = read_rows(source, [name for name in files if _is_annotation(name)])
-        labels = self._listing.labels.reshape(-1, 1)
-        self.index = Index(_Paths(self._images, self._listing), columns={"label": labels})
+        self.index = Index(_Paths(self._images, self._listing))
 
     def sample(self, number: int) -> Sample:
         path, _ = self.locate(number)
@@ -63,12 +64,15 @@ class FolderDataset(Dataset):
     def outline(self, number: int) -> Sample:
         return self._described(number, b"", None)
 
+    def has_mask(self, number: int) -> bool:
+        return split_name(self._listing.name(number))[0] in self._masks
+
     def size(self, number: int) -> int:
         return storage.stat(self.locate(number)[0]).size
 
     @property
     def classes(self) -> tuple[str, ...]:
-        return self._listing.classes
+        return self._classes
 
     @property
     def layout(self) -> str:
@@ -108,7 +112,7 @@ class FolderWriter(ShardWriter):
         masks: bool = False,
     ) -> None:
         super().__init__(open_file, names)
-        self._numbers = None if classes is None else {name: number for number, name in enumerate(classes)}
+        self._numbers = None if classes is None else {name: number for number, name in enumerate(classes) if name}
         self._masks = masks
         self._unique = UniqueNames()
         self._rows: list[bytes] = []
@@ -178,6 +182,16 @@ def read_rows(folder: str, names: Sequence[str], *, by: str = "path") -> dict[st
                 row = facts.decode_row(line, where=where)
                 rows[str(row.get(by))] = (where, row)
     return rows
+
+
+def _listed_classes(source: str, files: Sequence[str], folders: Sequence[str]) -> tuple[str, ...]:
+    """Give the class folders by their labels: as `classes.txt` lists them if it has all, else in their order."""
+    if CLASSES in files:
+        text = storage.read_file(storage.join(source, CLASSES)).decode("utf-8", "surrogateescape")
+        listed = tuple(text.split("\n")[:-1])
+        if set(folders) <= set(listed):
+            return listed
+    return tuple(folders)
 
 
 def _is_annotation(name: str) -> bool:

@@ -1,0 +1,174 @@
+"""Encode images anew: another size, format or quality. Boxes are shares of the image and stay; masks follow."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageOps
+
+from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats import npy
+from pixelmill.formats.sample import Sample, image_type
+
+FORMATS = {"jpeg": "jpg", "png": "png", "webp": "webp", "bmp": "bmp", "npy": "npy"}
+MAX_PIXELS = 1 << 27
+_TYPES = {"jpg": "jpeg", "png": "png", "webp": "webp", "bmp": "bmp", "npy": "npy"}
+_QUALITY = 95
+_SIZE = re.compile(r"(\d+)(?:x(\d+))?")
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How images are encoded anew; without any wish they stay byte for byte.
+
+    Attributes:
+        resize: Height and width; one number is the length of the shorter side.
+        max_side: Shrink larger images until their longer side has this length.
+        format: One of `FORMATS`; the format stays without it.
+        quality: For JPEG and WebP, 1 to 100; 95 without it.
+    """
+
+    resize: tuple[int, ...] | None = None
+    max_side: int | None = None
+    format: str | None = None
+    quality: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.resize is not None and (len(self.resize) not in (1, 2) or not all(1 <= n < 65536 for n in self.resize)):
+            raise ArgumentError(f"resize: one or two lengths from 1 to 65535, got {self.resize}")
+        if self.max_side is not None and not 1 <= self.max_side < 65536:
+            raise ArgumentError(f"max_side: a length from 1 to 65535, got {self.max_side}")
+        if self.format is not None and self.format not in FORMATS:
+            raise ArgumentError(f"format: one of {', '.join(FORMATS)}, got {self.format!r}")
+        if self.quality is not None and not 1 <= self.quality <= 100:
+            raise ArgumentError(f"quality: a number from 1 to 100, got {self.quality}")
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether anything is to be done at all."""
+        return any(wish is not None for wish in (self.resize, self.max_side, self.format, self.quality))
+
+    def apply(self, sample: Sample) -> Sample:
+        """Encode the image of a sample anew, and its mask if the size changes; DataError if it cannot be decoded."""
+        if not self.is_needed:
+            return sample
+        picture = decode(sample.image)
+        size = self._size(picture.size)
+        kind = image_type(sample.image) or ""
+        format = self.format or _TYPES.get(kind, "png")
+        if size == picture.size and self.quality is None and self.resize is None and format == _TYPES.get(kind):
+            return sample
+        image = encode(_resized(picture, size), format, self.quality)
+        extension = sample.extension if format == _TYPES.get(kind) else FORMATS[format]
+        mask = sample.mask
+        if mask is not None and size != picture.size:
+            mask = _resized_mask(mask, size)
+        return replace(sample, image=image, extension=extension, mask=mask)
+
+    def _size(self, size: tuple[int, int]) -> tuple[int, int]:
+        """Give the new width and height."""
+        width, height = size
+        if self.resize is not None:
+            if len(self.resize) == 2:
+                height, width = self.resize
+            else:
+                scale = self.resize[0] / min(width, height)
+                width, height = max(1, round(width * scale)), max(1, round(height * scale))
+        if self.max_side is not None and max(width, height) > self.max_side:
+            scale = self.max_side / max(width, height)
+            width, height = max(1, round(width * scale)), max(1, round(height * scale))
+        return width, height
+
+
+def parse_size(text: str) -> tuple[int, ...]:
+    """Read `224` or `224x256`, height first; ValueError for anything else."""
+    found = _SIZE.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    return tuple(int(number) for number in found.groups() if number is not None)
+
+
+def image_size(data: bytes) -> tuple[int, int]:
+    """Give height and width from the header of an encoded image; DataError if it has none."""
+    if image_type(data) == "npy":
+        shape = npy.read_header(data).shape
+        return (shape[0], shape[1]) if len(shape) >= 2 else (1, shape[0] if shape else 1)
+    picture = _open(data)
+    return picture.height, picture.width
+
+
+def decode(data: bytes) -> Image.Image:
+    """Decode an image, upright; DataError says why it cannot be."""
+    if image_type(data) == "npy":
+        array = npy.decode(data)
+        if array.dtype != np.uint8 or array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 3, 4)):
+            raise DataError(f"an array of {array.dtype} with shape {array.shape} is not an image")
+        return Image.fromarray(array[:, :, 0] if array.ndim == 3 and array.shape[2] == 1 else array)
+    picture = _open(data)
+    try:
+        picture.load()
+        return ImageOps.exif_transpose(picture)
+    except (OSError, ValueError, SyntaxError, EOFError, IndexError, Image.DecompressionBombError) as error:
+        raise DataError(f"the {picture.format} image cannot be decoded: {error}") from None
+
+
+def encode(picture: Image.Image, format: str, quality: int | None) -> bytes:
+    """Encode an image; the same pixels always give the same bytes."""
+    if format == "npy":
+        array = np.asarray(_eight_bits(picture))
+        return npy.encode(array if array.ndim == 3 else array[:, :, None])
+    options: dict[str, Any] = {}
+    if format in ("jpeg", "webp"):
+        options["quality"] = quality or _QUALITY
+    if format in ("jpeg", "bmp"):
+        picture = _eight_bits(picture)
+    stream = io.BytesIO()
+    picture.save(stream, format, **options)
+    return stream.getvalue()
+
+
+def _open(data: bytes) -> Image.Image:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            picture: Image.Image = Image.open(io.BytesIO(data))
+    except (OSError, ValueError, SyntaxError, EOFError, IndexError, Image.DecompressionBombError) as error:
+        if image_type(data) is None:
+            raise DataError(f"not an image: it begins with {data[:16]!r}") from None
+        raise DataError(f"the header of the {image_type(data)} image cannot be read: {error}") from None
+    if picture.width * picture.height > MAX_PIXELS:
+        raise DataError(f"too large: {picture.height} x {picture.width} pixels, the limit is {MAX_PIXELS}")
+    return picture
+
+
+def _eight_bits(picture: Image.Image) -> Image.Image:
+    if picture.mode in ("L", "RGB"):
+        return picture
+    if picture.mode.startswith("I"):
+        return Image.fromarray((np.asarray(picture).astype(np.uint32) >> 8).astype(np.uint8))
+    return picture.convert("RGB")
+
+
+def _resized(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
+    if size == picture.size:
+        return picture
+    if picture.mode in ("P", "1"):
+        picture = picture.convert("RGB")
+    return picture.resize(size, Image.Resampling.LANCZOS)
+
+
+def _resized_mask(mask: bytes, size: tuple[int, int]) -> bytes:
+    """Take the nearest value for each place: classes cannot be mixed."""
+    if image_type(mask) == "npy":
+        array = npy.decode(mask)
+        rows = np.minimum((np.arange(size[1]) + 0.5) * array.shape[0] / size[1], array.shape[0] - 1).astype(np.intp)
+        columns = np.minimum((np.arange(size[0]) + 0.5) * array.shape[1] / size[0], array.shape[1] - 1).astype(np.intp)
+        return npy.encode(array[rows][:, columns])
+    stream = io.BytesIO()
+    decode(mask).resize(size, Image.Resampling.NEAREST).save(stream, "png")
+    return stream.getvalue()

@@ -1,0 +1,153 @@
+"""The bulk job that converts a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pixelmill.conversion.encoding import Encoding
+from pixelmill.conversion.selection import select, shard_bounds
+from pixelmill.conversion.survey import Survey, survey
+from pixelmill.errors import DataError
+from pixelmill.formats import storage
+from pixelmill.formats.adapters.folder import CLASSES
+from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.registry import FILE_FORMATS, open_dataset, open_shard, shard_names
+from pixelmill.jobs import InputFile, Job, ShardFiles, ShardPlan, ShardReport
+
+_HOW: dict[str, Any] = {"plan": False}  # fields that do not change what is written
+
+
+@dataclass(frozen=True)
+class ConvertJob(Job):
+    """Write the samples of a dataset into another container. The fields are the arguments of `convert`."""
+
+    kind = "convert"
+
+    source: str | tuple[str, ...] = field(metadata=_HOW)
+    to: str
+    source_format: str | None = field(default=None, metadata=_HOW)
+    root: str | None = field(default=None, metadata=_HOW)
+    allow_outside: bool = field(default=False, metadata=_HOW)
+    limit: int | None = None
+    shuffle: bool = False
+    seed: int = 0
+    split: tuple[tuple[str, float], ...] = ()
+    part: str | None = None
+    samples_per_shard: int | None = None
+    shard_bytes: int | None = None
+    shard_count: int | None = None
+    resize: tuple[int, ...] | None = None
+    max_side: int | None = None
+    format: str | None = None
+    quality: int | None = None
+    keys: str = "inception"
+    survey_file: str | None = field(default=None, metadata=_HOW)
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """The dataset that is read."""
+        return open_dataset(self.source, self.source_format, root=self.root, allow_outside=self.allow_outside)
+
+    @cached_property
+    def encoding(self) -> Encoding:
+        """How images are encoded anew."""
+        return Encoding(self.resize, self.max_side, self.format, self.quality)
+
+    @cached_property
+    def order(self) -> np.ndarray[Any, Any]:
+        """The numbers of the samples to write."""
+        return select(
+            len(self.dataset), limit=self.limit, shuffle=self.shuffle, seed=self.seed, split=self.split, part=self.part
+        )
+
+    @cached_property
+    def survey(self) -> Survey | None:
+        """The names of all files, for containers with a file for each sample."""
+        if self.to not in FILE_FORMATS:
+            return None
+        return Survey.load(self.survey_file) if self.survey_file else survey(self.dataset, self.order, to=self.to)
+
+    @cached_property
+    def bounds(self) -> list[tuple[int, int]]:
+        """First and last position of each shard in the order."""
+        by_bytes = self.samples_per_shard is None and self.shard_count is None
+        sizes = [_size(self.dataset, int(number)) for number in self.order] if by_bytes else [0] * len(self.order)
+        return shard_bounds(
+            sizes,
+            samples_per_shard=self.samples_per_shard,
+            shard_bytes=self.shard_bytes,
+            num_shards=self.shard_count,
+        )
+
+    @cached_property
+    def shards(self) -> Sequence[ShardPlan]:
+        """The files of each shard; images and masks of folders are named by `survey`."""
+        count = len(self.bounds)
+        return [
+            ShardPlan(number, tuple(shard_names(self.to, number=number, count=count).values()))
+            for number in range(count)
+        ]
+
+    @property
+    def samples(self) -> int | None:
+        """Number of samples to write."""
+        return len(self.order)
+
+    @property
+    def inputs(self) -> Iterable[InputFile]:
+        """All files of the dataset; one that is missing counts as empty and is met again when it is read."""
+        base = self.source if isinstance(self.source, str) else ""
+        for path in self.dataset.files:
+            try:
+                found = storage.stat(path)
+            except OSError:
+                found = storage.FileStat(0, 0)
+            yield InputFile(path.removeprefix(base).lstrip("/"), found.size, found.modified)
+
+    @property
+    def closing_files(self) -> tuple[str, ...]:
+        """The list of classes of a folder."""
+        return (CLASSES,) if self.to == "folder" and self.survey and self.survey.classes else ()
+
+    def close(self, files: ShardFiles, shards: Iterable[Any]) -> None:
+        """Write the list of classes."""
+        del shards
+        for name in self.closing_files:
+            lines = "".join(f"{text}\n" for text in self.survey.classes) if self.survey else ""
+            files.write(name, lines.encode("utf-8", "surrogateescape"))
+
+    def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
+        """Write the samples of one shard."""
+        if number == 0:
+            for fault in self.dataset.faults:
+                files.reject(fault.event(fault.record))
+        with open_shard(self.to, files.open, number=number, count=len(self.bounds), **self._writer_options()) as writer:
+            for position in range(*self.bounds[number]):
+                item = int(self.order[position])
+                try:
+                    sample = self.dataset.sample(item)
+                    sample = self.encoding.apply(sample)
+                    writer.add(sample, name=self.survey.names[position] if self.survey else None)
+                except DataError as error:
+                    event = error.events[0] if error.events else self.dataset.event(item, "corrupt", str(error))
+                    files.reject(event, self.dataset.raw(item), extension="bin")
+                    continue
+                files.progress(1, sample.size())
+        return ShardReport(samples=writer.samples)
+
+    def _writer_options(self) -> dict[str, Any]:
+        if self.to == "folder" and self.survey is not None:
+            return {"classes": self.survey.classes, "masks": self.survey.masks}
+        return {"keys": self.keys} if self.to == "tfrecord" else {}
+
+
+def _size(dataset: Dataset, number: int) -> int:
+    try:
+        return dataset.size(number)
+    except (DataError, OSError):
+        return 0

@@ -1,0 +1,84 @@
+"""A look at all samples before files are written for each of them: every file needs a name of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pixelmill.errors import DataError
+from pixelmill.formats.adapters.file_list import is_listable
+from pixelmill.formats.adapters.folder import file_ending, wished_name
+from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.names import UniqueNames, is_plain
+from pixelmill.formats.sample import Sample
+
+_MOST_CLASSES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What is known about the samples to write.
+
+    Attributes:
+        names: The name of the file of each, without extension.
+        classes: For a folder: the class folders by their labels, empty where a label has none.
+        masks: Whether a sample has a mask.
+    """
+
+    names: tuple[str, ...]
+    classes: tuple[str, ...]
+    masks: bool
+
+    def save(self, path: Path) -> None:
+        """Keep the survey for worker processes."""
+        path.write_text(json.dumps(asdict(self)), "ascii")
+
+    @classmethod
+    def load(cls, path: str) -> Survey:
+        """Read a survey."""
+        found = json.loads(Path(path).read_text("ascii"))
+        return cls(tuple(found["names"]), tuple(found["classes"]), bool(found["masks"]))
+
+
+def survey(dataset: Dataset, numbers: Iterable[int], *, to: str) -> Survey:
+    """Look at the samples and give each a name."""
+    masks = False
+    outlines: list[Sample | None] = []
+    for number in numbers:
+        try:
+            outline = dataset.outline(int(number))
+            masks = masks or outline.mask is not None or dataset.has_mask(int(number))
+            outlines.append(Sample(**{**vars(outline), "image": outline.image[:16], "mask": None, "extra": {}}))
+        except DataError:
+            outlines.append(None)  # the same fault is met, and told, when the sample is written
+    unique = UniqueNames()
+    names = tuple(_name(unique, outline, at, to=to, masks=masks) for at, outline in enumerate(outlines))
+    classes = _classes(zip(names, outlines, strict=True)) if to == "folder" else ()
+    return Survey(names, classes, masks)
+
+
+def _name(unique: UniqueNames, sample: Sample | None, number: int, *, to: str, masks: bool) -> str:
+    if sample is None:
+        return unique.take("", number=number)
+    if to == "folder":
+        return unique.take(wished_name(sample), number=number, ending="" if masks else file_ending(sample))
+    if to == "list":
+        return unique.take(sample.key, number=number, ending=sample.extension, is_allowed=is_listable)
+    return unique.take(sample.key, number=number, is_allowed=is_plain)
+
+
+def _classes(named: Iterable[tuple[str, Sample | None]]) -> tuple[str, ...]:
+    """Number the class folders as the labels do, where each folder has one label and no other has it."""
+    labels: dict[str, set[object]] = {}
+    for name, sample in named:
+        folder, slash, _ = name.partition("/")
+        if slash and sample is not None:
+            labels.setdefault(folder, set()).add(sample.labels[0] if len(sample.labels) == 1 else None)
+    by_label = {next(iter(found)): folder for folder, found in labels.items() if len(found) == 1}
+    numbers = [label for label in by_label if isinstance(label, int) and 0 <= label < _MOST_CLASSES]
+    if len(numbers) < len(labels):
+        return tuple(sorted(labels, key=os.fsencode))
+    return tuple(by_label.get(number, "") for number in range(max(numbers, default=-1) + 1))
