@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
+from pixelmill.cli.convert import convert
 from pixelmill.cli.demo import demo
+from pixelmill.cli.inspect import index, info, verify
 from pixelmill.cli.job import job
 from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
 from pixelmill.errors import OutputExists, PixelmillError
@@ -43,5 +45,9 @@ def main() -> None:
     """
 
 
+main.add_command(convert)
 main.add_command(demo)
+main.add_command(index)
+main.add_command(info)
 main.add_command(job)
+main.add_command(verify)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
@@ -17,6 +18,13 @@ SKIPPED = 3
 MISMATCH = 4
 OUTPUT_EXISTS = 5
 INTERRUPTED = 130  # what shells report for a program ended by Ctrl-C: 128 + SIGINT
+
+
+class ShowProgress(Protocol):
+    """Brings a bar up to date; `total` once it becomes known."""
+
+    def __call__(self, progress: Progress, total: int | None = None) -> None: ...
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -83,7 +91,7 @@ def job_arguments(options: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def progress_bar(what: str, *, total: int | None, quiet: bool = False) -> Iterator[Callable[[Progress], None]]:
+def progress_bar(what: str, *, total: int | None, quiet: bool = False) -> Iterator[ShowProgress]:
     """Show a bar with images/s, MB/s and the time left; gives the function to call with each progress."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -95,18 +103,36 @@ def progress_bar(what: str, *, total: int | None, quiet: bool = False) -> Iterat
         MofNCompleteColumn(),
         TextColumn("{task.fields[speed]}"),
         TimeRemainingColumn(),
-        console=Console(stderr=True, quiet=quiet, highlight=False),
+        console=Console(stderr=True, highlight=False),
         transient=True,
+        disable=quiet or not sys.stderr.isatty(),
     )
     with bars:
         task = bars.add_task(what, total=total, speed="")
 
-        def show(progress: Progress) -> None:
+        def show(progress: Progress, total: int | None = None) -> None:
             seconds = max(bars.tasks[0].elapsed or 0.0, 1e-3)
-            speed = f"{progress.samples / seconds:,.0f} images/s  {progress.bytes / seconds / 1e6:,.1f} MB/s"
+            speed = f"{progress.samples / seconds:,.0f} images/s"
+            if progress.bytes:
+                speed += f"  {progress.bytes / seconds / 1e6:,.1f} MB/s"
+            if total is not None:
+                bars.update(task, total=total)
             bars.update(task, completed=progress.samples + progress.samples_before, speed=speed)
 
         yield show
+
+
+@contextmanager
+def sample_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar for samples that are read; gives the function to call with the number done and of all."""
+    from pixelmill.jobs import Progress
+
+    with progress_bar(what, total=None, quiet=quiet) as show:
+
+        def advance(done: int, total: int) -> None:
+            show(Progress(shards_done=0, shards=1, samples=done, bytes=0, samples_before=0), total)
+
+        yield advance
 
 
 def show_report(report: JobReport, *, seconds: float, as_json: bool) -> None:

@@ -1,7 +1,7 @@
 """Convert datasets between containers."""
 
-from pixelmill.conversion.convert import ConvertReport, convert
 from pixelmill.conversion.encoding import Encoding
 from pixelmill.conversion.job import ConvertJob
+from pixelmill.conversion.run import ConvertReport, convert
 
 __all__ = ["ConvertJob", "ConvertReport", "Encoding", "convert"]

@@ -76,7 +76,7 @@ class ConvertJob(Job):
     def bounds(self) -> list[tuple[int, int]]:
         """First and last position of each shard in the order."""
         by_bytes = self.samples_per_shard is None and self.shard_count is None
-        sizes = [_size(self.dataset, int(number)) for number in self.order] if by_bytes else [0] * len(self.order)
+        sizes = [size_of(self.dataset, int(number)) for number in self.order] if by_bytes else [0] * len(self.order)
         return shard_bounds(
             sizes,
             samples_per_shard=self.samples_per_shard,
@@ -146,7 +146,8 @@ class ConvertJob(Job):
         return {"keys": self.keys} if self.to == "tfrecord" else {}
 
 
-def _size(dataset: Dataset, number: int) -> int:
+def size_of(dataset: Dataset, number: int) -> int:
+    """Count the bytes of a sample; 0 if it is not there, which is met again when it is read."""
     try:
         return dataset.size(number)
     except (DataError, OSError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ def shard_bounds(
         edges = [*range(0, count, samples_per_shard), count]
     else:
         edges = _byte_edges(np.asarray(sizes, np.int64), shard_bytes or 1)
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def _byte_edges(sizes: Array, limit: int) -> list[int]:

@@ -131,6 +131,15 @@ def read_file(path: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
     raise DataError(f"{path} has {size} bytes, more than the limit of {limit}")
 
 
+def read_pieces(path: str, length: int) -> Iterator[bytes]:
+    """Read a whole file piece by piece."""
+    if is_remote(path):
+        path = local_path(path)
+    with open(path, "rb") as stream:  # noqa: PTH123
+        while piece := stream.read(length):
+            yield piece
+
+
 def read_range(path: str, offset: int, length: int) -> bytes:
     """Read bytes from the middle of a file on this machine; fewer come back where the file ends."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

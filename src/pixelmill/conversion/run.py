@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pixelmill.conversion.encoding import Encoding
-from pixelmill.conversion.job import ConvertJob
+from pixelmill.conversion.job import ConvertJob, size_of
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import storage
 from pixelmill.formats.registry import FORMATS
 from pixelmill.jobs import JobReport, Progress, run_job
 
 SHARD_BYTES = 256 * 1000 * 1000
+_SMALL = 64 * 1000 * 1000
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ def convert(
     exists: Literal["error", "resume", "overwrite"] = "error",
     on_error: Literal["fail", "skip", "quarantine"] = "fail",
     workers: int | None = None,
+    part: tuple[int, int] | None = None,
+    on_start: Callable[[int], object] | None = None,
     on_progress: Callable[[Progress], object] | None = None,
     **job_options: Any,
 ) -> ConvertReport:
@@ -102,6 +105,8 @@ def convert(
         exists: Output that is there: refuse it, go on with it, or replace it.
         on_error: Bad samples: stop, leave out, or leave out and keep their bytes aside.
         workers: Processes; as many as there are processors when left out.
+        part: `(i, n)`: make only every n-th shard, beginning with shard i; other processes make the rest.
+        on_start: Called with the number of samples before the first is written.
         on_progress: Called now and then with the progress made.
         **job_options: Passed to `run_job`.
 
@@ -134,8 +139,14 @@ def convert(
     target = os.fspath(output)
     if any(text.startswith("memory://") for text in (target, str(whole.source))):
         workers = 1  # other processes do not see this memory
+    if workers is None and not whole.encoding.is_needed and _bytes_of(whole) < _SMALL:
+        workers = 1  # starting processes would take longer than the copying
     jobs = {name: _part_of(whole, name) for name, _ in shares} or {"": whole}
     run = {"exists": exists, "on_error": on_error, "workers": workers, **job_options}
+    if part is not None:
+        run |= {"shard_index": part[0], "num_shards": part[1]}
+    if on_start is not None:
+        on_start(sum(len(job.order) for job in jobs.values()))
     reports = {} if dry_run else _run(jobs, target, run, on_progress)
     return _report(whole, jobs, target, reports)
 
@@ -205,4 +216,4 @@ def _report(
 
 
 def _bytes_of(job: ConvertJob) -> int:
-    return sum(job.dataset.size(int(number)) for number in job.order)
+    return sum(size_of(job.dataset, int(number)) for number in job.order)

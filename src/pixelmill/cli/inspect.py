@@ -1,0 +1,244 @@
+"""``pixelmill info``, ``verify`` and ``index``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import click
+
+from pixelmill.cli.convert import FORMATS
+from pixelmill.cli.running import MISMATCH
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pixelmill.inspect.info import DatasetInfo, Histogram
+    from pixelmill.inspect.verify import Verification
+
+_SHOWN_CLASSES = 12
+_BAR = 30
+
+_FROM = click.option("--from", "format", type=click.Choice(FORMATS), help="What SRC is.  [default: by its content]")
+_ROOT = click.option("--root", type=click.Path(file_okay=False), help="For lists: where relative paths begin.")
+_OUTSIDE = click.option("--allow-outside", is_flag=True, help="For lists: permit paths that lead out of the root.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON and nothing else.")
+
+
+@click.command(short_help="Show what is in a dataset.")
+@click.argument("source", metavar="SRC")
+@click.option(
+    "--samples",
+    default=10_000,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Samples to look at, evenly spread; 0 for all.",
+)
+@_FROM
+@_ROOT
+@_OUTSIDE
+@_JSON
+def info(source: str, samples: int, as_json: bool, format: str | None, root: str | None, allow_outside: bool) -> None:
+    """Show what is in the dataset SRC: schema, counts, classes, sizes and aspects of the images.
+
+    \b
+    Examples:
+      pixelmill info photos/
+      pixelmill info 'train-*.tfrecord' --samples 0
+      pixelmill info labels.csv --json
+    """
+    from rich.console import Console
+
+    from pixelmill.inspect.info import info as describe
+
+    with _bar("looking", quiet=as_json) as show:
+        found = describe(
+            source, format=format, samples=samples or None, root=root, allow_outside=allow_outside, on_sample=show
+        )
+    if as_json:
+        click.echo(json.dumps(_finite(asdict(found)), indent=2))
+        return
+    _show_info(found, Console(highlight=False))
+
+
+@click.command(short_help="Check that a dataset is whole.")
+@click.argument("source", metavar="SRC")
+@click.option("--decode/--no-decode", default=True, show_default=True, help="Decode the images too.")
+@click.option("--threads", type=click.IntRange(min=1), help="Threads for decoding.  [default: number of processors]")
+@_FROM
+@_ROOT
+@_OUTSIDE
+@_JSON
+def verify(
+    source: str,
+    decode: bool,
+    threads: int | None,
+    as_json: bool,
+    format: str | None,
+    root: str | None,
+    allow_outside: bool,
+) -> None:
+    """Read the whole dataset SRC and list everything that is wrong, each with its file and byte.
+
+    Compares files with the hashes of manifest.json where there is one, verifies the framing and the checksums of
+    records, and decodes every image. Ends with 0 if all is well and with 4 if anything is not.
+
+    \b
+    Examples:
+      pixelmill verify records/
+      pixelmill verify train-00003.tfrecord --no-decode
+      pixelmill verify photos/ --json
+    """
+    from pixelmill.inspect.verify import verify as check
+
+    with _bar("verifying", quiet=as_json) as show:
+        found = check(
+            source,
+            format=format,
+            decode=decode,
+            threads=threads,
+            root=root,
+            allow_outside=allow_outside,
+            on_sample=show,
+        )
+    if as_json:
+        click.echo(json.dumps({**asdict(found), "is_whole": found.is_whole}, indent=2))
+    else:
+        _show_verification(found)
+    if not found.is_whole:
+        click.get_current_context().exit(MISMATCH)
+
+
+@click.command(short_help="Write index files for DALI's readers.")
+@click.argument("source", metavar="SRC")
+@click.option("--output", type=click.Path(file_okay=False), help="Folder for them.  [default: beside the data]")
+@click.option(
+    "--exists",
+    type=click.Choice(["error", "overwrite"]),
+    default="error",
+    show_default=True,
+    help="Index files that are there: refuse or replace them.",
+)
+@_JSON
+def index(source: str, output: str | None, exists: str, as_json: bool) -> None:
+    """Write the .idx file of each TFRecord, RecordIO or WebDataset file in SRC, as DALI's readers take them.
+
+    \b
+    Examples:
+      pixelmill index records/
+      pixelmill index 'train-*.tfrecord' --output idx/
+    """
+    from pixelmill.inspect.index_files import index as write
+
+    written = write(source, output=output, overwrite=exists == "overwrite")
+    if as_json:
+        click.echo(json.dumps({"written": written}, indent=2))
+        return
+    for path in written:
+        click.echo(f"wrote {path}")
+
+
+@contextmanager
+def _bar(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    from pixelmill.cli.running import sample_bar
+
+    with sample_bar(what, quiet=quiet) as show:
+        yield show
+
+
+def _show_info(found: DatasetInfo, console: Console) -> None:
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="green")
+    table.add_column()
+    table.add_row("dataset", found.source)
+    table.add_row("format", f"{found.format}, {found.layout}")
+    files = f"{found.files:,} file{'' if found.files == 1 else 's'}"
+    table.add_row("samples", f"{found.samples:,} in {files}, {found.bytes / 1e6:,.1f} MB")
+    if found.examined < found.samples:
+        table.add_row("", f"what follows is about {found.examined:,} of them, evenly spread (--samples 0: all)")
+    for number, (name, kind) in enumerate(found.fields.items()):
+        table.add_row("fields" if number == 0 else "", f"{name}: {kind}")
+    table.add_row("endings", ", ".join(f"{name or '(none)'} {count:,}" for name, count in found.extensions.items()))
+    if found.height[2]:
+        table.add_row("height", _spread(found.height))
+        table.add_row("width", _spread(found.width))
+        low, mean, high = (value / 1e3 for value in found.image_bytes)
+        table.add_row("file size", f"{low:,.1f} to {high:,.1f} kB, mean {mean:,.1f} kB")
+    if found.boxes or found.masks:
+        table.add_row("with", f"{found.boxes:,} boxes, {found.masks:,} masks")
+    console.print(table)
+    _show_classes(found, console)
+    _show_histogram("shorter side", found.sizes, console)
+    _show_histogram("width : height", found.aspects, console)
+    for text in (*found.faults, *(str(event) for event in found.bad)):
+        console.print(f"[red]bad[/] {text}", soft_wrap=True)
+
+
+def _show_classes(found: DatasetInfo, console: Console) -> None:
+    if not found.labels:
+        return
+    console.print(f"\n[green]{len(found.labels):,} labels[/]")
+    most = max(found.labels.values())
+    width = max(len(_label(found, label)) for label in list(found.labels)[:_SHOWN_CLASSES])
+    for label, count in list(found.labels.items())[:_SHOWN_CLASSES]:
+        console.print(f"  {_label(found, label):<{width}}  {_blocks(count, most)} {count:,}", markup=False)
+    if len(found.labels) > _SHOWN_CLASSES:
+        console.print(f"  and {len(found.labels) - _SHOWN_CLASSES:,} more (--json lists all)")
+
+
+def _label(found: DatasetInfo, label: str) -> str:
+    name = found.class_names.get(label)
+    return f"{label} {name}" if name else label
+
+
+def _show_histogram(title: str, histogram: Histogram, console: Console) -> None:
+    if not histogram.counts:
+        return
+    console.print(f"\n[green]{title}[/]")
+    most = max(histogram.counts)
+    labels = []
+    for low, high in pairwise(histogram.edges):
+        to = " and more" if high == float("inf") else f" to {high:g}" if low != high else ""
+        labels.append(f"{low:g}{to}")
+    width = max(map(len, labels))
+    for label, count in zip(labels, histogram.counts, strict=True):
+        console.print(f"  {label:<{width}}  {_blocks(count, most)} {count:,}", markup=False)
+
+
+def _blocks(count: int, most: int) -> str:
+    length = max(round(_BAR * count / most), 1 if count else 0)
+    return "█" * length + " " * (_BAR - length)
+
+
+def _spread(values: tuple[float, float, float]) -> str:
+    low, mean, high = values
+    return f"{low:,.0f}" if low == high else f"{low:,.0f} to {high:,.0f}, mean {mean:,.0f}"
+
+
+def _show_verification(found: Verification) -> None:
+    for event in found.problems:
+        where = f"{event.path or found.source}" + (f" at byte {event.offset}" if event.offset is not None else "")
+        sample = f", sample {event.sample}" if event.sample >= 0 else ""
+        click.echo(f"{where}{sample}: {event.kind}: {event.message}")
+    hashes = f"{found.hashed:,} files compared with {found.manifest}" if found.manifest else "there is no manifest"
+    read = f"{found.samples:,} samples read, {found.decoded:,} images decoded; {hashes}"
+    if found.is_whole:
+        click.echo(f"{found.source}: whole ({found.format}). {read}")
+    else:
+        count = len(found.problems)
+        click.echo(f"{found.source}: {count} problem{'' if count == 1 else 's'}. {read}", err=True)
+
+
+def _finite(value: object) -> object:
+    """Replace infinity, which JSON does not know, by null."""
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if value == float("inf") else value
