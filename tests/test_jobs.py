@@ -255,7 +255,7 @@ def test_progress_counts_up_to_everything(tmp_path: Path) -> None:
     report = run_job(NumbersJob(sleep=0.01), tmp_path / "out", workers=2, on_progress=seen.append)
     samples = [progress.samples for progress in seen]
     assert samples == sorted(samples)
-    assert seen[-1] == Progress(4, 4, 40, report.bytes, 0)
+    assert seen[-1] == Progress(4, 4, 40, report.bytes, 0, 40)
     assert len({sample for sample in samples if 0 < sample < 40}) >= 3
 
 

@@ -9,6 +9,7 @@ import click
 from pixelmill.cli.convert import convert
 from pixelmill.cli.demo import demo
 from pixelmill.cli.inspect import index, info, verify
+from pixelmill.cli.ingest import ingest
 from pixelmill.cli.job import job
 from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
 from pixelmill.errors import OutputExists, PixelmillError
@@ -49,5 +50,6 @@ main.add_command(convert)
 main.add_command(demo)
 main.add_command(index)
 main.add_command(info)
+main.add_command(ingest)
 main.add_command(job)
 main.add_command(verify)

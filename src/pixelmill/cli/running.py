@@ -91,7 +91,7 @@ def job_arguments(options: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def progress_bar(what: str, *, total: int | None, quiet: bool = False) -> Iterator[ShowProgress]:
+def progress_bar(what: str, *, total: int | None = None, quiet: bool = False) -> Iterator[ShowProgress]:
     """Show a bar with images/s, MB/s and the time left; gives the function to call with each progress."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -115,8 +115,9 @@ def progress_bar(what: str, *, total: int | None, quiet: bool = False) -> Iterat
             speed = f"{progress.samples / seconds:,.0f} images/s"
             if progress.bytes:
                 speed += f"  {progress.bytes / seconds / 1e6:,.1f} MB/s"
-            if total is not None:
-                bars.update(task, total=total)
+            whole = progress.expected if total is None else total
+            if whole is not None:
+                bars.update(task, total=whole)
             bars.update(task, completed=progress.samples + progress.samples_before, speed=speed)
 
         yield show

@@ -68,6 +68,7 @@ class Progress:
         samples: Samples written in this run, those of unfinished shards included.
         bytes: Bytes written in this run, likewise.
         samples_before: Samples of shards that earlier runs had finished.
+        expected: Samples of the whole job, where that is known.
     """
 
     shards_done: int
@@ -75,6 +76,7 @@ class Progress:
     samples: int
     bytes: int
     samples_before: int
+    expected: int | None = None
 
 
 class Job(ABC):

@@ -138,7 +138,7 @@ def _run(
     done = folder.done()
     index, parts = part or (0, 1)
     numbers = [number for number in range(index, plan.shards, parts) if number not in done]
-    tally = _Tally(done, plan.shards, maker.site.max_errors, on_progress)
+    tally = _Tally(done, maker, plan.shards, on_progress)
     try:
         for entry in makes(maker, numbers, on_samples=tally.advance):
             tally.add(entry)
@@ -195,15 +195,16 @@ class _Tally:
     def __init__(
         self,
         done: dict[int, tuple[int, int, int]],
+        maker: ShardMaker,
         shards: int,
-        max_errors: int | None,
         on_progress: Callable[[Progress], object] | None,
     ) -> None:
         self._shards_done = len(done)
         self._shards = shards
         self._before = sum(samples for samples, _, _ in done.values())
         self._errors = sum(errors for _, _, errors in done.values())
-        self._max_errors = max_errors
+        self._max_errors = maker.site.max_errors
+        self._expected = maker.job.samples
         self._on_progress = on_progress
         self._samples = self._bytes = 0
         self._running_samples = self._running_bytes = 0
@@ -228,7 +229,8 @@ class _Tally:
     def _tell(self) -> None:
         if self._on_progress is not None:
             samples, size = max(self._samples, self._running_samples), max(self._bytes, self._running_bytes)
-            self._on_progress(Progress(self._shards_done, self._shards, samples, size, self._before))
+            told = Progress(self._shards_done, self._shards, samples, size, self._before, self._expected)
+            self._on_progress(told)
 
 
 def threads_of(workers: int | None) -> int:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.jobs.storage import Storage, check_name, explained, write_all
 
 OnError = Literal["fail", "skip", "quarantine"]
 _BUFFER = 1 << 20
+_LARGE = 1 << 16  # pieces of this size are not worth a copy
 _CHUNK = 1 << 20
 
 
@@ -26,7 +28,7 @@ class FileRecord:
     sha256: str
 
 
-class OutputStream:
+class OutputStream(io.BufferedIOBase, BinaryIO):
     """A file being written from its beginning to its end, hashed on the way."""
 
     def __init__(self, path: Path, *, shown: str) -> None:
@@ -47,12 +49,21 @@ class OutputStream:
         """Give the number of bytes written so far."""
         return self._written + len(self._waiting)
 
-    def write(self, data: bytes | bytearray | memoryview) -> int:
+    def writable(self) -> bool:
+        """Say yes."""
+        return True
+
+    def writelines(self, pieces: Iterable[Any]) -> None:
+        """Append many pieces."""
+        for piece in pieces:
+            self.write(piece)
+
+    def write(self, data: Any) -> int:
         """Append bytes."""
         if self.closed:
             raise ArgumentError(f"job: {self._shown} is already closed")
         size = memoryview(data).nbytes
-        if len(self._waiting) + size <= _BUFFER:
+        if size < _LARGE and len(self._waiting) + size <= _BUFFER:
             self._waiting += data
             return size
         self.flush()

@@ -1,0 +1,139 @@
+"""Which label and which words belong to a class folder: of ImageNet, of a file, or simply in order."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pixelmill.errors import ArgumentError
+
+_MAX_BYTES = 1 << 26
+_TEXT_KEYS = ("human_labels", "text", "name")
+
+
+@dataclass(frozen=True)
+class ClassLabel:
+    """What is known about a class.
+
+    Attributes:
+        label: Its number.
+        text: Words for people.
+    """
+
+    label: int
+    text: str
+
+
+@cache
+def imagenet_labels() -> dict[str, ClassLabel]:
+    """Give the 1000 classes of ImageNet by their synsets, numbered from 0 in the order of the synsets."""
+    lines = Path(__file__).with_name("imagenet_synsets.txt").read_text("utf-8").splitlines()
+    pairs = (line.split("\t") for line in lines)
+    return {synset: ClassLabel(number, text) for number, (synset, text) in enumerate(pairs)}
+
+
+def class_labels(folders: Sequence[str], *, file: str | None = None) -> dict[str, ClassLabel]:
+    """Find the labels of class folders.
+
+    Args:
+        folders: Names of the folders.
+        file: A file with labels. Without one, folders that are all synsets of ImageNet have its labels; any others are
+            numbered in the order of their names.
+    """
+    if file is None:
+        known = imagenet_labels()
+        if not all(folder in known for folder in folders):
+            return {folder: ClassLabel(number, folder) for number, folder in enumerate(sorted(folders))}
+    else:
+        known = read_labels(file)
+    missing = [folder for folder in folders if folder not in known]
+    if missing:
+        raise ArgumentError(f"ingest: {file} has no label for the folder {missing[0]!r} ({len(missing)} without one)")
+    return {folder: known[folder] for folder in folders}
+
+
+def read_labels(file: str) -> dict[str, ClassLabel]:
+    """Read labels from a file.
+
+    - json: an object of folders, each with a number or with an object of ``label`` and ``human_labels`` (or ``text``,
+      ``name``); or an array of folders in order;
+    - csv: rows of folder, label and perhaps text, with or without a header;
+    - txt: lines of a folder, or of a folder, a label and perhaps a text, with blanks or tabs between.
+
+    Any of them may be compressed (``.gz``).
+    """
+    text = _read_text(file)
+    kind = Path(file.removesuffix(".gz")).suffix.lower()
+    if kind == ".json":
+        labels = _from_json(text, file)
+    elif kind == ".csv":
+        labels = _from_rows(file, csv.reader(text.splitlines()))
+    elif kind in (".txt", ".tsv", ""):
+        labels = _from_rows(file, (line.split(maxsplit=2) for line in text.splitlines()))
+    else:
+        raise ArgumentError(f"ingest: labels must be a json, csv or txt file, got {file}")
+    if not labels:
+        raise ArgumentError(f"ingest: {file} has no labels")
+    return labels
+
+
+def _read_text(file: str) -> str:
+    try:
+        with gzip.open(file) if file.endswith(".gz") else Path(file).open("rb") as stream:
+            data = stream.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            raise ArgumentError(f"ingest: {file} is larger than {_MAX_BYTES} bytes, which no list of labels is")
+        return data.decode("utf-8-sig")
+    except (UnicodeDecodeError, EOFError, gzip.BadGzipFile) as error:
+        raise ArgumentError(f"ingest: {file} cannot be read: {error}") from None
+    except OSError as error:
+        raise ArgumentError(f"ingest: {error.strerror}: {file}") from None
+
+
+def _from_json(text: str, file: str) -> dict[str, ClassLabel]:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ArgumentError(f"ingest: {file} is no JSON: {error}") from None
+    if isinstance(content, list):
+        return {str(folder): ClassLabel(number, str(folder)) for number, folder in enumerate(content)}
+    if not isinstance(content, dict):
+        raise ArgumentError(f"ingest: {file} must hold an object or an array, got {type(content).__name__}")
+    return {folder: _from_value(folder, value, file) for folder, value in content.items()}
+
+
+def _from_value(folder: str, value: Any, file: str) -> ClassLabel:
+    text: Any = folder
+    if isinstance(value, dict):
+        text = next((value[key] for key in _TEXT_KEYS if key in value), folder)
+        value = value.get("label")
+    if isinstance(text, list):
+        text = ", ".join(map(str, text))
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ArgumentError(f"ingest: {file} has no whole number as the label of {folder!r}, but {value!r}")
+    return ClassLabel(value, str(text))
+
+
+def _from_rows(file: str, rows: Iterable[Sequence[str]]) -> dict[str, ClassLabel]:
+    labels: dict[str, ClassLabel] = {}
+    for line, row in enumerate(rows, 1):
+        if not row or not row[0].strip():
+            continue
+        folder = row[0].strip()
+        if len(row) == 1:
+            labels[folder] = ClassLabel(len(labels), folder)
+            continue
+        try:
+            number = int(row[1])
+        except ValueError:
+            if not labels:  # the header
+                continue
+            raise ArgumentError(f"ingest: {file}, line {line}: {row[1]!r} is not a whole number") from None
+        labels[folder] = ClassLabel(number, row[2].strip() if len(row) > 2 else folder)
+    return labels
