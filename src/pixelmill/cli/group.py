@@ -8,8 +8,8 @@ import click
 
 from pixelmill.cli.convert import convert
 from pixelmill.cli.demo import demo
-from pixelmill.cli.inspect import index, info, verify
 from pixelmill.cli.ingest import ingest
+from pixelmill.cli.inspect import index, info, verify
 from pixelmill.cli.job import job
 from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
 from pixelmill.errors import OutputExists, PixelmillError
