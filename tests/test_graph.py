@@ -344,3 +344,15 @@ def test_the_names_of_types_and_their_numbers_are_dalis():
 
 def test_the_top_level_offers_what_is_listed():
     assert all(hasattr(pixelmill, name) for name in pixelmill.__all__)
+
+
+def test_functions_show_their_arguments():
+    shown = str(inspect.signature(fn.crop))
+    assert shown.startswith("(data, /, *, crop=None, crop_h=") and shown.endswith("device=None, name=None, seed=None)")
+    assert str(inspect.signature(fn.cat)) == "(*inputs, axis=None, axis_name=None, device=None, name=None, seed=None)"
+    assert str(inspect.signature(fn.reshape)).startswith("(data, shape_input=None, /, *, shape=None")
+    parameters = inspect.signature(fn.rotate).parameters
+    assert parameters["angle"].default is inspect.Parameter.empty and parameters["keep_size"].default is False
+    inspect.signature(fn.external_source).bind([1], num_outputs=2)
+    with pytest.raises(TypeError):
+        inspect.signature(fn.flip).bind(1, horizontl=1)

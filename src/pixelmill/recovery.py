@@ -19,6 +19,7 @@ OnError = Choice | Callable[[Event], Choice]
 
 CHOICES = ("raise", "skip", "fill")
 ATTEMPTS = 16  # other samples that are tried for a bad one before giving up
+MOST_LISTED = 8  # in one message
 KEPT_EVENTS = 10_000
 
 
@@ -98,7 +99,7 @@ class Recovery:
             self._count(bad, orders, int(samples.epochs[0]))
         raised = [bad[place] for place, choice in choices.items() if choice == "raise"]
         if raised:
-            raise DataError("\n".join(map(str, raised)) + "\n  " + _advice(raised[0]), tuple(raised))
+            raise DataError(f"{_listed(raised)}\n  {_advice(raised[0])}", tuple(raised))
         for choice in ("skip", "fill"):
             places = [place for place, chosen in choices.items() if chosen == choice]
             if not places:
@@ -222,6 +223,12 @@ def _merged(result: Result, places: list[int], made: Result) -> Result:
 
 def _block_of(data: Data) -> Data:
     return data if isinstance(data, np.ndarray) or len({sample.shape for sample in data}) > 1 else np.stack(data)
+
+
+def _listed(events: Sequence[Event]) -> str:
+    """Write the first events one below the other, and how many more there are."""
+    more = [f"and {len(events) - MOST_LISTED} more samples"] if len(events) > MOST_LISTED else []
+    return "\n".join([*map(str, events[:MOST_LISTED]), *more])
 
 
 def _advice(event: Event) -> str:

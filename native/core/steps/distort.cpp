@@ -38,7 +38,8 @@ class JpegDistortion : public Step {
    private:
     static void through_jpeg(Context& context, const Raster& out, const Raster& in, int quality) {
         const auto view = [](const Raster& r) {
-            return View<uint8_t>{reinterpret_cast<uint8_t*>(r.data), r.height, r.width, 3, r.row, r.pixel, 1};
+            const int64_t pixel = r.width == 1 ? 3 : r.pixel;  // nobody cares how far away a second pixel would be
+            return View<uint8_t>{reinterpret_cast<uint8_t*>(r.data), r.height, r.width, 3, r.row, pixel, 1};
         };
         thread_local std::vector<std::byte> file;  // its memory serves picture after picture
         context.thread.jpeg_writer->encode(view(in), quality, ChromaSampling::quarter, file);

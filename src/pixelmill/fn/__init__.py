@@ -19,6 +19,7 @@ def _function(spec: Operator) -> Any:
     function.__name__ = function.__qualname__ = spec.name.rsplit(".", 1)[-1]
     function.__module__ = ".".join([__name__, *spec.name.split(".")[:-1]])
     function.__doc__ = spec.body.__doc__
+    function.__signature__ = spec.signature()  # type: ignore[attr-defined]
     return function
 
 

@@ -112,6 +112,25 @@ class Operator:
     def __post_init__(self) -> None:
         object.__setattr__(self, "required_inputs", len(self.inputs) - self.optional_inputs)
 
+    def signature(self) -> inspect.Signature:
+        """Give what its function takes: inputs by place, and everything else by name."""
+        kinds = inspect.Parameter
+        if self.many_inputs:
+            parameters = [kinds(self.inputs[0], kinds.VAR_POSITIONAL)]
+        else:
+            absent = [kinds.empty] * self.required_inputs + [None] * self.optional_inputs
+            parameters = [
+                kinds(name, kinds.POSITIONAL_ONLY, default=default)
+                for name, default in zip(self.inputs, absent, strict=True)
+            ]
+        for argument in self.arguments.values():
+            led = argument.name in self.leading and not self.inputs
+            default = kinds.empty if argument.required else argument.default
+            kind = kinds.POSITIONAL_OR_KEYWORD if led else kinds.KEYWORD_ONLY
+            parameters.append(kinds(argument.name, kind, default=default))
+        options = [kinds(name, kinds.KEYWORD_ONLY, default=None) for name in ("device", "name", "seed")]
+        return inspect.Signature(sorted([*parameters, *options], key=lambda parameter: parameter.kind))
+
 
 # A name that begins with an underscore is not offered to users.
 REGISTRY: dict[str, Operator] = {}
