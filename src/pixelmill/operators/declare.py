@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import itertools
 import re
 import types as python_types
 import typing
@@ -123,10 +124,12 @@ class Operator:
                 kinds(name, kinds.POSITIONAL_ONLY, default=default)
                 for name, default in zip(self.inputs, absent, strict=True)
             ]
-        for argument in self.arguments.values():
-            led = argument.name in self.leading and not self.inputs
+        led = [] if self.inputs else [self.arguments[name] for name in self.leading]
+        while any(last.required and not first.required for first, last in itertools.pairwise(led)):
+            led.pop()  # Python has no parameter without a default behind one that has it
+        for argument in [*led, *(argument for argument in self.arguments.values() if argument not in led)]:
             default = kinds.empty if argument.required else argument.default
-            kind = kinds.POSITIONAL_OR_KEYWORD if led else kinds.KEYWORD_ONLY
+            kind = kinds.POSITIONAL_OR_KEYWORD if argument in led else kinds.KEYWORD_ONLY
             parameters.append(kinds(argument.name, kind, default=default))
         options = [kinds(name, kinds.KEYWORD_ONLY, default=None) for name in ("device", "name", "seed")]
         return inspect.Signature(sorted([*parameters, *options], key=lambda parameter: parameter.kind))
