@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from pixelmill.cli.convert import convert
+from pixelmill.cli.create import create_images, create_recordio, create_tfrecords
 from pixelmill.cli.demo import demo
 from pixelmill.cli.ingest import ingest
 from pixelmill.cli.inspect import index, info, verify
@@ -47,6 +48,9 @@ def main() -> None:
 
 
 main.add_command(convert)
+main.add_command(create_images)
+main.add_command(create_tfrecords)
+main.add_command(create_recordio)
 main.add_command(demo)
 main.add_command(index)
 main.add_command(info)

@@ -12,6 +12,7 @@ import numpy as np
 
 from pixelmill import _core
 from pixelmill.errors import ArgumentError
+from pixelmill.formats.sample import Boxes
 
 Array = np.ndarray[Any, Any]
 Result = TypeVar("Result")
@@ -38,6 +39,11 @@ class Picture:
     label: int
     height: int
     width: int
+
+    def boxes(self) -> Boxes:
+        """Give the rectangles of the objects as shares of width and height."""
+        scale = np.array([self.width, self.height, self.width, self.height], np.float64)
+        return Boxes(self.objects[:, [2, 1, 4, 3]] / scale, self.objects[:, 0])
 
 
 def make_picture(maker: _core.Maker, index: int) -> Picture:

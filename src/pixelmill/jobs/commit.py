@@ -31,6 +31,7 @@ class Site:
         on_error: What to do with such samples.
         max_errors: How many of them one run may meet.
         threads: How many processors a shard may use.
+        durable: Whether output survives a loss of power.
     """
 
     output: str
@@ -40,6 +41,7 @@ class Site:
     on_error: OnError
     max_errors: int | None
     threads: int
+    durable: bool = True
 
     def sidecar(self, number: int) -> str:
         """Name the sidecar of a shard."""
@@ -79,12 +81,13 @@ class ShardMaker:
             on_error=site.on_error,
             max_errors=site.max_errors,
             on_progress=on_samples,
+            durable=site.durable,
         )
         try:
             report = self.job.make_shard(number, files)
             report = replace(report, errors=(*report.errors, *files.errors))
             kept = self._keep(files)
-            placed = place(self.storage, files.finish())
+            placed = place(self.storage, files.finish(), durable=site.durable)
         finally:
             files.abandon()
             shutil.rmtree(scratch, ignore_errors=True)
@@ -100,11 +103,14 @@ class ShardMaker:
         return place(aside, finished)
 
 
-def place(storage: Storage, finished: Mapping[str, tuple[Path, FileRecord]]) -> list[FileRecord]:
+def place(
+    storage: Storage, finished: Mapping[str, tuple[Path, FileRecord]], *, durable: bool = True
+) -> list[FileRecord]:
     """Give finished files their names and make the names durable."""
     for name, (path, _) in finished.items():
         storage.adopt(path, name)
-    storage.sync(finished)
+    if durable:
+        storage.sync(finished)
     return [record for _, record in finished.values()]
 
 

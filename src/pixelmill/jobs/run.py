@@ -66,6 +66,7 @@ def run_job(
     shard_index: int | None = None,
     num_shards: int | None = None,
     plain: bool = False,
+    durable: bool = True,
     quarantine: str | os.PathLike[str] | None = None,
     address: str | None = None,
     num_gpus: float = 0,
@@ -87,6 +88,8 @@ def run_job(
             indices make the rest, at the same time or later; the last one writes the manifest.
         num_shards: In how many parts the work is split; only with ``shard_index``.
         plain: Leave the dataset's files alone in the folder, without a manifest.
+        durable: Hash files and bring them to the disk before they get their names. False is for plain output that can
+            be made again: it survives a kill, but not a loss of power, and is quicker.
         quarantine: Folder for the bytes of samples that cannot be used; ``OUTPUT.quarantine`` when left out.
         address: The Ray cluster to use; a cluster on this machine is started when left out and none is running.
         num_gpus: GPUs that a Ray task needs.
@@ -96,6 +99,8 @@ def run_job(
         What is there now.
     """
     check_exists(exists)
+    if not (durable or plain):
+        raise ArgumentError("job: durable=False needs plain=True: a manifest lists what is on the disk")
     part = _part(shard_index, num_shards, exists)
     makes = _runner(runner, workers=workers, address=address, num_gpus=num_gpus)
     plan = make_plan(job, on_error=_checked_policy(on_error))
@@ -114,6 +119,7 @@ def run_job(
             on_error=on_error,
             max_errors=max_errors,
             threads=threads_of(workers) if runner == "local" else 1,
+            durable=durable,
         )
         # Looked at again now that nobody else can change it.
         situation = folder.situation(exists, shared=part is not None)

@@ -29,10 +29,11 @@ class FileRecord:
 
 
 class OutputStream(io.BufferedIOBase, BinaryIO):
-    """A file being written from its beginning to its end, hashed on the way."""
+    """A file being written from its beginning to its end, hashed on the way unless it need not be durable."""
 
-    def __init__(self, path: Path, *, shown: str) -> None:
+    def __init__(self, path: Path, *, shown: str, durable: bool = True) -> None:
         self.path = path
+        self._durable = durable
         self._shown = shown
         self._hash = hashlib.sha256()
         self._waiting = bytearray()
@@ -82,8 +83,9 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
             return
         try:
             self.flush()
-            with explained(self._shown, written=self._written):
-                os.fsync(self._descriptor)
+            if self._durable:
+                with explained(self._shown, written=self._written):
+                    os.fsync(self._descriptor)
         finally:
             descriptor, self._descriptor = self._descriptor, -1
             with explained(self._shown, written=self._written):
@@ -97,7 +99,7 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
 
     def record(self, name: str) -> FileRecord:
         """Describe the finished file."""
-        return FileRecord(name, self._written, self._hash.hexdigest())
+        return FileRecord(name, self._written, self._hash.hexdigest() if self._durable else "")
 
     def __enter__(self) -> OutputStream:
         return self
@@ -111,7 +113,8 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
     def _put(self, data: memoryview) -> None:
         with explained(self._shown, written=self._written, more=len(data)):
             write_all(self._descriptor, data)
-        self._hash.update(data)
+        if self._durable:
+            self._hash.update(data)
         self._written += len(data)
 
 
@@ -121,6 +124,7 @@ class ShardFiles:
     Attributes:
         number: The number of the shard.
         threads: How many processors the shard may use.
+        durable: Whether files are hashed and brought to the disk before they get their names.
         errors: The samples rejected so far.
     """
 
@@ -134,8 +138,10 @@ class ShardFiles:
         on_error: OnError = "fail",
         max_errors: int | None = None,
         on_progress: Callable[[int, int], object] | None = None,
+        durable: bool = True,
     ) -> None:
         self.number = number
+        self.durable = durable
         self.threads = threads
         self.errors: list[Event] = []
         self.quarantined: dict[str, OutputStream] = {}
@@ -149,7 +155,7 @@ class ShardFiles:
     def open(self, name: str) -> OutputStream:
         """Open the file that will have this name, relative to the output folder. It can be written once, in order."""
         path = self._reserve(name)
-        stream = OutputStream(path, shown=self._storage.where(name))
+        stream = OutputStream(path, shown=self._storage.where(name), durable=self.durable)
         self._streams[name] = stream
         return stream
 

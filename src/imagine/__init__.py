@@ -1,0 +1,78 @@
+"""Imageinary's commands and functions, without TensorFlow and MXNet.
+
+`create_images`, `create_tfrecords` and `create_recordio` take the arguments that Imageinary documents and leave the
+files that it leaves. `pixelmill.create` has the same functions with more options.
+"""
+
+from __future__ import annotations
+
+import time
+
+from imagine.command import main
+from pixelmill import create
+from pixelmill.create.images import print_sizes
+from pixelmill.create.options import IMAGE_FORMATS
+from pixelmill.create.wrapping import first_image
+
+__all__ = ["create_images", "create_recordio", "create_tfrecords", "main"]
+
+
+def create_images(
+    path: str,
+    name: str,
+    width: int,
+    height: int,
+    count: int,
+    image_format: str,
+    seed: int = 0,
+    size: bool = False,
+    chunksize: int = 64,
+) -> None:
+    """Create image files of noise `{name}0`, `{name}1`, …; files that are there are written over.
+
+    Args:
+        path: Folder to write to; it is made when missing.
+        name: What file names begin with.
+        width: Columns of each image.
+        height: Rows of each image.
+        count: Number of images.
+        image_format: `jpg`, `jpeg`, `png`, `bmp` or `bitmap`.
+        seed: Another seed, other images.
+        size: Print the size of the first file and of the folder.
+        chunksize: Images that are made together.
+    """
+    start = time.perf_counter()
+    create.create_images(path, name, width, height, count, image_format, seed, False, chunksize, exists="overwrite")
+    if size:
+        print_sizes(path, first=f"{name}0.{IMAGE_FORMATS[image_format.lower()]}")
+    print(f"created {count} images of {width}x{height} in {path} in {time.perf_counter() - start:.2f} s")
+
+
+def create_tfrecords(source_path: str, dest_path: str, name: str, img_per_file: int = 1000) -> None:
+    """Wrap the images of a folder into TFRecord files `{name}0`, `{name}1`, …
+
+    Args:
+        source_path: Folder of images.
+        dest_path: Folder to write to; it is made when missing.
+        name: What file names begin with.
+        img_per_file: Images in each file.
+    """
+    print_sizes(source_path, first=first_image(source_path))
+    _tell(create.create_tfrecords(source_path, dest_path, name, img_per_file, exists="overwrite"))
+
+
+def create_recordio(source_path: str, dest_path: str, name: str, img_per_file: int = 1000) -> None:
+    """Wrap the images of a folder into RecordIO files `{name}0.rec` with their index `{name}0.idx`, and so on.
+
+    Args:
+        source_path: Folder of images.
+        dest_path: Folder to write to; it is made when missing.
+        name: What file names begin with.
+        img_per_file: Images in each file.
+    """
+    print_sizes(source_path, first=first_image(source_path))
+    _tell(create.create_recordio(source_path, dest_path, name, img_per_file, exists="overwrite"))
+
+
+def _tell(report: create.WrapReport) -> None:
+    print(f"wrote {report.images} images into {len(report.files)} record files")

@@ -1,0 +1,5 @@
+"""``python -m imagine``."""
+
+from imagine.command import main
+
+main(prog_name="imagine")

@@ -1,0 +1,208 @@
+"""`create_tfrecords` and `create_recordio`: a folder of image files wrapped into record files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from pixelmill.create.making import in_order
+from pixelmill.errors import ArgumentError, DataError, OutputExists
+from pixelmill.formats import example, recordio, tfrecord
+from pixelmill.formats.sample import IMAGE_EXTENSIONS
+from pixelmill.jobs.storage import explained
+
+Exists = Literal["error", "overwrite"]
+_BUFFER = 1 << 20
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class WrapReport:
+    """What was written.
+
+    Attributes:
+        files: The record files, in order.
+        images: Number of images in them.
+        bytes: Bytes of the images.
+    """
+
+    files: tuple[str, ...]
+    images: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class _Image:
+    path: str
+    label: int
+    identifier: int
+
+
+def create_tfrecords(
+    source_path: str | os.PathLike[str],
+    dest_path: str | os.PathLike[str],
+    name: str,
+    img_per_file: int = 1000,
+    *,
+    exists: Exists = "error",
+    workers: int | None = None,
+    on_progress: Callable[[int, int], object] | None = None,
+) -> WrapReport:
+    """Wrap the images of a folder into TFRecord files `{name}0`, `{name}1`, …
+
+    Each record is a `tf.train.Example` with `image/encoded` and `image/class/label`. Images are taken in the order of
+    the numbers in their names. A folder with class folders gives each image the number of its folder, others 0.
+
+    Args:
+        source_path: Folder of image files, or of class folders.
+        dest_path: Folder to write to; it is made when missing.
+        name: What file names begin with.
+        img_per_file: Images in each file.
+        exists: Refuse (`error`) or replace (`overwrite`) files that are there.
+        workers: Threads; as many as there are processors when left out.
+        on_progress: Called with the images and bytes that each finished file holds.
+    """
+
+    def write(target: Path, images: Sequence[_Image]) -> int:
+        with _whole(target) as stream:
+            writer, size = tfrecord.RecordWriter(stream), 0
+            for image in images:
+                data = _read(image.path)
+                features = {
+                    "image/class/label": example.int64_feature(image.label),
+                    "image/encoded": example.bytes_feature(data),
+                }
+                writer.write(example.encoded_pieces(features))
+                size += len(data)
+        return size
+
+    return _wrap(source_path, dest_path, name, img_per_file, ("",), write, exists, workers, on_progress)
+
+
+def create_recordio(
+    source_path: str | os.PathLike[str],
+    dest_path: str | os.PathLike[str],
+    name: str,
+    img_per_file: int = 1000,
+    *,
+    exists: Exists = "error",
+    workers: int | None = None,
+    on_progress: Callable[[int, int], object] | None = None,
+) -> WrapReport:
+    """Wrap the images of a folder into RecordIO files `{name}0.rec` with their index `{name}0.idx`, and so on.
+
+    The index names each image by the last number in its file name, or by its place where these are not all different.
+    Everything else is as in `create_tfrecords`.
+    """
+
+    def write(target: Path, images: Sequence[_Image]) -> int:
+        index, size = [], 0
+        with _whole(target) as stream:
+            writer = recordio.RecordWriter(stream)
+            for image in images:
+                data = _read(image.path)
+                offset, _ = writer.write(recordio.pack([image.label], image.identifier, data))
+                index.append((image.identifier, offset))
+                size += len(data)
+        with _whole(target.with_name(f"{target.name.removesuffix('.rec')}.idx")) as stream:
+            stream.write(recordio.index_text(index))
+        return size
+
+    return _wrap(source_path, dest_path, name, img_per_file, (".rec", ".idx"), write, exists, workers, on_progress)
+
+
+def _wrap(
+    source_path: str | os.PathLike[str],
+    dest_path: str | os.PathLike[str],
+    name: str,
+    img_per_file: int,
+    endings: tuple[str, ...],
+    write: Callable[[Path, Sequence[_Image]], int],
+    exists: Exists,
+    workers: int | None,
+    on_progress: Callable[[int, int], object] | None,
+) -> WrapReport:
+    if img_per_file < 1:
+        raise ArgumentError(f"create: img_per_file must be at least 1, got {img_per_file}")
+    images = _images_of(Path(source_path))
+    root = Path(dest_path)
+    parts = [images[at : at + img_per_file] for at in range(0, len(images), img_per_file)]
+    targets = [root / f"{name}{number}{endings[0]}" for number in range(len(parts))]
+    for number in range(len(parts)):
+        for ending in endings:
+            found = root / f"{name}{number}{ending}"
+            if exists == "error" and found.exists():
+                raise OutputExists(f"create: {found} exists; exists=overwrite writes over it")
+    with explained(str(root)):
+        root.mkdir(parents=True, exist_ok=True)
+    total = 0
+    done = in_order(lambda n: write(targets[n], parts[n]), range(len(parts)), threads=workers or os.cpu_count() or 1)
+    for part, size in zip(parts, done, strict=True):
+        total += size
+        if on_progress is not None:
+            on_progress(len(part), size)
+    return WrapReport(tuple(str(target) for target in targets), len(images), total)
+
+
+def _images_of(root: Path) -> list[_Image]:
+    """Find the images directly in a folder, or those of its class folders where there are none."""
+    if not root.is_dir():
+        raise ArgumentError(f"create: {root} is not a folder; name the one that holds the images")
+    found = [(path, 0) for path in _image_files(root)]
+    if not found:
+        folders = sorted((e.name for e in os.scandir(root) if e.is_dir() and e.name[0] != "."), key=os.fsencode)
+        found = [(path, label) for label, folder in enumerate(folders) for path in _image_files(root / folder)]
+    if not found:
+        raise ArgumentError(f"create: there are no image files in {root} and its folders")
+    numbers = [_NUMBER.findall(os.path.basename(path).rpartition(".")[0]) for path, _ in found]  # noqa: PTH119
+    identifiers = [int(n[-1]) if n and len(n[-1]) < 19 else -1 for n in numbers]
+    if -1 in identifiers or len(set(identifiers)) < len(found):
+        identifiers = list(range(len(found)))
+    return [_Image(path, label, number) for (path, label), number in zip(found, identifiers, strict=True)]
+
+
+def first_image(source_path: str | os.PathLike[str]) -> str:
+    """Name the first image of a folder, relative to it."""
+    return os.path.relpath(_images_of(Path(source_path))[0].path, source_path)
+
+
+def _image_files(folder: Path) -> list[str]:
+    names = [
+        entry.name
+        for entry in os.scandir(folder)
+        if entry.name[0] != "." and entry.name.rpartition(".")[2].lower() in IMAGE_EXTENSIONS and entry.is_file()
+    ]
+    return [os.path.join(folder, name) for name in sorted(names, key=_by_number)]  # noqa: PTH118
+
+
+def _by_number(name: str) -> list[tuple[int, int, str]]:
+    """Sort 2 before 10."""
+    pieces = re.split(r"(\d+)", name)
+    return [(1, int(piece), piece) if piece.isdecimal() else (0, 0, piece) for piece in pieces]
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - quicker than Path for a hundred thousand files
+            return file.read()
+    except OSError as error:
+        raise DataError(f"create: {error.strerror}: {path}") from None
+
+
+@contextmanager
+def _whole(target: Path) -> Iterator[BinaryIO]:
+    """Open a file that gets its name when it is complete; a kill leaves a hidden one, which the next run replaces."""
+    unfinished = target.with_name(f".{target.name}.partial")
+    try:
+        with explained(str(target)):
+            with open(unfinished, "wb", buffering=_BUFFER) as stream:  # noqa: PTH123 - with its own buffer
+                yield stream
+            unfinished.replace(target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
