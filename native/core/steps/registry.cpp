@@ -18,6 +18,7 @@ std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
         {"read_recordio", make_read_recordio},
         {"image_shape", make_image_shape},
         {"decode", make_decode},
+        {"encode", make_encode},
         {"uniform", make_uniform},
         {"normal", make_normal},
         {"coin_flip", make_coin_flip},

@@ -17,7 +17,7 @@ void check_encoded_bytes(const Context& context, int64_t bytes);
 // npy.cpp, recordio.cpp
 StepFactory make_npy_shape, make_read_npy, make_decode_npy, make_read_recordio;
 // decode.cpp
-StepFactory make_image_shape, make_decode;
+StepFactory make_image_shape, make_decode, make_encode;
 // random.cpp
 StepFactory make_uniform, make_normal, make_coin_flip, make_choice;
 // beta.cpp, mixing.cpp

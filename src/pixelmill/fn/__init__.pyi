@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from typing_extensions import TypeVar
 
 from pixelmill.fn import decoders as decoders
+from pixelmill.fn import encoders as encoders
 from pixelmill.fn import experimental as experimental
 from pixelmill.fn import io as io
 from pixelmill.fn import noise as noise

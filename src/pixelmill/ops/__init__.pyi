@@ -10,6 +10,7 @@ from typing_extensions import TypeVar
 from pixelmill.graph import DataNode
 from pixelmill.operators import Operator
 from pixelmill.ops import decoders as decoders
+from pixelmill.ops import encoders as encoders
 from pixelmill.ops import experimental as experimental
 from pixelmill.ops import io as io
 from pixelmill.ops import noise as noise

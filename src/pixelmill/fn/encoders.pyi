@@ -1,0 +1,42 @@
+# Written by scripts/write_api.py from the declarations in pixelmill/operators.
+"""fn.encoders: operators as functions."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+from typing_extensions import TypeVar
+
+from pixelmill.graph import DataNode
+from pixelmill.types import ArrayConstant, ScalarConstant
+
+_Data = TypeVar("_Data", DataNode, list[DataNode], default=DataNode)
+_Constant: TypeAlias = (
+    ScalarConstant | ArrayConstant | float | Sequence[float] | Sequence[Sequence[float]] | NDArray[Any]
+)
+_Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
+
+def image(
+    data: _Data | _Constant,
+    /,
+    *,
+    format: str = "jpeg",
+    quality: int | _Node = 90,
+    subsampling: str = "4:2:0",
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Write pictures as files in memory: uint8 with one axis, each as long as its file.
+
+    Args:
+        data: Pictures of type uint8, gray or in red, green and blue.
+        format: `"jpeg"` or `"png"`.
+        quality: Of JPEG, from 1, the worst, to 100; what is outside is taken for the nearest.
+        subsampling: How much of the colours JPEG keeps: `"4:4:4"` all, `"4:2:2"` half, `"4:2:0"` a quarter.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """

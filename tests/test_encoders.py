@@ -1,0 +1,75 @@
+"""Writing pictures: what Pillow writes, and back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pictures import encode, pillow
+from PIL import Image
+from running import HERE, make, run
+
+from pixelmill import fn
+from pixelmill.errors import ArgumentError, DataError
+
+
+def pictures(seed, height, width, channels):
+    rng = np.random.default_rng(seed)
+    coarse = rng.integers(0, 256, (height // 5 + 1, width // 5 + 1, channels), np.uint8)
+    return np.repeat(np.repeat(coarse, 5, axis=0), 5, axis=1)[:height, :width]
+
+
+def written(picture, **options):
+    return run(lambda _, data: fn.encoders.image(data, **options), [picture])[0][0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    height=st.integers(1, 60),
+    width=st.integers(1, 60),
+    gray=st.booleans(),
+    quality=st.integers(1, 100),
+    subsampling=st.sampled_from(["4:4:4", "4:2:2", "4:2:0"]),
+)
+def test_jpeg_holds_the_pixels_that_pillow_writes(seed, height, width, gray, quality, subsampling):
+    picture = pictures(seed, height, width, 1 if gray else 3)
+    file = written(picture, quality=quality, subsampling=subsampling)
+    reference = Image.fromarray(picture[..., 0] if gray else picture)
+    options = {} if gray else {"subsampling": subsampling}
+    np.testing.assert_array_equal(
+        pillow(file, None), pillow(encode(reference, "JPEG", quality=quality, **options), None)
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 1000), height=st.integers(1, 60), width=st.integers(1, 60), gray=st.booleans())
+def test_png_loses_nothing(seed, height, width, gray):
+    picture = pictures(seed, height, width, 1 if gray else 3)
+    np.testing.assert_array_equal(pillow(written(picture, format="png"), None), picture[..., 0] if gray else picture)
+
+
+def test_views_are_written_as_they_are_seen():
+    picture = pictures(7, 40, 50, 3)
+    graph = lambda _, data: fn.encoders.image(fn.flip(fn.crop(data, crop=(20, 30))), format="png")  # noqa: E731
+    np.testing.assert_array_equal(pillow(run(graph, [picture])[0][0]), picture[10:30, 10:40][:, ::-1])
+
+
+def test_quality_may_differ_between_samples():
+    picture = pictures(8, 64, 64, 3)
+    qualities = [np.int32(20), np.int32(95)]
+    files = run(lambda _, x, q: fn.encoders.image(x, quality=q), [picture, picture], qualities, layouts=["HWC", ""])[0]
+    assert len(files[0]) < len(files[1])
+
+
+@pytest.mark.parametrize("options", [{"format": "gif"}, {"subsampling": "4:1:1"}])
+def test_wrong_arguments_are_refused_when_the_graph_is_built(options):
+    with pytest.raises(ArgumentError, match=next(iter(options))):
+        make(HERE, lambda _, data: fn.encoders.image(data, **options), [pictures(1, 4, 4, 3)])
+
+
+def test_what_is_no_picture_is_refused():
+    for wrong in (pictures(1, 4, 4, 2), pictures(1, 4, 4, 3).astype(np.float32)):
+        with pytest.raises((DataError, ArgumentError), match=r"encoders\.image"):
+            written(wrong)
