@@ -72,7 +72,7 @@ class Dataset(ABC):
 
     def raw(self, number: int) -> bytes | None:
         """Give the bytes of a sample as they lie in the container, unchecked; None if they cannot be read."""
-        path, offset = self.index.locate(number)
+        path, offset = self.place(number)
         try:
             if offset is None:
                 return storage.read_file(path)
@@ -102,10 +102,12 @@ class Dataset(ABC):
 
     def locate(self, number: int) -> tuple[str, int | None]:
         """Give the file of a sample and the byte where it starts, None for a whole file."""
-        path, offset = self.index.locate(number)
-        if self.index.names:
-            path = self.index.names[int(self.index.files[number]) if len(self.index.files) else number]
-        return path, offset
+        return self.index.locate(number)
+
+    def place(self, number: int) -> tuple[str, int | None]:
+        """Do the same for reading: a copy in the cache has another path than what was named."""
+        file = int(self.index.files[number]) if len(self.index.files) else number
+        return self.index.paths[file], int(self.index.offsets[number]) if len(self.index.offsets) else None
 
     def event(self, number: int, kind: str, message: str) -> Event:
         """Describe what is wrong with a sample."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pixelmill.errors import DataError, MissingDependency
+from pixelmill.formats import index_cache
 from pixelmill.formats.storage import FileStat
 
 _TRIES = 4
@@ -52,10 +53,10 @@ def matching(pattern: str) -> list[str]:
     return sorted(str(system.unstrip_protocol(name)) for name in _patiently(lambda: system.glob(inner), pattern))
 
 
-def read(path: str, offset: int, length: int) -> bytes:
-    """Read bytes of a file; DataError where fewer come than the file has there."""
+def read(path: str, offset: int, length: int, *, size: int | None = None) -> bytes:
+    """Read bytes of a file, whose size may be known; DataError where fewer come than the file has there."""
     system, inner = _open(path)
-    size = stat(path).size
+    size = stat(path).size if size is None else size
     end = min(offset + length, size)
     if end <= offset:
         return b""
@@ -71,7 +72,8 @@ def fetch(path: str) -> str:
     info = _info(path)
     size = int(info["size"])
     mark = f"{path}\n{size}\n{info.get('ETag') or _modified(info)}"
-    folder = cache_folder() / "remote" / hashlib.sha256(mark.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    base = index_cache.cache_folder() or Path(tempfile.gettempdir()) / "pixelmill"
+    folder = base / "remote" / hashlib.sha256(mark.encode("utf-8", "surrogateescape")).hexdigest()[:32]
     target = folder / inner.rsplit("/", 1)[-1]
     if target.exists() and target.stat().st_size == size:
         return str(target)
@@ -87,14 +89,6 @@ def fetch(path: str) -> str:
     finally:
         Path(temporary).unlink(missing_ok=True)
     return str(target)
-
-
-def cache_folder() -> Path:
-    """Give the folder for what can be made again: `PIXELMILL_CACHE`, or `pixelmill` in the user's cache folder."""
-    own = os.environ.get("PIXELMILL_CACHE")
-    if own:
-        return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pixelmill"
 
 
 def _open(path: str) -> tuple[Any, str]:

@@ -122,7 +122,7 @@ def read_file(path: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
 
         size = remote.stat(path).size
         if size <= limit:
-            return remote.read(path, 0, size)
+            return remote.read(path, 0, size, size=size)
     else:
         with open(path, "rb") as stream:  # noqa: PTH123
             size = os.fstat(stream.fileno()).st_size

@@ -244,7 +244,6 @@ class RemoteStorage:
         self.root = root.rstrip("/")
         self._files: Any
         self._files, self._prefix = fsspec.core.url_to_fs(self.root, use_listings_cache=False)
-        self._scratch: list[tempfile.TemporaryDirectory[str]] = []
         self._beat = 0
 
     def read(self, name: str) -> bytes | None:
@@ -309,8 +308,7 @@ class RemoteStorage:
 
     def scratch(self, folder: str) -> Path:
         del folder
-        self._scratch.append(tempfile.TemporaryDirectory(prefix="pixelmill-"))
-        return Path(self._scratch[-1].name)
+        return Path(tempfile.mkdtemp(prefix="pixelmill-"))  # who asks for it removes it
 
     def where(self, name: str) -> str:
         return f"{self.root}/{name}"

@@ -1,19 +1,24 @@
-"""The names of all images below a folder, kept in the index cache as long as no folder changes."""
+"""The names of all images below a folder, kept in the index cache as long as no folder of them changes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pixelmill.formats import storage
+from pixelmill.formats import index_cache, storage
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, split_name
 
 ENDINGS = IMAGE_EXTENSIONS
 Array = np.ndarray[Any, Any]
+
+_KIND = "folder"
+# A folder that changed in this very moment may change again without getting another time.
+_SETTLED_NS = 2_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,13 +26,11 @@ class Listing:
     """The images below a folder.
 
     Attributes:
-        names: Relative names with `/`, sorted by their bytes within each class folder.
-        labels: The number of the class folder of each, -1 for a file outside of all.
+        names: Relative names with `/`, sorted by their bytes: those outside of class folders, then class by class.
         classes: The class folders, empty ones included, sorted by their bytes.
     """
 
-    names: list[str]
-    labels: Array
+    names: Sequence[str]
     classes: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -39,31 +42,58 @@ class Listing:
 
 
 def load(root: str) -> Listing:
-    """List the images below a folder."""
-    return _scan(root)
+    """List the images below a folder, from the cache if no folder has changed."""
+    if storage.is_remote(root):
+        return _scan(root)[0]
+    found = index_cache.load(root, _KIND)
+    if found is not None and _is_unchanged(root, found):
+        return Listing(_unpacked(found["names"]), tuple(_unpacked(found["classes"])))
+    began = time.time_ns()
+    listing, folders = _scan(root)
+    times = np.array([_changed(root, folder) for folder in folders], np.int64)
+    if times.max(initial=0) < began - _SETTLED_NS:
+        arrays = {
+            "names": _packed(listing.names),
+            "classes": _packed(listing.classes),
+            "folders": _packed(folders),
+            "times": times,
+        }
+        index_cache.store(root, _KIND, arrays)
+    return listing
 
 
-def _scan(root: str) -> Listing:
+def _scan(root: str) -> tuple[Listing, list[str]]:
+    """List images and all folders that were looked into."""
+    by_class: dict[str, list[str]] = {"": []}
+    folders: list[str] = []
     classes, _ = storage.list_folder(root)
-    names: list[str] = []
-    counts: list[int] = []
-    flat = list(_files(root, ""))
-    names += flat
+    for folder, files in storage.walk(root):
+        folders.append(folder)
+        own = [name for name in files if split_name(name)[1].lower() in ENDINGS]
+        prefix = f"{folder}/" if folder else ""
+        by_class.setdefault(folder.partition("/")[0], []).extend(prefix + name for name in own)
+    names = list(by_class.pop(""))
     for folder in classes:
-        before = len(names)
-        names += sorted(_files(root, folder), key=os.fsencode)
-        counts.append(len(names) - before)
-    labels = np.repeat(np.arange(-1, len(classes), dtype=np.int32), [len(flat), *counts])
-    return Listing(names, labels, tuple(classes))
+        names += sorted(by_class.get(folder, ()), key=os.fsencode)
+    return Listing(names, tuple(classes)), folders
 
 
-def _files(root: str, folder: str) -> Iterator[str]:
-    if not folder:
-        for name in storage.list_folder(root)[1]:
-            if split_name(name)[1].lower() in ENDINGS:
-                yield name
-        return
-    for inner, files in storage.walk(root, below=folder):
-        for name in files:
-            if split_name(name)[1].lower() in ENDINGS:
-                yield f"{inner}/{name}"
+def _is_unchanged(root: str, found: dict[str, Array]) -> bool:
+    try:
+        folders = _unpacked(found["folders"])
+        times: list[int] = found["times"].tolist()
+        return [_changed(root, folder) for folder in folders] == times
+    except (OSError, KeyError):
+        return False
+
+
+def _changed(root: str, folder: str) -> int:
+    return os.stat(storage.join(root, folder) if folder else root).st_mtime_ns  # noqa: PTH116 - this is called often
+
+
+def _packed(names: Sequence[str]) -> Array:
+    return np.frombuffer(os.fsencode("".join(f"{name}\0" for name in names)), np.uint8)
+
+
+def _unpacked(packed: Array) -> list[str]:
+    return os.fsdecode(packed.tobytes()).split("\0")[:-1]

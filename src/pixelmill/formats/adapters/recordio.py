@@ -37,7 +37,7 @@ class RecordIODataset(Dataset):
 
     def sample(self, number: int) -> Sample:
         file = int(self.index.files[number])
-        path, offset = self.index.locate(number)
+        path, offset = self.place(number)
         try:
             framed = storage.read_range(path, offset or 0, int(self.index.lengths[number]))
             header, image = recordio.unpack(recordio.unframe(framed))

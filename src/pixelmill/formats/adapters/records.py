@@ -16,8 +16,8 @@ from pixelmill.formats.index import Index
 
 def scan_all(names: Sequence[str], scan: Callable[[str], Scan]) -> Scan:
     """Scan record files one after the other; what is at an address is fetched first."""
-    paths = [storage.local_path(name) for name in names]
-    scans = [scan(path) for path in paths]
+    scans = [scan(storage.local_path(name)) for name in names]
+    paths = [found.index.paths[0] for found in scans]  # that of an unpacked copy where the file is packed
     faults: list[RecordFault] = []
     for found in scans:
         wrong = [fault for fault in found.faults if fault.kind == "wrong_format" and not len(found.index)]

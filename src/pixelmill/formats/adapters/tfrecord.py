@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import BinaryIO, cast
 
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import example, storage, tfrecord
+from pixelmill.formats import example, storage, tfrecord, tfrecord_files
 from pixelmill.formats.adapters.records import Stream, check_sources, numbers_within, scan_all, stem
 from pixelmill.formats.adapters.tfrecord_keys import CONVENTIONS, INCEPTION, Keys, convention_of, to_features, to_sample
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
@@ -27,13 +27,13 @@ class TFRecordDataset(Dataset):
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="tfrecord")
-        found = scan_all(self._names, tfrecord.scan)
+        found = scan_all(self._names, tfrecord_files.open_file)
         self.index, self.faults = found.index, found.faults
         self._within = numbers_within(self.index)
 
     def sample(self, number: int) -> Sample:
         file = int(self.index.files[number])
-        path, offset = self.index.locate(number)
+        path, offset = self.place(number)
         try:
             framed = storage.read_range(path, offset or 0, int(self.index.lengths[number]))
         except OSError as error:
@@ -53,7 +53,7 @@ class TFRecordDataset(Dataset):
     @property
     def layout(self) -> str:
         for number in range(min(len(self), 16)):
-            path, offset = self.index.locate(number)
+            path, offset = self.place(number)
             framed = storage.read_range(path, offset or 0, int(self.index.lengths[number]))
             try:
                 keys = convention_of(example.decode(tfrecord.payload(framed)))

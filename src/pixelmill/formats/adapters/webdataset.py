@@ -81,7 +81,7 @@ class WebDatasetDataset(Dataset):
         return tuple(self._names)
 
     def _read(self, number: int, member: Member) -> bytes:
-        path, _ = self.index.locate(number)
+        path, _ = self.place(number)
         try:
             data = storage.read_range(path, member.offset, member.size)
         except OSError as error:

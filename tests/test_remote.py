@@ -1,0 +1,126 @@
+"""Datasets at addresses: fsspec's memory, and an S3 server on this machine."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+from dataset_cases import odd_samples, plain_samples, write
+
+import pixelmill
+from pixelmill.errors import DataError
+from pixelmill.formats import remote
+from pixelmill.formats.registry import FORMATS, open_dataset
+from pixelmill.formats.sample import Sample
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """Serve S3 on loopback and give the address of a bucket."""
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {
+            "AWS_ENDPOINT_URL": f"http://{host}:{port}",
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }.items():
+            patch.setenv(name, value)
+        fsspec.filesystem("s3").mkdir("pictures")
+        yield "s3://pictures"
+    server.stop()
+
+
+def by_name(samples: Any) -> list[Sample]:
+    return sorted(samples, key=lambda sample: (sample.name, sample.labels))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_memory_there_and_back(format: str, tmp_path: Path) -> None:
+    address = f"memory://{uuid.uuid4().hex}/data"
+    samples = odd_samples()
+    write(tmp_path / "x", "tfrecord", samples)
+    pixelmill.convert(tmp_path / "x", address, to=format, samples_per_shard=20)
+    dataset = open_dataset(address)
+    assert dataset.format == format
+    assert by_name(dataset) == by_name(samples)
+    pixelmill.convert(address, tmp_path / "back", to="tfrecord")
+    assert by_name(open_dataset(tmp_path / "back")) == by_name(samples)
+
+
+@pytest.mark.parametrize("format", ["tfrecord", "folder"])
+def test_s3_there_and_back(format: str, s3: str, tmp_path: Path) -> None:
+    address = f"{s3}/{uuid.uuid4().hex}"
+    samples = plain_samples(6)
+    write(tmp_path / "x", "recordio", samples)
+    pixelmill.convert(tmp_path / "x", address, to=format, samples_per_shard=4, workers=1)
+    dataset = open_dataset(address)
+    assert (dataset.format, by_name(dataset)) == (format, by_name(samples))
+    assert pixelmill.verify(address).is_whole
+    if format == "tfrecord":
+        assert len(open_dataset(f"{address}/data-*.tfrecord")) == 6
+        assert dataset.locate(0)[0] == f"{address}/data-00000-of-00002.tfrecord"  # not the copy in the cache
+
+
+def test_a_changed_object_is_fetched_again(tmp_path: Path) -> None:
+    address = f"memory://{uuid.uuid4().hex}/x.rec"
+    for count in (3, 5):
+        data = (write(tmp_path / str(count), "recordio", plain_samples(count)) / "data.rec").read_bytes()
+        fsspec.filesystem("memory").pipe_file(address, data)
+        assert len(open_dataset(address)) == count
+
+
+def test_faults_that_pass_are_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"memory://{uuid.uuid4().hex}/x"
+    fsspec.filesystem("memory").pipe_file(address, b"content")
+    failures = [OSError(5, "weak line")] * 3
+    kind = type(fsspec.filesystem("memory"))
+    real = kind.cat_file
+
+    def shaky(self: Any, *arguments: Any, **options: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return real(self, *arguments, **options)
+
+    monkeypatch.setattr(kind, "cat_file", shaky)
+    monkeypatch.setattr(remote, "_FIRST_PAUSE", 0.001)
+    assert remote.read(address, 3, 100) == b"tent"
+    failures += [OSError(5, "weak line")] * 4
+    with pytest.raises(OSError, match="after 4 tries"):
+        remote.read(address, 0, 7)
+
+
+def test_a_short_download_is_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    address = f"memory://{uuid.uuid4().hex}/x.tar"
+    fsspec.filesystem("memory").pipe_file(address, b"0123456789")
+    kind = type(fsspec.filesystem("memory"))
+    monkeypatch.setattr(kind, "get_file", lambda self, source, target: Path(target).write_bytes(b"01234"))
+    with pytest.raises(DataError, match="has 10 bytes, 5 came"):
+        remote.fetch(address)
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+
+
+def test_a_list_at_an_address_stays_below_its_folder() -> None:
+    folder = f"memory://{uuid.uuid4().hex}"
+    files = fsspec.filesystem("memory")
+    files.pipe_file(f"{folder}/list.txt", b"../secret.jpg 1\n")
+    with pytest.raises(DataError, match=r"list.txt:1: '\.\./secret.jpg' leads out"):
+        open_dataset(folder)
+
+
+def test_unknown_addresses_are_named() -> None:
+    with pytest.raises(DataError, match="nonsense"):
+        open_dataset("nonsense://x/y")
