@@ -1,4 +1,4 @@
-// Runs the decode gate on mutated seeds without libFuzzer, so that gcc alone is enough.
+// Runs a target on mutated seeds without libFuzzer, so that gcc alone is enough.
 //
 //     decode_fuzz --executions 1000000 --seed 1 --seconds 600 [--corpus FOLDER] [--crash FILE] [FILE...]
 //
@@ -19,8 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "builtin_seeds.h"
-#include "decode_gate.h"
+#include "target.h"
 
 namespace {
 
@@ -30,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t longest = 1 << 16;  // inputs grow by splicing; small ones find more per second
 
 Input current;
-std::string crash_file = "decode-crash.bin";
+std::string crash_file = "crash.bin";
 
 void save_current() {
     std::ofstream(crash_file, std::ios::binary)
@@ -94,20 +93,20 @@ class Mutator {
 };
 
 struct Tally {
-    std::map<pixelmill::Verdict, uint64_t> verdicts;
+    std::map<std::string, uint64_t> verdicts;
+    FuzzTarget target = fuzz_target();
     uint64_t executions = 0;
     double seconds = 0, slowest = 0;
 
     void run(const Input& input) {
         current = input;
         const auto start = Clock::now();
-        verdicts[pixelmill::run_decode_gate(input.data(), input.size())]++;
+        verdicts[target.run(input.data(), input.size())]++;
         slowest = std::max(slowest, std::chrono::duration<double>(Clock::now() - start).count());
         executions++;
     }
 
     void print(uint64_t seed) const {
-        using pixelmill::Verdict;
         rusage usage{};
         getrusage(RUSAGE_SELF, &usage);
         std::printf(
@@ -115,15 +114,8 @@ struct Tally {
             "\"max_rss_mb\": %ld",
             static_cast<unsigned long long>(executions), static_cast<unsigned long long>(seed), seconds,
             static_cast<double>(executions) / std::max(seconds, 1e-9), slowest * 1000, usage.ru_maxrss / 1024);
-        const std::pair<const char*, Verdict> names[] = {
-            {"decoded", Verdict::decoded},           {"noted", Verdict::noted},
-            {"not_an_image", Verdict::not_an_image}, {"truncated", Verdict::truncated},
-            {"corrupt", Verdict::corrupt},           {"too_large", Verdict::too_large},
-            {"unsupported", Verdict::unsupported}};
-        for (const auto& [name, verdict] : names) {
-            const auto found = verdicts.find(verdict);
-            std::printf(", \"%s\": %llu", name,
-                        static_cast<unsigned long long>(found == verdicts.end() ? 0 : found->second));
+        for (const auto& [name, count] : verdicts) {
+            std::printf(", \"%s\": %llu", name.c_str(), static_cast<unsigned long long>(count));
         }
         std::printf("}\n");
     }
@@ -163,7 +155,7 @@ Options parse(int count, char** arguments) {
 }
 
 std::vector<Input> load_seeds(const std::string& folder) {
-    if (folder.empty()) return builtin_seeds();
+    if (folder.empty()) return fuzz_target().seeds();
     std::vector<std::filesystem::path> paths;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) paths.push_back(entry.path());
     std::sort(paths.begin(), paths.end());  // the order of a folder is nobody's promise, that of a run is ours

@@ -1,20 +1,31 @@
 #!/bin/sh
-# Builds the fuzzer under ASan and UBSan and runs it; further arguments go to it.
-#   scripts/fuzz.sh                          ten million inputs
-#   scripts/fuzz.sh --executions 100000      fewer
+# Builds a fuzzer under ASan and UBSan and runs it; further arguments go to it.
+#   scripts/fuzz.sh                                 ten million pictures
+#   scripts/fuzz.sh --executions 100000             fewer
+#   scripts/fuzz.sh tfrecord --executions 25000000  another target: decode, tfrecord, example
 set -eu
 cd "$(dirname "$0")/.."
+target=decode
+case ${1:-} in
+    -* | "") ;;
+    *)
+        target=$1
+        shift
+        ;;
+esac
 build=build/fuzz
 cmake -S fuzz -B "$build" -DCMAKE_BUILD_TYPE=None >/dev/null
-cmake --build "$build" --parallel >/dev/null
+cmake --build "$build" --parallel --target "${target}_fuzz" >/dev/null
 if [ $# -eq 0 ]; then
     set -- --executions 10000000 --seed 1
 fi
-seeds=$build/seeds
-if [ -x .venv/bin/python ] && [ ! -d "$seeds" ]; then
-    .venv/bin/python fuzz/seeds.py "$seeds"
+if [ "$target" = decode ]; then
+    seeds=$build/seeds
+    if [ -x .venv/bin/python ] && [ ! -d "$seeds" ]; then
+        .venv/bin/python fuzz/seeds.py "$seeds"
+    fi
+    if [ -d "$seeds" ]; then
+        set -- "$@" --corpus "$seeds"
+    fi
 fi
-if [ -d "$seeds" ]; then
-    set -- "$@" --corpus "$seeds"
-fi
-exec "$build/decode_fuzz" "$@"
+exec "$build/${target}_fuzz" "$@"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import resource
 import struct
+import time
 from pathlib import Path
 
 import numpy as np
@@ -172,3 +174,89 @@ def test_every_deleted_byte_costs_its_record(verify: bool) -> None:
         read, faults = payloads_of(data[:position] + data[position + 1 :], verify=verify)
         assert read == without(hit_record(position)), position
         assert len(faults) == 1
+
+
+# TensorFlow
+
+
+def test_tensorflow_reads_ours_and_we_read_its(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    payloads = [*PAYLOADS, "ünicode".encode(), bytes(100_000_000)]
+    ours, theirs, packed = (str(tmp_path / name) for name in ("ours", "theirs", "packed"))
+    with Path(ours).open("wb") as stream:
+        writer = tfrecord.RecordWriter(stream)
+        for payload in payloads:
+            writer.write(payload)
+    with tf.io.TFRecordWriter(theirs) as other, tf.io.TFRecordWriter(packed, "GZIP") as zipped:
+        for payload in payloads:
+            other.write(payload)
+            if len(payload) < 1000:
+                zipped.write(payload)
+    assert Path(ours).read_bytes() == Path(theirs).read_bytes()
+    assert [record.numpy() for record in tf.data.TFRecordDataset(ours)] == payloads
+    assert list(tfrecord.read_records(theirs)) == payloads
+    assert list(tfrecord.read_records(packed)) == payloads[:-1]
+
+
+# Lengths that lie
+
+FORGED = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40, 2**62, 2**63 - 1, 2**63, *range(2**64 - 17, 2**64)]
+
+
+def peak_memory() -> int:
+    """Give the largest resident size of this process so far, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+@pytest.mark.parametrize("verify", [False, True])
+@pytest.mark.parametrize("record", range(4))
+def test_forged_lengths_are_found_at_once(tmp_path: Path, record: int, verify: bool) -> None:
+    """The checksum of the length is right, the length is not."""
+    data = file_of(PAYLOADS)
+    begin = sum(len(payload) + 16 for payload in PAYLOADS[:record])
+    left = len(data) - begin
+    path = tmp_path / "forged"
+    for length in {*FORGED, left - 17, left - 16, left - 15, left - 1, left, left + 1} - {len(PAYLOADS[record])}:
+        head, _ = _core.tfrecord_frame(length, 0)
+        path.write_bytes(data[:begin] + head + data[begin + 12 :])
+        before, start = peak_memory(), time.perf_counter()
+        scan = tfrecord.scan(str(path), verify=verify)
+        read, faults = payloads_of(path.read_bytes(), verify=verify)
+        assert time.perf_counter() - start < 0.1
+        assert peak_memory() - before < 16 << 20
+        # A length that leads exactly to the end of the file is believed: all that it covers is lost, and named.
+        assert read == (list(PAYLOADS[:record]) if length == left - 16 else without(record)), length
+        assert len(faults) == 1 and (scan.faults or not verify)
+
+
+def test_many_lying_heads_cost_bounded_time() -> None:
+    """Each head announces everything behind it; the payloads are looked at a bounded number of times."""
+    size = 1 << 20
+    heads = [_core.tfrecord_frame(size - 12 * number - 17, 0)[0] for number in range(size // 12 - 2)]
+    data = b"".join(heads).ljust(size, b"\0")
+    start = time.perf_counter()
+    scan = tfrecord.scan_bytes(data, verify=True)
+    assert time.perf_counter() - start < 2
+    assert not len(scan.index)
+    assert "too much is damaged" in scan.faults[-1].message
+    assert sum(fault.length for fault in scan.faults) == size
+
+
+def test_a_limit_is_a_limit() -> None:
+    scan = tfrecord.scan_bytes(file_of(PAYLOADS), record_bytes=40)
+    assert [fault.kind for fault in scan.faults] == ["too_large"]
+    assert len(scan.index) == 3
+
+
+# The index file
+
+
+def test_index_is_the_one_of_the_format(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(file_of(PAYLOADS))
+    index = tfrecord.scan(str(path)).index
+    tfrecord.write_index(f"{path}.idx", index)
+    assert Path(f"{path}.idx").read_text() == "0 28\n28 56\n84 16\n100 72\n"
+    again = tfrecord.read_index(f"{path}.idx", data=str(path))
+    assert again.offsets.tolist() == index.offsets.tolist() and again.lengths.tolist() == index.lengths.tolist()

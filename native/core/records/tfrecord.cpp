@@ -20,7 +20,10 @@ std::string count_of(int64_t bytes) { return std::to_string(bytes) + (bytes == 1
 // What the next record or the search for it looks at. Bytes are read in windows.
 class Reader {
    public:
-    explicit Reader(const ByteSource& source) : source_(source), size_(source.size()), memory_(new std::byte[chunk]) {}
+    explicit Reader(const ByteSource& source)
+        : source_(source),
+          size_(source.size()),
+          memory_(new std::byte[static_cast<size_t>(std::clamp<int64_t>(size_, record_head, chunk))]) {}
 
     int64_t size() const { return size_; }
 
