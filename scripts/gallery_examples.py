@@ -52,7 +52,7 @@ NO_PICTURES = {
     *("coord_flip", "coord_transform", "copy", "element_extract", "expand_dims", "external_source", "full"),
     *("full_like", "get_property", "one_hot", "ones", "ones_like", "peek_image_shape", "permute_batch"),
     *("python_function", "random_bbox_crop", "random_crop_generator", "reinterpret", "reshape", "roi_random_crop"),
-    *("decoders.numpy", "shapes", "squeeze", "stack", "zeros", "zeros_like"),
+    *("decoders.numpy", "decoders.raw", "shapes", "squeeze", "stack", "zeros", "zeros_like"),
 }
 
 

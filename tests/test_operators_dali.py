@@ -73,10 +73,12 @@ def dali_schema(name):
 
 
 # DALI writes external_source in Python, and does not repeat the arguments of what has left its experimental module.
+# It has nothing like decoders.raw.
 DECLARED = sorted(
     name
     for name in public_operators()
-    if name != "external_source" and not (name.startswith("experimental.") and name[len("experimental.") :] in REGISTRY)
+    if name not in ("decoders.raw", "external_source")
+    and not (name.startswith("experimental.") and name[len("experimental.") :] in REGISTRY)
 )
 
 

@@ -264,3 +264,28 @@ def numpy(
         name: The name of its node.
         seed: A seed for its random numbers.
     """
+
+def raw(
+    data: _Data | _Constant,
+    /,
+    *,
+    shape: _Ints | _Node | None = None,
+    dtype: DALIDataType = DALIDataType.UINT8,
+    layout: str | None = None,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Take bytes for the elements of an array, as they are.
+
+    Args:
+        data: The bytes, such as the feature `image/encoded` of records with raw pixels.
+        shape: Their shape; one extent may be -1 and is then found. One axis when left out.
+        dtype: The type of the elements, in the byte order of this machine.
+        layout: Names of the axes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """

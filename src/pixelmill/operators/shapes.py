@@ -8,7 +8,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
 from pixelmill.operators.program import constant, step
 from pixelmill.operators.reductions import counted, named_axes
-from pixelmill.types import INT64, DALIDataType
+from pixelmill.types import INT64, UINT8, DALIDataType
 
 
 @operator("shapes", renamed={"type": "dtype"})
@@ -126,6 +126,21 @@ def reinterpret(
         layout=layout,
         dtype=dtype,
     )
+
+
+@operator("decoders.raw", class_name="Raw")
+def decode_raw(
+    data: Tensor, *, shape: PerSample[Ints] | None = None, dtype: DALIDataType = UINT8, layout: str | None = None
+) -> Tensor:
+    """Take bytes for the elements of an array, as they are.
+
+    Args:
+        data: The bytes, such as the feature `image/encoded` of records with raw pixels.
+        shape: Their shape; one extent may be -1 and is then found. One axis when left out.
+        dtype: The type of the elements, in the byte order of this machine.
+        layout: Names of the axes.
+    """
+    return reshaped("decoders.raw", data, None, shape=shape, rel_shape=None, src_dims=None, layout=layout, dtype=dtype)
 
 
 @operator("squeeze")
