@@ -13,6 +13,8 @@ std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
         {"read_named", make_read_named},
         {"view_as", make_view_as},
         {"npy_shape", make_npy_shape},
+        {"label_picture", make_label_picture},
+        {"coordinates_of_vertices", make_coordinates_of_vertices},
         {"read_npy", make_read_npy},
         {"decode_npy", make_decode_npy},
         {"read_recordio", make_read_recordio},

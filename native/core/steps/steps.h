@@ -14,7 +14,8 @@ StepFactory make_read_example;
 // read.cpp
 StepFactory make_read, make_column, make_read_named, make_view_as;
 void check_encoded_bytes(const Context& context, int64_t bytes);
-// npy.cpp, recordio.cpp
+// coco.cpp, npy.cpp, recordio.cpp
+StepFactory make_label_picture, make_coordinates_of_vertices;
 StepFactory make_npy_shape, make_read_npy, make_decode_npy, make_read_recordio;
 // decode.cpp
 StepFactory make_image_shape, make_decode, make_encode;

@@ -15,6 +15,78 @@ _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 _Strings: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 
+def coco(
+    *,
+    file_root: str,
+    annotations_file: str | None = None,
+    ltrb: bool = False,
+    ratio: bool = False,
+    size_threshold: float = 0.1,
+    include_iscrowd: bool = True,
+    skip_empty: bool = False,
+    polygon_masks: bool = False,
+    masks: bool = False,
+    pixelwise_masks: bool = False,
+    image_ids: bool = False,
+    avoid_class_remapping: bool = False,
+    images: _Strings | None = None,
+    preprocessed_annotations: str | None = None,
+    random_shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    save_img_ids: bool | None = None,
+    meta_files_path: str | None = None,
+    bytes_per_sample_hint: object = None,
+    dont_use_mmap: object = None,
+    initial_fill: object = None,
+    lazy_init: object = None,
+    prefetch_queue_depth: object = None,
+    preserve: object = None,
+    read_ahead: object = None,
+    shuffle_after_epoch_seed: object = None,
+    skip_cached_images: object = None,
+    tensor_init_bytes: object = None,
+    use_o_direct: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> list[DataNode]:
+    """Read images with boxes, labels and masks of the objects in them.
+
+    Gives the bytes of each image, the boxes (float, (objects, 4)) and the labels (int32). With `polygon_masks`, the
+    polygons (int32: mask, first vertex, end vertex) and the vertices (float: x, y) follow; with `pixelwise_masks`, a
+    picture of labels (int32, one channel), where of several objects the one with the largest label is seen. With
+    `image_ids`, the number of the image is last.
+
+    Args:
+        file_root: The folder that the file names of the annotations are relative to.
+        annotations_file: The JSON file.
+        ltrb: Boxes as left, top, right, bottom instead of left, top, width, height.
+        ratio: Boxes and vertices as shares of the image's size.
+        size_threshold: Objects that are narrower or lower than this many pixels are left out.
+        include_iscrowd: Whether groups of objects are taken.
+        skip_empty: Leave out images without objects.
+        polygon_masks: Give polygons and vertices.
+        masks: The same, with the polygons counted in coordinates instead of vertices.
+        pixelwise_masks: Give a picture of labels.
+        image_ids: Give the numbers of the images.
+        avoid_class_remapping: Labels as in the file, instead of 1, 2, … in the order of its categories.
+        images: File names of the images to read, in this order; all by number when left out.
+        preprocessed_annotations: Not supported; give the JSON file.
+        random_shuffle: Walk in a new random order in each epoch.
+        shuffle_after_epoch: The same; every instance then stays with its shard.
+        num_shards: Into how many parts the dataset is divided.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def file(
     *,
     file_root: str | None = None,

@@ -2719,6 +2719,9 @@ class ZerosLike(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class COCOReader(readers.COCO):
+    """An older name of `ops.readers.COCO`."""
+
 class CoinFlip(random.CoinFlip):
     """An older name of `ops.random.CoinFlip`."""
 

@@ -1,0 +1,101 @@
+"""The reader of COCO datasets."""
+
+from __future__ import annotations
+
+from pixelmill.errors import ArgumentError
+from pixelmill.formats.coco import Choice, open_annotations
+from pixelmill.operators.declare import Strings, Tensor, operator
+from pixelmill.operators.program import step
+from pixelmill.operators.readers import LOADER_HINTS, Reader, make_reader
+
+
+@operator(
+    "readers.coco",
+    outputs=None,
+    renamed={"save_img_ids": "image_ids", "meta_files_path": "preprocessed_annotations"},
+    ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"),
+    aliases=("COCOReader",),
+    class_name="COCO",
+)
+def coco(
+    *,
+    file_root: str,
+    annotations_file: str | None = None,
+    ltrb: bool = False,
+    ratio: bool = False,
+    size_threshold: float = 0.1,
+    include_iscrowd: bool = True,
+    skip_empty: bool = False,
+    polygon_masks: bool = False,
+    masks: bool = False,
+    pixelwise_masks: bool = False,
+    image_ids: bool = False,
+    avoid_class_remapping: bool = False,
+    images: Strings | None = None,
+    preprocessed_annotations: str | None = None,
+    random_shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+) -> tuple[Tensor, ...]:
+    """Read images with boxes, labels and masks of the objects in them.
+
+    Gives the bytes of each image, the boxes (float, (objects, 4)) and the labels (int32). With `polygon_masks`, the
+    polygons (int32: mask, first vertex, end vertex) and the vertices (float: x, y) follow; with `pixelwise_masks`, a
+    picture of labels (int32, one channel), where of several objects the one with the largest label is seen. With
+    `image_ids`, the number of the image is last.
+
+    Args:
+        file_root: The folder that the file names of the annotations are relative to.
+        annotations_file: The JSON file.
+        ltrb: Boxes as left, top, right, bottom instead of left, top, width, height.
+        ratio: Boxes and vertices as shares of the image's size.
+        size_threshold: Objects that are narrower or lower than this many pixels are left out.
+        include_iscrowd: Whether groups of objects are taken.
+        skip_empty: Leave out images without objects.
+        polygon_masks: Give polygons and vertices.
+        masks: The same, with the polygons counted in coordinates instead of vertices.
+        pixelwise_masks: Give a picture of labels.
+        image_ids: Give the numbers of the images.
+        avoid_class_remapping: Labels as in the file, instead of 1, 2, … in the order of its categories.
+        images: File names of the images to read, in this order; all by number when left out.
+        preprocessed_annotations: Not supported; give the JSON file.
+        random_shuffle: Walk in a new random order in each epoch.
+        shuffle_after_epoch: The same; every instance then stays with its shard.
+        num_shards: Into how many parts the dataset is divided.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+    """
+    if annotations_file is None or preprocessed_annotations is not None:
+        raise ArgumentError("readers.coco needs the JSON file of the annotations, as annotations_file")
+    if (polygon_masks or masks) and pixelwise_masks:
+        raise ArgumentError("readers.coco: polygon_masks and pixelwise_masks exclude each other")
+    choice = Choice(ltrb, ratio, size_threshold, include_iscrowd, skip_empty, avoid_class_remapping, images)
+    reader = make_reader(
+        open_annotations(annotations_file, root=file_root, choice=choice),
+        random_shuffle=random_shuffle,
+        shuffle_after_epoch=shuffle_after_epoch,
+        num_shards=num_shards,
+        shard_id=shard_id,
+        stick_to_shard=stick_to_shard,
+        pad_last_batch=pad_last_batch,
+    )
+    outputs = [step("read", reader=reader), _column(reader, "boxes"), _column(reader, "labels")]
+    if polygon_masks or masks:
+        polygons = _column(reader, "polygons")
+        if masks:
+            polygons = step("coordinates_of_vertices", polygons)
+        outputs += [polygons, _column(reader, "shares" if ratio else "vertices")]
+    if pixelwise_masks:
+        names = ("size", "labels", "polygons", "vertices", "runs", "counts")
+        outputs.append(step("label_picture", *(_column(reader, name) for name in names), gives="HWC"))
+    if image_ids:
+        outputs.append(_column(reader, "image_id"))
+    return tuple(outputs)
+
+
+def _column(reader: Reader, name: str) -> Tensor:
+    return step("column", reader=reader, column=name)
