@@ -6,6 +6,7 @@ operator whose meaning needs more than a few lines of NumPy has no reference her
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +25,7 @@ class Entry:
         graph: Makes the node, or several, from the package and the nodes of the inputs.
         reference: Does the same with the arrays of one sample; draws take the number of the sample as well. None where
             DALI, or another test module, has to say what is right.
-        inputs: `pictures`, `masks`, `boxes`, `files`, `shapes` or `paths`.
+        inputs: `pictures`, `masks`, `boxes`, `files`, `arrays` (as files), `shapes`, `paths`, or `names` (as bytes).
         draws: Whether the result is random, so that DALI's is another one.
         alone: Whether a sample depends on itself alone, and not on its batch.
         empty: Whether pictures without pixels are allowed.
@@ -81,6 +82,8 @@ ENTRIES = {
     "peek_image_shape": Entry(
         lambda m, f: m.fn.peek_image_shape(f), lambda f: np.array(pillow(f).shape, np.int64), "files"
     ),
+    "decoders.numpy": Entry(lambda m, f: m.fn.decoders.numpy(f), lambda f: np.load(io.BytesIO(f)), "arrays"),
+    "io.file.read": Entry(lambda m, f: m.fn.io.file.read(f), lambda f: np.fromfile(bytes(f), np.uint8), "names"),
     # Windows and mirrors
     "crop": Entry(
         lambda m, x: m.fn.crop(x, crop=(1, 1), crop_pos_x=0.3), lambda x: centred(x, 1, 1, x_=0.3), empty=False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import warnings
 from enum import EnumType
@@ -20,6 +21,7 @@ from running import DALI, HERE, close, noise, numpy_batch
 from pixelmill import ArgumentError, _core, fn
 from pixelmill.graph import call
 from pixelmill.operators import REGISTRY, public_operators
+from pixelmill.operators.declare import Strings
 
 SIZES = [(1, 1), (1, 7), (5, 1), (2, 3), (13, 17), (32, 31), (40, 33)]
 EMPTY = [(0, 5), (4, 0), (0, 0)]
@@ -53,17 +55,28 @@ def boxes(entry):
     return [np.concatenate([corner, 0.05 + corner / 2], axis=1).astype(np.float32) for corner in low]
 
 
-KINDS = {"pictures": pictures, "files": files, "shapes": shapes, "masks": masks, "boxes": boxes}
+def arrays(entry):
+    """Write arrays as files of NumPy."""
+    files_ = []
+    for number, shape in enumerate([(3, 4), (1, 1), (13, 17)]):
+        file = io.BytesIO()
+        np.save(file, noise(shape, np.int16, number))
+        files_.append(np.frombuffer(file.getvalue(), np.uint8))
+    return files_
+
+
+KINDS = {"arrays": arrays, "pictures": pictures, "files": files, "shapes": shapes, "masks": masks, "boxes": boxes}
 
 
 def samples_of(entry, folder):
     """Give what the operator works on, one for each sample."""
-    if entry.inputs != "paths":
+    if entry.inputs not in ("paths", "names"):
         return KINDS[entry.inputs](entry)
     paths = [folder / f"{number}.jpg" for number in range(4)]
     for number, path in enumerate(paths):
         path.write_bytes(bytes(range(10 * number + 1)))
-    return [str(path) for path in paths]
+    named = [str(path) for path in paths]
+    return named if entry.inputs == "paths" else [np.frombuffer(name.encode(), np.uint8) for name in named]
 
 
 def run(entry, samples, *, module=HERE, one_by_one=False, **options):
@@ -208,7 +221,9 @@ def some(argument):
         return source()
     if isinstance(argument.kind, EnumType):
         return next(iter(argument.kind))
-    return get_args(argument.kind)[0] if get_origin(argument.kind) is Literal else 1
+    if get_origin(argument.kind) is Literal:
+        return get_args(argument.kind)[0]
+    return "somewhere" if argument.kind in (str, Strings) else 1
 
 
 def refused(name, wrong, *, inputs=None):
