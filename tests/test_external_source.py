@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from pictures import kinds, pillow
-from running import DALI, HERE, make, numpy_batch
+from running import DALI, HERE, make, noise, numpy_batch
 
 from pixelmill import ArgumentError, EngineError, Pipeline, fn, types
 from pixelmill.backend import TensorCPU, TensorListCPU
@@ -285,3 +285,74 @@ def test_the_arrays_of_a_batch_stay_until_it_is_done():
     pipe = make(HERE, graph, batch_size=4, num_threads=2, prefetch_queue_depth=3)
     for number in range(20):
         assert (pipe.run()[0].as_array() == number).all()
+
+
+def fed(module, layouts, *, declared=None):
+    """Feed pictures with layouts, one batch after the other; give what comes out, and its layout."""
+    picture = noise((3, 4, 5))
+    pipe = module.Pipeline(batch_size=1, num_threads=1, device_id=None, prefetch_queue_depth=1)
+    with pipe:
+        node = module.fn.external_source(name="pictures", layout=declared)
+        size = module.fn.cast(module.fn.flip(node).shape(), dtype=module.types.INT32)
+        pipe.set_outputs(module.fn.flip(node), node, module.fn.resize(node, size=(6, 7)), size)
+    pipe.build()
+    results = []
+    for layout in layouts:
+        pipe.feed_input("pictures", [picture], layout=layout)
+        results.append([(batch.layout(), np.array(batch.at(0)).shape, np.array(batch.at(0))) for batch in pipe.run()])
+    return results
+
+
+@pytest.mark.parametrize(
+    ("declared", "layouts"),
+    [
+        (None, ["CHW"]),
+        (None, ["HWC", "HWC"]),
+        ("CHW", [None]),
+        ("CHW", ["CHW"]),
+        (None, ["CHW", "CHW"]),
+        (None, [None]),
+    ],
+)
+def test_the_layout_of_what_is_fed_counts_as_in_dali(declared, layouts):
+    for mine, theirs in zip(fed(HERE, layouts, declared=declared), fed(DALI, layouts, declared=declared), strict=True):
+        for (layout, shape, got), (wanted, expected_shape, expected) in zip(mine, theirs, strict=True):
+            assert (layout, shape) == (wanted, expected_shape)
+            assert np.abs(got.astype(int) - expected.astype(int)).max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("declared", "layouts", "text"),
+    [
+        ("HWC", ["CHW"], "the layout of 'pictures' was 'HWC', now it is 'CHW'"),
+        (None, ["HWC", "CHW"], "the layout of 'pictures' was 'HWC', now it is 'CHW'"),
+        (None, ["HW"], "the layout 'HW' of 'pictures' does not fit 3 axes"),
+    ],
+)
+def test_layouts_that_dali_refuses_are_refused(declared, layouts, text):
+    with pytest.raises(ArgumentError, match=text):
+        fed(HERE, layouts, declared=declared)
+    with pytest.raises((RuntimeError, ValueError)):
+        fed(DALI, layouts, declared=declared)
+
+
+def test_a_layout_does_not_come_later_than_the_first_batch():
+    # DALI takes it, and refuses the next batch without one.
+    with pytest.raises(ArgumentError, match="the layout of 'pictures' was '', now it is 'CHW'"):
+        fed(HERE, [None, "CHW"])
+
+
+def test_a_layout_that_an_operator_does_not_take_is_an_error_with_its_line():
+    with pytest.raises(ArgumentError, match=r"^flip: .*'ABC'.*\n?.*created at test_external_source\.py:\d+"):
+        fed(HERE, ["ABC"])
+
+
+def test_a_batch_of_another_pipeline_brings_its_layout():
+    (first, *_) = make(HERE, lambda m, x: m.fn.transpose(x, perm=[2, 0, 1]), [noise((4, 5, 3))]).run()
+    pipe = HERE.Pipeline(batch_size=1, num_threads=1, device_id=None)
+    with pipe:
+        pipe.set_outputs(HERE.fn.flip(HERE.fn.external_source(name="pictures")))
+    pipe.feed_input("pictures", first)
+    (flipped,) = pipe.run()
+    assert flipped.layout() == "CHW"
+    np.testing.assert_array_equal(flipped.at(0), first.at(0)[:, :, ::-1])

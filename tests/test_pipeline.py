@@ -213,14 +213,6 @@ def test_a_layout_may_come_with_the_data(module):
     assert pipe.run()[0].layout() == "HWC"
 
 
-def test_a_layout_that_operators_have_not_been_told_is_refused():
-    pipe = Pipeline(**options())
-    with pipe:
-        pipe.set_outputs(fn.flip(fn.external_source(name="pictures")))
-    with pytest.raises(ArgumentError, match="give the layout 'CHW' to external_source already; it was 'HWC'"):
-        pipe.feed_input("pictures", [noise((2, 3, 1))] * 2, layout="CHW")
-
-
 def test_the_last_batch_is_repeated_when_that_was_asked_for():
     pipe = Pipeline(**options())
     with pipe:

@@ -15,9 +15,6 @@ from pixelmill.types import BatchInfo, SampleInfo, to_data_type
 
 MOST_AXES = 6  # of the native core
 
-# What pictures without a layout are taken for.
-ASSUMED_LAYOUTS = {3: "HWC", 4: "FHWC"}
-
 
 class Feed:
     """The state of one external source: how far it is, and what was fed to it.
@@ -34,7 +31,7 @@ class Feed:
         self.batch_size = batch_size
         self.iteration = 0
         self.epoch = 0
-        self.layout = ""
+        self.layout = external.layouts[0]
         self._fed: deque[Data] = deque()
         self._last: Data | None = None
         self._iterator: Iterator[Any] | None = None
@@ -45,16 +42,27 @@ class Feed:
         """Whether there is nothing to take until somebody feeds it."""
         return self._ask is None and not self._fed and not (self.external.repeat_last and self._last is not None)
 
+    @property
+    def _begun(self) -> bool:
+        return bool(self._fed) or self._last is not None
+
     def feed(self, data: Any, layout: str | None = None) -> None:
         """Take a batch for later."""
         if self._ask is not None:
             raise EngineError(f"feed_input: {self.name!r} has a source of its own and cannot be fed")
         batch = self._checked(data, 0)
-        known = self.external.layouts[0] or ASSUMED_LAYOUTS.get(batch[0].ndim, layout)
-        if layout and layout != known:  # operators have been chosen by the layout that was known
-            raise ArgumentError(f"feed_input: give the layout {layout!r} to external_source already; it was {known!r}")
-        self.layout = layout or ""
+        self._name(layout or _layout_of(data), batch[0].ndim)
         self._fed.append(batch)
+
+    def _name(self, layout: str, ndim: int) -> None:
+        """Let the first batch name the axes, where `external_source` did not."""
+        if not layout or layout == self.layout:
+            return
+        if len(layout) != ndim:
+            raise ArgumentError(f"feed_input: the layout {layout!r} of {self.name!r} does not fit {ndim} axes")
+        if self.external.layouts[0] or self._begun:
+            raise ArgumentError(f"feed_input: the layout of {self.name!r} was {self.layout!r}, now it is {layout!r}")
+        self.layout = layout
 
     def take(self) -> list[Data]:
         """Give the next batch, one value for each output. StopIteration ends the epoch."""
@@ -166,6 +174,12 @@ def _arrays(data: Any, what: str) -> Data:
     if array.ndim == 0:
         raise ArgumentError(f"{what}: a batch is a list of arrays, or an array with the samples along its first axis")
     return array
+
+
+def _layout_of(data: Any) -> str:
+    """Give the names of axes that a TensorList has."""
+    layout = getattr(data, "layout", None)
+    return str(layout()) if callable(layout) else ""
 
 
 def _array(sample: Any) -> Array:

@@ -7,8 +7,8 @@ import itertools
 import linecache
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +20,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.node_operators import NodeOperators
 from pixelmill.operators.declare import Floats, Ints, Operator
 from pixelmill.operators.program import Expr, constant, lowering
+from pixelmill.operators.sources import ExternalSource
 from pixelmill.types import ArrayConstant, ScalarConstant, default_array
 
 PACKAGE = str(Path(__file__).absolute().parent) + os.sep
@@ -91,8 +92,13 @@ class DataNode(NodeOperators):
         return call(spec, inputs, arguments)
 
     def _on(self, device: str) -> DataNode:
-        copy = DataNode(self.operator, self.expr, self.index)
+        copy = self._with(self.expr)
         copy.device = device
+        return copy
+
+    def _with(self, expr: Expr) -> DataNode:
+        copy = DataNode(self.operator, expr, self.index)
+        copy.device = self.device
         copy.source = self.source
         return copy
 
@@ -162,10 +168,15 @@ def call(
             options["family"] = first.operator
         return results
     except ArgumentError as error:
-        if line is None or "created at" in str(error):
-            raise
-        text = str(error) if str(error).startswith(spec.name) else f"{spec.name}: {error}"
-        raise ArgumentError(f"{text}\n  created at {line}") from None
+        raise _located(error, spec, line) from None
+
+
+def _located(error: ArgumentError, spec: Operator, line: str | None) -> ArgumentError:
+    """Say in an error which operator and which line of the user it is about."""
+    text = str(error)
+    if line is None or "created at" in text:
+        return error
+    return ArgumentError(f"{text if text.startswith(spec.name) else f'{spec.name}: {text}'}\n  created at {line}")
 
 
 def _all_nodes(values: Sequence[Any]) -> bool:
@@ -180,19 +191,70 @@ def _add(spec: Operator, inputs: Sequence[Any], arguments: dict[str, Any], optio
     nodes = tuple(None if value is None else as_node(value) for value in inputs)
     name = options["name"] or f"{spec.class_name}_{next(_numbers)}"
     node = OperatorNode(spec, nodes, arguments, **{**options, "name": name})
-    with lowering(node):
-        lowered = {}
-        for key, argument in spec.arguments.items():
-            value = arguments[key]
-            lowered[key] = value.expr if isinstance(value, DataNode) else value
-            if argument.per_sample:
-                lowered[key] = argument.lowered(lowered[key])
-        result = spec.body(*(None if value is None else value.expr for value in nodes), **lowered)
+    result = _lowered(node, lambda value: value.expr)
     if isinstance(result, tuple):
         return [_output(node, expr, index) for index, expr in enumerate(result)]
     if isinstance(result, dict):
         return {key: _output(node, expr, index) for index, (key, expr) in enumerate(result.items())}
     return _output(node, result, 0)
+
+
+def _lowered(node: OperatorNode, expr_of: Callable[[DataNode], Expr]) -> Any:
+    """Lower an operator to steps on what its inputs and arguments were lowered to."""
+    with lowering(node):
+        lowered = {}
+        for key, argument in node.spec.arguments.items():
+            value = node.arguments[key]
+            lowered[key] = expr_of(value) if isinstance(value, DataNode) else value
+            if argument.per_sample:
+                lowered[key] = argument.lowered(lowered[key])
+        return node.spec.body(*(None if value is None else expr_of(value) for value in node.inputs), **lowered)
+
+
+def operators_of(outputs: Sequence[DataNode]) -> list[OperatorNode]:
+    """List the operators of a graph in the order of their creation."""
+    seen: dict[OperatorNode, None] = {}
+    todo = [node.operator for node in outputs if node.operator is not None]
+    while todo:
+        node = todo.pop()
+        if node in seen:
+            continue
+        seen[node] = None
+        for value in (*node.inputs, *node.arguments.values()):
+            if isinstance(value, DataNode) and value.operator is not None:
+                todo.append(value.operator)
+    return sorted(seen, key=lambda node: node.number)
+
+
+def relowered(
+    operators: Sequence[OperatorNode], outputs: Sequence[DataNode], layouts: Mapping[ExternalSource, str]
+) -> list[DataNode]:
+    """Lower a graph again, for sources whose axes got names after it was built.
+
+    Args:
+        operators: All operators of the graph, in the order of their creation.
+        outputs: What the graph gives.
+        layouts: The names, by the sources.
+    """
+    changed: dict[OperatorNode, list[Expr]] = {}
+
+    def expr_of(value: DataNode) -> Expr:
+        known = changed.get(value.operator) if value.operator is not None else None
+        return value.expr if known is None else known[value.index]
+
+    for node in operators:
+        before = [value for value in (*node.inputs, *node.arguments.values()) if isinstance(value, DataNode)]
+        source: Any = node.exprs[0].step.params.get("source")
+        if source in layouts:
+            changed[node] = [replace(expr, layout=layouts[source]) for expr in node.exprs]
+        elif any(value.operator in changed for value in before):
+            try:
+                result = _lowered(node, expr_of)
+            except ArgumentError as error:
+                raise _located(error, node.spec, node.line) from None
+            several = result.values() if isinstance(result, dict) else result
+            changed[node] = list(several) if isinstance(result, (tuple, dict)) else [result]
+    return [value._with(expr_of(value)) for value in outputs]
 
 
 def _output(node: OperatorNode, expr: Expr, index: int) -> DataNode:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
 from pixelmill.recovery import Errors
-from pixelmill.sampling import LastBatchPolicy, Position, ReaderOrder, steps_left
+from pixelmill.sampling import LastBatchPolicy, ReaderOrder, steps_left
 from pixelmill.tensors import Array, TensorListCPU
 
 Batch = dict[str, Any]  # arrays; lists of arrays where samples differ in shape
@@ -61,7 +61,8 @@ class Loader:
 
     def _left(self) -> int:
         assert self._order is not None
-        position = self.pipeline._delivered[self.pipeline._main]
+        schedule = self.pipeline._ready()
+        position = schedule.delivered[schedule.main]
         return steps_left(self._order, position, self.pipeline.max_batch_size, self._policy)
 
     def __len__(self) -> int:
@@ -73,7 +74,7 @@ class Loader:
     def __iter__(self) -> Iterator[Batch]:
         """Begin an epoch, or go on in it after `load_state_dict`."""
         if self._taken and not self._ended:
-            skip_epoch(self.pipeline)
+            self.pipeline._ready().skip_epoch()
         if self._taken:
             self._begin(ended=False)
         self._loops += 1
@@ -89,7 +90,7 @@ class Loader:
             self._begin(ended=False)
             raise
         self._taken += 1
-        self._ended = self.pipeline._ends_epoch
+        self._ended = self.pipeline._ready().ends_epoch
         batch = {name: _array(output) for name, output in zip(self.names, outputs, strict=True)}
         if self._tells_valid:
             batch["valid"] = self.pipeline.valid
@@ -98,7 +99,7 @@ class Loader:
     def _finish(self) -> NoReturn:
         self._begin(ended=False)
         if self._length == 0:  # what a state left of the epoch does not fill a batch
-            skip_epoch(self.pipeline)
+            self.pipeline._ready().skip_epoch()
             self._begin(ended=False)
         raise StopIteration
 
@@ -121,7 +122,8 @@ class Loader:
             raise ArgumentError(f"Loader: expected a state of version 1, got {str(state)[:80]}")
         self.pipeline.load_state_dict(state["pipeline"])
         if self._order is not None:
-            self._order = self.pipeline._orders[self.pipeline._main]  # the state may have brought its seed
+            schedule = self.pipeline._ready()
+            self._order = schedule.orders[schedule.main]  # the state may have brought its seed
         self._loops += 1
         self._begin(ended=bool(state.get("ended")))
 
@@ -166,25 +168,6 @@ def follow(
         reader_name: The reader; the first when left out.
         pad: Treat all readers as if they had `pad_last_batch`, so that no batch reaches into the next epoch.
     """
-    pipe.build()
-    main = 0 if reader_name is None else pipe._plan.readers.index(pipe._named(pipe._readers(), reader_name))
-    pad = pad and not all(order.pad_last_batch for order in pipe._orders)
-    if pad or (main, policy) != (pipe._main, pipe._policy):
-        if pipe._feeds and pipe._queue:
-            raise EngineError("the pipeline has begun batches already; make its iterator before the first run")
-        states = [order.state_dict(place) for order, place in zip(pipe._orders, pipe._delivered, strict=True)]
-        if pad:
-            pipe._pad()
-            states = [{**state, "pad_last_batch": True} for state in states]
-        pipe._main, pipe._policy, pipe._keep = main, policy, None
-        pipe._start([order.load_state_dict(state) for order, state in zip(pipe._orders, states, strict=True)])
-    return pipe._orders[main]
-
-
-def skip_epoch(pipe: Pipeline) -> None:
-    """Leave out the rest of the epoch: of the reader that is followed and those as long as it, and of all sources."""
-    length = pipe._orders[pipe._main].length if pipe._orders else 0
-    together = zip(pipe._orders, pipe._delivered, strict=True)
-    pipe._start([Position(place.epoch + 1) if order.length == length else place for order, place in together])
-    for feed in pipe._feeds:
-        feed.reset()
+    schedule = pipe._ready()
+    main = 0 if reader_name is None else schedule.plan.readers.index(pipe._named(pipe._readers(), reader_name))
+    return schedule.follow(main, policy, pad=pad)

@@ -19,7 +19,13 @@ SPATIAL = "DHW"
 
 
 def image_layout(layout: str) -> str:
-    """Give the layout that a picture without one is taken to have."""
+    """Give the layout that a picture without one is taken to have; refuse one that no picture has."""
+    space = "".join(letter for letter in layout if letter in SPATIAL)
+    others = sorted(set(layout) - set(SPATIAL))
+    if layout and (
+        space not in ("HW", "DHW") or not set(others) <= {"C", "F"} or len(space) + len(others) < len(layout)
+    ):
+        raise ArgumentError(f"pictures have the axes H and W, in this order, and perhaps D, F and C, got {layout!r}")
     return layout or "HWC"
 
 

@@ -45,8 +45,6 @@ def warp(
     if interp_type not in (INTERP_NN, INTERP_LINEAR):
         raise ArgumentError(f"{name}: interp_type must be INTERP_NN or INTERP_LINEAR, got {interp_type.name}")
     layout = image_layout(data.layout)
-    if "H" not in layout or "W" not in layout:
-        raise ArgumentError(f"{name}: the axes {data.layout!r} have no height and width")
     return step(
         "warp",
         data,

@@ -42,6 +42,19 @@ class Reader:
         if self.num_shards > len(self.index):
             raise ArgumentError(f"num_shards: {self.num_shards} shards cannot share {len(self.index)} samples")
 
+    @property
+    def meta(self) -> dict[str, int]:
+        """What `Pipeline.reader_meta` tells about it."""
+        length, shards = len(self.index), self.num_shards
+        return {
+            "epoch_size": length,
+            "epoch_size_padded": -(-length // shards) * shards if self.pad_last_batch else length,
+            "number_of_shards": shards,
+            "shard_id": self.shard_id,
+            "pad_last_batch": int(self.pad_last_batch),
+            "stick_to_shard": int(self.stick_to_shard),
+        }
+
 
 def make_reader(
     index: Index,

@@ -1,15 +1,12 @@
-"""The Pipeline itself: builds a graph, schedules batches, delivers them, and knows where it is."""
+"""The Pipeline itself: builds a graph, runs it, and names what comes out."""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
-import weakref
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +14,14 @@ import numpy as np
 
 from pixelmill import _core
 from pixelmill.engine import foreign
-from pixelmill.engine.compile import Key, Plan, compile_graph
-from pixelmill.engine.native import Array, Data, NativeEngine, Pending, Result, Samples
-from pixelmill.errors import ArgumentError, DataError, EngineError
+from pixelmill.engine.compile import Plan, compile_graph
+from pixelmill.engine.native import Array, Data
+from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.external_source import Feed
-from pixelmill.graph import DataNode, OperatorNode, as_node
+from pixelmill.graph import DataNode, OperatorNode, as_node, operators_of, relowered
 from pixelmill.operators.readers import Reader
+from pixelmill.pipeline.schedule import Schedule
 from pixelmill.recovery import Errors, OnError, Recovery
-from pixelmill.sampling import LastBatchPolicy, Position, ReaderOrder
 from pixelmill.tensors import TensorListCPU
 from pixelmill.types import Limits
 
@@ -33,18 +30,6 @@ log = logging.getLogger("pixelmill")
 _core.set_foreign_decoder(foreign.decode)
 _current: ContextVar[Pipeline | None] = ContextVar("pipeline", default=None)
 _told_about_gpu = False
-
-
-@dataclass(eq=False)
-class _Scheduled:
-    """A batch under way, and where the pipeline is behind it."""
-
-    samples: Samples
-    pending: Pending
-    positions: list[Position]
-    ends_epoch: bool
-    raised: bool = False
-    result: Result | None = None
 
 
 class Pipeline:
@@ -137,20 +122,13 @@ class Pipeline:
         self._rules = {"optimize": optimize, "decode_scaling": decode_scaling}
         self._expected = {"dtype": output_dtype, "ndim": output_ndim, "layout": output_layout}
         self._checkpoint = checkpoint
-        self._policy = LastBatchPolicy.FILL
-        self._main = 0
-        self._keep: Iterator[int] | None = None
-        self._padded = False
         self._outputs: list[DataNode] | None = None
         self._tokens: list[Token[Pipeline | None]] = []
-        self._engine: NativeEngine | None = None
+        self._schedule: Schedule | None = None
         self._closed = False
-        self._finalizer: Any = None
         self._valid: Array = np.ones(0, bool)
-        self._iterations = 0
         self._restored = False
         self._iterator_state: dict[str, Any] = {}
-        self._orphans: list[NativeEngine | Pending] = []
 
     # Building
 
@@ -160,7 +138,7 @@ class Pipeline:
 
     def set_outputs(self, *outputs: Any) -> None:
         """Say which values the pipeline gives."""
-        if self._engine is not None:
+        if self._schedule is not None:
             raise EngineError("set_outputs: the pipeline is built already")
         flat = [node for value in outputs for node in (value if isinstance(value, (list, tuple)) else [value])]
         self._outputs = [as_node(value) for value in flat]
@@ -179,8 +157,12 @@ class Pipeline:
 
     def build(self) -> None:
         """Check and compile the graph. The first run does it where nobody else did."""
-        if self._engine is not None:
-            return
+        self._ready()
+
+    def _ready(self) -> Schedule:
+        """Build the pipeline where nobody did yet, and give its schedule."""
+        if self._schedule is not None:
+            return self._schedule
         if self._batch_size < 1:
             raise ArgumentError(f"Pipeline: batch_size must be at least 1, got {self._batch_size}")
         if self._num_threads < 1:
@@ -192,68 +174,22 @@ class Pipeline:
         nodes = self._outputs or []
         if not nodes:
             raise ArgumentError("Pipeline: the graph has no outputs")
-        self._nodes = _operators(nodes)
+        self._nodes = operators_of(nodes)
         _tell_about_gpu(nodes, self._nodes)
-        self._compile()
+        plan, feeds = self._compiled()
+        options: dict[str, Any] = {"batch_size": self._batch_size, "threads": self._num_threads, "limits": self._limits}
+        schedule = self._schedule = Schedule(plan, feeds, seed=self._seed, **options)
         if self._checkpoint is not None:
             self.load_state_dict(json.loads(self._checkpoint))
+        return schedule
 
-    def _compile(self) -> None:
-        nodes = self._outputs or []
-        self._plan = compile_graph([node.expr for node in nodes], seed=self._seed, **self._rules)
-        self._orders = [self._order(number) for number in range(len(self._plan.readers))]
-        self._feeds = self._make_feeds(self._plan)
-        self._start([Position()] * len(self._orders))
-
-    def _order(self, number: int) -> ReaderOrder:
-        reader = self._plan.readers[number]
-        return ReaderOrder(
-            length=len(reader.index),
-            shuffle=reader.shuffle,
-            seed=self._seed,
-            num_shards=reader.num_shards,
-            shard_id=reader.shard_id,
-            stick_to_shard=reader.stick_to_shard,
-            pad_last_batch=reader.pad_last_batch or self._padded,
-        )
-
-    def _pad(self) -> None:
-        """Treat all readers as if they had `pad_last_batch`: no batch of an epoch reaches into the next."""
-        self._padded = True
-        self._orders = [self._order(number) for number in range(len(self._orders))]
-
-    def _make_feeds(self, plan: Plan) -> list[Feed]:
+    def _compiled(self) -> tuple[Plan, list[Feed]]:
+        plan = compile_graph([node.expr for node in self._outputs or []], seed=self._seed, **self._rules)
         names = {}
         for node in self._nodes:
             for step in {expr.step for expr in node.exprs if expr.step.kind == "input"}:
                 names[step.params["source"]] = node.name
-        return [Feed(source, names[source], self._batch_size) for source in plan.sources]
-
-    def _start(self, positions: list[Position]) -> None:
-        """Make the threads, and stand at `positions`."""
-        self._make_engine()
-        self._positions = self._delivered = positions
-        self._queue: deque[_Scheduled] = deque()
-        self._stopped = False
-        self._scheduled_alone = 0
-
-    def _make_engine(self) -> NativeEngine:
-        if self._engine is not None:
-            self._engine.close()
-            self._finalizer.detach()
-        self._engine = NativeEngine(self._plan, threads=self._num_threads, limits=self._limits)
-        self._finalizer = weakref.finalize(self, self._engine.close)
-        return self._engine
-
-    def _after_fork(self) -> None:
-        """In a child process: begin the batches under way anew, as the threads that worked on them are the parent's."""
-        if self._engine is None or not self._engine.forked():
-            return
-        # Kept, because the parent's threads may have held their locks in the moment of the fork.
-        self._orphans += [self._engine, *(scheduled.pending for scheduled in self._queue)]
-        engine = self._make_engine()
-        for scheduled in self._queue:
-            scheduled.pending = engine.submit(scheduled.samples)
+        return plan, [Feed(source, names[source], self._batch_size) for source in plan.sources]
 
     # Feeding
 
@@ -268,11 +204,21 @@ class Pipeline:
             data: An array with the samples along its first axis, or a list of arrays.
             layout: Names of the axes of a sample; those given to `external_source` count where this is left out.
         """
-        self.build()
-        self._feed_of(data_node).feed(data, layout)
+        schedule = self._ready()
+        feed = self._feed_of(schedule, data_node)
+        known = feed.layout
+        feed.feed(data, layout)
+        if feed.layout != known:
+            self._rename(schedule, feed)
 
-    def _feed_of(self, data_node: DataNode | str) -> Feed:
-        for feed in self._feeds:
+    def _rename(self, schedule: Schedule, named: Feed) -> None:
+        """Build the graph anew, now that the names of the axes of a source are known."""
+        self._outputs = relowered(self._nodes, self._outputs or [], {named.external: named.layout})
+        schedule.recompiled(self._compiled()[0])
+
+    @staticmethod
+    def _feed_of(schedule: Schedule, data_node: DataNode | str) -> Feed:
+        for feed in schedule.feeds:
             if isinstance(data_node, str):
                 found = feed.name == data_node
             else:
@@ -280,7 +226,7 @@ class Pipeline:
             if found:
                 return feed
         name = data_node if isinstance(data_node, str) else data_node.name
-        known = ", ".join(repr(feed.name) for feed in self._feeds) or "none"
+        known = ", ".join(repr(feed.name) for feed in schedule.feeds) or "none"
         raise ArgumentError(f"feed_input: {name!r} is not an external_source of this pipeline; there are: {known}")
 
     # Running
@@ -291,28 +237,23 @@ class Pipeline:
         Args:
             inputs: Batches for external sources by name, as `feed_input` takes them.
         """
-        self.build()
-        self._check_open()
-        if self._scheduled_alone:
+        schedule = self._open()
+        if schedule.begun_alone:
             raise EngineError("run: batches were begun by schedule_run; take them by share_outputs or outputs")
         for name, data in inputs.items():
             self.feed_input(name, data)
-        self._top_up()
-        return self._next()
+        schedule.top_up(self._depth, self.iter_setup)
+        return self._next(schedule)
 
     def schedule_run(self) -> None:
         """Begin a batch, to be taken by `share_outputs`."""
-        self.build()
-        self._check_open()
-        self._after_fork()
-        self._schedule()
-        self._scheduled_alone += 1
+        self._open().begin_alone()
 
     def share_outputs(self) -> tuple[TensorListCPU, ...]:
         """Take the oldest batch that was begun."""
-        self._after_fork()
-        self._scheduled_alone = max(self._scheduled_alone - 1, 0)
-        return self._next()
+        schedule = self._ready()
+        schedule.begun_alone = max(schedule.begun_alone - 1, 0)
+        return self._next(schedule)
 
     def release_outputs(self) -> None:
         """Say that the last batch is not needed any more; it belongs to whoever holds it."""
@@ -323,87 +264,14 @@ class Pipeline:
 
     def reset(self) -> None:
         """Begin the next epoch of the sources after StopIteration."""
-        if self._stopped and not self._queue:
-            self._stopped = False
-            for feed in self._feeds:
-                feed.reset()
+        self._ready().reset()
 
-    def _top_up(self) -> None:
-        self._after_fork()
-        while len(self._queue) < self._depth and not self._stopped:
-            try:
-                self.iter_setup()
-                if self._queue and any(feed.waiting for feed in self._feeds):
-                    return
-                self._schedule()
-            except StopIteration:
-                self._stopped = True
-
-    def _schedule(self) -> None:
-        inputs: dict[Key, Data] = {}
-        size = self._batch_size
-        for feed in self._feeds:
-            values = feed.take()
-            size = len(values[0])
-            for key in self._plan.inputs:
-                if key[0].params["source"] is feed.external:
-                    inputs[key] = values[key[0].params["output"]]
-        if len({len(data) for data in inputs.values()} | ({self._batch_size} if self._orders else set())) > 1:
-            raise ArgumentError("the inputs of this batch have different numbers of samples")
-        batches = [
-            order.batch(position, size, self._policy)
-            for order, position in zip(self._orders, self._positions, strict=True)
-        ]
-        if batches:
-            epochs, numbers = batches[0].epochs, batches[0].items.astype(np.uint64)
-            items = np.stack([batch.items for batch in batches], axis=1)
-        else:
-            first = self._feeds[0].iteration - 1 if self._feeds else self._iterations + len(self._queue)
-            numbers = np.arange(size, dtype=np.uint64) + np.uint64(max(first, 0) * self._batch_size)
-            epochs = np.full(size, self._feeds[0].epoch if self._feeds else 0, np.uint32)
-            items = np.empty((size, 0), np.int64)
-        self._positions = [batch.following for batch in batches]
-        main = batches[self._main] if batches else None
-        seen = min(size if main is None else main.size, size if self._keep is None else next(self._keep))
-        if seen < size:  # the iterator cuts off what is behind the end of its epoch, so nobody has to work on it
-            epochs, numbers, items = epochs[:seen], numbers[:seen], items[:seen]
-            inputs = {key: data[:seen] for key, data in inputs.items()}
-        samples = Samples(epochs, numbers, items, inputs)
-        assert self._engine is not None
-        ends = main is not None and main.ends_epoch
-        self._queue.append(_Scheduled(samples, self._engine.submit(samples), self._positions, ends_epoch=ends))
-
-    def _next(self) -> tuple[TensorListCPU, ...]:
-        if not self._queue:
-            raise StopIteration
-        scheduled = self._queue[0]
-        if scheduled.result is None:
-            scheduled.result = scheduled.pending.result()
-        assert self._engine is not None
-        resumed, scheduled.raised = scheduled.raised, True
-        try:
-            result, self._valid = self._recovery.settle(
-                scheduled.result, scheduled.samples, self._engine, self._orders, resumed=resumed
-            )
-        except DataError:
-            if resumed or not self._orders:  # it cannot be mended, so the next call goes on behind it
-                self._deliver()
-            raise
-        self._deliver()
-        lists = tuple(_named(data, layout) for data, layout in zip(result.outputs, self._layouts(), strict=True))
+    def _next(self, schedule: Schedule) -> tuple[TensorListCPU, ...]:
+        result, self._valid = schedule.next(self._recovery)
+        layouts = schedule.plan.layouts
+        lists = tuple(_named(data, layout) for data, layout in zip(result.outputs, layouts, strict=True))
         self._check(lists)
         return lists
-
-    def _deliver(self) -> None:
-        scheduled = self._queue.popleft()
-        self._delivered = scheduled.positions
-        self._iterations += 1
-        self._ends_epoch = scheduled.ends_epoch
-
-    def _layouts(self) -> Iterator[str]:
-        fed = {feed.external: feed.layout for feed in self._feeds if feed.layout}
-        for (step, _), layout in zip(self._plan.outputs, self._plan.layouts, strict=True):
-            yield layout or (fed.get(step.params["source"], "") if step.kind == "input" else "")
 
     def _check(self, lists: tuple[TensorListCPU, ...]) -> None:
         for what, wanted in self._expected.items():
@@ -434,19 +302,7 @@ class Pipeline:
 
     def _metas(self) -> dict[str, dict[str, int]]:
         self.build()
-        metas = {}
-        for name, reader in self._readers().items():
-            length, shards = len(reader.index), reader.num_shards
-            padded = -(-length // shards) * shards if reader.pad_last_batch else length
-            metas[name] = {
-                "epoch_size": length,
-                "epoch_size_padded": padded,
-                "number_of_shards": shards,
-                "shard_id": reader.shard_id,
-                "pad_last_batch": int(reader.pad_last_batch),
-                "stick_to_shard": int(reader.stick_to_shard),
-            }
-        return metas
+        return {name: reader.meta for name, reader in self._readers().items()}
 
     def _readers(self) -> dict[str, Reader]:
         return {
@@ -470,40 +326,24 @@ class Pipeline:
 
     def state_dict(self) -> dict[str, Any]:
         """Give the place behind the last batch that was delivered, as JSON data under 1 KB for each reader."""
-        self.build()
-        readers = [order.state_dict(p) for order, p in zip(self._orders, self._delivered, strict=True)]
-        feeds = [{"iteration": feed.iteration - len(self._queue), "epoch": feed.epoch} for feed in self._feeds]
-        return {
-            "version": 1,
-            "seed": self._seed,
-            "padded": self._padded,
-            "iterations": self._iterations,
-            "readers": readers,
-            "sources": feeds,
-            "iterator": self._iterator_state,
-        }
+        schedule = self._ready()
+        return {"version": 1, "seed": self._seed, **schedule.state_dict(), "iterator": self._iterator_state}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from a place that `state_dict` gave, with any number of threads, batch size or number of shards."""
-        self.build()
+        schedule = self._ready()
         if not isinstance(state, dict) or state.get("version") != 1:
             raise ArgumentError(f"load_state_dict: expected a state of version 1, got {str(state)[:80]}")
-        if len(state["readers"]) != len(self._orders) or len(state["sources"]) != len(self._feeds):
+        if len(state["readers"]) != len(schedule.orders) or len(state["sources"]) != len(schedule.feeds):
             raise ArgumentError("load_state_dict: the state belongs to a pipeline with other readers or sources")
         if state["seed"] != self._seed:
             if self._seed_given:
                 raise ArgumentError(f"load_state_dict: the seed was {state['seed']}, now it is {self._seed}")
             self._seed = int(state["seed"])
-            self._compile()
-        if state.get("padded") and not self._padded:
-            self._pad()
-        positions = [order.load_state_dict(s) for order, s in zip(self._orders, state["readers"], strict=True)]
-        for feed, known in zip(self._feeds, state["sources"], strict=True):
-            feed.iteration, feed.epoch = int(known["iteration"]), int(known["epoch"])
-        self._iterations = int(state["iterations"])
+            schedule.replace(*self._compiled(), seed=self._seed)
+        schedule.load_state_dict(state)
         self._iterator_state = dict(state["iterator"])
         self._restored = True
-        self._start(positions)
 
     def checkpoint(self, filename: str | None = None) -> bytes:
         """Give the state as bytes, to be handed to a new pipeline as `checkpoint=`; also write it to a file."""
@@ -515,13 +355,14 @@ class Pipeline:
     def close(self) -> None:
         """Stop the threads now instead of when the pipeline is thrown away."""
         self._closed = True
-        if self._engine is not None:
-            self._engine.close()
-            self._queue.clear()
+        if self._schedule is not None:
+            self._schedule.close()
 
-    def _check_open(self) -> None:
+    def _open(self) -> Schedule:
+        schedule = self._ready()
         if self._closed:
             raise EngineError("the pipeline was closed; make a new one")
+        return schedule
 
     max_batch_size = property(lambda self: self._batch_size, doc="Samples in a batch.")
     batch_size = property(lambda self: self._batch_size, doc="Samples in a batch.")
@@ -537,28 +378,12 @@ class Pipeline:
     @property
     def num_outputs(self) -> int:
         """How many values the pipeline gives."""
-        self.build()
-        return len(self._plan.outputs)
+        return len(self._ready().plan.outputs)
 
 
 def _named(data: Data, layout: str) -> TensorListCPU:
     """Name the axes of a batch, unless it has another number of them than the graph made believe."""
     return TensorListCPU(data, layout if len(data) > 0 and len(layout) == data[0].ndim else "")
-
-
-def _operators(outputs: Sequence[DataNode]) -> list[OperatorNode]:
-    """List the operators of a graph in the order of their creation."""
-    seen: dict[OperatorNode, None] = {}
-    todo = [node.operator for node in outputs if node.operator is not None]
-    while todo:
-        node = todo.pop()
-        if node in seen:
-            continue
-        seen[node] = None
-        for value in (*node.inputs, *node.arguments.values()):
-            if isinstance(value, DataNode) and value.operator is not None:
-                todo.append(value.operator)
-    return sorted(seen, key=lambda node: node.number)
 
 
 def _tell_about_gpu(outputs: Sequence[DataNode], nodes: Sequence[OperatorNode]) -> None:

@@ -117,8 +117,8 @@ class ByReader(Epochs):
         self._begin()
 
     def _left(self) -> int:
-        pipe = self.pipes[0]
-        return steps_left(self._order, pipe._delivered[pipe._main], self.batch_size, self.policy)
+        schedule = self.pipes[0]._ready()
+        return steps_left(self._order, schedule.delivered[schedule.main], self.batch_size, self.policy)
 
     def _begin(self) -> None:
         # Nothing is left where a state was taken by another policy, and the rest does not fill a batch.
@@ -132,7 +132,7 @@ class ByReader(Epochs):
 
     def advance(self, lengths: list[int]) -> list[int]:
         self.step += 1
-        self.over = self.pipes[0]._ends_epoch
+        self.over = self.pipes[0]._ready().ends_epoch
         return lengths
 
     def reset(self) -> bool:
@@ -158,7 +158,7 @@ class Running(Epochs):
     def _begin_at(self, step: int, taken: int) -> None:
         self._stand_at(step, taken)
         for pipe in self.pipes if self.policy is PARTIAL else []:
-            pipe._keep = self._cuts(self._rest)
+            pipe._ready().keep = self._cuts(self._rest)
 
     def _cuts(self, rest: int) -> Iterator[int]:
         """Give the sizes of batches to come: full ones, and what is left at the end of each epoch."""
@@ -215,7 +215,7 @@ def _by_reader(pipes: list[Pipeline], reader_name: str, policy: LastBatchPolicy)
     for key in ("epoch_size", "number_of_shards", "pad_last_batch", "stick_to_shard"):
         if len({meta[key] for meta in metas}) > 1:
             raise ArgumentError(f"{reader_name!r} has another {key} in each pipeline: {[meta[key] for meta in metas]}")
-    padded = bool(metas[0]["pad_last_batch"]) or any(pipe._padded for pipe in pipes)
+    padded = bool(metas[0]["pad_last_batch"]) or any(pipe._ready().padded for pipe in pipes)
     # On several ranks PARTIAL could not give every sample once: what one rank cuts off would be in no other batch.
     one_rank = metas[0]["number_of_shards"] == 1
     if not padded and (policy is DROP or (policy is PARTIAL and one_rank)):

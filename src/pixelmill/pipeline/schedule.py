@@ -1,0 +1,280 @@
+"""What a pipeline runs ahead: batches under way, the walk of readers and sources, and the place that was reached."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pixelmill.engine.compile import Key, Plan
+from pixelmill.engine.native import Array, Data, NativeEngine, Pending, Result, Samples
+from pixelmill.errors import ArgumentError, DataError, EngineError
+from pixelmill.external_source import Feed
+from pixelmill.operators.readers import Reader
+from pixelmill.recovery import Recovery
+from pixelmill.sampling import Batch, LastBatchPolicy, Position, ReaderOrder
+from pixelmill.types import Limits
+
+
+@dataclass(eq=False)
+class Scheduled:
+    """A batch under way, and where the readers are behind it."""
+
+    samples: Samples
+    pending: Pending
+    positions: list[Position]
+    ends_epoch: bool
+    raised: bool = False
+    result: Result | None = None
+
+
+class Schedule:
+    """The batches of a pipeline, in their order.
+
+    Attributes:
+        main: The number of the reader whose epochs count.
+        policy: What is done with the last batch of an epoch.
+        keep: How many samples of each batch to come are wanted; all when it is None.
+        padded: Whether all readers are treated as if they had `pad_last_batch`.
+        orders: The orders of the readers.
+        delivered: Where the readers are behind the last batch that was taken.
+        ends_epoch: Whether that batch was the last of its epoch.
+        iterations: How many batches were taken.
+
+    Args:
+        plan: The compiled graph.
+        feeds: Its external sources.
+        seed: What the orders follow from.
+        batch_size: Samples in a batch.
+        threads: Samples that are worked on at a time.
+        limits: What a single input may cost.
+    """
+
+    def __init__(
+        self, plan: Plan, feeds: list[Feed], *, seed: int, batch_size: int, threads: int, limits: Limits
+    ) -> None:
+        self.main = 0
+        self.policy = LastBatchPolicy.FILL
+        self.keep: Iterator[int] | None = None
+        self.padded = False
+        self.ends_epoch = False
+        self.iterations = 0
+        self._batch_size = batch_size
+        self._threads = threads
+        self._limits = limits
+        self._engine: NativeEngine | None = None
+        self._finalizer: Any = None
+        self._orphans: list[NativeEngine | Pending] = []
+        self.replace(plan, feeds, seed=seed)
+
+    def replace(self, plan: Plan, feeds: list[Feed], *, seed: int) -> None:
+        """Go by another plan, from the beginning on."""
+        self.plan, self.feeds, self._seed = plan, feeds, seed
+        self.orders = [self._order(reader) for reader in plan.readers]
+        self.start([Position()] * len(self.orders))
+
+    def recompiled(self, plan: Plan) -> None:
+        """Go on by a plan with the same readers and sources."""
+        self.plan = plan
+        self.start(self.delivered)
+
+    def _order(self, reader: Reader) -> ReaderOrder:
+        return ReaderOrder(
+            length=len(reader.index),
+            shuffle=reader.shuffle,
+            seed=self._seed,
+            num_shards=reader.num_shards,
+            shard_id=reader.shard_id,
+            stick_to_shard=reader.stick_to_shard,
+            pad_last_batch=reader.pad_last_batch or self.padded,
+        )
+
+    def start(self, positions: list[Position]) -> None:
+        """Make the threads, and stand at `positions`."""
+        self._make_engine()
+        self._positions = self.delivered = positions
+        self.queue: deque[Scheduled] = deque()
+        self.stopped = False
+        self.begun_alone = 0
+
+    def _make_engine(self) -> NativeEngine:
+        if self._engine is not None:
+            self._engine.close()
+            self._finalizer.detach()
+        self._engine = NativeEngine(self.plan, threads=self._threads, limits=self._limits)
+        self._finalizer = weakref.finalize(self, self._engine.close)
+        return self._engine
+
+    def close(self) -> None:
+        """Stop the threads."""
+        if self._engine is not None:
+            self._engine.close()
+        self.queue.clear()
+
+    def _after_fork(self) -> NativeEngine:
+        """In a child process: begin the batches under way anew, as the threads that worked on them are the parent's."""
+        assert self._engine is not None
+        if not self._engine.forked():
+            return self._engine
+        # Kept, because the parent's threads may have held their locks in the moment of the fork.
+        self._orphans += [self._engine, *(scheduled.pending for scheduled in self.queue)]
+        engine = self._make_engine()
+        for scheduled in self.queue:
+            scheduled.pending = engine.submit(scheduled.samples)
+        return engine
+
+    # Beginning batches
+
+    def top_up(self, depth: int, before: Callable[[], None]) -> None:
+        """Begin batches until `depth` are under way, or a source stops; call `before` ahead of each."""
+        self._after_fork()
+        while len(self.queue) < depth and not self.stopped:
+            try:
+                before()
+                if self.queue and any(feed.waiting for feed in self.feeds):
+                    return
+                self._begin()
+            except StopIteration:
+                self.stopped = True
+
+    def begin_alone(self) -> None:
+        """Begin one batch that nobody waits for yet."""
+        self._after_fork()
+        self._begin()
+        self.begun_alone += 1
+
+    def reset(self) -> None:
+        """Begin the next epoch of the sources after they stopped."""
+        if self.stopped and not self.queue:
+            self.stopped = False
+            for feed in self.feeds:
+                feed.reset()
+
+    def _begin(self) -> None:
+        size, inputs = self._taken()
+        batches = [
+            order.batch(position, size, self.policy)
+            for order, position in zip(self.orders, self._positions, strict=True)
+        ]
+        epochs, numbers, items = self._identified(size, batches)
+        self._positions = [batch.following for batch in batches]
+        main = batches[self.main] if batches else None
+        seen = min(size if main is None else main.size, size if self.keep is None else next(self.keep))
+        if seen < size:  # the iterator cuts off what is behind the end of its epoch, so nobody has to work on it
+            epochs, numbers, items = epochs[:seen], numbers[:seen], items[:seen]
+            inputs = {key: data[:seen] for key, data in inputs.items()}
+        samples = Samples(epochs, numbers, items, inputs)
+        assert self._engine is not None
+        ends = main is not None and main.ends_epoch
+        self.queue.append(Scheduled(samples, self._engine.submit(samples), self._positions, ends_epoch=ends))
+
+    def _taken(self) -> tuple[int, dict[Key, Data]]:
+        """Take a batch from every source; give its size as well."""
+        inputs: dict[Key, Data] = {}
+        size = self._batch_size
+        for feed in self.feeds:
+            values = feed.take()
+            size = len(values[0])
+            for key in self.plan.inputs:
+                if key[0].params["source"] is feed.external:
+                    inputs[key] = values[key[0].params["output"]]
+        if len({len(data) for data in inputs.values()} | ({self._batch_size} if self.orders else set())) > 1:
+            raise ArgumentError("the inputs of this batch have different numbers of samples")
+        return size, inputs
+
+    def _identified(self, size: int, batches: list[Batch]) -> tuple[Array, Array, Array]:
+        """Give epoch, number and items of each sample: those of the first reader, or counted where there is none."""
+        if batches:
+            items = np.stack([batch.items for batch in batches], axis=1)
+            return batches[0].epochs, batches[0].items.astype(np.uint64), items
+        first = self.feeds[0].iteration - 1 if self.feeds else self.iterations + len(self.queue)
+        numbers = np.arange(size, dtype=np.uint64) + np.uint64(max(first, 0) * self._batch_size)
+        epochs = np.full(size, self.feeds[0].epoch if self.feeds else 0, np.uint32)
+        return epochs, numbers, np.empty((size, 0), np.int64)
+
+    # Taking them
+
+    def next(self, recovery: Recovery) -> tuple[Result, Array]:
+        """Take the oldest batch, and tell which of its samples are themselves. StopIteration where there is none."""
+        engine = self._after_fork()
+        if not self.queue:
+            raise StopIteration
+        scheduled = self.queue[0]
+        if scheduled.result is None:
+            scheduled.result = scheduled.pending.result()
+        resumed, scheduled.raised = scheduled.raised, True
+        try:
+            settled = recovery.settle(scheduled.result, scheduled.samples, engine, self.orders, resumed=resumed)
+        except DataError:
+            if resumed or not self.orders:  # it cannot be mended, so the next call goes on behind it
+                self._deliver()
+            raise
+        self._deliver()
+        return settled
+
+    def _deliver(self) -> None:
+        scheduled = self.queue.popleft()
+        self.delivered = scheduled.positions
+        self.iterations += 1
+        self.ends_epoch = scheduled.ends_epoch
+
+    # Epochs, and going on later
+
+    def follow(self, main: int, policy: LastBatchPolicy, *, pad: bool) -> ReaderOrder:
+        """Lay batches out by the epochs of one reader, from the next batch on; give its order.
+
+        Args:
+            main: The number of the reader.
+            policy: What to do with the last batch of an epoch.
+            pad: Treat all readers as if they had `pad_last_batch`, so that no batch reaches into the next epoch.
+        """
+        pad = pad and not all(order.pad_last_batch for order in self.orders)
+        if pad or (main, policy) != (self.main, self.policy):
+            if self.feeds and self.queue:
+                raise EngineError("the pipeline has begun batches already; make its iterator before the first run")
+            states = self._reader_states()
+            if pad:
+                self.pad()
+                states = [{**state, "pad_last_batch": True} for state in states]
+            self.main, self.policy, self.keep = main, policy, None
+            self.start([order.load_state_dict(state) for order, state in zip(self.orders, states, strict=True)])
+        return self.orders[main]
+
+    def pad(self) -> None:
+        """Treat all readers as if they had `pad_last_batch`."""
+        self.padded = True
+        self.orders = [self._order(reader) for reader in self.plan.readers]
+
+    def skip_epoch(self) -> None:
+        """Leave out the rest of the epoch: of the main reader and those as long as it, and of all sources."""
+        length = self.orders[self.main].length if self.orders else 0
+        together = zip(self.orders, self.delivered, strict=True)
+        self.start([Position(place.epoch + 1) if order.length == length else place for order, place in together])
+        for feed in self.feeds:
+            feed.reset()
+
+    def _reader_states(self) -> list[dict[str, Any]]:
+        return [order.state_dict(place) for order, place in zip(self.orders, self.delivered, strict=True)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Give the place behind the last batch that was taken."""
+        return {
+            "padded": self.padded,
+            "iterations": self.iterations,
+            "readers": self._reader_states(),
+            "sources": [{"iteration": feed.iteration - len(self.queue), "epoch": feed.epoch} for feed in self.feeds],
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a place that `state_dict` gave."""
+        if state.get("padded") and not self.padded:
+            self.pad()
+        positions = [order.load_state_dict(s) for order, s in zip(self.orders, state["readers"], strict=True)]
+        for feed, known in zip(self.feeds, state["sources"], strict=True):
+            feed.iteration, feed.epoch = int(known["iteration"]), int(known["epoch"])
+        self.iterations = int(state["iterations"])
+        self.start(positions)
