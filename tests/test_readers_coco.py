@@ -91,7 +91,7 @@ def test_outputs_are_those_of_dali(tmp_path, arguments):
     assert mine == theirs
 
 
-@pytest.mark.filterwarnings("ignore:.*masks:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:Use `polygon_masks`:DeprecationWarning")
 def test_masks_counted_in_coordinates_are_those_of_dali(tmp_path):
     write(tmp_path)
     mine, theirs = (rows(module, tmp_path, masks=True) for module in BOTH)

@@ -8,6 +8,13 @@
 
 namespace pixelmill {
 
+namespace {
+
+constexpr uint32_t little_magic =
+    std::endian::native == std::endian::little ? recordio_magic : __builtin_bswap32(recordio_magic);
+
+}  // namespace
+
 RecordPart parse_part(Bytes head, int64_t left) {
     if (static_cast<int64_t>(head.size()) < recordio_head || left < recordio_head) {
         throw Fault(FaultKind::truncated, "recordio: the file ends inside the head of a record");
@@ -37,11 +44,10 @@ std::span<std::byte> join_parts(std::span<std::byte> framed) {
                                                 std::to_string(static_cast<uint32_t>(part.flag)));
         }
         if (number > 0) {
-            const uint32_t magic =
-                std::endian::native == std::endian::little ? recordio_magic : __builtin_bswap32(recordio_magic);
-            std::memcpy(framed.data() + written, &magic, 4);
+            std::memcpy(framed.data() + written, &little_magic, 4);
             written += 4;
         }
+        check_part(framed.subspan(static_cast<size_t>(read + recordio_head), static_cast<size_t>(part.length)));
         // Heads are longer than the word that takes their place, so that bytes only move to the front.
         std::memmove(framed.data() + written, framed.data() + read + recordio_head, static_cast<size_t>(part.length));
         written += part.length;
@@ -50,6 +56,17 @@ std::span<std::byte> join_parts(std::span<std::byte> framed) {
         if (read > size) throw Fault(FaultKind::truncated, "recordio: a record has no last part");
     }
     return framed.first(static_cast<size_t>(written));
+}
+
+void check_part(Bytes part) {
+    const std::byte* at = part.data();
+    for (size_t left = part.size() / 4; left > 0; --left, at += 4) {
+        uint32_t word;
+        std::memcpy(&word, at, 4);
+        if (word == little_magic) {
+            throw Fault(FaultKind::corrupt, "recordio: a part holds the magic word, so its length is wrong");
+        }
+    }
 }
 
 int64_t label_count(Bytes header, int64_t size) {

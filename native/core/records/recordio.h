@@ -25,6 +25,9 @@ RecordPart parse_part(Bytes head, int64_t left);
 // Joins the parts of the record that `framed` begins with, in place; gives its payload. What stands behind it is left.
 std::span<std::byte> join_parts(std::span<std::byte> framed);
 
+// Throws where a part holds the magic word at a multiple of four: writers cut records there, so its length is wrong.
+void check_part(Bytes part);
+
 // How many labels stand behind the header of an image record, whose payload has `size` bytes; 0 for one in the header.
 int64_t label_count(Bytes header, int64_t size);
 

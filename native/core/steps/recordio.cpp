@@ -51,6 +51,7 @@ class ReadRecordIO : public Step {
                        [&](std::byte* to) { file.read(to, 4 * labels, at); });
             out[0] = context.allocate(0, DType::u8, std::array{image});
             file.read(out[0].data, image, at + 4 * labels);
+            check_part({out[0].data, static_cast<size_t>(image)});
             return;
         }
         check_encoded_bytes(context, left);

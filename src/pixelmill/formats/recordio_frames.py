@@ -25,7 +25,7 @@ def frame(payload: bytes) -> bytes:
     """Give a payload as it stands in the file."""
     if len(payload) > LARGEST_PART:
         raise ArgumentError(f"recordio: a record has at most {LARGEST_PART} bytes, got {len(payload)}")
-    cuts = _aligned_magic(payload)
+    cuts = aligned_magic(payload)
     if not cuts:
         return _part(WHOLE, payload)
     begins, ends = [0, *(cut + 4 for cut in cuts)], [*cuts, len(payload)]
@@ -51,6 +51,8 @@ def unframe(framed: bytes) -> bytes:
         if length > len(framed) - begin:
             raise DataError(f"recordio: a part of {length} bytes, but {len(framed) - begin} are there")
         parts.append(framed[begin : begin + length])
+        if aligned_magic(parts[-1], most=1):
+            raise DataError("recordio: a part holds the magic word, so its length is wrong: writers cut records there")
         position = begin + length + -length % 4
     if position != len(framed):
         raise DataError(f"recordio: the record has {position} bytes, but {len(framed)} were expected")
@@ -61,11 +63,11 @@ def _part(flag: int, data: bytes) -> bytes:
     return _HEAD.pack(MAGIC, flag << LENGTH_BITS | len(data)) + data + bytes(-len(data) % 4)
 
 
-def _aligned_magic(payload: bytes) -> list[int]:
-    """Find the magic word at multiples of four."""
-    found = []
+def aligned_magic(payload: bytes, *, most: int | None = None) -> list[int]:
+    """Find the magic word at multiples of four, all of them or so many."""
+    found: list[int] = []
     position = payload.find(MAGIC_BYTES)
-    while position >= 0:
+    while position >= 0 and len(found) != most:
         if position % 4 == 0:
             found.append(position)
         position = payload.find(MAGIC_BYTES, position + 1)

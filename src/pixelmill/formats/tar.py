@@ -164,10 +164,11 @@ class _Scanner:
     def _check_end(self, position: int) -> None:
         """Look whether only zeros are left, and enough of them."""
         begin = position
-        if self.size % BLOCK and self.members and _behind(self.members[-1]) == position:
+        torn = (self.size - position) % BLOCK != 0
+        if torn and self.members and _behind(self.members[-1]) == position:
             begin = self.members.pop().header  # bytes came or went, and here at the latest
-        if self.size % BLOCK:
-            message = f"the archive has {self.size} bytes, no multiple of {BLOCK}: some are missing or too many"
+        if torn:
+            message = f"{self.size - position} bytes follow, no multiple of {BLOCK}: some are missing or too many"
             self._fault(begin, self.size - begin, "truncated", message)
         elif self.size - position < 2 * BLOCK:
             self._fault(position, 0, "truncated", "one of the two end blocks is missing")
@@ -229,7 +230,7 @@ def _checksum_fits(block: bytes) -> bool:
         return False
     rest = block[:148] + b" " * 8 + block[156:]
     # Some old programs added the bytes as signed ones.
-    return stored in (sum(rest), sum(rest) - 256 * sum(byte > 127 for byte in rest))
+    return stored in (sum(rest), sum(memoryview(rest).cast("b")))
 
 
 def _number(field: bytes) -> int:

@@ -192,10 +192,11 @@ def read_index(path: str | Path) -> tuple[TarSample, ...]:
     if len(rows) != int(count):
         raise DataError(f"webdataset: {path} tells of {int(count)} samples and lists {len(rows)}")
     width = 4 if version == "v1.2" else 3
-    return tuple(_row(f"line {number} of {path}", line.split(), width) for number, line in enumerate(rows, start=2))
+    return tuple(_row(os.fspath(path), number, line.split(), width) for number, line in enumerate(rows))
 
 
-def _row(where: str, fields: list[str], width: int) -> TarSample:
+def _row(path: str, number: int, fields: list[str], width: int) -> TarSample:
+    where = f"line {number + 2} of {path}"
     if not fields or len(fields) % width:
         raise DataError(f"webdataset: {where} is not a list of extension, offset, size{', name' * (width == 4)}")
     members = []
@@ -203,6 +204,6 @@ def _row(where: str, fields: list[str], width: int) -> TarSample:
         extension, offset, size = fields[place : place + 3]
         if not all(n.isascii() and n.isdigit() for n in (offset, size)) or int(offset) % 512:
             raise DataError(f"webdataset: {where} holds {offset[:20]!r} {size[:20]!r} instead of an offset and a size")
-        name = fields[place + 3] if width == 4 else f"{where}.{extension}"
+        name = fields[place + 3] if width == 4 else f"{number}.{extension}"
         members.append(Member(name, int(offset) - 512, int(offset), int(size)))
     return TarSample(split_name(members[0].name)[0], tuple(members))
