@@ -24,6 +24,7 @@ from pixelmill.operators.subscripts import newaxis
 from pixelmill.pipeline import Pipeline, pipeline_def
 
 if TYPE_CHECKING:
+    from pixelmill.augmentation import augment
     from pixelmill.conversion import convert
     from pixelmill.formats.registry import open_dataset
     from pixelmill.inspect.index_files import index
@@ -34,6 +35,7 @@ __version__ = "0.1.0"
 
 # What stands above `import pixelmill` and is imported when it is asked for.
 _LATER = {
+    "augment": "pixelmill.augmentation",
     "convert": "pixelmill.conversion",
     "index": "pixelmill.inspect.index_files",
     "info": "pixelmill.inspect.info",
@@ -52,6 +54,7 @@ __all__ = [
     "Pipeline",
     "PixelmillError",
     "apply_with_probability",
+    "augment",
     "convert",
     "fn",
     "index",

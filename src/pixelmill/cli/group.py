@@ -6,12 +6,14 @@ from typing import Any
 
 import click
 
+from pixelmill.cli.augment import augment
 from pixelmill.cli.convert import convert
 from pixelmill.cli.create import create_images, create_recordio, create_tfrecords
 from pixelmill.cli.demo import demo
 from pixelmill.cli.ingest import ingest
 from pixelmill.cli.inspect import index, info, verify
 from pixelmill.cli.job import job
+from pixelmill.cli.recipe import recipe
 from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
 from pixelmill.errors import OutputExists, PixelmillError
 
@@ -47,6 +49,7 @@ def main() -> None:
     """
 
 
+main.add_command(augment)
 main.add_command(convert)
 main.add_command(create_images)
 main.add_command(create_tfrecords)
@@ -56,4 +59,5 @@ main.add_command(index)
 main.add_command(info)
 main.add_command(ingest)
 main.add_command(job)
+main.add_command(recipe)
 main.add_command(verify)

@@ -102,7 +102,13 @@ def shard_names(format: str, *, number: int = 0, count: int = 1) -> dict[str, st
 
 
 def open_shard(
-    format: str, open_file: Callable[[str], Output], *, number: int = 0, count: int = 1, **options: Any
+    format: str,
+    open_file: Callable[[str], Output],
+    *,
+    number: int = 0,
+    count: int = 1,
+    names: Mapping[str, str] | None = None,
+    **options: Any,
 ) -> ShardWriter:
     """Open a shard for writing.
 
@@ -111,11 +117,14 @@ def open_shard(
         open_file: Opens a file of the shard by its name for binary writing.
         number: The number of the shard.
         count: How many shards there are.
+        names: The files of the shard by what they are for; those of `shard_names` when left out.
         **options: `classes` and `masks` for folders, `keys` for TFRecords.
     """
     if format not in _WRITERS:
         raise ArgumentError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
-    writer: ShardWriter = _WRITERS[format](open_file, shard_names(format, number=number, count=count), **options)
+    writer: ShardWriter = _WRITERS[format](
+        open_file, names or shard_names(format, number=number, count=count), **options
+    )
     return writer
 
 

@@ -1,0 +1,151 @@
+"""A recipe as a native program: encoded images and masks in, encoded images and moved masks out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pixelmill import fn, types
+from pixelmill.engine.compile import Key, compile_graph
+from pixelmill.engine.native import Data, NativeEngine, Pending, Samples
+from pixelmill.graph import DataNode
+from pixelmill.recipe import Recipe, Scene
+from pixelmill.recipe.follow import Path
+from pixelmill.types import Limits
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a program is made for.
+
+    Attributes:
+        is_array: The image comes as an array of pixels, and goes as one, instead of an encoded file.
+        has_mask: There is a mask.
+        format: `jpeg` or `png`; nothing for arrays.
+    """
+
+    is_array: bool
+    has_mask: bool
+    format: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """One sample to be worked on.
+
+    Attributes:
+        number: Its number in the dataset.
+        variant: Which of its variants is made, from 1; the first is what the first epoch of a training would see.
+        image: The bytes of the file, or the pixels.
+        mask: Class numbers, HW1.
+    """
+
+    number: int
+    variant: int
+    image: Array
+    mask: Array | None
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A sample that came out.
+
+    Attributes:
+        image: The bytes of the new file, or the pixels.
+        mask: The moved mask, HW1.
+        before: Height and width before.
+        after: Height and width behind.
+        path: How points have moved, step by step.
+    """
+
+    image: Array
+    mask: Array | None
+    before: tuple[int, int]
+    after: tuple[int, int]
+    path: Path
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a sample did not come out."""
+
+    kind: str
+    message: str
+
+
+class Program:
+    """A compiled recipe with its worker threads.
+
+    Args:
+        recipe: What is done.
+        shape: What it is done to.
+        seed: What the draws follow from, beside the sample and the variant.
+        quality: Of JPEG files.
+        subsampling: Of JPEG files.
+        threads: Samples that are worked on at a time.
+    """
+
+    def __init__(
+        self, recipe: Recipe, shape: Shape, *, seed: int, quality: int, subsampling: str, threads: int
+    ) -> None:
+        source: Any = fn.external_source(name="image", layout="HWC" if shape.is_array else None)
+        mask: Any = fn.external_source(name="mask", layout="HWC") if shape.has_mask else None
+        image = source if shape.is_array else fn.decoders.image(source, output_type=types.RGB)
+        scene: Scene = recipe.apply(image, mask, seed=seed)
+        new = scene.image if shape.is_array else _encoded(scene.image, shape, quality, subsampling)
+        self._moves = scene.moves
+        details = [node for move in scene.moves for node in move.nodes]
+        outputs = [new, fn.shapes(image), fn.shapes(scene.image), *details]
+        self._has_mask = scene.mask is not None
+        if scene.mask is not None:
+            outputs.append(scene.mask)
+        self._plan = compile_graph([node.expr for node in outputs], seed=seed, optimize=True, decode_scaling=True)
+        named = [("image", source), *([("mask", mask)] if shape.has_mask else [])]
+        self._places = {node.expr.step.params["source"]: what for what, node in named}
+        self._engine = NativeEngine(self._plan, threads=threads, limits=Limits())
+
+    def submit(self, batch: Sequence[Input]) -> Pending:
+        """Begin a batch."""
+        inputs: dict[Key, Data] = {}
+        for key in self._plan.inputs:
+            what = self._places[key[0].params["source"]]
+            inputs[key] = [getattr(sample, what) for sample in batch]
+        samples = Samples(
+            np.array([sample.variant - 1 for sample in batch], np.uint32),
+            np.array([sample.number for sample in batch], np.uint64),
+            np.empty((len(batch), 0), np.int64),
+            inputs,
+        )
+        return self._engine.submit(samples)
+
+    def take(self, pending: Pending, batch: Sequence[Input]) -> list[Made | Failure]:
+        """Wait for a batch and give what became of each sample."""
+        result = pending.result()
+        failures = {t.place: Failure(t.kind, t.message) for t in result.troubles if t.fatal}
+        if not result.outputs:  # a graph of several programs, one of which failed
+            other = Failure("corrupt", "another sample of its batch failed")
+            return [failures.get(place, other) for place in range(len(batch))]
+        return [failures.get(place) or self._made(result.outputs, place) for place in range(len(batch))]
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._engine.close()
+
+    def _made(self, outputs: Sequence[Any], place: int) -> Made:
+        values = [output[place] for output in outputs]
+        image, before, after = values[:3]
+        path, at = [], 3
+        for move in self._moves:
+            path.append(move.work_out(*values[at : at + len(move.nodes)]))
+            at += len(move.nodes)
+        mask = values[-1] if self._has_mask else None
+        return Made(image, mask, (int(before[0]), int(before[1])), (int(after[0]), int(after[1])), path)
+
+
+def _encoded(image: DataNode, shape: Shape, quality: int, subsampling: str) -> Any:
+    return fn.encoders.image(image, format=shape.format, quality=quality, subsampling=subsampling)

@@ -1,0 +1,61 @@
+"""``pixelmill recipe``: list, show and validate."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.group(short_help="List, show and check recipes.")
+def recipe() -> None:
+    """Recipes say what `pixelmill augment` does to each picture.
+
+    \b
+    Examples:
+      pixelmill recipe list
+      pixelmill recipe show detection > mine.yaml
+      pixelmill recipe validate mine.yaml
+    """
+
+
+@recipe.command("list", short_help="Name the recipes that come with pixelmill.")
+@click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
+def list_recipes(as_json: bool) -> None:
+    """Name the recipes that come with pixelmill, with a sentence about each."""
+    from pixelmill.recipe import load_recipe, recipe_names
+
+    about = {name: load_recipe(name).about for name in recipe_names()}
+    if as_json:
+        click.echo(json.dumps(about, indent=2))
+        return
+    width = max(len(name) for name in about)
+    for name, sentence in about.items():
+        click.echo(f"{name:<{width}}  {sentence}")
+
+
+@recipe.command(short_help="Print a recipe as YAML.")
+@click.argument("name")
+def show(name: str) -> None:
+    """Print a recipe as YAML, to begin a new one from it."""
+    import yaml
+
+    from pixelmill.recipe import load_recipe
+
+    found = load_recipe(name)
+    if found.function is not None:
+        raise click.UsageError(f"{name} is a function; look into its file")
+    content = {"name": found.name, "about": found.about, "steps": [dict(step) for step in found.steps]}
+    click.echo(yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=110), nl=False)
+
+
+@recipe.command(short_help="Check a recipe.")
+@click.argument("source", metavar="RECIPE")
+def validate(source: str) -> None:
+    """Check a recipe: names, arguments and draws. It is run once on a small picture with a mask."""
+    from pixelmill.recipe import check_recipe, load_recipe
+
+    found = load_recipe(source)
+    height, width = check_recipe(found)
+    steps = f"{len(found.steps)} steps" if found.function is None else "a function"
+    click.echo(f"{found.name}: {steps}; a picture of 480x640 becomes {height}x{width}")
