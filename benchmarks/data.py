@@ -13,13 +13,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from workloads import Pictures
 
-SMALL_COUNT, CAMERA_COUNT = 64, 8
+SMALL_COUNT, CAMERA_COUNT, ARRAY_COUNT = 64, 8, 32
 # Height, width and subsampling of the camera-like files, 8 to 12 megapixels.
 CAMERA_SIZES = ((2448, 3264), (2736, 3648), (2592, 3872), (3000, 4000))
 CAMERA_SUBSAMPLING = ("4:2:0", "4:2:2")
 CAMERA_BYTES = 3_500_000
+ARRAY_SIDE = 512
 LEAST_EPOCH = 4096
 
 _SAMPLING_NAMES = {(1, 1): "4:4:4", (2, 2): "4:2:0", (2, 1): "4:2:2", (1, 2): "4:4:0"}
@@ -48,10 +50,25 @@ class Dataset:
 def load(pictures: Pictures, folder: Path | None, build: Path) -> Dataset:
     """Find the files, read them once so that they are in memory, and look at their headers."""
     root = folder if folder is not None else _synthetic(pictures, build / "bench-data")
-    files = sorted(str(path) for path in root.rglob("*") if path.suffix.lower() in (".jpg", ".jpeg"))
+    wanted = (".npy",) if pictures == "arrays" else (".jpg", ".jpeg")
+    below = root / "images" if pictures == "arrays" else root
+    files = sorted(str(path) for path in below.rglob("*") if path.suffix.lower() in wanted)
     if not files:
-        raise SystemExit(f"{root}: there are no .jpg files below it")
-    return _look(files, "photographs" if folder is not None else "synthetic")
+        raise SystemExit(f"{below}: there are no {wanted[0]} files below it")
+    source = "photographs" if folder is not None else "synthetic"
+    return _look_at_arrays(files) if pictures == "arrays" else _look(files, source)
+
+
+def _look_at_arrays(files: list[str]) -> Dataset:
+    """Read pictures and masks once; of arrays it does not matter what they show."""
+    kilobytes, megapixels, kinds = 0.0, 0.0, Counter[str]()
+    for name in files:
+        pixels, _ = np.load(name), np.load(name.replace("/images/", "/masks/"))
+        kilobytes += pixels.nbytes / 1e3
+        megapixels += pixels.shape[0] * pixels.shape[1] / 1e6
+        kinds[f"npy of {pixels.dtype}"] += 1
+    count = len(files)
+    return Dataset("synthetic", files, round(kilobytes / count, 1), round(megapixels / count, 3), dict(kinds))
 
 
 def _look(files: list[str], source: str) -> Dataset:
@@ -75,7 +92,7 @@ def _synthetic(pictures: Pictures, cache: Path) -> Path:
     if not target.exists():
         print(f"making photo-like files for {pictures} in {target}")
         with _finished(target) as folder:
-            _make_small(folder) if pictures == "small" else _make_camera(folder)
+            {"small": _make_small, "camera": _make_camera, "arrays": _make_arrays}[pictures](folder)
     return target
 
 
@@ -95,6 +112,19 @@ def _make_small(folder: Path) -> None:
     from pixelmill.create import create_photo_folder
 
     create_photo_folder(folder, SMALL_COUNT)
+
+
+def _make_arrays(folder: Path) -> None:
+    """Write pictures from 0 to 1, and masks of what is bright in them."""
+    from pixelmill.create import photo
+
+    for kind in ("images", "masks"):
+        (folder / kind).mkdir()
+    for index in range(ARRAY_COUNT):
+        pixels = photo(0, index, height=ARRAY_SIDE, width=ARRAY_SIDE)
+        mask = np.digitize(pixels.mean(axis=2, keepdims=True), [60, 120, 180]).astype(np.uint8)
+        np.save(folder / "images" / f"{index:03d}.npy", (pixels / 255).astype(np.float32))
+        np.save(folder / "masks" / f"{index:03d}.npy", mask)
 
 
 def _make_camera(folder: Path) -> None:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import tables
@@ -46,8 +47,10 @@ def page(text: str, runs: Sequence[dict[str, Any]]) -> str:
     sections = {
         "overview": overview(speeds),
         "results": "\n\n".join(speed_section(*key, *speeds[key]) for key in ordered(speeds)) or NOTHING,
+        "operators": operators(runs),
         "stages": "\n\n".join(stage_section(*key, *stages[key]) for key in ordered(stages)) or NOTHING,
-        "machines": machines([run for run, _ in [*speeds.values(), *stages.values()]]) or NOTHING,
+        "machines": machines([run for run, _ in [*speeds.values(), *stages.values()]] + latest_operators(runs))
+        or NOTHING,
     }
     for name, section in sections.items():
         begin, end = f"<!-- {name}: written by benchmarks/report.py -->", f"<!-- end of {name} -->"
@@ -74,27 +77,29 @@ def ordered(found: Found) -> list[tuple[str, str]]:
     return sorted(found, key=lambda key: (SOURCES.index(key[0]), names.index(key[1])))
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table; all columns but the first are numbers."""
-    lines = [headings, ["---", *["---:"] * (len(headings) - 1)], *rows]
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int = 1) -> str:
+    """Write a table; all columns but the first ones are numbers."""
+    escaped = ([cell.replace("|", "\\|") for cell in row] for row in rows)
+    lines = [headings, [*["---"] * texts, *["---:"] * (len(headings) - texts)], *escaped]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def overview(found: Found) -> str:
-    """Set pixelmill, DALI, tf.data and the limit side by side."""
+    """Set pixelmill and the others side by side."""
     rows = []
     for source, name in ordered(found):
         contestants = found[source, name][1]["contestants"]
         rates = [
             max((row["median"] for row in contestants if row["peer"] == peer), default=None)
-            for peer in ("dali", "tfdata", "pillow", "limit")
+            for peer in ("dali", "tfdata", "pillow", "opencv", "limit")
         ]
         ours = next((row for row in contestants if row["peer"] == "pixelmill"), None)
         if ours is not None:
             ratio = f"{ours['ratio_to_dali']['median']:.2f}" if ours["ratio_to_dali"] else ""
             cells = [tables.number(rate) if rate else "" for rate in (ours["median"], *rates)]
             rows.append([f"{name}, {source}", *cells, ratio])
-    headings = ("images/s", "pixelmill", "DALI", "tf.data", "DataLoader + Pillow", "limit", "times DALI")
+    peers = ("DALI", "tf.data", "DataLoader + Pillow", "DataLoader + OpenCV", "limit")
+    headings = ("images/s", "pixelmill", *peers, "times DALI")
     return table(headings, rows) if rows else NOTHING
 
 
@@ -110,6 +115,29 @@ def speed_section(source: str, name: str, run: dict[str, Any], result: dict[str,
         "\n".join(f"- {met}: {text}" for text, met in map(tables.target, result["targets"])),
     ]
     return "\n\n".join(line for line in lines if line)
+
+
+def latest_operators(runs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Find the newest run of benchmarks/operators.py, if there is one."""
+    return sorted((run for run in runs if "operators" in run), key=lambda run: str(run["machine"]["date"]))[-1:]
+
+
+def operators(runs: Iterable[dict[str, Any]]) -> str:
+    """Write a table of single operators for each group."""
+    found = latest_operators(runs)
+    if not found:
+        return NOTHING
+    rows = found[0]["operators"]
+    ratios = [row["dali"] / row["pixelmill"] for row in rows if row["dali"]]
+    slower = sum(ratio < 1 for ratio in ratios)
+    lines = [
+        f"{len(ratios)} rows have a time of DALI: pixelmill takes less in {len(ratios) - slower} of them; the median "
+        f"of the ratios is {median(ratios):.1f}, the least {min(ratios):.2f}."
+    ]
+    for group in dict.fromkeys(row["group"] for row in rows):
+        cells = [tables.operator_row(row) for row in rows if row["group"] == group]
+        lines += [f"### {group[0].upper()}{group[1:]}", table(tables.OPERATOR_HEADINGS, cells, texts=2)]
+    return "\n\n".join(lines)
 
 
 def stage_section(source: str, name: str, run: dict[str, Any], result: dict[str, Any]) -> str:

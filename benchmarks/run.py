@@ -1,4 +1,6 @@
-"""Measures pixelmill beside DALI, tf.data, torch with Pillow, and bare libjpeg-turbo. docs/performance.md tells how.
+"""Measures pixelmill beside DALI, tf.data, torch with Pillow or OpenCV, and bare libjpeg-turbo.
+
+docs/performance.md tells how.
 
 python benchmarks/run.py [WORKLOAD ...] [--small DIR --camera DIR] [--rounds 5] [--json FILE]
 """
@@ -40,7 +42,7 @@ def main() -> None:
         files = data.load(workload.pictures, getattr(options, workload.pictures), build)
         records = contest.run(workload, files, options.peers, plan, lambda text: console.print(text, style="dim"))
         result["workloads"][name] = _result(workload, files, records)
-        for problem in summary.disagreements(records, random=workload.kind == "train"):
+        for problem in summary.disagreements(records, random=workload.random):
             console.print(f"not the same work: {problem}", style="bold red")
         show(console, name, result["workloads"][name])
     result["machine"]["load_after"] = machine.load()
@@ -55,6 +57,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)}; all if none")
     parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; made if left out")
     parser.add_argument("--camera", type=Path, help="folder of JPEG files of some MB; made if left out")
+    parser.add_argument("--arrays", type=Path, help="folder with images/*.npy and masks/*.npy; made if left out")
     parser.add_argument("--threads", type=int, default=2, help="threads or processes of each contestant, and its cores")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, help="for each contestant in each round; 4, and 8 with camera files")

@@ -45,7 +45,7 @@ def _ratio(record: Record, other: Record | None) -> dict[str, float] | None:
 
 def figures(records: Sequence[Record]) -> dict[str, float]:
     """Give what the targets speak of, as far as it was measured."""
-    ours, dali, tfdata, limit = (chosen(records, peer) for peer in ("pixelmill", "dali", "tfdata", "limit"))
+    ours, dali = chosen(records, "pixelmill"), chosen(records, "dali")
     found: dict[str, float] = {}
     if ours is None:
         return found
@@ -53,10 +53,10 @@ def figures(records: Sequence[Record]) -> dict[str, float]:
     if dali is not None:
         found["speed_vs_dali"] = (_ratio(ours, dali) or {})["median"]
         found["memory_vs_dali"] = round(ours.peak_memory / _least_memory(records, "dali"), 3)
-    if limit is not None:
-        found["speed_vs_limit"] = (_ratio(ours, limit) or {})["median"]
-    if tfdata is not None:
-        found["speed_vs_tfdata"] = (_ratio(ours, tfdata) or {})["median"]
+    for peer in ("limit", "tfdata", "opencv"):
+        other = chosen(records, peer)
+        if other is not None:
+            found[f"speed_vs_{peer}"] = (_ratio(ours, other) or {})["median"]
     return found
 
 
@@ -88,8 +88,8 @@ def disagreements(records: Sequence[Record], *, random: bool) -> list[str]:
     for record in records:
         if "shape" not in record.batch:
             continue
-        if any(record.batch[key] != ours.batch[key] for key in ("shape", "dtype")):
-            found.append(f"{record.name}: {record.batch['dtype']} {record.batch['shape']}")
+        if any(record.batch[key] != ours.batch[key] for key in ("shape", "dtype", "more")):
+            found.append(f"{record.name}: {record.batch['dtype']} {record.batch['shape']} {record.batch['more']}")
         elif not random:
             scale = 255 if record.batch["dtype"] == "uint8" else 4.4  # the range of the values
             pairs = zip(record.batch["means"], ours.batch["means"], strict=True)

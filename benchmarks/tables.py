@@ -16,10 +16,12 @@ HEADINGS = (
     "peak MB",
     "first batch s",
 )
+OPERATOR_HEADINGS = ("operator", "data", "pixelmill", "DALI", "OpenCV", "times DALI", "times OpenCV")
 # More is better for speed, less for everything else.
 TARGET_NAMES = {
     "speed_vs_dali": "speed, times DALI's",
     "speed_vs_tfdata": "speed, times that of tf.data's fastest variant",
+    "speed_vs_opencv": "speed, times that of the DataLoader with OpenCV",
     "memory_vs_dali": "peak memory, share of DALI's",
     "first_batch_seconds": "seconds from the start of the process to the first batch",
 }
@@ -27,6 +29,7 @@ PEER_NAMES = {
     "dali": "DALI",
     "tfdata": "tf.data",
     "pillow": "DataLoader + Pillow",
+    "opencv": "DataLoader + OpenCV",
     "limit": "limit",
 }
 
@@ -75,3 +78,11 @@ def target(wanted: dict[str, Any]) -> tuple[str, str]:
     bound = "at least" if wanted["name"].startswith("speed") else "at most"
     text = f"{TARGET_NAMES[wanted['name']]}: {wanted['value']:.2f} ({bound} {wanted['limit']})"
     return text, "met" if wanted["met"] else "not met"
+
+
+def operator_row(row: dict[str, Any]) -> list[str]:
+    """Give the times of an operator under OPERATOR_HEADINGS."""
+    own, peers = row["pixelmill"], (row["dali"], row["opencv"])
+    times = [number(value) if value else "" for value in (own, *peers)]
+    ratios = [f"{value / own:.2f}" if value else "" for value in peers]
+    return [row["name"], row["kind"], *times, *ratios]

@@ -36,9 +36,10 @@ def describe(batch: Any) -> dict[str, Any]:
     """Give what must agree between contestants."""
     import numpy as np
 
-    array = np.asarray(batch)
+    array, *others = (np.asarray(part) for part in (batch if isinstance(batch, (list, tuple)) else [batch]))
     means = [round(float(picture.mean()), 4) for picture in array]
-    return {"shape": list(array.shape), "dtype": str(array.dtype), "means": means}
+    more = [[str(other.dtype), *other.shape] for other in others]
+    return {"shape": list(array.shape), "dtype": str(array.dtype), "means": means, "more": more}
 
 
 def main() -> None:

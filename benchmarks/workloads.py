@@ -7,6 +7,7 @@ from typing import Literal
 
 SIZE = 224  # height and width of the pictures that come out
 SHORTER = 256  # shorter side before the centre crop of validation
+ARRAY_SIZE = 384  # height and width of pictures and masks for segmentation
 
 # Mean and spread of the colours of ImageNet's photographs, on the scale from 0 to 255.
 MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
@@ -17,8 +18,16 @@ AREA = (0.08, 1.0)
 RATIO = (3 / 4, 4 / 3)
 ATTEMPTS = 10
 
-Kind = Literal["train", "val", "resize"]
-Pictures = Literal["small", "camera"]
+# Operations that RandAugment chooses for a picture, and their magnitude (of 30).
+RAND_AUGMENT = {"n": 2, "m": 9}
+
+# For segmentation: each change happens with this probability, and how strong it is, is drawn from these ranges.
+CHANGED = 0.15
+NOISE, SIGMA, BRIGHTNESS, CONTRAST = (0.0, 0.33), (0.5, 1.5), (0.7, 1.3), (0.65, 1.5)
+
+Kind = Literal["train", "val", "resize", "rand_augment", "segmentation"]
+Pictures = Literal["small", "camera", "arrays"]
+RANDOM: tuple[Kind, ...] = ("train", "rand_augment", "segmentation")
 
 
 @dataclass(frozen=True)
@@ -41,16 +50,28 @@ class Workload:
     batch: int
     seconds: float
 
+    @property
+    def random(self) -> bool:
+        """Whether the order of files and what is done to them are random."""
+        return self.kind in RANDOM
+
 
 _TRAIN = "random window resized to 224x224, random mirror, normalised float32 CHW"
 _VAL = "shorter side to 256, centre crop 224x224, normalised float32 CHW"
 _RESIZE = "whole picture resized to 224x224, uint8 HWC"
+_RAND_AUGMENT = "random window resized to 224x224, RandAugment (n=2, m=9), random mirror, normalised float32 CHW"
+_SEGMENTATION = (
+    "picture (linear) and mask (nearest) resized to 384x384, both flipped at random; noise, blur, brightness and "
+    "contrast with a probability of 0.15 each, float32 CHW"
+)
 
 WORKLOADS = {
     workload.name: workload
     for workload in (
         Workload("train", _TRAIN, "train", "small", batch=64, seconds=4),
         Workload("val", _VAL, "val", "small", batch=64, seconds=4),
+        Workload("rand_augment", _RAND_AUGMENT, "rand_augment", "small", batch=64, seconds=4),
+        Workload("segmentation", _SEGMENTATION, "segmentation", "arrays", batch=8, seconds=4),
         Workload("camera_train", _TRAIN, "train", "camera", batch=16, seconds=8),
         Workload("camera_resize", _RESIZE, "resize", "camera", batch=16, seconds=8),
     )
@@ -62,6 +83,8 @@ WORKLOADS = {
 TARGETS: dict[str, dict[str, float]] = {
     "train": {"speed_vs_dali": 2.0, "memory_vs_dali": 0.5, "first_batch_seconds": 0.5},
     "val": {"speed_vs_dali": 2.0, "memory_vs_dali": 0.5, "first_batch_seconds": 0.5},
+    "rand_augment": {"speed_vs_dali": 2.0},
+    "segmentation": {"speed_vs_dali": 3.0, "speed_vs_opencv": 1.6},
     "camera_train": {"speed_vs_dali": 1.9, "speed_vs_tfdata": 1.2, "memory_vs_dali": 0.5},
     "camera_resize": {"speed_vs_dali": 2.4, "memory_vs_dali": 0.5},
 }
@@ -89,5 +112,5 @@ class Job:
 
     @property
     def random(self) -> bool:
-        """Whether the order of files and the windows are random."""
-        return self.kind == "train"
+        """Whether the order of files and what is done to them are random."""
+        return self.kind in RANDOM

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "core/executor.h"
+#include "core/kernels/copy.h"
 #include "core/resources.h"
 #include "core/rng.h"
 
@@ -36,9 +37,10 @@ constexpr nb::dlpack::dtype dlpack_type(nb::dlpack::dtype_code code, uint8_t bit
 // In the order of DType.
 using Code = nb::dlpack::dtype_code;
 constexpr nb::dlpack::dtype dlpack_types[] = {
-    dlpack_type(Code::UInt, 8),  dlpack_type(Code::UInt, 16), dlpack_type(Code::UInt, 32),  dlpack_type(Code::UInt, 64),
-    dlpack_type(Code::Int, 8),   dlpack_type(Code::Int, 16),  dlpack_type(Code::Int, 32),   dlpack_type(Code::Int, 64),
-    dlpack_type(Code::Float, 16), dlpack_type(Code::Float, 32), dlpack_type(Code::Float, 64), dlpack_type(Code::Bool, 8),
+    dlpack_type(Code::UInt, 8),   dlpack_type(Code::UInt, 16),  dlpack_type(Code::UInt, 32),
+    dlpack_type(Code::UInt, 64),  dlpack_type(Code::Int, 8),    dlpack_type(Code::Int, 16),
+    dlpack_type(Code::Int, 32),   dlpack_type(Code::Int, 64),   dlpack_type(Code::Float, 16),
+    dlpack_type(Code::Float, 32), dlpack_type(Code::Float, 64), dlpack_type(Code::Bool, 8),
 };
 
 DType dtype_of(nb::dlpack::dtype type) {
@@ -201,17 +203,20 @@ NB_MODULE(_core, module) {
 
     nb::class_<Program>(module, "Program")
         .def(nb::init<>())
-        .def("add_constant", [](Program& self, int slot, const AnyArray& array) { self.add_constant(slot, borrowed(array)); },
-             "slot"_a, "value"_a.noconvert())
+        .def(
+            "add_constant",
+            [](Program& self, int slot, const AnyArray& array) { self.add_constant(slot, borrowed(array)); }, "slot"_a,
+            "value"_a.noconvert())
         .def("add_input", &Program::add_input, "slot"_a, "number"_a)
-        .def("add_step",
-             [](Program& self, const std::string& kind, nb::dict params, std::vector<int> in, std::vector<int> out,
-                const std::vector<std::tuple<int, int64_t, bool>>& guards) {
-                 std::vector<Guard> made;
-                 for (const auto& [slot, number, equal] : guards) made.push_back({slot, number, equal});
-                 self.add_step(kind, parameters(params), std::move(in), std::move(out), std::move(made));
-             },
-             "kind"_a, "params"_a, "inputs"_a, "outputs"_a, "guards"_a)
+        .def(
+            "add_step",
+            [](Program& self, const std::string& kind, nb::dict params, std::vector<int> in, std::vector<int> out,
+               const std::vector<std::tuple<int, int64_t, bool>>& guards) {
+                std::vector<Guard> made;
+                for (const auto& [slot, number, equal] : guards) made.push_back({slot, number, equal});
+                self.add_step(kind, parameters(params), std::move(in), std::move(out), std::move(made));
+            },
+            "kind"_a, "params"_a, "inputs"_a, "outputs"_a, "guards"_a)
         .def("set_outputs", &Program::set_outputs, "slots"_a);
 
     nb::class_<Submission>(module, "Submission")
@@ -224,12 +229,13 @@ NB_MODULE(_core, module) {
         .def_prop_ro("clean", &Batch::clean)
         .def("outcomes", &outcomes)
         .def("block", &block_of, "output"_a)
-        .def("value",
-             [](const Batch& self, int output, size_t index) -> nb::object {
-                 if (self.outcome(index).failed) return nb::none();
-                 return nb::cast(exported(self.value(output, index), self.owner(output, index), std::nullopt));
-             },
-             "output"_a, "index"_a);
+        .def(
+            "value",
+            [](const Batch& self, int output, size_t index) -> nb::object {
+                if (self.outcome(index).failed) return nb::none();
+                return nb::cast(exported(self.value(output, index), self.owner(output, index), std::nullopt));
+            },
+            "output"_a, "index"_a);
 
     nb::class_<PythonExecutor>(module, "Executor")
         .def(nb::init<int>(), "threads"_a)
@@ -240,6 +246,20 @@ NB_MODULE(_core, module) {
     module.def("philox", [](std::vector<uint32_t> counter, uint64_t key) {
         const auto words = philox({counter.at(0), counter.at(1), counter.at(2), counter.at(3)}, key);
         return std::vector<uint32_t>(words.begin(), words.end());
+    });
+    // Numbers of 64 bits, two from each block whose counter ends with 0, 1, 2…: the last words first.
+    module.def("philox_numbers", [](std::vector<uint32_t> counter, uint64_t key, uint32_t first, uint32_t count) {
+        std::vector<uint64_t> numbers;
+        numbers.reserve(count);
+        std::array<uint32_t, 4> words{};
+        for (uint32_t i = 0; i < count; ++i) {
+            const uint32_t number = first + i;
+            if (i == 0 || number % 2 == 0)
+                words = philox({counter.at(0), counter.at(1), counter.at(2), number / 2}, key);
+            const size_t high = number % 2 == 0 ? 3 : 1;
+            numbers.push_back(uint64_t{words[high]} << 32 | words[high - 1]);
+        }
+        return numbers;
     });
     bind_codecs(module);
     bind_records(module);

@@ -397,6 +397,17 @@ def refusal(graph, *inputs, error=ArgumentError, **options):
     return str(caught.value)
 
 
+def brightened(x, times):
+    if times == 0:
+        return x
+    return brightened(x + 1, times - 1)
+
+
+def test_functions_that_call_themselves_are_converted():
+    (ours,) = run(HERE, lambda m, x: brightened(x, 3), PICTURES)
+    assert all((one == picture.astype(np.int32) + 3).all() for one, picture in zip(ours, PICTURES, strict=True))
+
+
 def test_without_conditionals_the_message_tells_how_to_get_them():
     text = refusal(assigns, PICTURES, FLAGS, error=TypeError, conditionals=False)
     assert "known only when the pipeline runs" in text and "enable_conditionals=True" in text

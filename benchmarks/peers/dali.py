@@ -7,7 +7,7 @@ from typing import Any
 
 from workloads import Job, Kind, Pictures
 
-from peers import graphs
+from peers import arrays, graphs
 
 GRAPHS: dict[Kind, dict[str, graphs.Graph]] = {
     "train": {"decoders.image": graphs.train, "decoders.image_random_crop": graphs.train_window},
@@ -17,6 +17,11 @@ GRAPHS: dict[Kind, dict[str, graphs.Graph]] = {
         "decoders.image_slice": graphs.val_window,
     },
     "resize": {"resize": graphs.resize},
+    "rand_augment": {
+        "decoders.image": graphs.rand_augment,
+        "decoders.image_random_crop": graphs.rand_augment_window,
+    },
+    "segmentation": {"conditionals": arrays.segmentation, "arithmetic": arrays.segmentation_blended},
 }
 
 
@@ -28,5 +33,7 @@ def variants(kind: Kind, pictures: Pictures) -> tuple[str, ...]:
 def batches(job: Job) -> Iterator[Any]:
     """Make batches."""
     from nvidia import dali
+    from nvidia.dali import fn, math, types  # noqa: F401 - attributes of dali once they are imported
+    from nvidia.dali.auto_aug import rand_augment  # noqa: F401
 
     return graphs.run(dali, GRAPHS[job.kind][job.variant], job)

@@ -13,6 +13,8 @@ FULL, WINDOW, SCALED = "full decode", "windowed decode", "windowed and scaled de
 
 def variants(kind: Kind, pictures: Pictures) -> tuple[str, ...]:
     """List what can be left out: pixels outside of the window, resolution above twice the target."""
+    if kind == "segmentation":
+        return ()
     windowed = () if kind == "resize" else (WINDOW,)
     scaled = (SCALED,) if pictures == "camera" else ()
     return (FULL, *windowed, *scaled)
@@ -29,7 +31,7 @@ def program(build: Path) -> Path:
 
 def command(job: Job, build: Path) -> list[str]:
     """Give the command line of the process."""
-    window = "all" if job.variant == FULL or job.kind == "resize" else {"train": "random", "val": "centre"}[job.kind]
+    window = "all" if job.variant == FULL or job.kind == "resize" else "centre" if job.kind == "val" else "random"
     scaled = "scaled" if job.variant == SCALED else "full"
     numbers = [str(number) for number in (job.threads, job.seed, SIZE, SHORTER)]
     return [str(program(build)), window, scaled, *numbers, *job.files]

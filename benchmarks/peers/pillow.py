@@ -16,6 +16,8 @@ PLAIN, DRAFT = "", "draft mode"
 
 def variants(kind: Kind, pictures: Pictures) -> tuple[str, ...]:
     """List the ways to do a kind of work; draft mode lets the decoder shrink large pictures."""
+    if kind in ("rand_augment", "segmentation"):
+        return ()
     return (PLAIN, DRAFT) if pictures == "camera" else (PLAIN,)
 
 

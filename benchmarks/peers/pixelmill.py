@@ -7,10 +7,16 @@ from typing import Any
 
 from workloads import Job, Kind, Pictures
 
-from peers import graphs
+from peers import arrays, graphs
 
 DEFAULT, EXACT = "", "full-resolution decode"
-GRAPHS: dict[Kind, graphs.Graph] = {"train": graphs.train, "val": graphs.val, "resize": graphs.resize}
+GRAPHS: dict[Kind, graphs.Graph] = {
+    "train": graphs.train,
+    "val": graphs.val,
+    "resize": graphs.resize,
+    "rand_augment": graphs.rand_augment,
+    "segmentation": arrays.segmentation,
+}
 
 
 def variants(kind: Kind, pictures: Pictures) -> tuple[str, ...]:
@@ -21,5 +27,6 @@ def variants(kind: Kind, pictures: Pictures) -> tuple[str, ...]:
 def batches(job: Job) -> Iterator[Any]:
     """Make batches."""
     import pixelmill
+    from pixelmill import auto_aug, math  # noqa: F401 - attributes of pixelmill once they are imported
 
     return graphs.run(pixelmill, GRAPHS[job.kind], job, decode_scaling=job.variant != EXACT)

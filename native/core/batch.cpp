@@ -17,7 +17,7 @@ constexpr size_t spare_buffers = 8;
 constexpr size_t line = 64, huge_page = size_t{2} << 20;
 
 std::byte* new_block(size_t bytes) {
-    const size_t unit = bytes < 4 * huge_page ? line : huge_page;
+    const size_t unit = bytes < huge_page ? line : huge_page;
     // One more line behind the end so that vector loads and stores may run over.
     const size_t size = (bytes + line + unit - 1) / unit * unit;
     auto* memory = static_cast<std::byte*>(std::aligned_alloc(unit, size));
@@ -166,7 +166,8 @@ Value Batch::first_row(int number) const {
 
 bool Batch::dense(int number) const {
     const Output& output = *outputs_[static_cast<size_t>(number)];
-    return output.block && std::none_of(output.own.begin(), output.own.end(), [](const Buffer& own) { return own != nullptr; });
+    return output.block &&
+           std::none_of(output.own.begin(), output.own.end(), [](const Buffer& own) { return own != nullptr; });
 }
 
 }  // namespace pixelmill

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <new>
 
+#include "kernels/copy.h"
+#include "kernels/pointwise.h"
+
 namespace pixelmill {
 
 void Program::reserve(int slot) {
@@ -54,13 +57,13 @@ void Program::set_outputs(std::vector<int> slots) {
 namespace {
 
 // A value is not where it must leave from when it is a view, a constant, an input, or leaves twice.
-void deliver(Sink& sink, int number, const Value& value) {
+void deliver(Sink& sink, int number, const Value& value, Arena& arena) {
     std::byte* place = sink.place(number, value.dtype, {value.shape.data(), static_cast<size_t>(value.ndim)});
     if (place == value.data && value.contiguous()) return;
     Value target = value;
     target.data = place;
     target.stride = packed_strides(value.ndim, value.shape);
-    copy_elements(target, value);
+    pack(target, value, arena);
 }
 
 }  // namespace
@@ -84,7 +87,8 @@ void Program::run(Context& context) const {
             for (size_t i = 0; i < out.size(); ++i) slots[instruction.out[i]] = out[i];
             ++number;
         }
-        for (size_t i = 0; i < outputs_.size(); ++i) deliver(*context.sink, static_cast<int>(i), slots[outputs_[i]]);
+        for (size_t i = 0; i < outputs_.size(); ++i)
+            deliver(*context.sink, static_cast<int>(i), slots[outputs_[i]], context.thread.arena);
     } catch (const Fault& fault) {
         throw StepFault{fault.kind, fault.what(), number};
     } catch (const std::bad_alloc&) {

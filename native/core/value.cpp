@@ -1,7 +1,6 @@
 #include "value.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <stdexcept>
 
@@ -87,70 +86,6 @@ std::string describe(const Value& value) {
     std::string text = std::string(name_of(value.dtype)) + " (";
     for (int d = 0; d < value.ndim; ++d) text += (d ? ", " : "") + std::to_string(value.shape[d]);
     return text + (value.ndim == 1 ? ",)" : ")");
-}
-
-namespace {
-
-template <class T>
-void copy_typed(const Value& out, const Value& in, int dim, int64_t to, int64_t from) {
-    const int64_t n = in.shape[dim], step_out = out.stride[dim], step_in = in.stride[dim];
-    if (dim + 2 == in.ndim && in.shape[dim + 1] <= 16) {  // pixels: a call for each would cost more than the copy
-        const int64_t channels = in.shape[dim + 1], channel_out = out.stride[dim + 1], channel_in = in.stride[dim + 1];
-        for (int64_t i = 0; i < n; ++i) {
-            T* pixel = out.as<T>() + to + i * step_out;
-            const T* other = in.as<T>() + from + i * step_in;
-            for (int64_t c = 0; c < channels; ++c) pixel[c * channel_out] = other[c * channel_in];
-        }
-        return;
-    }
-    if (dim + 1 < in.ndim) {
-        for (int64_t i = 0; i < n; ++i) copy_typed<T>(out, in, dim + 1, to + i * step_out, from + i * step_in);
-        return;
-    }
-    T* destination = out.as<T>() + to;
-    const T* source = in.as<T>() + from;
-    if (step_out == 1 && step_in == 1) {
-        std::memcpy(destination, source, static_cast<size_t>(n) * sizeof(T));
-        return;
-    }
-    for (int64_t i = 0; i < n; ++i) destination[i * step_out] = source[i * step_in];
-}
-
-template <class T>
-void copy_any(const Value& out, const Value& in) {
-    if (in.ndim == 0) {
-        *out.as<T>() = *in.as<T>();
-        return;
-    }
-    // The pixels of a row, and their channels, are one run where they are packed on both sides.
-    Value to = out, from = in;
-    while (from.ndim > 1) {
-        const int last = from.ndim - 1;
-        const int64_t run = from.shape[last];
-        if (from.stride[last] != 1 || to.stride[last] != 1 || from.stride[last - 1] != run || to.stride[last - 1] != run) break;
-        from.shape[last - 1] *= run;
-        from.stride[last - 1] = to.stride[last - 1] = 1;
-        --from.ndim;
-    }
-    copy_typed<T>(to, from, 0, 0, 0);
-}
-
-}  // namespace
-
-void copy_elements(const Value& out, const Value& in) {
-    const int64_t count = in.elements();
-    if (count == 0) return;
-    const int64_t size = size_of(in.dtype);
-    if (in.contiguous() && out.contiguous()) {
-        std::memcpy(out.data, in.data, static_cast<size_t>(count * size));
-        return;
-    }
-    switch (size) {
-        case 1: return copy_any<uint8_t>(out, in);
-        case 2: return copy_any<uint16_t>(out, in);
-        case 4: return copy_any<uint32_t>(out, in);
-        default: return copy_any<uint64_t>(out, in);
-    }
 }
 
 }  // namespace pixelmill

@@ -45,7 +45,4 @@ Extents packed_strides(int ndim, const Extents& shape);
 
 std::string describe(const Value& value);  // "uint8 (480, 640, 3)"
 
-// Copies elements in order between two values of one dtype and shape; strides may differ.
-void copy_elements(const Value& out, const Value& in);
-
 }  // namespace pixelmill

@@ -23,8 +23,11 @@ from pixelmill.errors import ArgumentError
 from pixelmill.graph import PACKAGE, DataNode, call
 from pixelmill.operators import REGISTRY
 
-# Functions of installed packages are not the user's, and are left alone.
+# Functions of installed packages are not the user's, and are left alone: also those of another environment that this
+# one stands on.
 LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib", "platlib")} | {PACKAGE})
+INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+CONVERTED = "__pixelmill_converted"  # inside, so that a function that calls itself finds itself where it did before
 
 
 class _Undefined:
@@ -160,21 +163,25 @@ def _compiled(definition: ast.FunctionDef, function: Callable[..., Any]) -> Call
     """Compile a rewritten function in the place of the old one: with its globals, its closure and its defaults."""
     outside = {HELPERS: CellType(sys.modules[__name__])}
     outside |= dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    definition.name = CONVERTED
     arguments = ast.arguments([], [ast.arg(name) for name in outside], None, [], [], None, [])
     factory = ast.FunctionDef("factory", arguments, [definition], [])
     module = ast.fix_missing_locations(ast.Module([factory], []))
     compiled = compile(module, function.__code__.co_filename, "exec")
     inside = next(constant for constant in compiled.co_consts if inspect.iscode(constant))
-    code = next(c for c in inside.co_consts if inspect.iscode(c) and c.co_name == definition.name)
+    code = next(c for c in inside.co_consts if inspect.iscode(c) and c.co_name == CONVERTED)
     closure = tuple(outside[name] for name in code.co_freevars)
-    made = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+    made = FunctionType(
+        code.replace(co_name=function.__name__), function.__globals__, function.__name__, function.__defaults__, closure
+    )
     made.__kwdefaults__ = function.__kwdefaults__
     return functools.update_wrapper(made, function)
 
 
 @functools.cache
 def _converted(function: FunctionType) -> Callable[..., Any]:
-    installed = any(function.__code__.co_filename.startswith(path) for path in LIBRARIES)
+    path = function.__code__.co_filename
+    installed = path.startswith(LIBRARIES) or any(folder in path for folder in INSTALLED)
     if installed or hasattr(function, "__pixelmill_plain__"):
         return function
     try:

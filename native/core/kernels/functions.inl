@@ -20,7 +20,7 @@ inline double exp_of(double x) {
     const double shifted = x * 1.4426950408889634 + rounder;
     const double rest = x - (shifted - rounder) * 0.6931471805599453;
     const double power = std::bit_cast<double>((std::bit_cast<uint64_t>(shifted) + 1023) << 52);
-    return power * series(rest, {1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0});
+    return power * series(rest, {1.0 / 40320, 1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0});
 }
 
 inline double log_of(double x) {
@@ -30,7 +30,7 @@ inline double log_of(double x) {
     const double m = std::bit_cast<double>((moved & mantissa) + low);
     const double exponent = std::bit_cast<double>((moved >> 52) | 0x4330000000000000) - (0x1p52 + 1023);
     const double s = (m - 1) / (m + 1);
-    const double tail = series(s * s, {1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0});
+    const double tail = series(s * s, {1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0});
     const double result = exponent * 0.6931471805599453 + 2 * s * tail;
     constexpr double inf = std::numeric_limits<double>::infinity();
     const double special = pick(x == 0, -inf, pick(x == inf, inf, std::numeric_limits<double>::quiet_NaN()));
@@ -59,6 +59,15 @@ inline double atan_of(double x) {
                                              1.0 / 9, -1.0 / 7, 1.0 / 5, -1.0 / 3, 1.0});
     const double upright = pick(small > 0.41421356237309503, angle + 0.7853981633974483, angle);
     return std::copysign(pick(size > 1, 1.5707963267948966 - upright, upright), x);
+}
+
+// The angle of the point (x, y); both are finite.
+inline double angle_of(double y, double x) {
+    const double up = std::fabs(y), across = std::fabs(x);
+    const double shorter = pick(up > across, across, up), longer = pick(up > across, up, across);
+    const double angle = atan_of(shorter / pick(longer == 0, 1.0, longer));
+    const double upright = pick(up > across, 1.5707963267948966 - angle, angle);
+    return std::copysign(pick(std::copysign(1.0, x) < 0, 3.141592653589793 - upright, upright), y);
 }
 
 struct Exp {
@@ -155,7 +164,27 @@ void angle_row(void* out, const void* a, const void* b, const void* c, int64_t c
     }
 }
 
-// Powers of positive numbers; everything else is left to the C library.
+inline void angle_of_two_row(void* out, const void* a, const void* b, const void*, int64_t count, unsigned) {
+    auto* __restrict to = static_cast<float*>(out);
+    const auto* __restrict y = static_cast<const float*>(a);
+    const auto* __restrict x = static_cast<const float*>(b);
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(angle_of(y[i], x[i]));
+    int odd = 0;
+    for (int64_t i = 0; i < count; ++i) odd |= !(std::fabs(x[i]) < inf && std::fabs(y[i]) < inf);
+    for (int64_t i = 0; odd != 0 && i < count; ++i) {
+        if (!(std::fabs(x[i]) < inf && std::fabs(y[i]) < inf)) to[i] = std::atan2(y[i], x[i]);
+    }
+}
+
+// Numbers above 0 to any power, and 0 to powers above 0: there the logarithm is infinite, and its exponential 0.
+inline bool plain_power(float x, float y) {
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    const bool zero = (std::bit_cast<uint32_t>(x) == 0) & (y > 0);
+    return (((x > 0) & (x < inf)) | zero) & (std::fabs(y) < inf);
+}
+
+// Everything that is not plain is left to the C library.
 inline void power_row(void* out, const void* a, const void* b, const void*, int64_t count, unsigned single) {
     auto* __restrict to = static_cast<float*>(out);
     const auto* __restrict x = static_cast<const float*>(a);
@@ -164,12 +193,11 @@ inline void power_row(void* out, const void* a, const void* b, const void*, int6
         for (int64_t i = 0; i < count; ++i) to[i] = x[i] * x[i];
         return;
     }
-    constexpr float inf = std::numeric_limits<float>::infinity();
     for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(exp_of(y[i] * log_of(x[i])));
     int odd = 0;
-    for (int64_t i = 0; i < count; ++i) odd |= !(x[i] > 0 && x[i] < inf && std::fabs(y[i]) < inf);
+    for (int64_t i = 0; i < count; ++i) odd |= !plain_power(x[i], y[i]);
     for (int64_t i = 0; odd != 0 && i < count; ++i) {
-        if (!(x[i] > 0 && x[i] < inf && std::fabs(y[i]) < inf)) to[i] = std::pow(x[i], y[i]);
+        if (!plain_power(x[i], y[i])) to[i] = std::pow(x[i], y[i]);
     }
 }
 
@@ -214,6 +242,7 @@ inline RowLoop loop_of(Operation operation) {
         case Operation::atanh: return function_row<Atanh>;
         case Operation::pow:
         case Operation::fpow: return power_row;
+        case Operation::atan2: return angle_of_two_row;
         case Operation::mod: return remainder_row;
         default: return nullptr;
     }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "convert.h"
+#include "copy.h"
 #include "four_bytes.h"
 #include "simd.h"
 
@@ -81,8 +82,23 @@ Value flattened(const Value& value) {
     return flat;
 }
 
+// Three channels side by side on both sides.
+template <class Out, class In>
+void normalise_threes(const Raster& out, const Raster& in, const Scaling& scaling) {
+    const float subtract[3] = {scaling.subtract[0], scaling.subtract[1], scaling.subtract[2]};
+    const float multiply[3] = {scaling.multiply[0], scaling.multiply[1], scaling.multiply[2]};
+    for (int64_t y = 0; y < out.height; ++y) {
+        auto* __restrict to = reinterpret_cast<Out*>(out.at(y, 0));
+        const auto* __restrict from = reinterpret_cast<const In*>(in.at(y, 0));
+        for (int64_t x = 0; x < out.width; ++x, to += out.pixel, from += in.pixel) {
+            for (int c = 0; c < 3; ++c) to[c] = convert<Out>((convert<float>(from[c]) - subtract[c]) * multiply[c]);
+        }
+    }
+}
+
 template <class Out, class In>
 void normalise_any(const Raster& out, const Raster& in, const Scaling& scaling) {
+    if (in.channels == 3 && in.channel == 1 && out.channel == 1) return normalise_threes<Out, In>(out, in, scaling);
     auto* to = reinterpret_cast<Out*>(out.data);
     const auto* from = reinterpret_cast<const In*>(in.data);
     const auto one = [&](int64_t at, int64_t c) {
@@ -188,7 +204,8 @@ void pack(const Value& out, const Value& in, Arena& arena) {
     if (in.elements() == 0) return;
     if (in.ndim == 3 && !in.contiguous()) {
         const Raster from = picture_of(in);
-        if (FourByteRows::fit(from)) return pack_bytes(picture_of(out), from, arena);
+        const bool packed_rows = from.pixel == from.channels;
+        if (!packed_rows && FourByteRows::fit(from)) return pack_bytes(picture_of(out), from, arena);
     }
     copy_elements(out, in);
 }

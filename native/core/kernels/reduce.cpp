@@ -12,9 +12,12 @@ namespace {
 
 template <class T>
 auto widened(T x) {
-    if constexpr (std::is_same_v<T, Half>) return to_float(x);
-    else if constexpr (std::is_same_v<T, bool>) return static_cast<uint8_t>(x);
-    else return x;
+    if constexpr (std::is_same_v<T, Half>)
+        return to_float(x);
+    else if constexpr (std::is_same_v<T, bool>)
+        return static_cast<uint8_t>(x);
+    else
+        return x;
 }
 
 // How one element is taken into a short-lived block accumulator, and that into the long-lived total. Blocks of short
@@ -23,6 +26,7 @@ constexpr int64_t block_rows = 1 << 15;
 
 // Elements that are taken at a time: a multiple of every usual number of channels.
 constexpr int lanes = 48;
+constexpr int64_t longest_short = 64;  // as many elements for one result are added up one by one
 
 template <class T>
 struct SumRule {
@@ -36,12 +40,17 @@ struct SumRule {
     static constexpr Total start() { return 0; }
     template <class X>
     static void take(Block& block, X x, double) {
-        if constexpr (real) block += x;
-        else block = static_cast<Block>(static_cast<std::make_unsigned_t<Block>>(block) + static_cast<std::make_unsigned_t<Block>>(x));
+        if constexpr (real)
+            block += x;
+        else
+            block = static_cast<Block>(static_cast<std::make_unsigned_t<Block>>(block) +
+                                       static_cast<std::make_unsigned_t<Block>>(x));
     }
     static void merge(Total& total, Block block) {
-        if constexpr (real) total += block;
-        else total = static_cast<Total>(static_cast<uint64_t>(total) + static_cast<uint64_t>(static_cast<Total>(block)));
+        if constexpr (real)
+            total += block;
+        else
+            total = static_cast<Total>(static_cast<uint64_t>(total) + static_cast<uint64_t>(static_cast<Total>(block)));
     }
 };
 
@@ -93,8 +102,10 @@ struct ExtremeRule {
     }
     static constexpr Total start() { return block_start(); }
     static void take(Block& block, Block x, double) {
-        if constexpr (least) block = x < block ? x : block;
-        else block = x > block ? x : block;
+        if constexpr (least)
+            block = x < block ? x : block;
+        else
+            block = x > block ? x : block;
     }
     static void merge(Total& total, Block block) { take(total, block, 0); }
 };
@@ -129,8 +140,8 @@ void take_rows(typename Rule::Block* block, const typename Rule::Element* x, int
 
 // Rows of `columns` packed elements, several of them at a time. Gives the number of rows that were taken.
 template <class Rule>
-[[gnu::noinline]] int64_t reduce_packed(typename Rule::Total* out, const typename Rule::Element* x, int64_t rows, int64_t columns,
-                      const double* mean) {
+[[gnu::noinline]] int64_t reduce_packed(typename Rule::Total* out, const typename Rule::Element* x, int64_t rows,
+                                        int64_t columns, const double* mean) {
     const int64_t together = lanes / columns, wide = rows / together;
     double means[lanes];
     for (int i = 0; i < lanes; ++i) means[i] = Rule::centred ? mean[i % columns] : 0;
@@ -146,7 +157,8 @@ template <class Rule>
 void reduce_rows(typename Rule::Total* out, const typename Rule::Element* x, int64_t rows, int64_t row_stride,
                  int64_t columns, int64_t stride, const double* mean) {
     int64_t row = 0;
-    if (stride == 1 && row_stride == columns && lanes % columns == 0) row = reduce_packed<Rule>(out, x, rows, columns, mean);
+    if (stride == 1 && row_stride == columns && lanes % columns == 0)
+        row = reduce_packed<Rule>(out, x, rows, columns, mean);
     for (; row < rows; ++row) {
         const auto* line = x + row * row_stride;
         for (int64_t i = 0; i < columns; ++i) {
@@ -155,6 +167,26 @@ void reduce_rows(typename Rule::Total* out, const typename Rule::Element* x, int
             Rule::merge(out[i], block);
         }
     }
+}
+
+// A few elements for each result, such as the channels of pixels. Their number is known to the compiler, or 0.
+template <class Rule, int known>
+void reduce_each(typename Rule::Total* out, const typename Rule::Element* x, int64_t results, int64_t step,
+                 int64_t count, int64_t stride, const double* mean) {
+    const int64_t length = known > 0 ? known : count;
+    for (int64_t i = 0; i < results; ++i, x += step) {
+        auto block = Rule::block_start();
+        for (int64_t j = 0; j < length; ++j) Rule::take(block, widened(x[j * stride]), Rule::centred ? mean[i] : 0.0);
+        Rule::merge(out[i], block);
+    }
+}
+
+template <class Rule>
+void reduce_short(typename Rule::Total* out, const typename Rule::Element* x, int64_t results, int64_t step,
+                  int64_t count, int64_t stride, const double* mean) {
+    if (count == 3 && stride == 1 && step == 3) return reduce_each<Rule, 3>(out, x, results, 3, 3, 1, mean);
+    if (count == 4 && stride == 1 && step == 4) return reduce_each<Rule, 4>(out, x, results, 4, 4, 1, mean);
+    reduce_each<Rule, 0>(out, x, results, step, count, stride, mean);
 }
 
 // Axes that lie together and are treated alike have become one.
@@ -182,7 +214,8 @@ Axes collapsed(const Value& in, const std::array<bool, max_dims>& reduced) {
 }
 
 template <class Rule>
-void reduce_axes(const Axes& axes, int axis, typename Rule::Total* out, const typename Rule::Element* x, const double* mean) {
+void reduce_axes(const Axes& axes, int axis, typename Rule::Total* out, const typename Rule::Element* x,
+                 const double* mean) {
     // At most one axis that is reduced and one behind it that is kept: rows and columns.
     const int left = axes.count - axis, last = axes.count - 1;
     const bool ends_reduced = left > 0 && axes.reduced[last];
@@ -191,18 +224,24 @@ void reduce_axes(const Axes& axes, int axis, typename Rule::Total* out, const ty
         return reduce_rows<Rule>(out, x, has_rows ? axes.extent[axis] : 1, has_rows ? axes.stride[axis] : 0,
                                  has_columns ? axes.extent[last] : 1, has_columns ? axes.stride[last] : 1, mean);
     }
+    if (left == 2 && ends_reduced && axes.extent[last] <= longest_short) {
+        return reduce_short<Rule>(out, x, axes.extent[axis], axes.stride[axis], axes.extent[last], axes.stride[last],
+                                  mean);
+    }
     int64_t kept = 0;  // elements of the result that one step along this axis passes
     if (!axes.reduced[axis]) {
         kept = 1;
         for (int a = axis + 1; a < axes.count; ++a) kept *= axes.reduced[a] ? 1 : axes.extent[a];
     }
     for (int64_t i = 0; i < axes.extent[axis]; ++i) {
-        reduce_axes<Rule>(axes, axis + 1, out + i * kept, x + i * axes.stride[axis], Rule::centred ? mean + i * kept : nullptr);
+        reduce_axes<Rule>(axes, axis + 1, out + i * kept, x + i * axes.stride[axis],
+                          Rule::centred ? mean + i * kept : nullptr);
     }
 }
 
 template <class Rule>
-[[gnu::noinline]] void reduce_by(std::byte* out, const Value& in, const std::array<bool, max_dims>& reduced, const double* mean) {
+[[gnu::noinline]] void reduce_by(std::byte* out, const Value& in, const std::array<bool, max_dims>& reduced,
+                                 const double* mean) {
     using Total = typename Rule::Total;
     int64_t kept = 1;
     for (int d = 0; d < in.ndim; ++d) kept *= reduced[d] ? 1 : in.shape[d];
@@ -216,7 +255,8 @@ template <class Rule>
 DType reduced_type(Reduction reduction, DType dtype) {
     const bool real = dtype == DType::f16 || dtype == DType::f32 || dtype == DType::f64;
     switch (reduction) {
-        case Reduction::sum: return real ? DType::f64 : dtype >= DType::i8 && dtype <= DType::i64 ? DType::i64 : DType::u64;
+        case Reduction::sum:
+            return real ? DType::f64 : dtype >= DType::i8 && dtype <= DType::i64 ? DType::i64 : DType::u64;
         case Reduction::sum_of_squares: return real || size_of(dtype) > 2 ? DType::f64 : DType::u64;
         case Reduction::deviations: return DType::f64;
         default: return dtype == DType::f16 ? DType::f32 : dtype;

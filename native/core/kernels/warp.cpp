@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "convert.h"
+#include "copy.h"
 
 namespace pixelmill {
 

@@ -30,8 +30,20 @@ double log_gamma_draw(Stream& draws, double shape) {
     }
 }
 
+// M. D. Joehnk, "Erzeugung von betaverteilten und gammaverteilten Zufallszahlen", Metrika 8 (1964): for shapes up to 1,
+// where it needs few attempts.
+double johnk_draw(Stream& draws, double alpha, double beta) {
+    while (true) {
+        const double a = std::log(open_unit(draws)) / alpha, b = std::log(open_unit(draws)) / beta;
+        const double x = std::exp(a), y = std::exp(b);
+        if (x + y > 1) continue;
+        return x + y > 1e-300 ? x / (x + y) : 1.0 / (1.0 + std::exp(b - a));
+    }
+}
+
 // The share of one of two gamma variables in their sum.
 double beta_draw(Stream& draws, double alpha, double beta) {
+    if (alpha <= 1 && beta <= 1) return johnk_draw(draws, alpha, beta);
     const double a = log_gamma_draw(draws, alpha), b = log_gamma_draw(draws, beta);
     return 1.0 / (1.0 + std::exp(b - a));
 }
@@ -39,7 +51,8 @@ double beta_draw(Stream& draws, double alpha, double beta) {
 // in: alpha, beta, shape, like
 class Beta : public Step {
    public:
-    explicit Beta(const Params& params) : key_(static_cast<uint64_t>(params.integer("key"))), wide_(params.flag("wide")) {}
+    explicit Beta(const Params& params)
+        : key_(static_cast<uint64_t>(params.integer("key"))), wide_(params.flag("wide")) {}
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const double alpha = in[0].number(), beta = in[1].number();

@@ -95,7 +95,7 @@ class RandomBoxCrop : public Step {
                 for (int64_t i = 0; i < step.attempts_; ++i, ++count) {
                     Box window, share;
                     if (!draw(window, share)) continue;
-                    const float score = scored(share);
+                    const float score = scored(share, std::min(threshold, std::nextafter(best_score, 2.0f)));
                     if (score < threshold && score <= best_score) continue;
                     best_score = score;
                     best = filtered(window, share);
@@ -198,14 +198,16 @@ class RandomBoxCrop : public Step {
             for (int a = 0; a < axes; ++a) extent[a] *= before / after;
         }
 
-        // The least overlap of all boxes with the window, or the greatest.
-        float scored(const Box& window) const {
+        // The least overlap of all boxes with the window, or the greatest. Not worked out to the end where it falls
+        // below `needed`.
+        float scored(const Box& window, float needed) const {
             float score = 0;
             for (size_t i = 0; i < boxes.size(); ++i) {
                 const float mine = step.overlap_
                                        ? intersection(window, boxes[i], axes).volume(axes) / boxes[i].volume(axes)
                                        : overlap_over_union(window, boxes[i], axes);
                 score = i == 0 ? mine : step.every_box_ ? std::min(score, mine) : std::max(score, mine);
+                if (step.every_box_ && score < needed) break;
             }
             return score;
         }

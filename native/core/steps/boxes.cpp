@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "../kernels/copy.h"
 #include "affine.h"
 #include "layout.h"
 #include "steps.h"

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "../kernels/convert.h"
+#include "../kernels/copy.h"
 #include "../kernels/pointwise.h"
 #include "steps.h"
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../kernels/copy.h"
 #include "layout.h"
 #include "steps.h"
 

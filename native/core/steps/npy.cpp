@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "../file.h"
+#include "../kernels/copy.h"
 #include "../resources.h"
 #include "steps.h"
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../kernels/convert.h"
+#include "../kernels/copy.h"
 #include "../kernels/pointwise.h"
 #include "layout.h"
 #include "steps.h"
@@ -108,16 +109,42 @@ class MultiPaste : public Step {
         if (size[0] < 0 || size[1] < 0) throw Fault(FaultKind::argument, "multi_paste: output_size cannot be negative");
         const DType dtype = dtype_ < 0 ? pictures[0].dtype : static_cast<DType>(dtype_);
         const Value canvas = new_canvas(context, dtype, size[0], size[1], pictures[0].shape[2], "multi_paste");
-        std::memset(canvas.data, 0, static_cast<size_t>(canvas.elements() * size_of(dtype)));
-        for (size_t i = 0; i < pictures.size(); ++i)
-            put(context, canvas, pictures[i], in, static_cast<int64_t>(i), pictures.size());
+        std::vector<Part> parts;
+        for (size_t i = 0; i < pictures.size(); ++i) {
+            parts.push_back(part_of(canvas, pictures[i], in, static_cast<int64_t>(i), pictures.size()));
+        }
+        if (!cover(parts, canvas)) std::memset(canvas.data, 0, static_cast<size_t>(canvas.elements() * size_of(dtype)));
+        for (size_t i = 0; i < pictures.size(); ++i) put(context, canvas, pictures[i], parts[i]);
         out[0] = canvas;
     }
 
    private:
-    static void put(Context& context, const Value& canvas, const Value& picture, std::span<const Value> in,
-                    int64_t index, size_t count) {
+    // Where a part begins in its picture and on the canvas, and its extents.
+    struct Part {
         int64_t from[2], extent[2], to[2];
+    };
+
+    // Whether nothing of the canvas can be seen; not found out where parts lie on each other.
+    static bool cover(const std::vector<Part>& parts, const Value& canvas) {
+        int64_t area = 0;
+        for (size_t i = 0; i < parts.size(); ++i) {
+            area += parts[i].extent[0] * parts[i].extent[1];
+            for (size_t j = 0; j < i; ++j) {
+                bool apart = false;
+                for (int d = 0; d < 2; ++d) {
+                    apart |= parts[i].to[d] >= parts[j].to[d] + parts[j].extent[d] ||
+                             parts[j].to[d] >= parts[i].to[d] + parts[i].extent[d];
+                }
+                if (!apart) return false;
+            }
+        }
+        return area == canvas.shape[0] * canvas.shape[1];
+    }
+
+    static Part part_of(const Value& canvas, const Value& picture, std::span<const Value> in, int64_t index,
+                        size_t count) {
+        Part found{};
+        auto& [from, extent, to] = found;
         for (int d = 0; d < 2; ++d) {
             const auto whole = static_cast<float>(picture.shape[d]), room = static_cast<float>(canvas.shape[d]);
             from[d] = in[1].present()   ? at(in[1], index, d, count)
@@ -141,6 +168,11 @@ class MultiPaste : public Step {
         if (picture.shape[2] != canvas.shape[2]) {
             throw Fault(FaultKind::argument, "multi_paste: pictures have different numbers of channels");
         }
+        return found;
+    }
+
+    static void put(Context& context, const Value& canvas, const Value& picture, const Part& where) {
+        const auto& [from, extent, to] = where;
         const Value source = part(picture, from[0], from[1], extent[0], extent[1]);
         const Value target = part(canvas, to[0], to[1], extent[0], extent[1]);
         if (source.dtype == target.dtype) return copy_elements(target, source);

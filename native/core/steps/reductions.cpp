@@ -17,7 +17,10 @@ namespace {
 class ReducedAxes {
    public:
     explicit ReducedAxes(const Params& params)
-        : name_(params.text("name")), axes_(params.numbers("axes")), all_(params.flag("all")), like_(params.flag("like")),
+        : name_(params.text("name")),
+          axes_(params.numbers("axes")),
+          all_(params.flag("all")),
+          like_(params.flag("like")),
           keeps_(params.flag("keep_dims")) {}
 
     AxisSet of(const Value& x, const Value& other) const {
@@ -34,8 +37,10 @@ class ReducedAxes {
     std::vector<int64_t> shape(const Value& x, const AxisSet& reduced) const {
         std::vector<int64_t> extents;
         for (int d = 0; d < x.ndim; ++d) {
-            if (!reduced[static_cast<size_t>(d)]) extents.push_back(x.shape[d]);
-            else if (keeps_) extents.push_back(1);
+            if (!reduced[static_cast<size_t>(d)])
+                extents.push_back(x.shape[d]);
+            else if (keeps_)
+                extents.push_back(1);
         }
         return extents;
     }
@@ -45,7 +50,8 @@ class ReducedAxes {
         AxisSet found{};
         for (int d = 0; d < x.ndim; ++d) {
             if (other.ndim != x.ndim || (other.shape[d] != 1 && other.shape[d] != x.shape[d])) {
-                throw Fault(FaultKind::argument, name_ + ": a mean or deviation of shape " + describe(other) + " does not fit " + describe(x));
+                throw Fault(FaultKind::argument, name_ + ": a mean or deviation of shape " + describe(other) +
+                                                     " does not fit " + describe(x));
             }
             found[static_cast<size_t>(d)] = other.shape[d] == 1;
         }
@@ -73,7 +79,8 @@ int64_t kept_count(const Value& x, const AxisSet& reduced) {
 const double* means_of(Context& context, const Value& mean, int64_t kept, const std::string& name) {
     const int64_t given = mean.elements();
     if (given != 1 && given != kept) {
-        throw Fault(FaultKind::argument, name + ": a mean of shape " + describe(mean) + " for " + std::to_string(kept) + " results");
+        throw Fault(FaultKind::argument,
+                    name + ": a mean of shape " + describe(mean) + " for " + std::to_string(kept) + " results");
     }
     const Value wide = context.scratch(DType::f64, {mean.shape.data(), static_cast<size_t>(mean.ndim)});
     convert_elements(wide, mean);
@@ -87,15 +94,17 @@ const double* means_of(Context& context, const Value& mean, int64_t kept, const 
 class Reduce : public Step {
    public:
     explicit Reduce(const Params& params)
-        : axes_(params), kind_(params.text("operation")), dtype_(static_cast<int>(params.integer("dtype"))),
-          ddof_(params.integer("ddof")) {
-        extreme_ = kind_ == "min" || kind_ == "max";
-        centred_ = kind_ == "variance" || kind_ == "std_dev";
-        reduction_ = kind_ == "min"   ? Reduction::min
-                     : kind_ == "max" ? Reduction::max
-                     : centred_       ? Reduction::deviations
-                     : kind_ == "rms" || kind_ == "mean_square" ? Reduction::sum_of_squares
-                                                                : Reduction::sum;
+        : axes_(params), dtype_(static_cast<int>(params.integer("dtype"))), ddof_(params.integer("ddof")) {
+        const std::string kind = params.text("operation");
+        extreme_ = kind == "min" || kind == "max";
+        centred_ = kind == "variance" || kind == "std_dev";
+        sum_ = kind == "sum";
+        rooted_ = kind == "rms" || kind == "std_dev";
+        reduction_ = kind == "min"                            ? Reduction::min
+                     : kind == "max"                          ? Reduction::max
+                     : centred_                               ? Reduction::deviations
+                     : kind == "rms" || kind == "mean_square" ? Reduction::sum_of_squares
+                                                              : Reduction::sum;
     }
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
@@ -118,7 +127,7 @@ class Reduce : public Step {
     DType result_type(DType in) const {
         if (dtype_ >= 0) return static_cast<DType>(dtype_);
         if (extreme_) return in;
-        if (kind_ != "sum") return DType::f32;
+        if (!sum_) return DType::f32;
         if (in == DType::f16 || in == DType::f32 || in == DType::f64) return in;
         return reduced_type(Reduction::sum, in);
     }
@@ -129,39 +138,48 @@ class Reduce : public Step {
             using Out = decltype(zero);
             with_type(made, [&](auto one) {
                 const auto* from = reinterpret_cast<const decltype(one)*>(totals);
-                for (int64_t i = 0; i < kept; ++i) out.as<Out>()[i] = finished<Out>(from[i], count);
+                auto* to = out.as<Out>();
+                if (extreme_) {
+                    for (int64_t i = 0; i < kept; ++i) to[i] = convert<Out>(from[i]);
+                } else if constexpr (!std::is_same_v<decltype(one), Half>) {  // no sum is made in halves
+                    if (sum_) {
+                        for (int64_t i = 0; i < kept; ++i) to[i] = whole_sum<Out>(from[i]);
+                    } else {
+                        const auto divisor = static_cast<double>(count);
+                        for (int64_t i = 0; i < kept; ++i) to[i] = shared<Out>(static_cast<double>(from[i]) / divisor);
+                    }
+                }
             });
         });
     }
 
     template <class Out, class Total>
-    Out finished(Total total, int64_t count) const {
-        if constexpr (std::is_same_v<Total, Half>) {
-            return convert<Out>(total);
+    static Out whole_sum(Total total) {
+        if constexpr (std::is_integral_v<Out> && std::is_integral_v<Total> && !std::is_same_v<Out, bool>) {
+            return static_cast<Out>(total);
         } else {
-            if (extreme_) return convert<Out>(total);
-            if constexpr (std::is_integral_v<Out> && std::is_integral_v<Total> && !std::is_same_v<Out, bool>) {
-                if (kind_ == "sum") return static_cast<Out>(total);
-            }
-            if (kind_ == "sum") return convert<Out>(total);
-            double value = static_cast<double>(total) / static_cast<double>(count);
-            if (kind_ == "rms" || kind_ == "std_dev") value = std::sqrt(value);
-            if constexpr (std::is_integral_v<Out>) value = std::trunc(value);
-            return convert<Out>(value);
+            return convert<Out>(total);
         }
     }
 
+    template <class Out>
+    Out shared(double value) const {
+        if (rooted_) value = std::sqrt(value);
+        if constexpr (std::is_integral_v<Out>) value = std::trunc(value);
+        return convert<Out>(value);
+    }
+
     ReducedAxes axes_;
-    std::string kind_;
     int dtype_;
     int64_t ddof_;
-    bool extreme_ = false, centred_ = false;
+    bool extreme_ = false, centred_ = false, sum_ = false, rooted_ = false;
     Reduction reduction_;
 };
 
 // What a distance from the mean is multiplied with: scale / sqrt(variance + epsilon), and 0 where that has no value.
 struct Spread {
-    explicit Spread(const Params& params) : ddof(params.integer("ddof")), epsilon(params.number("epsilon")), scale(params.number("scale")) {}
+    explicit Spread(const Params& params)
+        : ddof(params.integer("ddof")), epsilon(params.number("epsilon")), scale(params.number("scale")) {}
 
     float of_squares(double squares, int64_t count) const {
         if (count <= ddof && epsilon == 0) return 0;
@@ -235,7 +253,8 @@ class Moments : public Step {
             if constexpr (std::is_arithmetic_v<decltype(zero)>) {
                 const auto* from = reinterpret_cast<const decltype(zero)*>(sums);
                 for (int64_t i = 0; i < kept; ++i) {
-                    out[1].as<double>()[i] = count > 0 ? static_cast<double>(from[i]) / static_cast<double>(count) : 0.0;
+                    out[1].as<double>()[i] =
+                        count > 0 ? static_cast<double>(from[i]) / static_cast<double>(count) : 0.0;
                 }
             }
         });
@@ -248,7 +267,9 @@ class Moments : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_inverse_deviation(const Params& params) { return std::make_unique<InverseDeviation>(params); }
+std::unique_ptr<Step> make_inverse_deviation(const Params& params) {
+    return std::make_unique<InverseDeviation>(params);
+}
 std::unique_ptr<Step> make_inverse_of(const Params& params) { return std::make_unique<InverseOf>(params); }
 std::unique_ptr<Step> make_moments(const Params& params) { return std::make_unique<Moments>(params); }
 std::unique_ptr<Step> make_reduce(const Params& params) { return std::make_unique<Reduce>(params); }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "../kernels/convert.h"
+#include "../kernels/copy.h"
 #include "../kernels/pointwise.h"
 #include "../rng.h"
 #include "objects.h"

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../kernels/convert.h"
+#include "../kernels/copy.h"
 #include "../kernels/pointwise.h"
 #include "../kernels/walk.h"
 #include "../resources.h"
@@ -15,13 +16,17 @@ namespace pixelmill {
 
 namespace {
 
-std::span<const int64_t> extents_of(const Value& value) { return {value.shape.data(), static_cast<size_t>(value.ndim)}; }
+std::span<const int64_t> extents_of(const Value& value) {
+    return {value.shape.data(), static_cast<size_t>(value.ndim)};
+}
 
 // in: the parts. Side by side along an axis, or along a new one.
 class Concatenate : public Step {
    public:
     explicit Concatenate(const Params& params)
-        : name_(params.text("name")), axis_(params.number("axis")), stacks_(params.flag("stacks")),
+        : name_(params.text("name")),
+          axis_(params.number("axis")),
+          stacks_(params.flag("stacks")),
           names_(static_cast<int>(params.integer("names"))) {}
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
@@ -61,7 +66,8 @@ class Concatenate : public Step {
         Value wide = part;
         ++wide.ndim;
         std::copy_backward(part.shape.begin() + axis, part.shape.begin() + part.ndim, wide.shape.begin() + wide.ndim);
-        std::copy_backward(part.stride.begin() + axis, part.stride.begin() + part.ndim, wide.stride.begin() + wide.ndim);
+        std::copy_backward(part.stride.begin() + axis, part.stride.begin() + part.ndim,
+                           wide.stride.begin() + wide.ndim);
         wide.shape[axis] = 1;
         wide.stride[axis] = 0;
         return wide;
@@ -70,8 +76,9 @@ class Concatenate : public Step {
     void check(const Value& whole, const Value& part, int axis) const {
         for (int d = 0; d < part.ndim; ++d) {
             if (d == axis || part.shape[d] == whole.shape[d]) continue;
-            throw Fault(FaultKind::argument, name_ + ": the shapes " + listed(whole.shape.data(), whole.ndim) + " and " +
-                                                 listed(part.shape.data(), part.ndim) + " do not fit together");
+            throw Fault(FaultKind::argument, name_ + ": the shapes " + listed(whole.shape.data(), whole.ndim) +
+                                                 " and " + listed(part.shape.data(), part.ndim) +
+                                                 " do not fit together");
         }
     }
 
@@ -85,18 +92,21 @@ class Concatenate : public Step {
 class Full : public Step {
    public:
     explicit Full(const Params& params)
-        : name_(params.text("name")), dtype_(static_cast<int>(params.integer("dtype"))), like_(params.flag("like")),
+        : name_(params.text("name")),
+          dtype_(static_cast<int>(params.integer("dtype"))),
+          like_(params.flag("like")),
           names_(static_cast<int>(params.integer("names"))) {}
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const std::vector<int64_t> shape = like_ ? std::vector(in[1].shape.begin(), in[1].shape.begin() + in[1].ndim)
-                                                 : asked(in[1]);
+        const std::vector<int64_t> shape =
+            like_ ? std::vector(in[1].shape.begin(), in[1].shape.begin() + in[1].ndim) : asked(in[1]);
         check_names(names_, shape.size(), name_);
         double elements = 1;
         for (int64_t extent : shape) elements *= static_cast<double>(extent);
         if (elements > 4.0 * static_cast<double>(context.limits.pixels)) {
             throw Fault(FaultKind::too_large, name_ + ": " + listed(shape.data(), static_cast<int>(shape.size())) +
-                                                  " passes the limit of " + std::to_string(context.limits.pixels) + " pixels");
+                                                  " passes the limit of " + std::to_string(context.limits.pixels) +
+                                                  " pixels");
         }
         out[0] = context.allocate(0, result_type(in), shape);
         fill(out[0], in[0]);
@@ -154,15 +164,20 @@ class Full : public Step {
 class OneHot : public Step {
    public:
     explicit OneHot(const Params& params)
-        : classes_(params.integer("classes")), axis_(params.number("axis")), dtype_(static_cast<DType>(params.integer("dtype"))),
-          on_(params.number("on")), off_(params.number("off")), names_(static_cast<int>(params.integer("names"))) {}
+        : classes_(params.integer("classes")),
+          axis_(params.number("axis")),
+          dtype_(static_cast<DType>(params.integer("dtype"))),
+          on_(params.number("on")),
+          off_(params.number("off")),
+          names_(static_cast<int>(params.integer("names"))) {}
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         Value x = in[0];
         if (in[1].number() != 0) x.ndim = 0;
         const int axis = axis_ < 0 ? x.ndim : static_cast<int>(axis_);
         if (axis > x.ndim) {
-            throw Fault(FaultKind::argument, "one_hot: there is no place " + std::to_string(axis) + " for an axis in " + describe(x));
+            throw Fault(FaultKind::argument,
+                        "one_hot: there is no place " + std::to_string(axis) + " for an axis in " + describe(x));
         }
         std::vector<int64_t> shape(x.shape.begin(), x.shape.begin() + x.ndim);
         shape.insert(shape.begin() + axis, classes_);

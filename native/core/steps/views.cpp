@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "../kernels/convert.h"
+#include "../kernels/copy.h"
 #include "../kernels/pointwise.h"
 #include "layout.h"
 #include "steps.h"

@@ -121,12 +121,12 @@ def _batch_permutation(barrier: Barrier, inputs: Sequence[Data | None], who: Who
     draw = _Draws(int(barrier.params["key"]), int(who.epochs[0]), int(who.numbers[0]))
     moves = barrier.params["no_fixed_points"] and count > 1
     if barrier.params["allow_repetitions"]:
-        places = [draw.below(count - moves) for _ in range(count)]
+        places = [number % (count - moves) for number in draw.numbers(count)]
         return [np.array([place + (moves and place >= own) for own, place in enumerate(places)], np.int32)]
     places = list(range(count))
     while True:
-        for last in range(count - 1, 0, -1):
-            other = draw.below(last + 1)
+        for last, number in zip(range(count - 1, 0, -1), draw.numbers(count - 1), strict=True):
+            other = number % (last + 1)
             places[last], places[other] = places[other], places[last]
         # A third of all permutations has no fixed point, so that this ends soon.
         if not moves or all(place != own for own, place in enumerate(places)):
@@ -139,15 +139,13 @@ class _Draws:
     def __init__(self, key: int, epoch: int, sample: int) -> None:
         self._key = key % 2**64
         self._who = [epoch % 2**32, sample % 2**32, sample >> 32]
-        self._block = 0
-        self._words: list[int] = []
+        self._taken = 0
 
-    def below(self, limit: int) -> int:
-        """Give a number from 0 to limit - 1."""
-        if len(self._words) < 2:
-            self._words = list(_core.philox([*self._who, self._block], self._key))
-            self._block += 1
-        return (self._words.pop() << 32 | self._words.pop()) % limit
+    def numbers(self, count: int) -> list[int]:
+        """Give as many numbers of 64 bits."""
+        numbers = _core.philox_numbers(self._who, self._key, self._taken, count)
+        self._taken += count
+        return numbers
 
 
 def _batch_moments(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:

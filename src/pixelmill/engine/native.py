@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,12 @@ class Samples:
 
     def submission(self) -> _core.Submission:
         """Give the part that the core has to know for every program."""
-        variants = np.zeros(len(self), np.uint16)
-        return _core.Submission(self.epochs, self.numbers, variants, np.ascontiguousarray(self.items))
+        return _core.Submission(self.epochs, self.numbers, _variants(len(self)), np.ascontiguousarray(self.items))
+
+
+@lru_cache(8)
+def _variants(count: int) -> Array:
+    return np.zeros(count, np.uint16)
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,8 @@ class NativeEngine:
         self._limits = _core.Limits(**vars(limits))
         self._process = os.getpid()
         # Barriers are worked on by one Python thread, so that the native work of the next batches goes on meanwhile.
-        several = len(plan.segments) > 1
+        self._alone = all(map(_idle, plan.segments)) and not any(map(_calls, plan.segments))
+        several = len(plan.segments) > 1 and not self._alone
         self._driver = ThreadPoolExecutor(1, thread_name_prefix="pixelmill") if several else None
 
     def forked(self) -> bool:
@@ -113,8 +119,12 @@ class NativeEngine:
 
     def submit(self, samples: Samples, *, fill: bool = False) -> Pending:
         """Begin a batch."""
-        first = self._begin(self.plan.segments[0], samples, samples.inputs, fill)
+        if self._alone:
+            return Pending(None, lambda: self._drive(None, samples, fill))
+        begins = self._driver is None or not _idle(self.plan.segments[0])
+        first = self._begin(self.plan.segments[0], samples, samples.inputs, fill) if begins else None
         if self._driver is None:
+            assert first is not None
             return Pending(None, lambda: self._finish(self._collect(first, samples)))
         return Pending(self._driver.submit(self._drive, first, samples, fill), lambda: Result([], []))
 
@@ -136,18 +146,19 @@ class NativeEngine:
             pass
         return batch
 
-    def _drive(self, batch: _core.Batch, samples: Samples, fill: bool) -> Result:
+    def _drive(self, batch: _core.Batch | None, samples: Samples, fill: bool) -> Result:
         known = dict(samples.inputs)
         troubles: list[Trouble] = []
         for number, segment in enumerate(self.plan.segments):
             if number > 0:
-                batch = self._begin(segment, samples, known, fill)
-            self._collect(batch, samples)
-            troubles += _troubles(batch, segment)
-            if any(trouble.fatal for trouble in troubles):
-                return Result([], troubles)
-            for index, key in enumerate(segment.outputs):
-                known[key] = _data(batch, index)
+                batch = None if _idle(segment) else self._begin(segment, samples, known, fill)
+            if batch is not None:
+                self._collect(batch, samples)
+                troubles += _troubles(batch, segment)
+                if any(trouble.fatal for trouble in troubles):
+                    return Result([], troubles)
+                for index, key in enumerate(segment.outputs):
+                    known[key] = _data(batch, index)
             for barrier in segment.barriers:
                 inputs = barrier.step.inputs
                 values = [None if value is None else _looked_up(value, known, len(samples)) for value in inputs]
@@ -159,6 +170,16 @@ class NativeEngine:
         (segment,) = self.plan.segments
         known = {key: _data(batch, index) for index, key in enumerate(segment.outputs)}
         return Result([known[key] for key in self.plan.outputs], _troubles(batch, segment))
+
+
+def _idle(segment: Segment) -> bool:
+    """Tell whether a program does nothing, and gives nothing."""
+    return not segment.outputs and all(step.kind in ("constant", "input") for step in segment.steps)
+
+
+def _calls(segment: Segment) -> bool:
+    """Tell whether functions of the user are called behind a program: they may take long, so not in his thread."""
+    return any(barrier.step.kind == "callback" for barrier in segment.barriers)
 
 
 def _rows(data: Data) -> list[Array]:

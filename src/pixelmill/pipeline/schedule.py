@@ -6,6 +6,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -192,9 +193,8 @@ class Schedule:
             items = np.stack([batch.items for batch in batches], axis=1)
             return batches[0].epochs, batches[0].items.astype(np.uint64), items
         first = self.feeds[0].iteration - 1 if self.feeds else self.iterations + len(self.queue)
-        numbers = np.arange(size, dtype=np.uint64) + np.uint64(max(first, 0) * self._batch_size)
-        epochs = np.full(size, self.feeds[0].epoch if self.feeds else 0, np.uint32)
-        return epochs, numbers, np.empty((size, 0), np.int64)
+        counted, epochs, items = _without_readers(size, self.feeds[0].epoch if self.feeds else 0)
+        return epochs, counted + np.uint64(max(first, 0) * self._batch_size), items
 
     # Taking them
 
@@ -278,3 +278,12 @@ class Schedule:
             feed.iteration, feed.epoch = int(known["iteration"]), int(known["epoch"])
         self.iterations = int(state["iterations"])
         self.start(positions)
+
+
+@lru_cache(8)
+def _without_readers(size: int, epoch: int) -> tuple[Array, Array, Array]:
+    """Give the places in a batch, the epoch of each sample, and the items, of which there are none without readers."""
+    arrays = np.arange(size, dtype=np.uint64), np.full(size, epoch, np.uint32), np.empty((size, 0), np.int64)
+    for array in arrays:
+        array.flags.writeable = False  # many batches share them
+    return arrays

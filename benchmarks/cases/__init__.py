@@ -1,0 +1,16 @@
+"""Which operators benchmarks/operators.py measures, on what, and what OpenCV calls the same."""
+
+from __future__ import annotations
+
+from cases import arithmetic, boxes, colour, filters, geometry, resizing, shapes
+from cases.case import Case
+
+GROUPS: dict[str, list[Case]] = {
+    "arithmetic and mathematics": arithmetic.CASES,
+    "shapes and copies": shapes.CASES,
+    "resize and crop": resizing.CASES,
+    "geometry": geometry.CASES,
+    "colour": colour.CASES,
+    "filters, effects and noise": filters.CASES,
+    "boxes, points and masks": boxes.CASES,
+}

@@ -1,0 +1,85 @@
+"""Arithmetic, mathematical functions and reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import cv2
+import numpy as np
+
+from cases.case import Array, Case, data
+
+THREE = np.array([0.5, 1.0, 1.5], np.float32)
+
+
+def _two(
+    name: str, kinds: str, made: Callable[[Any, Any, Any], Any], opencv: Callable[[Array], Any] | None = None
+) -> list[Case]:
+    """Make cases of two pictures."""
+
+    def graph(kind: str) -> Callable[[Any, Any], Any]:
+        second = np.ascontiguousarray(data(kind)[::-1])
+        return lambda m, x: made(m, x, m.fn.reinterpret(m.types.Constant(second), layout="HWC"))
+
+    return [Case(name, kind, graph(kind), opencv) for kind in kinds]
+
+
+def _math(name: str, opencv: Callable[[Array], Any] | None = None) -> Case:
+    return Case(f"math.{name}", "f", lambda m, x: getattr(m.math, name)(x), opencv)
+
+
+def _reduced(name: str, kinds: str, axes: list[int] | None, opencv: Callable[[Array], Any] | None = None) -> Case:
+    options = {} if axes is None else {"axes": axes}
+    over = {None: "of all", (0, 1): "of channels", (2,): "of pixels"}[None if axes is None else tuple(axes)]
+
+    def graph(m: Any, x: Any) -> Any:
+        more = [np.float32(0.5)] if name in ("std_dev", "variance") else []
+        return getattr(m.fn.reductions, name)(x, *more, **options)
+
+    return Case(f"reductions.{name} {over}", kinds, graph, opencv)
+
+
+CASES = [
+    Case("x + 1", "uf", lambda m, x: x + 1, lambda x: cv2.add(x, (1.0,) * 4)),
+    Case("x * 0.5", "uf", lambda m, x: x * 0.5, lambda x: cv2.multiply(x, (0.5,) * 4, dtype=cv2.CV_32F)),
+    Case("x / 255", "u", lambda m, x: x / 255, lambda x: cv2.multiply(x, (1 / 255,) * 4, dtype=cv2.CV_32F)),
+    Case("x // 7", "u", lambda m, x: x // 7),
+    Case("x % 7", "u", lambda m, x: x % 7),
+    Case("x ** 2", "uf", lambda m, x: x**2, lambda x: cv2.pow(x, 2)),
+    Case("x ** 0.7", "f", lambda m, x: x**0.7, lambda x: cv2.pow(x, 0.7)),
+    Case("x > 100", "u", lambda m, x: x > 100, lambda x: cv2.compare(x, 100, cv2.CMP_GT)),
+    Case("x > 0.4", "f", lambda m, x: x > 0.4, lambda x: cv2.compare(x, 0.4, cv2.CMP_GT)),
+    Case("x & 15", "u", lambda m, x: x & np.uint8(15), lambda x: cv2.bitwise_and(x, (15.0,) * 4)),
+    Case("x >> 2", "u", lambda m, x: x >> np.uint8(2)),
+    Case("-x", "f", lambda m, x: -x),
+    Case("abs(x)", "f", lambda m, x: abs(x), lambda x: cv2.absdiff(x, (0.0,) * 4)),
+    *_two("x + y", "f", lambda m, x, y: x + y, lambda x: cv2.add(x, x)),
+    *_two("x * y", "f", lambda m, x, y: x * y, lambda x: cv2.multiply(x, x)),
+    *_two("x / y", "f", lambda m, x, y: x / y, lambda x: cv2.divide(x, x)),
+    *_two("x - y", "u", lambda m, x, y: x - y, lambda x: cv2.subtract(x, x)),
+    *_two("x | y", "u", lambda m, x, y: x | y, lambda x: cv2.bitwise_or(x, x)),
+    *_two("blend 0.7 x + 0.3 y", "uf", lambda m, x, y: 0.7 * x + 0.3 * y, lambda x: cv2.addWeighted(x, 0.7, x, 0.3, 0)),
+    Case("x * one value a channel", "uf", lambda m, x: x * THREE, lambda x: cv2.multiply(x, (0.5, 1, 1.5, 0))),
+    Case("chain (x / 255 - 0.45) / 0.22", "uf", lambda m, x: (x / 255.0 - 0.45) / 0.22),
+    Case("chain clamp(x * 1.2 + 0.1, 0, 1)", "f", lambda m, x: m.math.clamp(x * 1.2 + 0.1, 0.0, 1.0)),
+    _math("sqrt", cv2.sqrt),
+    _math("rsqrt"),
+    _math("exp", cv2.exp),
+    _math("log", cv2.log),
+    _math("sin"),
+    _math("tanh"),
+    _math("floor"),
+    *_two("math.max", "uf", lambda m, x, y: m.math.max(x, y), lambda x: cv2.max(x, x)),
+    *_two("math.atan2", "f", lambda m, x, y: m.math.atan2(x, y), lambda x: cv2.phase(x, x)),
+    *_two("math.pow", "f", lambda m, x, y: m.math.pow(x, y)),
+    Case("math.clamp", "uf", lambda m, x: m.math.clamp(x, 0, 1)),
+    *(
+        _reduced(name, "uf", axes)
+        for name in ("sum", "mean", "mean_square", "rms", "min", "max", "std_dev", "variance")
+        for axes in (None, [0, 1], [2])
+    ),
+    Case("normalize of all", "uf", lambda m, x: m.fn.normalize(x)),
+    Case("normalize of channels", "uf", lambda m, x: m.fn.normalize(x, axes=[0, 1])),
+    Case("normalize, mean and stddev given", "uf", lambda m, x: m.fn.normalize(x, mean=0.5, stddev=0.25)),
+]

@@ -1,0 +1,187 @@
+#include "copy.h"
+
+#include <cstring>
+
+#include "simd.h"
+
+namespace pixelmill {
+
+namespace {
+
+template <class T>
+struct CopyLoops {
+    void (*split3)(T* out, int64_t plane, const T* in, int64_t pixels);
+    void (*split4)(T* out, int64_t plane, const T* in, int64_t pixels);
+    void (*join3)(T* out, const T* in, int64_t plane, int64_t pixels);
+    void (*thin2)(T* out, const T* in, int64_t count);
+    void (*thin3)(T* out, const T* in, int64_t count);
+};
+
+}  // namespace
+
+namespace base {
+#include "copy.inl"
+}  // namespace base
+
+#if PIXELMILL_AVX2
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace avx2 {
+#include "copy.inl"
+}  // namespace avx2
+#pragma GCC pop_options
+#endif
+
+namespace {
+
+template <class T>
+const CopyLoops<T>& loops() {
+#if PIXELMILL_AVX2
+    if (simd_level() == SimdLevel::avx2) return avx2::copy_loops<T>;
+#endif
+    return base::copy_loops<T>;
+}
+
+// The axes of a copy, from the outermost to the innermost. Those that walk on evenly on both sides have become one.
+struct Axes {
+    int count = 0;
+    Extents extent{}, to{}, from{};
+};
+
+Axes axes_of(const Value& out, const Value& in) {
+    Axes axes;
+    for (int d = 0; d < in.ndim; ++d) {
+        const int64_t extent = in.shape[d];
+        if (extent == 1) continue;
+        const int before = axes.count - 1;
+        if (before >= 0 && axes.to[before] == out.stride[d] * extent && axes.from[before] == in.stride[d] * extent) {
+            axes.extent[before] *= extent;
+            axes.to[before] = out.stride[d];
+            axes.from[before] = in.stride[d];
+            continue;
+        }
+        axes.extent[axes.count] = extent;
+        axes.to[axes.count] = out.stride[d];
+        axes.from[axes.count++] = in.stride[d];
+    }
+    return axes;
+}
+
+template <class T>
+void copy_run(T* out, int64_t to, const T* in, int64_t from, int64_t count) {
+    if (to == 1 && from == 1) {
+        std::memcpy(out, in, static_cast<size_t>(count) * sizeof(T));
+    } else if (to == 1 && from == 2) {
+        loops<T>().thin2(out, in, count);
+    } else if (to == 1 && from == 3) {
+        loops<T>().thin3(out, in, count);
+    } else if (to == 1) {
+        for (int64_t i = 0; i < count; ++i) out[i] = in[i * from];
+    } else if (from == 1) {
+        for (int64_t i = 0; i < count; ++i) out[i * to] = in[i];
+    } else {
+        for (int64_t i = 0; i < count; ++i) out[i * to] = in[i * from];
+    }
+}
+
+// Pixels of `channels` elements that lie side by side on both sides; a call for each would cost more than the copy.
+template <class T, int channels>
+void copy_pixels(T* out, int64_t to, const T* in, int64_t from, int64_t pixels) {
+    for (int64_t x = 0; x < pixels; ++x) std::memcpy(out + x * to, in + x * from, channels * sizeof(T));
+}
+
+// Packed pixels of three, each written as four: the fourth element is overwritten by the next pixel. That of the last
+// one would lie beyond the end, and that of the rightmost one would be read from there.
+template <class T>
+void copy_threes(T* out, const T* in, int64_t from, int64_t pixels) {
+    int64_t x = 0;
+    if (from < 0 && pixels > 0) {
+        std::memcpy(out, in, 3 * sizeof(T));
+        ++x;
+    }
+    for (; x < pixels - 1; ++x) std::memcpy(out + 3 * x, in + x * from, 4 * sizeof(T));
+    for (; x < pixels; ++x) std::memcpy(out + 3 * x, in + x * from, 3 * sizeof(T));
+}
+
+template <class T>
+void copy_short_runs(T* out, const T* in, const Axes& axes, int axis) {
+    const int64_t pixels = axes.extent[axis], to = axes.to[axis], from = axes.from[axis];
+    const int64_t channels = axes.extent[axis + 1], to_channel = axes.to[axis + 1], from_channel = axes.from[axis + 1];
+    if (to_channel == 1 && from_channel == 1) {
+        if (channels == 3 && to == 3 && (from >= 3 || from <= -3)) return copy_threes(out, in, from, pixels);
+        if (channels == 2) return copy_pixels<T, 2>(out, to, in, from, pixels);
+        if (channels == 3) return copy_pixels<T, 3>(out, to, in, from, pixels);
+        if (channels == 4) return copy_pixels<T, 4>(out, to, in, from, pixels);
+    } else if (to_channel == 1 && from == 1 && to == channels && channels == 3) {
+        return loops<T>().join3(out, in, from_channel, pixels);
+    }
+    for (int64_t x = 0; x < pixels; ++x) {
+        for (int64_t c = 0; c < channels; ++c) out[x * to + c * to_channel] = in[x * from + c * from_channel];
+    }
+}
+
+// Whether channels side by side are to become planes of packed rows.
+bool splits(const Axes& axes, int axis) {
+    const int last = axes.count - 1;
+    return axes.extent[axis] >= 2 && axes.extent[axis] <= 4 && axes.from[axis] == 1 && axes.to[last] == 1;
+}
+
+template <class T>
+void split_row(T* out, int64_t plane, const T* in, int64_t from, int64_t pixels, int64_t channels) {
+    if (from == 3 && channels == 3) return loops<T>().split3(out, plane, in, pixels);
+    if (from == 4 && channels == 4) return loops<T>().split4(out, plane, in, pixels);
+    if (channels == 3) {
+        for (int64_t x = 0; x < pixels; ++x) {
+            for (int c = 0; c < 3; ++c) out[c * plane + x] = in[x * from + c];
+        }
+        return;
+    }
+    for (int64_t c = 0; c < channels; ++c) copy_run(out + c * plane, int64_t{1}, in + c, from, pixels);
+}
+
+template <class T>
+void copy_axes(T* out, const T* in, const Axes& axes, int axis) {
+    const int left = axes.count - axis;
+    if (left == 1) return copy_run(out, axes.to[axis], in, axes.from[axis], axes.extent[axis]);
+    const int64_t extent = axes.extent[axis], to = axes.to[axis], from = axes.from[axis];
+    if (left == 2 && splits(axes, axis))
+        return split_row(out, to, in, axes.from[axis + 1], axes.extent[axis + 1], extent);
+    if (left == 3 && splits(axes, axis)) {
+        for (int64_t y = 0; y < axes.extent[axis + 1]; ++y) {
+            split_row(out + y * axes.to[axis + 1], to, in + y * axes.from[axis + 1], axes.from[axis + 2],
+                      axes.extent[axis + 2], extent);
+        }
+        return;
+    }
+    if (left == 2 && axes.extent[axis + 1] <= 16) return copy_short_runs(out, in, axes, axis);
+    for (int64_t i = 0; i < extent; ++i) copy_axes(out + i * to, in + i * from, axes, axis + 1);
+}
+
+template <class T>
+void copy_typed(const Value& out, const Value& in) {
+    const Axes axes = axes_of(out, in);
+    if (axes.count == 0)
+        *out.as<T>() = *in.as<T>();
+    else
+        copy_axes(out.as<T>(), in.as<T>(), axes, 0);
+}
+
+}  // namespace
+
+void copy_elements(const Value& out, const Value& in) {
+    const int64_t count = in.elements();
+    if (count == 0) return;
+    const int64_t size = size_of(in.dtype);
+    if (in.contiguous() && out.contiguous()) {
+        std::memcpy(out.data, in.data, static_cast<size_t>(count * size));
+        return;
+    }
+    switch (size) {
+        case 1: return copy_typed<uint8_t>(out, in);
+        case 2: return copy_typed<uint16_t>(out, in);
+        case 4: return copy_typed<uint32_t>(out, in);
+        default: return copy_typed<uint64_t>(out, in);
+    }
+}
+
+}  // namespace pixelmill
