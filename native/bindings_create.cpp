@@ -5,10 +5,12 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <stdexcept>
 
 #include "core/create/maker.h"
+#include "core/create/wrap.h"
 #include "core/fault.h"
 
 namespace nb = nanobind;
@@ -82,9 +84,25 @@ nb::tuple draw(const Maker& maker, uint64_t index) {
     return nb::make_tuple(pixels, labels, box_array(boxes), plan.label);
 }
 
+nb::tuple wrap(const std::string& kind, int output,
+               const std::vector<std::tuple<nb::bytes, int64_t, uint64_t>>& files) {
+    std::vector<WrapItem> items;
+    items.reserve(files.size());
+    for (const auto& [path, label, identifier] : files) {
+        items.push_back({std::string(path.c_str(), path.size()), label, identifier});
+    }
+    Wrapped wrapped;
+    {
+        nb::gil_scoped_release released;
+        wrapped = wrap_files(kind == "tfrecord" ? RecordKind::tfrecord : RecordKind::recordio, output, items);
+    }
+    return nb::make_tuple(wrapped.offsets, wrapped.image_bytes, wrapped.failure.item, wrapped.failure.error);
+}
+
 }  // namespace
 
 void bind_create(nb::module_& module) {
+    module.def("wrap_files", &wrap, "kind"_a, "output"_a, "files"_a);
     nb::class_<Maker>(module, "Maker")
         .def(
             "__init__",

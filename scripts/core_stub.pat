@@ -30,3 +30,6 @@ pixelmill._core.Maker.make:
 
 pixelmill._core.Maker.draw:
     def draw(self, index: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], int]: ...
+
+pixelmill._core.wrap_files:
+    def wrap_files(kind: str, output: int, files: Sequence[tuple[bytes, int, int]]) -> tuple[list[int], int, int, int]: ...
