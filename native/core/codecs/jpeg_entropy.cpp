@@ -96,7 +96,8 @@ namespace avx2 {
 
 namespace {
 
-// Copies up to the next marker or as much as there is room for, without the zeros behind 0xFF. False: the file ends.
+// Copies up to the next marker or as much as there is room for, without the zeros behind 0xFF. False: the
+// file ends, or libjpeg had better look at it.
 bool clean_more(EntropyScan& scan) {
     uint8_t* const full = scan.clean.data() + chunk;
     while (scan.end < full) {
@@ -109,6 +110,7 @@ bool clean_more(EntropyScan& scan) {
         scan.source += plain;
         if (scan.source_end - scan.source < 2) return false;
         if (!stuffed) continue;
+        if (scan.source[1] == 0xFF) return false;  // fill bytes, which hardly anybody writes
         if (scan.source[1] != 0) {
             scan.complete = true;
             break;
