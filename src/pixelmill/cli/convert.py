@@ -39,7 +39,7 @@ FORMATS = ("folder", "list", "tfrecord", "recordio", "npy", "webdataset")
     type=click.Choice(["inception", "tfds", "raw"]),
     default="inception",
     show_default=True,
-    help="The keys of a TFRecord.",
+    help="The keys of a TFRecord; raw ones hold pixels.",
 )
 @click.option("--root", type=click.Path(file_okay=False), help="For lists: where relative paths begin.")
 @click.option("--allow-outside", is_flag=True, help="For lists: permit paths that lead out of the root.")

@@ -100,7 +100,7 @@ def convert(
         max_side: Shrink larger images until their longer side has this length.
         format: `jpeg`, `png`, `webp`, `bmp` or `npy` (pixels).
         quality: Of JPEG and WebP, 1 to 100.
-        keys: The keys of a TFRecord.
+        keys: The keys of a TFRecord; raw ones hold pixels, so images are decoded.
         dry_run: Say what would be written, and write nothing.
         exists: Output that is there: refuse it, go on with it, or replace it.
         on_error: Bad samples: stop, leave out, or leave out and keep their bytes aside.
@@ -116,6 +116,10 @@ def convert(
     _check(to=to, limit=limit, samples_per_shard=samples_per_shard, shard_size=shard_size, num_shards=num_shards)
     shares = tuple(split.items() if isinstance(split, Mapping) else split)
     sizes = None if resize is None else (resize,) if isinstance(resize, int) else tuple(resize)
+    if keys == "raw" and to == "tfrecord":
+        if format not in (None, "npy"):
+            raise ArgumentError(f"convert: raw keys hold pixels, so the format is npy, got {format!r}")
+        format = "npy"
     Encoding(sizes, max_side, format, quality)
     whole = ConvertJob(
         source=os.fspath(source) if isinstance(source, (str, os.PathLike)) else tuple(map(os.fspath, source)),

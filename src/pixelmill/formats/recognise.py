@@ -13,6 +13,7 @@ from pixelmill.formats.sample import IMAGE_EXTENSIONS, image_type, split_name
 _START = 1024
 _RECORDIO = b"\x0a\x23\xd7\xce"
 _BESIDE = ("idx", "lst", "jsonl", "json", "md", "txt", "csv", "log", "py", "yaml", "yml", "html")
+_TEXT_ENDINGS = ("txt", "csv", "tsv")
 _LIST_NAMES = re.compile(r"(list|files|filelist|file_list)(-\d+-of-\d+)?\.txt|.*\.csv", re.IGNORECASE)
 _OWN_LIST_NAMES = re.compile(r"(list(-\d+-of-\d+)?\.txt|samples(-\d+-of-\d+)?\.csv)")
 _TEXT = re.compile(rb"[^\x00-\x08\x0e-\x1f]*\Z")
@@ -45,7 +46,7 @@ def file_format(path: str) -> str:
     kind = image_type(start)
     if kind is not None and _TEXT.match(start) is None:
         raise DataError(f"{path} is a single {kind} image; name the folder it is in, or a list of files")
-    if start and _TEXT.match(start):
+    if start and (_TEXT.match(start) or split_name(path)[1].lower() in _TEXT_ENDINGS):
         return "list"
     by_name = {"rec": "recordio", "tar": "webdataset"}.get(split_name(path)[1].lower())
     if by_name is None and ".tfrecord" in path:

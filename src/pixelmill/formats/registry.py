@@ -46,6 +46,8 @@ _SHARD_FILES: dict[str, dict[str, str]] = {
     "npy": {"list": "samples{}.csv"},
     "webdataset": {"records": "data{}.tar", "index": "data{}.idx"},
 }
+_MANIFEST = "manifest.json"
+_MOST_PARTS = 16
 _PART = re.compile(r"-\d+-of-\d+")
 
 
@@ -167,7 +169,7 @@ def _list_kind(path: str) -> str:
 
 def _in_folder(folder: str, format: str | None) -> tuple[str, list[str]]:
     """Find what makes a folder a dataset: record files, a list, or images."""
-    names = storage.list_folder(folder)[1]
+    folders, names = storage.list_folder(folder)
     if format == "folder":
         return "folder", [folder]
     lists = [name for name in names if recognise.is_list_name(name)]
@@ -181,11 +183,21 @@ def _in_folder(folder: str, format: str | None) -> tuple[str, list[str]]:
         return next(iter(records.items()))
     tables = own or [name for name in lists if recognise.is_list(storage.join(folder, name))]
     if not tables:
+        _check_single(folder, folders)
         return "folder", [folder]
     if len({_PART.sub("", name) for name in tables}) > 1:
         raise DataError(f"{folder} holds several lists: {', '.join(tables[:4])}; name the one to read")
     paths = [storage.join(folder, name) for name in tables]
     return _list_kind(paths[0]), paths
+
+
+def _check_single(folder: str, folders: Sequence[str]) -> None:
+    """Refuse a folder whose folders are datasets of their own, such as the parts of a split."""
+    if len(folders) > _MOST_PARTS:
+        return
+    parts = [name for name in folders if _MANIFEST in storage.list_folder(storage.join(folder, name))[1]]
+    if parts:
+        raise DataError(f"{folder} holds several datasets: {', '.join(parts)}; name one of them")
 
 
 def _records(folder: str, names: Sequence[str]) -> dict[str, list[str]]:

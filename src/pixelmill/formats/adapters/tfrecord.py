@@ -69,7 +69,7 @@ class TFRecordDataset(Dataset):
     def _keys(self, features: example.Example) -> Keys:
         keys = convention_of(features)
         if keys is None:
-            known = ", ".join(repr(keys.image) for keys in CONVENTIONS.values())
+            known = ", ".join(dict.fromkeys(repr(keys.image) for keys in CONVENTIONS.values()))
             there = ", ".join(repr(name) for name in sorted(features)[:8]) or "nothing"
             raise DataError(f"no image: one of the features {known} is needed, the record has {there}")
         return keys

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ class Keys:
         box_label: The classes of the boxes.
         mask: The encoded mask.
         format: The kind of the image in words, where there is such a key.
-        shape: Height, width and channels, for elements of an array.
+        shape: Height, width and channels, for elements of an array. `image/dtype` names their type if it is not uint8,
+            and `image/order` is CHW where channels come first.
     """
 
     name: str
@@ -69,25 +71,22 @@ TFDS = Keys(
     box_label="objects/label",
     mask="segmentation_mask",
 )
-RAW = Keys(
-    name="raw",
-    image="image_raw",
-    filename="filename",
-    label="label",
-    class_name=_CLASS,
-    box_sides=_SIDES,
-    box_label="image/object/class/label",
-    mask="mask",
-    shape=("height", "width", "depth"),
-)
-CONVENTIONS = {keys.name: keys for keys in (INCEPTION, RAW, TFDS)}
+# Pixels instead of a file, as `ingest` writes them.
+RAW = replace(INCEPTION, name="raw", shape=("image/height", "image/width", "image/channels"))
+CONVENTIONS = {keys.name: keys for keys in (INCEPTION, TFDS, RAW)}
+
+_TENSOR, _DTYPE, _ORDER, _COLOURS = b"tensor", "image/dtype", "image/order", "image/colorspace"
+_DTYPES = ("uint8", "float16", "float32")
 
 _FORMATS = {"jpg": "jpeg", "jpeg": "jpeg", "tif": "tiff"}
 
 
 def convention_of(features: Example) -> Keys | None:
-    """Recognise the convention by the key of the image."""
-    return next((keys for keys in CONVENTIONS.values() if keys.image in features), None)
+    """Recognise the convention by the key of the image, and by its format."""
+    if INCEPTION.image in features:
+        kind = features.get(str(INCEPTION.format))
+        return RAW if kind is not None and kind.kind == "bytes" and kind.values == [_TENSOR] else INCEPTION
+    return TFDS if TFDS.image in features else None
 
 
 def to_sample(features: Example, keys: Keys, *, fallback_key: str) -> Sample:
@@ -98,11 +97,17 @@ def to_sample(features: Example, keys: Keys, *, fallback_key: str) -> Sample:
     used = {keys.image, keys.filename, keys.label, keys.class_name, keys.box_label, keys.mask}
     used |= {_KEY, _EXTENSION, *keys.box_sides, *(keys.shape or ())}
     if keys.shape is not None:
-        image = npy.encode(_array(features, keys.shape, image))
+        array = _array(features, keys.shape, image)
+        image = npy.encode(array)
+        used |= {str(keys.format), _DTYPE}
+        if features.get(_COLOURS) == _colours(int(features[keys.shape[2]].values[0])):
+            used.add(_COLOURS)
     filename = os.fsdecode(_one_bytes(features, keys.filename) or b"")
     key, extension = split_name(filename) if filename else (fallback_key, "")
     if not filename:
         extension = image_type(image) or "bin"
+    elif keys.shape is not None:
+        extension = "npy"  # the name is that of the file which the pixels were decoded from
     own_key, own_extension = _one_bytes(features, _KEY), _one_bytes(features, _EXTENSION, empty=True)
     if keys.format is not None and features.get(keys.format) == _format_feature(image, extension):
         used.add(keys.format)
@@ -135,7 +140,7 @@ def to_features(sample: Sample, keys: Keys) -> Example:
     if split_name(name) != (sample.key, sample.extension):
         features[_KEY] = bytes_feature(os.fsencode(sample.key))
         features[_EXTENSION] = bytes_feature(os.fsencode(sample.extension))
-    if keys.format is not None:
+    if keys.format is not None and keys.shape is None:
         features.setdefault(keys.format, _format_feature(sample.image, sample.extension))
     if sample.labels:
         whole = all(isinstance(label, int) for label in sample.labels)
@@ -223,17 +228,34 @@ def _array(features: Example, names: tuple[str, str, str], data: bytes) -> Array
         if len(values) != 1 or not 0 < values[0] < 1 << 32:
             raise DataError(f"feature {name!r} must be one positive number, got {values[:4].tolist()}")
         extents.append(int(values[0]))
-    if extents[0] * extents[1] * extents[2] != len(data):
-        raise DataError(f"an array of {extents} has {extents[0] * extents[1] * extents[2]} bytes, got {len(data)}")
-    return np.frombuffer(data, np.uint8).reshape(extents)
+    dtype = (_one_bytes(features, _DTYPE) or b"uint8").decode("ascii", "replace")
+    if dtype not in _DTYPES:
+        raise DataError(f"feature {_DTYPE!r} must be one of {', '.join(_DTYPES)}, got {dtype!r}")
+    shape = extents if _one_bytes(features, _ORDER) != b"CHW" else [extents[2], *extents[:2]]
+    needed = math.prod(shape) * np.dtype(dtype).itemsize
+    if needed != len(data):
+        raise DataError(f"an array of {shape} {dtype} has {needed} bytes, got {len(data)}")
+    return np.frombuffer(data, np.dtype(dtype).newbyteorder("<")).reshape(shape)
 
 
 def _array_features(sample: Sample, names: tuple[str, str, str], image: str) -> Example:
     array = npy.decode(sample.image) if image_type(sample.image) == "npy" else None
-    if array is None or array.dtype != np.uint8 or array.ndim not in (2, 3):
-        message = f"{sample.name!r} is not a uint8 array of height, width and channels, which raw keys need"
+    if array is None or array.dtype.name not in _DTYPES or array.ndim not in (2, 3):
+        message = f"{sample.name!r} is not an array of height, width and channels, which raw keys need"
         raise DataError(message + "; convert with --format npy")
     array = array if array.ndim == 3 else array[:, :, None]
-    features = Example({name: int64_feature(extent) for name, extent in zip(names, array.shape, strict=True)})
-    features[image] = bytes_feature(array.tobytes())
+    order = sample.extra.get(_ORDER)
+    height, width, channels = array.shape
+    if order is not None and order.values == [b"CHW"]:
+        channels, height, width = array.shape
+    features = Example(zip(names, map(int64_feature, (height, width, channels)), strict=True))
+    features[str(INCEPTION.format)] = bytes_feature(_TENSOR)
+    features[_COLOURS] = sample.extra.get(_COLOURS, _colours(channels))
+    if array.dtype != np.uint8:
+        features[_DTYPE] = bytes_feature(array.dtype.name)
+    features[image] = bytes_feature(array.astype(array.dtype.newbyteorder("<")).tobytes())
     return features
+
+
+def _colours(channels: int) -> Feature:
+    return bytes_feature("RGB" if channels == 3 else "grayscale")
