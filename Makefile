@@ -12,14 +12,14 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format api docs bench fuzz kills soak clean
+.PHONY: help demo test lint format api docs bench fuzz kills soak slow clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
 	@echo "pixelmill: image data for deep-learning training"
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 		awk -F '|' '{ printf "%-14s %s\n", $$1, $$2 }'
-	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, fuzz, soak)"
+	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, fuzz, soak, slow)"
 
 demo: $(VENV)/installed.stamp ## make 300 photo-like pictures, augment one epoch, show speed and a contact sheet
 	@$(BIN)/pixelmill demo --output build/demo
@@ -57,6 +57,9 @@ kills: $(VENV)/test.stamp ## kill bulk jobs and fill disks at hundreds of places
 
 soak: $(VENV)/test.stamp ## run for long and watch memory and speed
 	@$(PY) benchmarks/soak.py $(ARGS)
+
+slow: $(VENV)/test.stamp ## take 100,000 samples through every container and compare
+	@$(PY) tests/slow_round_trip.py $(ARGS)
 
 clean: ## remove what was built; the environment stays (rm -r .venv removes it)
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis pixelmill-demo

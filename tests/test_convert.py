@@ -6,6 +6,8 @@ import hashlib
 import io
 import json
 import os
+import subprocess
+import sys
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -242,3 +244,10 @@ def test_parts_in_two_processes_give_the_same(photos: Path, tmp_path: Path) -> N
     for part in (0, 1):
         pixelmill.convert(photos, tmp_path / "parts", to="tfrecord", samples_per_shard=5, part=(part, 2))
     assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+def test_a_round_through_all_containers(tmp_path: Path) -> None:
+    command = [sys.executable, str(Path(__file__).parent / "slow_round_trip.py"), "--samples", "60"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("60 samples equal") == len(FORMATS) + 1
