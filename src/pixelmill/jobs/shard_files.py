@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -17,6 +18,8 @@ OnError = Literal["fail", "skip", "quarantine"]
 _BUFFER = 1 << 20
 _LARGE = 1 << 16  # pieces of this size are not worth a copy
 _CHUNK = 1 << 20
+_FEW_FILES = 8
+_SYNC_THREADS = 32
 
 
 @dataclass(frozen=True)
@@ -78,14 +81,11 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
             self._put(memoryview(waiting))
 
     def close(self) -> None:
-        """Write what is left and wait until it is on the disk."""
+        """Write what is left; `bring_to_disk` waits until it is on the disk."""
         if self.closed:
             return
         try:
             self.flush()
-            if self._durable:
-                with explained(self._shown, written=self._written):
-                    os.fsync(self._descriptor)
         finally:
             descriptor, self._descriptor = self._descriptor, -1
             with explained(self._shown, written=self._written):
@@ -201,10 +201,13 @@ class ShardFiles:
                 finished[name] = path, stream.record(name)
             else:
                 finished[name] = path, _hash_file(path, name, self._storage.where(name))
+        if self.durable:
+            bring_to_disk({self._storage.where(name): path for name, (path, _) in finished.items()})
         return finished
 
     def quarantine_files(self) -> dict[str, tuple[Path, FileRecord]]:
         """Give the same for the bytes of rejected samples."""
+        bring_to_disk({name: stream.path for name, stream in self.quarantined.items()})
         return {name: (stream.path, stream.record(name)) for name, stream in self.quarantined.items()}
 
     def abandon(self) -> None:
@@ -217,6 +220,29 @@ class ShardFiles:
         if check_name(name) in self._streams:
             raise ArgumentError(f"job: shard {self.number} opens {name} twice")
         return self._scratch / str(len(self._streams))
+
+
+def bring_to_disk(paths: Mapping[str, Path]) -> None:
+    """Wait until files are on the disk; `paths` has them by the names to show in messages.
+
+    A disk does many waiting files in one go, so a shard of many small ones is waited for from many threads.
+    """
+    if len(paths) <= _FEW_FILES:
+        for shown, path in paths.items():
+            _bring_to_disk(shown, path)
+        return
+    with ThreadPoolExecutor(_SYNC_THREADS) as pool:
+        for _ in pool.map(_bring_to_disk, paths.keys(), paths.values()):
+            pass
+
+
+def _bring_to_disk(shown: str, path: Path) -> None:
+    with explained(shown):
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def too_many(limit: int, errors: list[Event] | tuple[Event, ...] | list[dict[str, Any]]) -> str:
@@ -234,7 +260,6 @@ def _hash_file(path: Path, name: str, shown: str) -> FileRecord:
             while chunk := os.read(descriptor, _CHUNK):
                 digest.update(chunk)
                 size += len(chunk)
-            os.fsync(descriptor)
         finally:
             os.close(descriptor)
     return FileRecord(name, size, digest.hexdigest())
