@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import resource
 import struct
 import subprocess
 import sys
 import tarfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -330,3 +332,49 @@ def test_older_spellings_of_the_readers_are_there(tmp_path):
         with pipe:
             pipe.set_outputs(*make(path=path, index_path=index)())
         assert len(pipe.run()) == 2
+
+
+# Hostile files in the native core
+
+
+def peak_growth(pipe):
+    """Run a pipeline that must fail; give its seconds and by how many MB the peak of memory grew."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begun = time.perf_counter()
+    with pytest.raises(DataError) as raised:
+        pipe.run()
+    seconds = time.perf_counter() - begun
+    return raised.value, seconds, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+
+
+@pytest.mark.parametrize("length", [43, 2**16, 2**28, 2**29 - 1])
+@pytest.mark.parametrize("flag", [0, 1, 2, 3, 7])
+def test_forged_lengths_of_records_cost_neither_time_nor_memory(tmp_path, flag, length):
+    path, index = write_records(tmp_path / "a.rec", PAYLOADS[:1])
+    data = bytearray(Path(path).read_bytes())
+    struct.pack_into("<I", data, 4, flag << 29 | length)
+    Path(path).write_bytes(data)
+    pipe = pipeline(HERE, mxnet(path, index), batch_size=1)
+    error, seconds, growth = peak_growth(pipe)
+    assert error.events[0].kind in ("truncated", "corrupt")
+    assert seconds < 0.1
+    assert growth < 16
+
+
+@pytest.mark.parametrize("shape", ["(4294967296, 1)", "(0, 9223372036854775807)", "(1099511627776,)", "(65536, 65536)"])
+def test_forged_shapes_of_arrays_cost_neither_time_nor_memory(tmp_path, shape):
+    fields = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}".encode()
+    header = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(fields)) + fields
+    (tmp_path / "a.npy").write_bytes(header + bytes(48))
+    pipe = pipeline(HERE, lambda fn: fn.readers.numpy(file_root=str(tmp_path)), batch_size=1)
+    error, seconds, growth = peak_growth(pipe)
+    assert error.events[0].kind in ("truncated", "corrupt")
+    assert seconds < 0.1
+    assert growth < 16
+
+
+def test_readers_of_one_output_work_outside_of_pipelines(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(3))
+    reader = HERE.experimental.dynamic.readers.Numpy(file_root=str(tmp_path))
+    ((batch,),) = reader.next_epoch(batch_size=1)
+    assert np.asarray(batch.tensors[0]).tolist() == [0, 1, 2]

@@ -6,6 +6,7 @@ import io
 import struct
 import time
 import tracemalloc
+from pathlib import Path
 
 import pytest
 from damage import changed, cut, table, with_one_less, with_one_more
@@ -197,3 +198,35 @@ def test_many_heads_that_lead_into_one_chain_take_linear_time():
     assert time.perf_counter() - begun < 2
     assert places == []
     assert faults
+
+
+# MXNet itself: golden/write_recordio.py made the files
+
+
+GOLDEN = Path(__file__).parent / "golden"
+OF_MXNET = [
+    ((3.0,), b"first image"),
+    ((1.0, 2.5, -4.0), b"image with three labels"),
+    ((7.0,), b""),
+    ((8.0,), b"1234" + MAGIC + b"5678"),
+    ((9.0,), MAGIC * 3),
+    ((2.0, 3.0), b"unaligned " + MAGIC + b" magic"),
+    ((5.0,), bytes(range(256)) * 4),
+]
+
+
+def test_our_bytes_are_those_of_mxnet():
+    data, places = written([recordio.pack(labels, n, image) for n, (labels, image) in enumerate(OF_MXNET)])
+    assert data == (GOLDEN / "mxnet.rec").read_bytes()
+    index = recordio.index_text((number, start) for number, (start, _) in enumerate(places))
+    assert index == (GOLDEN / "mxnet.idx").read_bytes()
+
+
+def test_records_of_mxnet_are_read():
+    data = (GOLDEN / "mxnet.rec").read_bytes()
+    found = recordio.scan(GOLDEN / "mxnet.rec")
+    assert found.faults == ()
+    spans = zip(found.index.offsets.tolist(), found.index.lengths.tolist(), strict=True)
+    records = [recordio.unpack(recordio.unframe(data[start : start + length])) for start, length in spans]
+    assert [(header.labels, image) for header, image in records] == OF_MXNET
+    assert [header.identifier for header, _ in records] == list(range(7))

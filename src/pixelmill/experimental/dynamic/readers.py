@@ -57,7 +57,8 @@ class Reader:
         pipe = Pipeline(batch_size or 1, os.cpu_count() or 1, None, self._seed)
         with pipe:
             made = call(self.spec, (), self._arguments, name="reader")
-        values = list(made.values() if isinstance(made, dict) else made)
+        nodes = made.values() if isinstance(made, dict) else made if isinstance(made, list) else [made]
+        values = list(nodes)
         pipe.set_outputs(*values)
         self._loader = Loader(pipe, [str(number) for number in range(len(values))])
         if state is not None:

@@ -1,0 +1,152 @@
+"""Feeds mutated files to the parsers that are written in Python: only DataError may come out, and soon.
+
+python scripts/fuzz_containers.py --executions 100000 --seed 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import test_npy
+import test_readers_coco
+import test_recordio
+import test_webdataset
+
+from pixelmill.errors import DataError
+from pixelmill.formats import npy, recordio, webdataset
+from pixelmill.formats.coco import Choice, open_annotations
+
+SCRATCH = Path(tempfile.mkdtemp())
+WORDS = [b"\xff" * 4, b"\0" * 4, b"\x80" + bytes(7), test_recordio.MAGIC, b"ustar", b"99999999999", b"(", b"-1"]
+
+
+def run_recordio(data: bytes) -> str:
+    """Find and join records; every byte must belong to a record or to a fault."""
+    scan = recordio.scan("a.rec", stream=io.BytesIO(data), verify=True)
+    covered = sum(scan.index.lengths.tolist()) + sum(fault.length for fault in scan.faults)
+    assert covered == len(data), "records and faults do not cover the file"
+    for start, length in zip(scan.index.offsets.tolist(), scan.index.lengths.tolist(), strict=True):
+        try:
+            recordio.unpack(recordio.unframe(data[start : start + length]))
+        except DataError:
+            continue
+    return "faults" if scan.faults else "clean"
+
+
+def run_tar(data: bytes) -> str:
+    """List samples; every member must lie inside of the file."""
+    scan = webdataset.scan("a.tar", stream=io.BytesIO(data))
+    assert all(member.offset + member.size <= len(data) for member in scan.members), "a member leaves the file"
+    return "faults" if scan.faults else "clean"
+
+
+def run_npy(data: bytes) -> str:
+    """Decode an array."""
+    return f"array of {npy.decode(data).dtype.kind}"
+
+
+def run_coco(data: bytes) -> str:
+    """Read annotations."""
+    path = SCRATCH / "a.json"
+    path.write_bytes(data)
+    return "images" if len(open_annotations(str(path), root=".", choice=Choice())) else "nothing"
+
+
+def run_index(data: bytes) -> str:
+    """Read index and list files of all kinds."""
+    path = SCRATCH / "a.idx"
+    path.write_bytes(data)
+    read = 0
+    for parse in (recordio.read_index, recordio.read_list, webdataset.read_index):
+        try:
+            parse(path)
+            read += 1
+        except DataError:
+            continue
+    return f"{read} accept it"
+
+
+def seeds() -> dict[str, tuple[Callable[[bytes], str], list[bytes]]]:
+    """Give for each parser whole files to begin with."""
+    test_readers_coco.write(SCRATCH)
+    tars = [test_webdataset.written(test_webdataset.FOUR[:4])]
+    tars += [
+        test_webdataset.by_tarfile([("é" * 60 + ".jpg", b"x" * 600)], form) for form in test_webdataset.FORMATS[1:]
+    ]
+    index = webdataset.index_text(test_webdataset.scanned(tars[0]).samples)
+    return {
+        "recordio": (run_recordio, [test_recordio.four_records()[0]]),
+        "tar": (run_tar, [data[:6144] for data in tars]),
+        "npy": (run_npy, [test_npy.saved(test_npy.ARRAY), test_npy.saved(test_npy.ARRAY.astype(">f8"))]),
+        "coco": (run_coco, [(SCRATCH / "a.json").read_bytes()]),
+        "index": (run_index, [b"0\t0\n1\t48\n", b"0\t1.000000\ta.jpg\n", index]),
+    }
+
+
+def mutated(rng: random.Random, data: bytes) -> bytes:
+    """Change, insert, delete, repeat or cut a few pieces."""
+    made = bytearray(data)
+    for _ in range(rng.randint(1, 4)):
+        place = rng.randrange(len(made) + 1)
+        kind = rng.randrange(6)
+        if kind == 0 and place < len(made):
+            made[place] ^= 1 << rng.randrange(8)
+        elif kind == 1 and place < len(made):
+            made[place] = rng.randrange(256)
+        elif kind == 2:
+            made[place : place + rng.choice((0, 4))] = rng.choice(WORDS)
+        elif kind == 3:
+            del made[place : place + rng.choice((1, 4, 64, 512))]
+        elif kind == 4:
+            other = rng.randrange(len(made) + 1)
+            made[place:place] = made[other : other + rng.choice((1, 8, 512))]
+        else:
+            del made[place:]
+    return bytes(made)
+
+
+def main() -> None:
+    """Run all parsers in turn and print a line of JSON for each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--executions", type=int, default=100_000, help="for each parser")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--parser", action="append", choices=sorted(seeds()), help="only these")
+    options = parser.parse_args()
+    for name, (run, whole) in seeds().items():
+        if options.parser and name not in options.parser:
+            continue
+        rng = random.Random(options.seed)
+        outcomes: Counter[str] = Counter()
+        slowest = 0.0
+        begun = time.perf_counter()
+        for _ in range(options.executions):
+            data = mutated(rng, rng.choice(whole))
+            start = time.perf_counter()
+            try:
+                outcomes[run(data)] += 1
+            except DataError:
+                outcomes["refused"] += 1
+            except BaseException:
+                Path(f"crash-{name}").write_bytes(data)
+                raise
+            slowest = max(slowest, time.perf_counter() - start)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        figures = {"parser": name, "executions": options.executions, "seed": options.seed}
+        figures |= {"seconds": round(time.perf_counter() - begun, 1), "slowest_ms": round(1000 * slowest, 1)}
+        print(json.dumps({**figures, "max_rss_mb": memory, **dict(sorted(outcomes.items()))}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
