@@ -224,7 +224,7 @@ def limited_file(folder: Path, count: int) -> dict[str, Any]:
 
 
 def sizes(count: int, largest: int) -> list[int]:
-    return [largest * (number + 1) // (count + 1) // 4096 * 4096 + 4096 for number in range(count)]
+    return [max(largest * (number + 1) // (count + 1) // 4096, 1) * 4096 for number in range(count)]
 
 
 def stopped_and_resumed(

@@ -241,6 +241,12 @@ ENTRIES = {
     "shapes": Entry(lambda m, x: m.fn.shapes(x), lambda x: np.array(x.shape, np.int64)),
     "reshape": Entry(lambda m, x: m.fn.reshape(x, shape=[-1]), lambda x: x.reshape(-1)),
     "reinterpret": Entry(lambda m, x: m.fn.reinterpret(x, dtype=m.types.INT8), lambda x: x.view(np.int8)),
+    "decoders.raw": Entry(
+        lambda m, x: m.fn.decoders.raw(m.fn.reshape(x, shape=[-1]), shape=m.fn.shapes(x), layout="HWC"),
+        lambda x: x,
+        empty=False,
+        unlike_dali="DALI has nothing like it",
+    ),
     "expand_dims": Entry(lambda m, x: m.fn.expand_dims(x, axes=[0]), lambda x: x[None]),
     "squeeze": Entry(lambda m, x: m.fn.squeeze(m.fn.expand_dims(x, axes=[1]), axes=[1]), lambda x: x),
     "stack": Entry(lambda m, x: m.fn.stack(x, m.fn.flip(x), axis=1), lambda x: np.stack([x, x[:, ::-1]], axis=1)),

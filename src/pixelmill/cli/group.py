@@ -15,6 +15,7 @@ from pixelmill.cli.inspect import index, info, verify
 from pixelmill.cli.job import job
 from pixelmill.cli.recipe import recipe
 from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
+from pixelmill.cli.segmentation import segmentation
 from pixelmill.errors import OutputExists, PixelmillError
 
 
@@ -60,4 +61,5 @@ main.add_command(info)
 main.add_command(ingest)
 main.add_command(job)
 main.add_command(recipe)
+main.add_command(segmentation)
 main.add_command(verify)

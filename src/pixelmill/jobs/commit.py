@@ -14,7 +14,7 @@ from typing import Any
 from pixelmill.jobs.job import Job, dump_job, load_job
 from pixelmill.jobs.manifest import Entry, shard_entry
 from pixelmill.jobs.shard_files import FileRecord, OnError, ShardFiles
-from pixelmill.jobs.storage import Storage, open_storage
+from pixelmill.jobs.storage import Storage, open_storage, space_explained
 
 OnSamples = Callable[[int, int], object]
 
@@ -84,7 +84,8 @@ class ShardMaker:
             durable=site.durable,
         )
         try:
-            report = self.job.make_shard(number, files)
+            with space_explained(lambda: self.storage.where(files.latest)):
+                report = self.job.make_shard(number, files)
             report = replace(report, errors=(*report.errors, *files.errors))
             kept = self._keep(files)
             placed = place(self.storage, files.finish(), durable=site.durable)

@@ -210,6 +210,11 @@ class ShardFiles:
         bring_to_disk({name: stream.path for name, stream in self.quarantined.items()})
         return {name: (stream.path, stream.record(name)) for name, stream in self.quarantined.items()}
 
+    @property
+    def latest(self) -> str:
+        """The name of the file that was begun last."""
+        return next(reversed(self._streams), f"shard {self.number}")
+
     def abandon(self) -> None:
         """Close all files and leave them to be removed."""
         for stream in self._streams.values():

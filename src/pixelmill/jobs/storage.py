@@ -10,13 +10,14 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 from pixelmill.errors import ArgumentError, MissingDependency, OutputError
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
 
 
@@ -95,10 +96,24 @@ def explained(path: str, *, written: int = 0, more: int = 0) -> Iterator[None]:
         raise failure from error
 
 
+@contextmanager
+def space_explained(where: Callable[[], str]) -> Iterator[None]:
+    """Do the same with errors about space only, for code that reads files as well as it writes them."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        with explained(where()):
+            raise
+
+
 def _explanation(error: OSError, path: str, written: int, more: int) -> str:
     what = os.strerror(error.errno) if error.errno else str(error)
     sizes = f" after {written} bytes, {more} more to write" if more else ""
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    full = error.errno in FULL
     hint = "; finished shards are kept: make room, then go on with exists=resume" if full else ""
     return f"cannot write {path}: {what}{sizes}{hint}"
 

@@ -1,0 +1,291 @@
+"""Pictures and masks in folders, to npy files and lists that training programs for segmentation read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pixelmill import fn
+from pixelmill.errors import ArgumentError, DataError, Event
+from pixelmill.formats import npy
+from pixelmill.jobs import InputFile, Job, JobReport, ShardFiles, ShardPlan, ShardReport, run_job
+from pixelmill.permutation import fold, permute
+from pixelmill.pipeline import Pipeline
+
+__all__ = ["make_csv_file_npy", "png2numpy", "prepare_segmentation"]
+
+Array = np.ndarray[Any, Any]
+
+_SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".ppm", ".pgm", ".pnm"}
+_PER_SHARD = 64
+_SPLITS = ("train", "valid")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A picture and its mask, by paths below the root; the group is the folder that both lie in."""
+
+    group: str
+    stem: str
+    image: str
+    mask: str
+
+
+@dataclass(frozen=True)
+class SegmentationJob(Job):
+    """Images/ and Masks/ to npy and CSV. The arguments are those of `prepare_segmentation`."""
+
+    kind: ClassVar[str] = "segmentation"
+
+    valid: float
+    seed: int
+    normalize: bool
+    data_root: str = field(metadata={"plan": False})
+
+    @cached_property
+    def pairs(self) -> Sequence[Pair]:
+        """All pairs, sorted."""
+        return find_pairs(self.data_root)[0]
+
+    @cached_property
+    def splits(self) -> Mapping[str, str]:
+        """Whether a group is for training or for validation."""
+        return split_groups(sorted({pair.group for pair in self.pairs}), valid=self.valid, seed=self.seed)
+
+    @property
+    def samples(self) -> int:
+        return len(self.pairs)
+
+    @cached_property
+    def shards(self) -> Sequence[ShardPlan]:
+        return [
+            ShardPlan(number, tuple(name for pair in self._of(number) for name in self._names(pair)))
+            for number in range(-(-len(self.pairs) // _PER_SHARD))
+        ]
+
+    @property
+    def inputs(self) -> Iterator[InputFile]:
+        for pair in self.pairs:
+            for name in (pair.image, pair.mask):
+                status = (Path(self.data_root) / name).stat()
+                yield InputFile(name, status.st_size, status.st_mtime_ns)
+
+    @property
+    def closing_files(self) -> tuple[str, ...]:
+        return tuple(f"csv_file/{split}.csv" for split in _SPLITS)
+
+    def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
+        pairs = self._of(number)
+        first = number * _PER_SHARD
+        root = Path(self.data_root)
+        made = []
+        images = decoded([str(root / pair.image) for pair in pairs], threads=files.threads)
+        masks = decoded([str(root / pair.mask) for pair in pairs], threads=files.threads, grey=True)
+        for place, (pair, image, mask) in enumerate(zip(pairs, images, masks, strict=True)):
+            problem = problem_of(image, mask)
+            if problem is not None:
+                kind, message, of_image = problem
+                path = root / (pair.image if of_image else pair.mask)
+                event = Event(kind, message, first + place, 0, path=pair.image if of_image else pair.mask)
+                files.reject(event, path.read_bytes(), extension=path.suffix)
+                continue
+            names = self._names(pair)
+            files.write(names[0], npy.encode(_scaled(image, self.normalize)))
+            files.write(names[1], npy.encode(_mask(mask, self.normalize)))
+            made.append(first + place)
+            files.progress(1, image.nbytes + mask.nbytes)
+        return ShardReport(len(made), details={"made": made})
+
+    def close(self, files: ShardFiles, shards: Iterable[Mapping[str, Any]]) -> None:
+        pairs = [self.pairs[number] for shard in shards for number in shard["details"]["made"]]
+        for split, name in zip(_SPLITS, self.closing_files, strict=True):
+            rows = [self._names(pair) for pair in pairs if self.splits[pair.group] == split]
+            files.write(name, csv_text(rows))
+
+    def _of(self, number: int) -> Sequence[Pair]:
+        return self.pairs[number * _PER_SHARD : (number + 1) * _PER_SHARD]
+
+    def _names(self, pair: Pair) -> tuple[str, str]:
+        place = f"{pair.group}/{pair.stem}.npy" if pair.group else f"{pair.stem}.npy"
+        return f"Images/{place}", f"Masks/{place}"
+
+
+def prepare_segmentation(
+    data_root: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    valid: float = 0.2,
+    seed: int = 0,
+    normalize: bool = False,
+    **options: Any,
+) -> JobReport:
+    """Write npy files and lists from ``Images/<group>/*`` and ``Masks/<group>/*``.
+
+    Pictures and masks of a group belong together by the stems of their names, in any format. The output has the same
+    folders with npy files, and ``csv_file/train.csv`` and ``csv_file/valid.csv`` with the columns ``index``, ``images``
+    and ``masks``. Whole groups go to one of the two, so that neighbouring pictures do not; groups in folders ``train``
+    and ``valid`` stay there.
+
+    Args:
+        data_root: The folder with ``Images`` and ``Masks``.
+        output: Folder to write to.
+        valid: Share of the groups for validation.
+        seed: Another seed, another choice of groups.
+        normalize: Write float32 from 0 to 1 instead of uint8; masks become 0 and 1.
+        options: Options of all jobs, such as ``workers``, ``exists`` and ``on_error``; see `run_job`. With
+            ``on_error="skip"``, pairs of different size and masks of more than two values are left out and listed.
+
+    Returns:
+        What was written.
+    """
+    if not 0 <= valid < 1:
+        raise ArgumentError(f"segmentation: valid must be from 0 to below 1, got {valid}")
+    pairs, lonely = find_pairs(os.fspath(data_root))
+    if lonely and options.get("on_error", "fail") == "fail":
+        more = f" and {len(lonely) - 1} more" if len(lonely) > 1 else ""
+        text = f"segmentation: {lonely[0]} has no partner of the same name{more}"
+        events = tuple(Event("unpaired", "has no partner", number, 0, path=name) for number, name in enumerate(lonely))
+        raise DataError(f"{text}\n  on_error=skip leaves such files out", events)
+    if not pairs:
+        raise ArgumentError(f"segmentation: {os.fspath(data_root)} has no pairs in Images/ and Masks/")
+    job = SegmentationJob(valid=valid, seed=seed, normalize=normalize, data_root=str(Path(data_root).absolute()))
+    return run_job(job, output, **options)
+
+
+def png2numpy(
+    data_root: str | os.PathLike[str], output: str | os.PathLike[str], *, normalize: bool = False, **options: Any
+) -> JobReport:
+    """Write npy files from ``Images/`` and ``Masks/``; the same as `prepare_segmentation` with its defaults."""
+    return prepare_segmentation(data_root, output, normalize=normalize, **options)
+
+
+def make_csv_file_npy(npy_root: str | os.PathLike[str], *, valid: float = 0.2, seed: int = 0) -> tuple[Path, Path]:
+    """Write ``csv_file/train.csv`` and ``valid.csv`` for npy files in ``Images/`` and ``Masks/``.
+
+    Args:
+        npy_root: The folder with both; the lists are written into it.
+        valid: Share of the groups for validation.
+        seed: Another seed, another choice of groups.
+
+    Returns:
+        The paths of both lists.
+    """
+    root = Path(npy_root)
+    pairs, lonely = find_pairs(str(root), suffixes={".npy"})
+    if lonely:
+        raise DataError(f"segmentation: {lonely[0]} has no partner of the same name")
+    if not pairs:
+        raise ArgumentError(f"segmentation: {root} has no npy files in Images/ and Masks/")
+    splits = split_groups(sorted({pair.group for pair in pairs}), valid=valid, seed=seed)
+    (root / "csv_file").mkdir(exist_ok=True)
+    written = []
+    for split in _SPLITS:
+        path = root / "csv_file" / f"{split}.csv"
+        path.write_bytes(csv_text([(pair.image, pair.mask) for pair in pairs if splits[pair.group] == split]))
+        written.append(path)
+    return written[0], written[1]
+
+
+def find_pairs(root: str, *, suffixes: set[str] = _SUFFIXES) -> tuple[list[Pair], list[str]]:
+    """Find pictures and masks of the same group and stem, and files that have no partner."""
+    for folder in ("Images", "Masks"):
+        if not (Path(root) / folder).is_dir():
+            raise ArgumentError(f"segmentation: {root} has no folder {folder}")
+    images, masks = (_listed(Path(root), folder, suffixes) for folder in ("Images", "Masks"))
+    both = sorted(images.keys() & masks.keys())
+    lonely = sorted(
+        name for mine, other in ((images, masks), (masks, images)) for key, name in mine.items() if key not in other
+    )
+    return [Pair(*key, images[key], masks[key]) for key in both], lonely
+
+
+def _listed(root: Path, folder: str, suffixes: set[str]) -> dict[tuple[str, str], str]:
+    found: dict[tuple[str, str], str] = {}
+    for path in sorted((root / folder).rglob("*")):
+        if path.suffix.lower() not in suffixes or not path.is_file():
+            continue
+        inside = path.relative_to(root / folder)
+        group = inside.parent.as_posix()
+        key = ("" if group == "." else group, path.stem)
+        if key in found:
+            raise DataError(f"segmentation: {found[key]} and {folder}/{inside.as_posix()} have the same name")
+        found[key] = f"{folder}/{inside.as_posix()}"
+    return found
+
+
+def split_groups(groups: Sequence[str], *, valid: float, seed: int) -> dict[str, str]:
+    """Say for each group whether it is for training or for validation."""
+    fixed = {group: group.split("/")[0] for group in groups if group.split("/")[0] in _SPLITS}
+    free = [group for group in groups if group not in fixed]
+    count = round(valid * len(free))
+    if valid > 0 and not fixed and len(free) > 1:
+        count = min(max(count, 1), len(free) - 1)
+    order = permute(np.arange(len(free)), len(free), fold(seed)).tolist() if free else []
+    chosen = {free[place] for place in order[:count]}
+    return {group: fixed.get(group, "valid" if group in chosen else "train") for group in groups}
+
+
+def csv_text(rows: Iterable[tuple[str, str]]) -> bytes:
+    """Write a list of pairs."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("index", "images", "masks"))
+    writer.writerows((number, *row) for number, row in enumerate(rows))
+    return text.getvalue().encode("utf-8", "surrogateescape")
+
+
+def decoded(paths: list[str], *, threads: int, grey: bool = False) -> Iterator[Array | Event]:
+    """Decode files in native threads; gives the event for one that cannot be decoded."""
+    from pixelmill import types
+
+    events: dict[int, Event] = {}
+    pipeline = Pipeline(len(paths), threads, on_error=_noting(events), max_errors=len(paths), device_id=None)
+    with pipeline:
+        encoded, _ = fn.readers.file(files=paths)
+        kind = types.GRAY if grey else types.RGB
+        pipeline.set_outputs(fn.decoders.image(encoded, output_type=kind, adjust_orientation=False))
+    (batch,) = pipeline.run()
+    for place in range(len(paths)):
+        yield events[place] if place in events else np.array(batch.at(place))
+
+
+def _noting(events: dict[int, Event]) -> Callable[[Event], Any]:
+    def note(event: Event) -> str:
+        events[event.sample] = event
+        return "fill"
+
+    return note
+
+
+def problem_of(image: Array | Event, mask: Array | Event) -> tuple[str, str, bool] | None:
+    """Say what is wrong with a pair: kind, message, and whether the picture is to blame rather than the mask."""
+    for part in (image, mask):
+        if isinstance(part, Event):
+            return part.kind, part.message, part is image
+    assert not isinstance(image, Event)
+    assert not isinstance(mask, Event)
+    if image.shape[:2] != mask.shape[:2]:
+        sizes = f"{image.shape[0]}x{image.shape[1]}", f"{mask.shape[0]}x{mask.shape[1]}"
+        return "size_mismatch", f"the image has {sizes[0]} pixels, the mask {sizes[1]}", False
+    values = np.unique(mask)
+    if len(values) > 2:
+        return "not_binary", f"the mask has {len(values)} values from {values[0]} to {values[-1]}, not two", False
+    return None
+
+
+def _scaled(image: Array | Event, normalize: bool) -> Array:
+    pixels = np.asarray(image)
+    return pixels.astype(np.float32) / np.float32(255) if normalize else pixels
+
+
+def _mask(mask: Array | Event, normalize: bool) -> Array:
+    pixels = np.asarray(mask)[..., 0]
+    return (pixels > 0).astype(np.float32) if normalize else pixels
