@@ -124,7 +124,8 @@ def test_files_without_a_partner_are_named(root: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"Images/4/p2\.tif has no partner") as caught:
         prepare_segmentation(root, tmp_path / "out")
     assert [event.path for event in caught.value.events] == ["Images/4/p2.tif"]
-    assert prepare_segmentation(root, tmp_path / "out", on_error="skip", workers=1).samples == 11
+    report = prepare_segmentation(root, tmp_path / "out", on_error="skip", workers=1)
+    assert (report.samples, report.errors) == (11, 1)
     write(root / "Images" / "1" / "p0.jpg", np.zeros((10, 14, 3), np.uint8))
     with pytest.raises(DataError, match="have the same name"):
         prepare_segmentation(root, tmp_path / "other", on_error="skip")

@@ -53,7 +53,11 @@ class SegmentationJob(Job):
     @cached_property
     def pairs(self) -> Sequence[Pair]:
         """All pairs, sorted."""
-        return find_pairs(self.data_root)[0]
+        return self._found[0]
+
+    @cached_property
+    def _found(self) -> tuple[list[Pair], list[str]]:
+        return find_pairs(self.data_root)
 
     @cached_property
     def splits(self) -> Mapping[str, str]:
@@ -93,15 +97,17 @@ class SegmentationJob(Job):
             problem = problem_of(image, mask)
             if problem is not None:
                 kind, message, of_image = problem
-                path = root / (pair.image if of_image else pair.mask)
-                event = Event(kind, message, first + place, 0, path=pair.image if of_image else pair.mask)
-                files.reject(event, path.read_bytes(), extension=path.suffix)
+                name = pair.image if of_image else pair.mask
+                self._reject(files, Event(kind, message, first + place, 0, path=name), name)
                 continue
-            names = self._names(pair)
-            files.write(names[0], npy.encode(_scaled(image, self.normalize)))
-            files.write(names[1], npy.encode(_mask(mask, self.normalize)))
+            arrays = _scaled(image, self.normalize), _mask(mask, self.normalize)
+            for name, array in zip(self._names(pair), arrays, strict=True):
+                files.write(name, npy.encode(array))
             made.append(first + place)
-            files.progress(1, image.nbytes + mask.nbytes)
+            files.progress(1, sum(array.nbytes for array in arrays))
+        if number == 0:
+            for place, name in enumerate(self._found[1], len(self.pairs)):
+                self._reject(files, Event("unpaired", "has no partner of the same name", place, 0, path=name), name)
         return ShardReport(len(made), details={"made": made})
 
     def close(self, files: ShardFiles, shards: Iterable[Mapping[str, Any]]) -> None:
@@ -109,6 +115,10 @@ class SegmentationJob(Job):
         for split, name in zip(_SPLITS, self.closing_files, strict=True):
             rows = [self._names(pair) for pair in pairs if self.splits[pair.group] == split]
             files.write(name, csv_text(rows))
+
+    def _reject(self, files: ShardFiles, event: Event, name: str) -> None:
+        path = Path(self.data_root) / name
+        files.reject(event, path.read_bytes(), extension=path.suffix)
 
     def _of(self, number: int) -> Sequence[Pair]:
         return self.pairs[number * _PER_SHARD : (number + 1) * _PER_SHARD]
@@ -201,9 +211,8 @@ def find_pairs(root: str, *, suffixes: set[str] = _SUFFIXES) -> tuple[list[Pair]
             raise ArgumentError(f"segmentation: {root} has no folder {folder}")
     images, masks = (_listed(Path(root), folder, suffixes) for folder in ("Images", "Masks"))
     both = sorted(images.keys() & masks.keys())
-    lonely = sorted(
-        name for mine, other in ((images, masks), (masks, images)) for key, name in mine.items() if key not in other
-    )
+    alone = images.keys() ^ masks.keys()
+    lonely = sorted(images.get(key) or masks[key] for key in alone)
     return [Pair(*key, images[key], masks[key]) for key in both], lonely
 
 
@@ -251,7 +260,7 @@ def decoded(paths: list[str], *, threads: int, grey: bool = False) -> Iterator[A
     with pipeline:
         encoded, _ = fn.readers.file(files=paths)
         kind = types.GRAY if grey else types.RGB
-        pipeline.set_outputs(fn.decoders.image(encoded, output_type=kind, adjust_orientation=False))
+        pipeline.set_outputs(fn.decoders.image(encoded, output_type=kind))
     (batch,) = pipeline.run()
     for place in range(len(paths)):
         yield events[place] if place in events else np.array(batch.at(place))
