@@ -89,7 +89,7 @@ class IngestJob(Job):
                 extension = Path(pictures[place].path).suffix
                 files.reject(replace(event, sample=first + place), raw, extension=extension)
                 continue
-            writer.write(example.encoded_pieces(self._features(pictures[place], pixels)))
+            writer.write(self._record(pictures[place], pixels))
             written += 1
             files.progress(1, pixels.nbytes)
         stream.close()
@@ -125,25 +125,40 @@ class IngestJob(Job):
             pixels = fn.transpose(pixels, perm=[2, 0, 1])
         return pixels, place
 
-    def _features(self, picture: Picture, pixels: Any) -> dict[str, example.Feature]:
-        label, text = self.classes[picture.folder]
-        features = {
+    def _record(self, picture: Picture, pixels: Any) -> list[bytes]:
+        """Give the message of a record: what is before the pixels, the pixels, and what is behind them."""
+        raw = pixels.tobytes()
+        own = {
+            "image/filename": example.bytes_feature(os.fsencode(_base(picture))),
+            "image/encoded": example.Feature("bytes", [raw]),
+        }
+        pieces = example.encoded_pieces(self._common[picture.folder] | own)
+        place = next(number for number, piece in enumerate(pieces) if piece is raw)
+        return [b"".join(pieces[:place]), raw, b"".join(pieces[place + 1 :])]
+
+    @cached_property
+    def _common(self) -> dict[str, dict[str, example.Feature]]:
+        """The features that all pictures of a class share, by folder."""
+        shared = {
             "image/height": example.int64_feature(self.img_size),
             "image/width": example.int64_feature(self.img_size),
             "image/colorspace": example.bytes_feature("RGB"),
             "image/channels": example.int64_feature(_CHANNELS),
-            "image/class/label": example.int64_feature(label),
-            "image/class/synset": example.bytes_feature(os.fsencode(picture.folder)),
-            "image/class/text": example.bytes_feature(text),
             "image/format": example.bytes_feature("tensor"),
-            "image/filename": example.bytes_feature(os.fsencode(_base(picture))),
-            "image/encoded": example.Feature("bytes", [pixels.tobytes()]),
         }
         if self.order is not None:
-            features["image/order"] = example.bytes_feature(self.order)
+            shared["image/order"] = example.bytes_feature(self.order)
         if self.dtype != "uint8":
-            features["image/dtype"] = example.bytes_feature(self.dtype)
-        return features
+            shared["image/dtype"] = example.bytes_feature(self.dtype)
+        return {
+            folder: {
+                **shared,
+                "image/class/label": example.int64_feature(label),
+                "image/class/synset": example.bytes_feature(os.fsencode(folder)),
+                "image/class/text": example.bytes_feature(text),
+            }
+            for folder, (label, text) in self.classes.items()
+        }
 
 
 def list_pictures(input_dir: str) -> list[Picture]:
