@@ -1,0 +1,93 @@
+"""Jobs that write to object stores: in memory, and a real S3 server on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+import fsspec
+import pytest
+from small_jobs import NumbersJob, tree
+
+from pixelmill.errors import DataError, OutputError, OutputExists
+from pixelmill.jobs import job_status, run_job
+from pixelmill.jobs.storage import RemoteStorage
+
+JOB = NumbersJob()
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("expected") / "out"
+    run_job(JOB, folder, workers=1)
+    return {name: value for name, value in tree(folder).items() if not name.endswith("/")}
+
+
+@pytest.fixture(scope="module", params=["memory", "s3"])
+def store(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param == "memory":
+        yield "memory://bucket"
+        fsspec.filesystem("memory").rm("/bucket", recursive=True)
+        return
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    address, port = server.get_host_and_port()
+    system = fsspec.get_filesystem_class("s3")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", "test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{address}:{port}")
+        system.clear_instance_cache()  # they remember the servers of other tests
+        system(use_listings_cache=False).mkdir("bucket")
+        yield "s3://bucket"
+    system.clear_instance_cache()
+    server.stop()
+
+
+@pytest.fixture
+def place(store: str, request: pytest.FixtureRequest) -> str:
+    """A prefix for one test."""
+    return f"{store}/{request.node.originalname}"
+
+
+def objects(place: str) -> dict[str, str]:
+    system, prefix = fsspec.core.url_to_fs(place, use_listings_cache=False)
+    return {
+        str(name)[len(prefix) :].lstrip("/"): hashlib.sha256(system.cat_file(name)).hexdigest()
+        for name in system.find(prefix)
+    }
+
+
+def test_store_holds_the_same_objects(place: str, expected: dict[str, str]) -> None:
+    report = run_job(JOB, place, workers=1)
+    assert report.complete
+    assert objects(place) == expected
+    with pytest.raises(OutputExists, match="finished output"):
+        run_job(JOB, place, workers=1)
+    assert run_job(JOB, place, workers=1, exists="resume").made == 0
+    assert job_status(place)[0].complete
+
+
+def test_unfinished_job_in_a_store_is_resumed(place: str, expected: dict[str, str]) -> None:
+    bad = NumbersJob(bad=(25,))
+    with pytest.raises(DataError, match="planted"):
+        run_job(bad, place, workers=1)
+    assert "manifest.json" not in objects(place)
+    assert job_status(place)[0].missing == (2, 3)
+    with pytest.raises(OutputExists, match="unfinished"):
+        run_job(bad, place, workers=1)
+    run_job(JOB, place, workers=1, exists="overwrite")
+    assert objects(place) == expected
+    for index in range(2):
+        run_job(JOB, f"{place}-parts", workers=1, shard_index=index, num_shards=2)
+    assert objects(f"{place}-parts") == expected
+
+
+def test_upload_that_arrives_short_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = RemoteStorage.size
+    monkeypatch.setattr(RemoteStorage, "size", lambda self, name: (whole(self, name) or 0) - name.startswith("data"))
+    with pytest.raises(OutputError, match=r"data-00000-of-00004: \d+ bytes were sent, \d+ arrived"):
+        run_job(JOB, "memory://bucket/short", workers=1, exists="overwrite")
