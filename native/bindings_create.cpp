@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cerrno>
 #include <stdexcept>
 
 #include "core/create/maker.h"
@@ -70,6 +71,26 @@ nb::tuple make(const Maker& maker, uint64_t index) {
     return nb::make_tuple(as_bytes(made.file), mask, box_array(made.boxes), made.label, made.height, made.width);
 }
 
+// The same, but the file goes to `path`, which must not exist yet; its size is given instead of its bytes.
+nb::tuple save(const Maker& maker, uint64_t index, nb::bytes path) {
+    thread_local Made made;
+    int error = 0;
+    {
+        const std::string name(path.c_str(), path.size());
+        nb::gil_scoped_release released;
+        maker.make(maker.plan(index), made);
+        error = write_new_file(name, made.file);
+    }
+    if (error != 0) {
+        errno = error;
+        PyErr_SetFromErrno(PyExc_OSError);
+        throw nb::python_error();
+    }
+    nb::object mask = nb::none();
+    if (maker.recipe.masks) mask = as_bytes(made.mask);
+    return nb::make_tuple(made.file.size(), mask, box_array(made.boxes), made.label, made.height, made.width);
+}
+
 nb::tuple draw(const Maker& maker, uint64_t index) {
     const Plan plan = maker.plan(index);
     const auto height = static_cast<size_t>(plan.height), width = static_cast<size_t>(plan.width);
@@ -116,6 +137,7 @@ void bind_create(nb::module_& module) {
             nb::kw_only(), "content"_a, "format"_a, "seed"_a, "size"_a, "spread"_a, "quality"_a, "full_colour"_a,
             "classes"_a, "objects"_a, "masks"_a, "bytes"_a, "bytes_spread"_a, "dedup_ratio"_a, "compress_ratio"_a)
         .def("make", &make, "index"_a)
+        .def("save", &save, "index"_a, "path"_a)
         .def("draw", &draw, "index"_a)
         .def(
             "source", [](const Maker& maker, uint64_t index) { return maker.plan(index).source; }, "index"_a);

@@ -33,3 +33,6 @@ pixelmill._core.Maker.draw:
 
 pixelmill._core.wrap_files:
     def wrap_files(kind: str, output: int, files: Sequence[tuple[bytes, int, int]]) -> tuple[list[int], int, int, int]: ...
+
+pixelmill._core.Maker.save:
+    def save(self, index: int, path: bytes) -> tuple[int, bytes | None, NDArray[Any], int, int, int]: ...

@@ -89,3 +89,19 @@ def test_callgrind_profile_is_read(tmp_path: Path) -> None:
     assert profile.own == {"outer": 13, "inner(int)": 300}
     assert profile.total == {"inner(int)": 300}
     assert profile.calls == {"inner(int)": 3}
+
+
+def test_creating_is_measured(tmp_path: Path) -> None:
+    words = ("png", "--count", "2", "--rounds", "1", "--folder", tmp_path / "images", "--json", tmp_path / "r.json")
+    done = run("create.py", *words)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "r.json").read_text("utf-8"))["png"]
+    assert set(result["images_per_second"]) == {"pixelmill", "numpy_pillow"}
+    assert result["file_bytes"]["pixelmill"] <= result["file_bytes"]["numpy_pillow"]
+
+
+def test_photo_statistics_and_distinctness_are_measured(tmp_path: Path) -> None:
+    create_photo_folder(tmp_path / "photos", 2, size_mean=(400, 470), spread=0)
+    done = run("photo_statistics.py", "--photos", tmp_path / "photos", "--count", "2")
+    assert done.stdout.count("\n| ") == 9, done.stderr
+    assert "200 pictures of 2 seeds, no two equal" in run("distinct.py", "--count", "100").stdout

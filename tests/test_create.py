@@ -53,6 +53,14 @@ def test_workers_and_shards_do_not_matter(tmp_path: Path, container: str) -> Non
     assert tree(tmp_path / "shards") == expected
 
 
+def test_durable_files_have_the_same_bytes(tmp_path: Path) -> None:
+    options = {"content": "shapes", "masks": True, "boxes": True, "classes": 3, "count": 12, "image_format": "png"}
+    make(tmp_path / "plain", **options)
+    make(tmp_path / "durable", durable=True, **options)
+    assert len(tree(tmp_path / "plain")) == 26  # images, masks, boxes of two shards
+    assert tree(tmp_path / "plain") == tree(tmp_path / "durable")
+
+
 def test_a_longer_set_begins_with_the_shorter(tmp_path: Path) -> None:
     make(tmp_path / "short", count=10)
     make(tmp_path / "long", count=25, chunksize=4)

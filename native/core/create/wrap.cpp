@@ -191,4 +191,11 @@ Wrapped wrap_files(RecordKind kind, int output, std::span<const WrapItem> items)
     return wrapped;
 }
 
+int write_new_file(const std::string& path, std::span<const std::byte> content) {
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0) return errno;
+    const int error = write_all(file, content.data(), content.size());
+    return close(file) < 0 && error == 0 ? errno : error;
+}
+
 }  // namespace pixelmill

@@ -1,6 +1,7 @@
 // Image files copied into record files: read, framed, checked and written without a copy in between.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,5 +33,8 @@ struct Wrapped {
 // Appends a record for each file to `output`, which stands at its beginning. A TFRecord holds a tf.train.Example with
 // `image/class/label` and `image/encoded`.
 Wrapped wrap_files(RecordKind kind, int output, std::span<const WrapItem> items);
+
+// Writes a file that must not exist yet. 0, or errno.
+int write_new_file(const std::string& path, std::span<const std::byte> content);
 
 }  // namespace pixelmill

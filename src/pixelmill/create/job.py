@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar, overload
 
 from pixelmill.create.folder import class_name
-from pixelmill.create.making import Picture, in_order, make_picture
+from pixelmill.create.making import Picture, in_order, make_picture, save_picture
 from pixelmill.create.options import PictureOptions
 from pixelmill.formats import facts
 from pixelmill.formats.adapters.folder import IMAGES, MASKS
@@ -16,6 +17,7 @@ from pixelmill.formats.registry import open_shard, shard_names
 from pixelmill.formats.sample import Sample
 from pixelmill.jobs import Job, ShardFiles, ShardPlan, ShardReport
 from pixelmill.jobs.shard_files import OutputStream
+from pixelmill.jobs.storage import explained
 
 FILES = "files"
 CONTAINERS = (FILES, "tfrecord", "recordio", "webdataset", "npy")
@@ -137,31 +139,36 @@ class _Shards(Sequence[ShardPlan]):
 
 
 def _write_files(job: CreateJob, number: int, files: ShardFiles) -> None:
-    """Write picture files; each thread draws, encodes, writes and waits for the disk by itself."""
+    """Write picture files; each thread draws, encodes and writes by itself."""
     maker = job.options.maker()
-    streams: dict[int, tuple[OutputStream, OutputStream | None]] = {}
+    targets: dict[int, tuple[OutputStream | Path, OutputStream | None]] = {}
 
     def opened() -> Iterator[int]:
         for index in job.numbers(number):
             image, mask = job.names_of(index)
-            streams[index] = files.open(image), None if mask is None else files.open(mask)
+            stream = None if mask is None else files.open(mask)
+            targets[index] = files.open(image) if files.durable else files.path(image), stream
             yield index
 
-    def write(index: int) -> Picture:
-        picture = make_picture(maker, index)
-        image, mask = streams.pop(index)
-        with image:
-            image.write(picture.image)
+    def write(index: int) -> tuple[Picture, int]:
+        image, mask = targets.pop(index)
+        if isinstance(image, Path):
+            with explained(job.names_of(index)[0]):
+                picture, size = save_picture(maker, index, image)
+        else:
+            picture = make_picture(maker, index)
+            with image:
+                size = image.write(picture.image)
         if mask is not None and picture.mask is not None:
             with mask:
-                mask.write(picture.mask)
-        return picture
+                size += mask.write(picture.mask)
+        return picture, size
 
     rows = []
     # Files that must be on the disk keep threads waiting, so there are more of them than processors.
     threads = 2 * files.threads if files.durable else files.threads
-    for picture in in_order(write, opened(), threads=threads):
-        files.progress(1, len(picture.image) + len(picture.mask or b""))
+    for picture, size in in_order(write, opened(), threads=threads):
+        files.progress(1, size)
         if job.boxes:
             row = facts.difference(Sample("", b"", boxes=picture.boxes()), implied=Sample("", b""))
             path = f"{job.stem(picture.index)}.{job.options.image_format}"

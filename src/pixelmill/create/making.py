@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -52,6 +54,15 @@ def make_picture(maker: _core.Maker, index: int) -> Picture:
         return Picture(index, *maker.make(index))
     except RuntimeError as error:
         raise ArgumentError(f"create: picture {index}: {error}") from None
+
+
+def save_picture(maker: _core.Maker, index: int, path: Path) -> tuple[Picture, int]:
+    """Do the same straight into a new file; give the picture without its bytes, and their number."""
+    try:
+        size, mask, objects, label, height, width = maker.save(index, os.fsencode(path))
+    except RuntimeError as error:
+        raise ArgumentError(f"create: picture {index}: {error}") from None
+    return Picture(index, b"", mask, objects, label, height, width), size
 
 
 def in_order(work: Callable[[int], Result], numbers: Iterable[int], *, threads: int) -> Iterator[Result]:
