@@ -112,9 +112,20 @@ def test_regions_are_those_of_dali(arrays, region):
     both(files=arrays, **region)
 
 
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("policy", ["pad", "trim_to_shape"])
+def test_regions_of_large_arrays_are_those_of_dali(tmp_path, order, policy):
+    """Large enough to be read row by row."""
+    array = np.arange(40 * 200 * 90, dtype=np.int32).reshape(40, 200, 90)
+    np.save(tmp_path / "a.npy", np.asarray(array, order=order))
+    for start, shape in ([3, 10, 5], [30, 20, 70]), ([-2, 190, -3], [9, 20, 5]), ([38, -5, 85], [4, 9, 7]):
+        both(files=[str(tmp_path / "a.npy")], roi_start=start, roi_shape=shape, out_of_bounds_policy=policy, batches=1)
+
+
 @pytest.mark.parametrize(
     "region",
     [
+        {"roi_start": [1, 1], "roi_axes": [0, 0]},
         {"roi_start": [1, 2, 0], "roi_end": [4, 9, 3]},
         {"roi_start": [-1, 0, 0], "roi_shape": [2, 2, 2]},
         {"roi_start": [3, 0, 0], "roi_end": [2, 2, 2]},

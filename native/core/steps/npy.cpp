@@ -29,34 +29,47 @@ void swap_bytes(const Value& packed) {
     for (int64_t i = 0; i < count; ++i) std::reverse(packed.data + i * size, packed.data + (i + 1) * size);
 }
 
+// What is read along an axis: of the two that run slowest in the file, the second only where that saves much.
 struct Slab {
-    int axis;  // the one that runs slowest in the file; -1 for a single number
+    int axis;  // -1 where the array has no such axis
     int64_t low, high;
+
+    int64_t count() const { return high - low; }
 };
 
-// Reads the slab into memory and gives it as an array of the header's axes.
-Value read_slab(Context& context, const ByteSource& source, int64_t offset, const NpyHeader& header, const Slab& slab,
-                bool zeros) {
+using Slabs = std::array<Slab, 2>;
+
+constexpr int64_t worth_another_read = 8192;  // bytes that need not be read
+
+// Reads the slabs into memory and gives them as an array of the header's axes.
+Value read_slabs(Context& context, const ByteSource& source, int64_t offset, const NpyHeader& header,
+                 const Slabs& slabs, bool zeros) {
     Extents file_shape{}, shape = header.shape;
     const auto ndim = static_cast<size_t>(header.ndim);
-    int64_t row_bytes = size_of(header.dtype);
+    int64_t inner = size_of(header.dtype);  // bytes of one step along the second axis
     for (size_t d = 0; d < ndim; ++d) {
-        if (static_cast<int>(d) != slab.axis) row_bytes *= shape[d];
+        if (static_cast<int>(d) != slabs[0].axis && static_cast<int>(d) != slabs[1].axis) inner *= shape[d];
     }
-    if (slab.axis >= 0) shape[static_cast<size_t>(slab.axis)] = slab.high - slab.low;
-    const int64_t bytes = slab.axis < 0 ? row_bytes : row_bytes * (slab.high - slab.low);
-    check_encoded_bytes(context, bytes);
+    const int64_t whole = slabs[1].axis < 0 ? inner : inner * shape[static_cast<size_t>(slabs[1].axis)];
+    const int64_t part = inner * slabs[1].count(), rows = slabs[0].count();
+    for (const Slab& slab : slabs) {
+        if (slab.axis >= 0) shape[static_cast<size_t>(slab.axis)] = slab.count();
+    }
+    check_encoded_bytes(context, rows * part);
     for (size_t d = 0; d < ndim; ++d) file_shape[d] = shape[header.fortran ? ndim - 1 - d : d];
     const std::span<const int64_t> extents(file_shape.data(), ndim);
     // A file in C order goes straight into the batch; what is turned or cut has to be copied by whoever needs it.
     Value packed = header.fortran && ndim > 1 ? context.scratch(header.dtype, extents)
                                               : context.allocate(0, header.dtype, extents);
+    const int64_t start = offset + header.data_offset + slabs[0].low * whole + slabs[1].low * inner;
     if (zeros) {
-        std::memset(packed.data, 0, static_cast<size_t>(bytes));
+        std::memset(packed.data, 0, static_cast<size_t>(rows * part));
+    } else if (part == whole) {
+        source.read(packed.data, rows * part, start);
     } else {
-        source.read(packed.data, bytes, offset + header.data_offset + slab.low * row_bytes);
-        if (header.swapped) swap_bytes(packed);
+        for (int64_t row = 0; row < rows; ++row) source.read(packed.data + row * part, part, start + row * whole);
     }
+    if (header.swapped && !zeros) swap_bytes(packed);
     if (!header.fortran) return packed;
     Value turned = packed;
     for (size_t d = 0; d < ndim; ++d) {
@@ -66,10 +79,13 @@ Value read_slab(Context& context, const ByteSource& source, int64_t offset, cons
     return turned;
 }
 
-Slab whole_slab(const NpyHeader& header) {
-    if (header.ndim == 0) return {-1, 0, 0};
-    const int axis = header.fortran ? header.ndim - 1 : 0;
-    return {axis, 0, header.shape[static_cast<size_t>(axis)]};
+Slabs whole_slabs(const NpyHeader& header) {
+    Slabs slabs{Slab{-1, 0, 1}, Slab{-1, 0, 1}};
+    for (int i = 0; i < std::min(header.ndim, 2); ++i) {
+        const int axis = header.fortran ? header.ndim - 1 - i : i;
+        slabs[static_cast<size_t>(i)] = {axis, 0, header.shape[static_cast<size_t>(axis)]};
+    }
+    return slabs;
 }
 
 class NpyItem : public Step {
@@ -123,7 +139,7 @@ class NpyShape : public NpyItem {
 };
 
 // in: start, extent of a window, or nothing for all of the array. out: the array, and where the window starts in it: of
-// a window, only the part that it needs along the slowest axis is read.
+// a window, only what it needs along the slowest axes is read.
 class ReadNpy : public NpyItem {
    public:
     explicit ReadNpy(const Params& params)
@@ -133,7 +149,7 @@ class ReadNpy : public NpyItem {
         const int64_t number = item(context);
         Opened opened(ranges_->path_of(number));
         open(context, opened, number);
-        Slab slab = whole_slab(opened.header);
+        Slabs slabs = whole_slabs(opened.header);
         if (in[0].present()) {
             const auto count = in[0].elements();
             out[1] = context.allocate(1, DType::i64, std::array{count});
@@ -141,7 +157,9 @@ class ReadNpy : public NpyItem {
                 int64_t start = in[0].integer(i);
                 const int axis = axis_of(i, opened.header.ndim);
                 check(start, in[1].integer(i), axis, opened.header);
-                if (axis == slab.axis) {
+                for (Slab& slab : slabs) {
+                    if (axis != slab.axis || (&slab == &slabs[1] && !saves(opened.header, slab, in[1].integer(i))))
+                        continue;
                     const int64_t whole = slab.high;
                     slab.low = std::clamp<int64_t>(start, 0, whole);
                     slab.high = std::clamp<int64_t>(start + in[1].integer(i), slab.low, whole);
@@ -150,10 +168,17 @@ class ReadNpy : public NpyItem {
                 out[1].as<int64_t>()[i] = start;
             }
         }
-        out[0] = read_slab(context, opened.file, opened.offset, opened.header, slab, opened.damaged);
+        out[0] = read_slabs(context, opened.file, opened.offset, opened.header, slabs, opened.damaged);
     }
 
    private:
+    static bool saves(const NpyHeader& header, const Slab& slab, int64_t extent) {
+        int64_t inner = size_of(header.dtype);
+        for (int d = 0; d < header.ndim - 2; ++d)
+            inner *= header.shape[static_cast<size_t>(header.fortran ? d : d + 2)];
+        return extent < slab.count() && (slab.count() - extent) * inner >= worth_another_read;
+    }
+
     int axis_of(int64_t number, int ndim) const {
         const int axis =
             axes_.empty() ? static_cast<int>(number) : static_cast<int>(axes_[static_cast<size_t>(number)]);
@@ -194,7 +219,7 @@ class DecodeNpy : public Step {
             if (!context.fill) throw;
             damaged = true;
         }
-        out[0] = read_slab(context, source, 0, header, whole_slab(header), damaged);
+        out[0] = read_slabs(context, source, 0, header, whole_slabs(header), damaged);
     }
 };
 

@@ -89,6 +89,8 @@ def numpy(
 
 
 def _region(reader: Reader, bounds: dict[str, Any], axes: list[int], policy: RegionPolicy, fill: float) -> Tensor:
+    if len(set(axes)) < len(axes):
+        raise ArgumentError(f"readers.numpy: roi_axes names an axis twice: {axes}")
     shape = step("npy_shape", reader=reader)
     window, _ = slice_window("readers.numpy", shape, "", (None, None), bounds, axes, None, normalized=(False, False))
     strict = policy == "error"
