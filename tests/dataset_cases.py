@@ -73,6 +73,16 @@ def odd_samples() -> list[Sample]:
         Sample("ünï/cödé", jpeg, "jpg", (9,), "ünï"),
         Sample("x" * 300, jpeg, "jpg", (9,)),
         Sample("not-an-image", b"<html>", "jpg", (9,)),
+        Sample("masks/plain", jpeg, "jpg"),
+        Sample("images/plain", jpeg, "jpg"),
+        Sample(
+            "list",
+            jpeg,
+            "txt",
+            (9,),
+            extra=Example({"member/a b": bytes_feature(b"1"), "member/cls": bytes_feature(b"2")}),
+        ),
+        Sample("manifest", jpeg, "json", (9,), extra=Example({"member/txt": bytes_feature(b"1")})),
         Sample("magic", b"\x0a\x23\xd7\xce" * 3, "bin", (9,)),
     ]
 

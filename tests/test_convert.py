@@ -180,6 +180,17 @@ def test_new_encodings(tmp_path: Path) -> None:
     assert [sample.image for sample in open_dataset(tmp_path / "tensors")] == [sample.image for sample in raw]
 
 
+@pytest.mark.parametrize("to", ["folder", "list", "npy"])
+def test_names_that_differ_in_their_endings_alone(to: str, tmp_path: Path) -> None:
+    kinds = (("jpeg", "jpg"), ("png", "png"), ("png", ""))
+    samples = [Sample("a", encoded(kind, seed=1), ending) for kind, ending in kinds]
+    write(tmp_path / "x", "list", samples)
+    pixelmill.convert(tmp_path / "x", tmp_path / "same", to=to)
+    assert by_name(open_dataset(tmp_path / "same")) == by_name(samples)
+    pixelmill.convert(tmp_path / "x", tmp_path / "new", to=to, format="jpeg")
+    assert [(sample.key, sample.extension) for sample in open_dataset(tmp_path / "new")] == [("a", "jpg")] * 3
+
+
 def test_bad_samples_by_policy(tmp_path: Path) -> None:
     path = write(tmp_path / "x", "tfrecord", plain_samples(6)) / "data.tfrecord"
     data = bytearray(path.read_bytes())

@@ -17,6 +17,7 @@ from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.adapters import folder_index
 from pixelmill.formats.registry import FORMATS, open_dataset, sniff
 from pixelmill.formats.sample import Sample
+from pixelmill.formats.tar import TarWriter
 
 CASES = {"plain": plain_samples, "odd": odd_samples}
 
@@ -293,3 +294,18 @@ def test_labels_are_what_every_container_holds(label: Any, expected: float, tmp_
 def test_labels_that_none_holds(label: float) -> None:
     with pytest.raises(ArgumentError, match="labels"):
         Sample("a", b"x", labels=(label,))
+
+
+def test_a_class_that_does_not_fit_is_a_bad_sample(tmp_path: Path) -> None:
+    with (tmp_path / "x.tar").open("wb") as stream:
+        writer = TarWriter(stream)
+        for number, text in enumerate((b"1", b"9" * 19, b"cat", b"-3")):
+            writer.write(f"{number}.jpg", b"\xff\xd8\xff")
+            writer.write(f"{number}.cls", text)
+        writer.close()
+    dataset = open_dataset(tmp_path / "x.tar")
+    assert (dataset.sample(0).labels, dataset.sample(3).labels) == ((1,), (-3,))
+    for number in (1, 2):
+        with pytest.raises(DataError, match="not a whole number") as caught:
+            dataset.sample(number)
+        assert caught.value.events[0].offset == number * 2048

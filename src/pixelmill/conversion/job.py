@@ -70,7 +70,9 @@ class ConvertJob(Job):
         """The names of all files, for containers with a file for each sample."""
         if self.to not in FILE_FORMATS:
             return None
-        return Survey.load(self.survey_file) if self.survey_file else survey(self.dataset, self.order, to=self.to)
+        if self.survey_file:
+            return Survey.load(self.survey_file)
+        return survey(self.dataset, self.order, to=self.to, keep_endings=self.format is None)
 
     @cached_property
     def bounds(self) -> list[tuple[int, int]]:

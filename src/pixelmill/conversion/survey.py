@@ -10,10 +10,10 @@ from pathlib import Path
 
 from pixelmill.errors import DataError
 from pixelmill.formats.adapters.file_list import is_listable
-from pixelmill.formats.adapters.folder import file_ending, wished_name
+from pixelmill.formats.adapters.folder import wished_name
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.names import UniqueNames, is_plain
-from pixelmill.formats.sample import Sample
+from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, file_ending
 
 _MOST_CLASSES = 1_000_000
 
@@ -43,30 +43,41 @@ class Survey:
         return cls(tuple(found["names"]), tuple(found["classes"]), bool(found["masks"]))
 
 
-def survey(dataset: Dataset, numbers: Iterable[int], *, to: str) -> Survey:
-    """Look at the samples and give each a name."""
+def survey(dataset: Dataset, numbers: Iterable[int], *, to: str, keep_endings: bool = True) -> Survey:
+    """Look at the samples and give each a name.
+
+    Args:
+        dataset: What is read.
+        numbers: The samples to write, in order.
+        to: The container to write.
+        keep_endings: False if images get other extensions, so that their names must differ without them.
+    """
     masks = False
     outlines: list[Sample | None] = []
     for number in numbers:
         try:
             outline = dataset.outline(int(number))
+            if not outline.image and outline.extension.lower() not in IMAGE_EXTENSIONS:
+                outline = dataset.sample(int(number))  # the ending of its file depends on its content
             masks = masks or outline.mask is not None or dataset.has_mask(int(number))
             outlines.append(Sample(**{**vars(outline), "image": outline.image[:16], "mask": None, "extra": {}}))
         except DataError:
             outlines.append(None)  # the same fault is met, and told, when the sample is written
     unique = UniqueNames()
-    names = tuple(_name(unique, outline, at, to=to, masks=masks) for at, outline in enumerate(outlines))
+    endings = keep_endings and not masks
+    names = tuple(_name(unique, outline, at, to=to, endings=endings) for at, outline in enumerate(outlines))
     classes = _classes(zip(names, outlines, strict=True)) if to == "folder" else ()
     return Survey(names, classes, masks)
 
 
-def _name(unique: UniqueNames, sample: Sample | None, number: int, *, to: str, masks: bool) -> str:
+def _name(unique: UniqueNames, sample: Sample | None, number: int, *, to: str, endings: bool) -> str:
     if sample is None:
         return unique.take("", number=number)
+    ending = file_ending(sample) if endings else ""
     if to == "folder":
-        return unique.take(wished_name(sample), number=number, ending="" if masks else file_ending(sample))
+        return unique.take(wished_name(sample), number=number, ending=ending)
     if to == "list":
-        return unique.take(sample.key, number=number, ending=sample.extension, is_allowed=is_listable)
+        return unique.take(sample.key, number=number, ending=ending, is_allowed=is_listable)
     return unique.take(sample.key, number=number, is_allowed=is_plain)
 
 

@@ -166,3 +166,10 @@ def image_type(data: bytes) -> str | None:
     if len(data) > 2 and data[:1] == b"P" and data[1:2] in b"123456" and data[2:3].isspace():
         return "ppm"
     return None
+
+
+def file_ending(sample: Sample) -> str:
+    """Give the extension of the file of a sample: its own if readers of folders look for such files."""
+    if sample.extension.lower() in IMAGE_EXTENSIONS:
+        return sample.extension
+    return image_type(sample.image) or "jpg"

@@ -18,7 +18,16 @@ from pixelmill.formats import facts, storage
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.index import Index
 from pixelmill.formats.names import UniqueNames, is_plain, resolve_below
-from pixelmill.formats.sample import Label, Sample, format_label, image_type, join_name, parse_label, split_name
+from pixelmill.formats.sample import (
+    Label,
+    Sample,
+    file_ending,
+    format_label,
+    image_type,
+    join_name,
+    parse_label,
+    split_name,
+)
 
 COLUMNS = {
     "path": ("path", "image", "file", "filename", "file_name", "image_path", "img", "name"),
@@ -260,10 +269,9 @@ class ListWriter(ShardWriter):
         self._rows: list[bytes] = []
 
     def add(self, sample: Sample, *, name: str | None = None) -> None:
-        stem = name or self._unique.take(
-            sample.key, number=self.samples, ending=sample.extension, is_allowed=is_listable
-        )
-        path = join_name(stem, sample.extension)
+        ending = file_ending(sample)
+        stem = name or self._unique.take(sample.key, number=self.samples, ending=ending, is_allowed=is_listable)
+        path = join_name(stem, ending)
         implied = Sample(*_key_of(path), labels=sample.labels)
         row = facts.difference(sample, implied=implied)
         if sample.mask is not None:

@@ -14,7 +14,7 @@ from pixelmill.formats.adapters import folder_index
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.index import Index
 from pixelmill.formats.names import UniqueNames, is_plain
-from pixelmill.formats.sample import Sample, image_type, join_name, split_name
+from pixelmill.formats.sample import Sample, file_ending, image_type, join_name, split_name
 
 CLASSES = "classes.txt"
 IMAGES, MASKS = "images", "masks"
@@ -152,15 +152,9 @@ def wished_name(sample: Sample) -> str:
     """Give the name, without extension, that a sample would like to have below a folder."""
     folder = class_folder(sample)
     if folder is None or sample.key.startswith(f"{folder}/"):
-        return sample.key
+        # A folder of images and one of masks side by side mean something else.
+        return "" if sample.key.partition("/")[0].casefold() in _OWN_NAMES else sample.key
     return f"{folder}/{sample.key}"
-
-
-def file_ending(sample: Sample) -> str:
-    """Give the extension of the file of a sample: its own if readers of folders look for such files."""
-    if sample.extension.lower() in folder_index.ENDINGS:
-        return sample.extension
-    return image_type(sample.image) or "jpg"
 
 
 def class_folder(sample: Sample) -> str | None:

@@ -13,6 +13,8 @@ from pixelmill.formats.dataset import Output
 from pixelmill.formats.faults import RecordFault, Scan
 from pixelmill.formats.index import Index
 
+_SMALL = 1 << 14
+
 
 def scan_all(names: Sequence[str], scan: Callable[[str], Scan]) -> Scan:
     """Scan record files one after the other; what is at an address is fetched first."""
@@ -64,6 +66,13 @@ class Stream:
         return self._output.write(data)
 
     def writelines(self, pieces: Sequence[bytes]) -> None:
-        """Append bytes in pieces."""
+        """Append bytes in pieces; small ones are joined, large ones are not copied."""
+        small: list[bytes] = []
         for piece in pieces:
+            if len(piece) < _SMALL:
+                small.append(piece)
+                continue
+            self._output.write(b"".join(small))
             self._output.write(piece)
+            small.clear()
+        self._output.write(b"".join(small))

@@ -12,7 +12,7 @@ from pixelmill.errors import DataError
 from pixelmill.formats import facts, storage, webdataset
 from pixelmill.formats.adapters.records import Stream, check_sources
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
-from pixelmill.formats.example import Example, bytes_feature
+from pixelmill.formats.example import Example, Feature, bytes_feature
 from pixelmill.formats.index import Index
 from pixelmill.formats.names import UniqueNames, is_plain
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Label, Sample, image_type
@@ -23,6 +23,7 @@ _OWN = "pixelmill"  # the entry of key.json that is ours
 _MEMBER = "member/"  # features that hold members of other kinds
 _MASKS = ("mask", "seg")
 _UNKNOWN = "bin"
+_LONGEST_CLASS = 18  # digits that surely fit into 64 bits
 
 
 class WebDatasetDataset(Dataset):
@@ -93,8 +94,8 @@ class WebDatasetDataset(Dataset):
 
     def _class_number(self, number: int, data: bytes) -> int:
         text = data.strip()
-        if len(text) > 20 or not text.removeprefix(b"-").isdigit():
-            raise self.error(number, "corrupt", f"the class is not a whole number: {text[:40]!r}")
+        if len(text) > _LONGEST_CLASS or not text.removeprefix(b"-").isdigit():
+            raise self.error(number, "corrupt", f"the class is not a whole number of 64 bits: {text[:40]!r}")
         return int(text)
 
     def _with_json(self, number: int, implied: Sample, data: bytes) -> Sample:
@@ -134,7 +135,8 @@ class WebDatasetWriter(ShardWriter):
         labels = sample.labels if len(sample.labels) == 1 and isinstance(sample.labels[0], int) else ()
         if labels:
             members.append(("cls", str(labels[0]).encode()))
-        others = {n: f for n, f in sample.extra.items() if n.startswith(_MEMBER) and f.kind == "bytes" and len(f) == 1}
+        taken = {extension, *_KNOWN}
+        others = {n: f for n, f in sample.extra.items() if _is_member(n, f, taken) or n == f"{_MEMBER}json"}
         foreign = others.pop(f"{_MEMBER}json", None)
         rest = {n: f for n, f in sample.extra.items() if n not in others and n != f"{_MEMBER}json"}
         row = facts.difference(Sample(**{**vars(sample), "extra": rest}), implied=Sample(key, b"", extension, labels))
@@ -159,6 +161,15 @@ class WebDatasetWriter(ShardWriter):
 
 
 _KNOWN = ("image", "mask", "cls", "json")
+
+
+def _is_member(name: str, feature: Feature, taken: set[str]) -> bool:
+    """Tell whether a feature can be a member of its own beside those that are there."""
+    ending = name.removeprefix(_MEMBER)
+    is_text = is_plain(ending) and "/" not in ending and not any(c.isspace() for c in ending)
+    is_image = ending.lower().rpartition(".")[2] in (*IMAGE_EXTENSIONS, _UNKNOWN)
+    single = feature.kind == "bytes" and len(feature) == 1
+    return name.startswith(_MEMBER) and single and is_text and not is_image and ending not in taken
 
 
 def is_tar_key(name: str) -> bool:
