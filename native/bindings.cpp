@@ -143,12 +143,16 @@ class PythonExecutor : public Executor {
 };
 
 std::shared_ptr<Batch> submit(PythonExecutor& executor, std::shared_ptr<Program> program, const Limits& limits,
-                              const Submission& who, std::vector<std::vector<AnyArray>> inputs, bool fill) {
+                              const Submission& who, std::vector<std::vector<std::optional<AnyArray>>> inputs,
+                              bool fill) {
     std::vector<Batch::Sample> samples(who.size());
     for (size_t i = 0; i < samples.size(); ++i) {
         who.describe(i, samples[i]);
         samples[i].fill = fill;
-        for (const auto& input : inputs) samples[i].inputs.push_back(borrowed(input.at(i)));
+        for (const auto& input : inputs) {  // None where the branch of a condition that would have made it is not taken
+            const std::optional<AnyArray>& given = input.at(i);
+            samples[i].inputs.push_back(given ? borrowed(*given) : Value{});
+        }
     }
     auto batch = std::make_shared<Batch>(std::move(program), limits, std::move(samples), executor.buffers());
     nb::gil_scoped_release release;
@@ -191,8 +195,7 @@ NB_MODULE(_core, module) {
                int64_t record_bytes) {
                 new (self) Limits{pixels, side, scans, scan_pixels, encoded_bytes, record_bytes};
             },
-            "pixels"_a, "side"_a, "scans"_a, "scan_pixels"_a, "encoded_bytes"_a,
-            "record_bytes"_a);
+            "pixels"_a, "side"_a, "scans"_a, "scan_pixels"_a, "encoded_bytes"_a, "record_bytes"_a);
 
     nb::class_<Resource>(module, "Resource");
     nb::class_<ByteRanges, Resource>(module, "ByteRanges")
@@ -232,7 +235,7 @@ NB_MODULE(_core, module) {
         .def(
             "value",
             [](const Batch& self, int output, size_t index) -> nb::object {
-                if (self.outcome(index).failed) return nb::none();
+                if (self.outcome(index).failed || !self.value(output, index).present()) return nb::none();
                 return nb::cast(exported(self.value(output, index), self.owner(output, index), std::nullopt));
             },
             "output"_a, "index"_a);

@@ -56,6 +56,9 @@ POLYGONS = np.array([[0, 0, 2], [2, 2, 5]])
 VERTICES = np.eye(5, 2, dtype=np.float32)
 
 
+NOT_DALIS = "DALI has no such operator"
+
+
 ENTRIES = {
     # Readers and sources
     "readers.file": Entry(
@@ -84,6 +87,18 @@ ENTRIES = {
     ),
     "decoders.numpy": Entry(lambda m, f: m.fn.decoders.numpy(f), lambda f: np.load(io.BytesIO(f)), "arrays"),
     "io.file.read": Entry(lambda m, f: m.fn.io.file.read(f), lambda f: np.fromfile(bytes(f), np.uint8), "names"),
+    "decoders.raw": Entry(
+        lambda m, f: m.fn.decoders.raw(f[:12], shape=[-1, 3], dtype=m.types.UINT16),
+        lambda f: f[:12].view(np.uint16).reshape(-1, 3),
+        "files",
+        unlike_dali=NOT_DALIS,
+    ),
+    "encoders.image": Entry(
+        lambda m, x: m.fn.decoders.image(m.fn.encoders.image(x, format="png")),
+        lambda x: x,
+        empty=False,
+        unlike_dali=NOT_DALIS,
+    ),
     # Windows and mirrors
     "crop": Entry(
         lambda m, x: m.fn.crop(x, crop=(1, 1), crop_pos_x=0.3), lambda x: centred(x, 1, 1, x_=0.3), empty=False

@@ -87,8 +87,10 @@ void Program::run(Context& context) const {
             for (size_t i = 0; i < out.size(); ++i) slots[instruction.out[i]] = out[i];
             ++number;
         }
-        for (size_t i = 0; i < outputs_.size(); ++i)
-            deliver(*context.sink, static_cast<int>(i), slots[outputs_[i]], context.thread.arena);
+        for (size_t i = 0; i < outputs_.size(); ++i) {
+            const Value& value = slots[outputs_[i]];  // absent in a sample that takes another branch
+            if (value.present()) deliver(*context.sink, static_cast<int>(i), value, context.thread.arena);
+        }
     } catch (const Fault& fault) {
         throw StepFault{fault.kind, fault.what(), number};
     } catch (const std::bad_alloc&) {

@@ -10,12 +10,16 @@ import numpy as np
 
 from pixelmill import _core
 from pixelmill.errors import ArgumentError, EngineError
-from pixelmill.operators.program import Step
+from pixelmill.operators.program import Expr, Step
 
 Array = np.ndarray[Any, Any]
 
 # All samples of one value: one array with the batch in front where shapes agree, a list of arrays where they do not.
 Data = Array | list[Array]
+
+
+# When a step has to run: where this value is this number, or where it is not.
+Guard = tuple[Expr, int, bool]
 
 
 class Who(Protocol):
@@ -30,20 +34,52 @@ class Who(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
-    """A step that sees the whole batch, with its parameters as the core would get them."""
+    """A step that sees the whole batch, with its parameters as the core would get them, and the samples it is for."""
 
     step: Step
     params: Mapping[str, Any]
+    guards: tuple[Guard, ...] = ()
 
-    def cross(self, inputs: Sequence[Data | None], who: Who) -> list[Data]:
-        """Give the outputs of the step for a batch."""
+    def cross(self, inputs: Sequence[Data | None], who: Who, places: Sequence[int] | None = None) -> list[Data]:
+        """Give the outputs of the step for a batch.
+
+        Args:
+            inputs: What it works on.
+            who: The samples.
+            places: Those it has to be run for; the others get None. All when left out.
+        """
         try:
+            if places is not None and len(places) < len(who.numbers):
+                return self._cross_some(inputs, who, places)
             return CROSSINGS[self.step.kind](self, inputs, who)
         except (ArgumentError, EngineError) as error:
             line = self.step.origin.line if self.step.origin is not None else None
             if line is None or "created at" in str(error):
                 raise
             raise type(error)(f"{error}\n  created at {line}") from error
+
+    def _cross_some(self, inputs: Sequence[Data | None], who: Who, places: Sequence[int]) -> list[Data]:
+        parts = [None if data is None else [data[place] for place in places] for data in inputs]
+        chosen = _Some(who.epochs[list(places)], who.numbers[list(places)])
+        made = CROSSINGS[self.step.kind](self, parts, chosen) if places else [[]] * self.step.outputs
+        outputs: list[Data] = []
+        for batch in made:
+            whole: list[Any] = [None] * len(who.numbers)
+            for place, value in zip(places, batch, strict=True):
+                whole[place] = value
+            outputs.append(whole)
+        return outputs
+
+
+@dataclass(frozen=True)
+class _Some:
+    epochs: Array
+    numbers: Array
+
+
+def may_skip(step: Step) -> bool:
+    """Tell whether a step can be run for the samples of a branch alone."""
+    return step.kind == "callback" and not step.params["whole"]
 
 
 def _callback(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
@@ -58,9 +94,12 @@ def _callback(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list
         rows = [function(*(data[place] for data in given)) for place in range(count)]
         tuples = [row if outputs > 1 else (row,) for row in rows]
         results = [[np.asarray(row[index]) for row in tuples] for index in range(outputs)]
-    for batch in results:
+    for batch, layout in zip(results, barrier.params["names"].split(","), strict=True):
         if len(batch) != count:
             raise ArgumentError(f"python_function: the function gave {len(batch)} samples for a batch of {count}")
+        wrong = [sample.ndim for sample in batch if layout and sample.ndim != len(layout)]
+        if wrong:
+            raise ArgumentError(f"python_function: the layout {layout!r} does not fit an array of {wrong[0]} axes")
     return list(results)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from pixelmill import _core
 from pixelmill.engine import rules
-from pixelmill.engine.barriers import BARRIERS, Barrier
+from pixelmill.engine.barriers import BARRIERS, Barrier, Guard, may_skip
 from pixelmill.formats.index import NO_NUMBERS, Ragged
 from pixelmill.graph import OperatorNode
 from pixelmill.operators.program import Expr, Step
@@ -21,8 +21,6 @@ from pixelmill.operators.sources import ExternalSource
 # An output of a step.
 Key = tuple[Step, int]
 
-# When a step has to run: where this value is this number, or where it is not.
-Guard = tuple[Expr, int, bool]
 Guards = dict[Step, list[Guard]]
 
 
@@ -117,17 +115,20 @@ def _guards(order: Sequence[Step], wanted: Iterable[Key], level: dict[Step, int]
     """Find the steps that only a branch of a condition needs, and under which conditions they are to be run.
 
     A step is needed where all of its users are: what they have in common, and the condition itself where it feeds a
-    branch. What is `wanted` is needed always, and a condition that a later program finds out is of no use.
+    branch. What is `wanted` is needed always, and so is what looks at the whole batch. A condition that is found out
+    later is of no use.
     """
-    guards: dict[Step, dict[tuple[Step, int, int, bool], Guard]] = {step: {} for step, _ in wanted}
+    always = {step for step, _ in wanted} | {step for step in order if step.kind in BARRIERS and not may_skip(step)}
+    guards: dict[Step, dict[tuple[Step, int, int, bool], Guard]] = {step: {} for step in always}
     for step in reversed(order):
         own = guards.get(step, {})
         for place, value in enumerate(step.inputs):
             if value is None:
                 continue
-            here = {key: guard for key, guard in own.items() if level[key[0]] <= level[value.step]}
+            known = level[value.step] - (value.step.kind in BARRIERS)
+            here = {key: guard for key, guard in own.items() if level[key[0]] <= known}
             branch = _branch(step, place)
-            if branch is not None and level[branch[0].step] <= level[value.step]:
+            if branch is not None and level[branch[0].step] <= known:
                 condition, number, equal = branch
                 here[condition.step, condition.index, number, equal] = branch
             before = guards.get(value.step)
@@ -156,13 +157,13 @@ class _Builder:
         level = self._levels(order)
         count = max(level.values(), default=0) + 1
         crossing = self._crossing(order, level, wanted)
-        guards = _guards(order, {*wanted, *crossing}, level)
+        guards = _guards(order, wanted, level)
         made = []
         for number in range(count):
             steps = [step for step in order if level[step] == number and step.kind not in BARRIERS]
             made.append(self._segment(number, steps, level, crossing, wanted, guards))
             barriers = [step for step in order if step.kind in BARRIERS and level[step] == number + 1]
-            made[-1].barriers.extend(Barrier(step, self._params(step)) for step in barriers)
+            made[-1].barriers.extend(Barrier(step, self._params(step), tuple(guards[step])) for step in barriers)
         return made
 
     @staticmethod

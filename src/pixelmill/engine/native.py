@@ -13,6 +13,7 @@ import numpy as np
 
 from pixelmill import _core
 from pixelmill.engine.barriers import Array as Array
+from pixelmill.engine.barriers import Barrier
 from pixelmill.engine.barriers import Data as Data
 from pixelmill.engine.compile import Key, Plan, Segment
 from pixelmill.errors import EngineError
@@ -162,7 +163,8 @@ class NativeEngine:
             for barrier in segment.barriers:
                 inputs = barrier.step.inputs
                 values = [None if value is None else _looked_up(value, known, len(samples)) for value in inputs]
-                for index, data in enumerate(barrier.cross(values, samples)):
+                places = _places(barrier, known, len(samples))
+                for index, data in enumerate(barrier.cross(values, samples, places)):
                     known[barrier.step, index] = data
         return Result([known[key] for key in self.plan.outputs], troubles)
 
@@ -214,6 +216,19 @@ def _troubles(batch: _core.Batch, segment: Segment) -> list[Trouble]:
             kinds = [kind for bit, kind in NOTES.items() if notes & bit]
             troubles += [Trouble(place, kind, message, None, fatal=False) for kind in kinds]
     return troubles
+
+
+def _places(barrier: Barrier, known: dict[Key, Data], count: int) -> list[int] | None:
+    """List the samples that a step is to be run for; None for all."""
+    if not barrier.guards:
+        return None
+    conditions = [(_looked_up(value, known, count), number, equal) for value, number, equal in barrier.guards]
+
+    def taken(place: int) -> bool:
+        found = ((data[place], number, equal) for data, number, equal in conditions)
+        return all(value is not None and (float(value) == number) == equal for value, number, equal in found)
+
+    return [place for place in range(count) if taken(place)]
 
 
 def _looked_up(value: Expr, known: dict[Key, Data], count: int) -> Data:

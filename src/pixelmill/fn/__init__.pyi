@@ -1368,8 +1368,8 @@ def python_function(
     function: Any,
     num_outputs: Literal[1] = 1,
     batch_processing: bool = False,
+    output_layouts: Any = None,
     bytes_per_sample_hint: object = None,
-    output_layouts: object = None,
     preserve: object = None,
     device: str | None = None,
     name: str | None = None,
@@ -1377,11 +1377,14 @@ def python_function(
 ) -> DataNode:
     """Call a Python function in the middle of a graph. It gets and gives NumPy arrays.
 
+    In a branch of a condition it is called for the samples that take the branch.
+
     Args:
         inputs: What the function is called with.
         function: The function.
         num_outputs: How many arrays it gives.
         batch_processing: Call it once with lists of samples, instead of for every sample.
+        output_layouts: Names of the axes of the results; one string or one for each of them.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1393,8 +1396,8 @@ def python_function(
     function: Any,
     num_outputs: int,
     batch_processing: bool = False,
+    output_layouts: Any = None,
     bytes_per_sample_hint: object = None,
-    output_layouts: object = None,
     preserve: object = None,
     device: str | None = None,
     name: str | None = None,
@@ -1402,11 +1405,14 @@ def python_function(
 ) -> Any:
     """Call a Python function in the middle of a graph. It gets and gives NumPy arrays.
 
+    In a branch of a condition it is called for the samples that take the branch.
+
     Args:
         inputs: What the function is called with.
         function: The function.
         num_outputs: How many arrays it gives.
         batch_processing: Call it once with lists of samples, instead of for every sample.
+        output_layouts: Names of the axes of the results; one string or one for each of them.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

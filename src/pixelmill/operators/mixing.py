@@ -17,7 +17,8 @@ def partners(key: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
         values: What is handed over.
     """
     layouts = tuple(value.layout for value in values)
-    return steps("callback", key, *values, layouts=layouts, function=_next_in_line, batch=True)
+    names = ",".join(layouts)
+    return steps("callback", key, *values, layouts=layouts, names=names, function=_next_in_line, batch=True, whole=True)
 
 
 def _next_in_line(keys: list[Any], *values: list[Any]) -> list[list[Any]] | list[Any]:

@@ -143,23 +143,28 @@ def _for_each(name: str, value: Any, count: int) -> tuple[Any, ...]:
     return tuple(value)
 
 
-@operator("python_function", outputs=None, leading=("function", "num_outputs"), ignored=("output_layouts",))
+@operator("python_function", outputs=None, leading=("function", "num_outputs"))
 def python_function(
     *inputs: Tensor,
     function: Anything,
     num_outputs: int = 1,
     batch_processing: bool = False,
+    output_layouts: Anything | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
     """Call a Python function in the middle of a graph. It gets and gives NumPy arrays.
+
+    In a branch of a condition it is called for the samples that take the branch.
 
     Args:
         inputs: What the function is called with.
         function: The function.
         num_outputs: How many arrays it gives.
         batch_processing: Call it once with lists of samples, instead of for every sample.
+        output_layouts: Names of the axes of the results; one string or one for each of them.
     """
     if not callable(function):
         raise ArgumentError(f"function must be callable, got {function!r}")
-    layouts = ("",) * num_outputs
-    results = steps("callback", *inputs, layouts=layouts, function=function, batch=batch_processing)
+    layouts = _layouts(output_layouts, num_outputs)
+    how = {"function": function, "batch": batch_processing, "whole": False, "names": ",".join(layouts)}
+    results = steps("callback", *inputs, layouts=layouts, **how)
     return results[0] if num_outputs == 1 else results

@@ -1741,10 +1741,13 @@ class PermuteBatch(OperatorClass):
 class PythonFunction(OperatorClass):
     """Call a Python function in the middle of a graph. It gets and gives NumPy arrays.
 
+    In a branch of a condition it is called for the samples that take the branch.
+
     Args:
         function: The function.
         num_outputs: How many arrays it gives.
         batch_processing: Call it once with lists of samples, instead of for every sample.
+        output_layouts: Names of the axes of the results; one string or one for each of them.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1756,8 +1759,8 @@ class PythonFunction(OperatorClass):
         num_outputs: int = 1,
         *,
         batch_processing: bool = False,
+        output_layouts: Any = None,
         bytes_per_sample_hint: object = None,
-        output_layouts: object = None,
         preserve: object = None,
         device: str | None = None,
         name: str | None = None,
