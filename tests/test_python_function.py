@@ -1,0 +1,68 @@
+"""Calls of Python in the middle of a graph: for whom, and what its results are called."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from running import DALI, HERE, make, noise, numpy_batch
+from test_branches import FLAGS, PICTURES, run, same_as_dali
+
+from pixelmill import ArgumentError
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["by sample", "by batch"])
+def test_python_is_called_for_the_samples_of_its_branch(whole):
+    seen = {HERE: set(), DALI: set()}
+
+    def graph(m, x, flag):
+        def darker(given_):
+            pictures = given_ if whole else [given_]
+            seen[m].add(tuple(picture.tobytes() for picture in pictures))
+            halves = [picture // 2 for picture in pictures]
+            return halves if whole else halves[0]
+
+        if flag:
+            y = m.fn.python_function(
+                m.fn.crop(x, crop=(2, 2)), function=darker, batch_processing=whole, output_layouts="HWC"
+            )
+        else:
+            y = m.fn.flip(x)
+        return y
+
+    same_as_dali(graph, PICTURES, FLAGS)
+    assert seen[HERE] == seen[DALI] and len(seen[HERE]) == (1 if whole else sum(map(bool, FLAGS)))
+
+
+def test_what_leads_to_a_call_is_run_for_its_branch_alone():
+    """A crop that fails on the samples of the other branch, and a second condition inside of the first."""
+    pictures = [noise((20, 20, 3), seed=i) if flag else noise((4, 4, 3)) for i, flag in enumerate(FLAGS)]
+    seen = []
+
+    def graph(m, x, flag):
+        if flag:
+            x = m.fn.crop(x, crop=(10, 10))
+            x = m.fn.python_function(x, function=lambda a: seen.append("outer") or a)
+            if m.fn.reductions.mean(x) > 1000.0:
+                x = m.fn.python_function(x, function=lambda a: seen.append("inner") or a)
+            x = m.fn.crop(x, crop=(5, 5))
+        return x
+
+    (got,) = run(HERE, graph, pictures, FLAGS, prefetch_queue_depth=1)
+    assert [sample.shape[0] for sample in got] == [5 if flag else 4 for flag in FLAGS]
+    assert seen == ["outer"] * sum(map(bool, FLAGS))
+
+
+def test_results_of_python_have_the_names_that_are_given_as_in_dali():
+    def graph(m, x, flag):
+        whole, row = m.fn.python_function(x, function=lambda a: (a, a[0]), num_outputs=2, output_layouts=["HWC", "AB"])
+        one = m.fn.python_function(x, function=lambda a: a.transpose(2, 0, 1), output_layouts="CHW")
+        return m.fn.flip(whole), row, m.fn.flip(one)
+
+    pipes = [make(m, lambda m, x: graph(m, x, None), PICTURES, layouts="") for m in (HERE, DALI)]
+    mine, theirs = (pipe.run() for pipe in pipes)
+    assert [batch.layout() for batch in mine] == [batch.layout() for batch in theirs] == ["HWC", "AB", "CHW"]
+    for here, there in zip(mine, theirs, strict=True):
+        for got, wanted in zip(numpy_batch(here), numpy_batch(there), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+    with pytest.raises(ArgumentError, match=r"the layout 'AB' does not fit an array of 3 axes\n  created at test_pyt"):
+        make(HERE, lambda m, x: m.fn.python_function(x, function=lambda a: a, output_layouts="AB"), PICTURES).run()
