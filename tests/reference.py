@@ -87,12 +87,6 @@ ENTRIES = {
     ),
     "decoders.numpy": Entry(lambda m, f: m.fn.decoders.numpy(f), lambda f: np.load(io.BytesIO(f)), "arrays"),
     "io.file.read": Entry(lambda m, f: m.fn.io.file.read(f), lambda f: np.fromfile(bytes(f), np.uint8), "names"),
-    "decoders.raw": Entry(
-        lambda m, f: m.fn.decoders.raw(f[:12], shape=[-1, 3], dtype=m.types.UINT16),
-        lambda f: f[:12].view(np.uint16).reshape(-1, 3),
-        "files",
-        unlike_dali=NOT_DALIS,
-    ),
     "encoders.image": Entry(
         lambda m, x: m.fn.decoders.image(m.fn.encoders.image(x, format="png")),
         lambda x: x,
