@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ class Dataset:
     mean_kilobytes: float
     mean_megapixels: float
     subsampling: dict[str, int]
+    packed: str = ""  # a TFRecord file with all of them, where one is wanted
 
     @property
     def repeats(self) -> int:
@@ -44,7 +45,27 @@ class Dataset:
 
     def facts(self) -> dict[str, Any]:
         """Give what goes into the results: no names."""
-        return {**asdict(self), "files": len(self.files)}
+        facts = {**asdict(self), "files": len(self.files)}
+        del facts["packed"]
+        return facts
+
+
+def packed(files: Dataset, build: Path) -> Dataset:
+    """Write the files into one TFRecord file, and DALI's index of it, as most people keep ImageNet."""
+    from pixelmill.formats import example, tfrecord
+
+    target = build / "bench-data" / "pictures.tfrecord"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("wb") as stream:
+        writer = tfrecord.RecordWriter(stream)
+        for number, name in enumerate(files.files):
+            features = {
+                "image/encoded": example.bytes_feature(Path(name).read_bytes()),
+                "image/class/label": example.int64_feature(number),
+            }
+            writer.write(example.encoded_pieces(features))
+    tfrecord.write_index(f"{target}.idx", tfrecord.scan(str(target)).index)
+    return replace(files, packed=str(target))
 
 
 def load(pictures: Pictures, folder: Path | None, build: Path) -> Dataset:

@@ -40,6 +40,8 @@ def main() -> None:
     for name in options.workloads or WORKLOADS:
         workload = WORKLOADS[name]
         files = data.load(workload.pictures, getattr(options, workload.pictures), build)
+        if workload.container == "tfrecord":
+            files = data.packed(files, build)
         records = contest.run(workload, files, options.peers, plan, lambda text: console.print(text, style="dim"))
         result["workloads"][name] = _result(workload, files, records)
         for problem in summary.disagreements(records, random=workload.random):

@@ -28,6 +28,7 @@ NOISE, SIGMA, BRIGHTNESS, CONTRAST = (0.0, 0.33), (0.5, 1.5), (0.7, 1.3), (0.65,
 Kind = Literal["train", "val", "resize", "rand_augment", "segmentation"]
 Pictures = Literal["small", "camera", "arrays"]
 RANDOM: tuple[Kind, ...] = ("train", "rand_augment", "segmentation")
+Container = Literal["files", "tfrecord"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Workload:
         pictures: Which files it runs on.
         batch: Pictures in a batch.
         seconds: Time for a contestant in a round.
+        container: What the pictures are read from.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Workload:
     pictures: Pictures
     batch: int
     seconds: float
+    container: Container = "files"
 
     @property
     def random(self) -> bool:
@@ -69,6 +72,7 @@ WORKLOADS = {
     workload.name: workload
     for workload in (
         Workload("train", _TRAIN, "train", "small", batch=64, seconds=4),
+        Workload("tfrecord_train", f"{_TRAIN}, from TFRecords", "train", "small", 64, 4, "tfrecord"),
         Workload("val", _VAL, "val", "small", batch=64, seconds=4),
         Workload("rand_augment", _RAND_AUGMENT, "rand_augment", "small", batch=64, seconds=4),
         Workload("segmentation", _SEGMENTATION, "segmentation", "arrays", batch=8, seconds=4),
@@ -82,6 +86,7 @@ WORKLOADS = {
 # which two threads need longer than that to decode sixteen.
 TARGETS: dict[str, dict[str, float]] = {
     "train": {"speed_vs_dali": 2.0, "memory_vs_dali": 0.5, "first_batch_seconds": 0.5},
+    "tfrecord_train": {"speed_vs_dali": 2.0},
     "val": {"speed_vs_dali": 2.0, "memory_vs_dali": 0.5, "first_batch_seconds": 0.5},
     "rand_augment": {"speed_vs_dali": 2.0},
     "segmentation": {"speed_vs_dali": 3.0, "speed_vs_opencv": 1.6},
@@ -104,6 +109,7 @@ class Job:
     batch: int
     threads: int
     seed: int
+    container: Container = "files"
 
     @property
     def epoch(self) -> list[str]:

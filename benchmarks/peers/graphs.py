@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -94,6 +95,21 @@ def _normalised(library: Any, images: Any, **options: Any) -> Any:
     return library.fn.crop_mirror_normalize(images, mean=MEAN, std=STD, **kinds, **options)
 
 
+def _from_records(library: Any, job: Job) -> Any:
+    words = importlib.import_module(f"{library.__name__}.tfrecord")
+    values = library.fn.readers.tfrecord(
+        path=job.epoch,
+        index_path=[f"{path}.idx" for path in job.epoch],
+        features={
+            "image/encoded": words.FixedLenFeature((), words.string, ""),
+            "image/class/label": words.FixedLenFeature([1], words.int64, -1),
+        },
+        random_shuffle=job.random,
+        name="Reader",
+    )
+    return values["image/encoded"]
+
+
 def run(library: Any, graph: Graph, job: Job, **options: Any) -> Iterator[Any]:
     """Give the batches of a graph.
 
@@ -108,6 +124,8 @@ def run(library: Any, graph: Graph, job: Job, **options: Any) -> Iterator[Any]:
     def define() -> Any:
         if job.kind == "segmentation":
             return graph(library, *arrays.read(library, job))
+        if job.container == "tfrecord":
+            return graph(library, _from_records(library, job))
         encoded, _ = fn.readers.file(files=job.epoch, random_shuffle=job.random, name="Reader")
         return graph(library, encoded)
 
