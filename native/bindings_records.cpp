@@ -143,6 +143,32 @@ std::shared_ptr<ExampleFeatures> make_features(const std::vector<FeatureRow>& ro
     return features;
 }
 
+// Writes a record from its pieces to an open file. Gives the bytes of its payload, or what the system said.
+nb::object write_record(int descriptor, nb::sequence pieces) {
+    std::vector<std::unique_ptr<BufferView>> views;
+    std::vector<Bytes> parts(1);
+    for (nb::handle piece : pieces) {
+        views.push_back(std::make_unique<BufferView>(piece));
+        parts.push_back(views.back()->bytes());
+    }
+    uint64_t length = 0;
+    try {
+        nb::gil_scoped_release release;
+        uint32_t crc = 0;
+        for (size_t i = 1; i < parts.size(); ++i) {
+            crc = crc32c(parts[i], crc);
+            length += parts[i].size();
+        }
+        const Frame frame = frame_of(length, crc);
+        parts.front() = frame.head;
+        parts.push_back(frame.tail);
+        write_all(descriptor, parts);
+    } catch (const Fault& fault) {
+        return nb::str(fault.what());
+    }
+    return nb::int_(length);
+}
+
 nb::tuple frame_parts(uint64_t length, uint32_t crc) {
     const Frame frame = frame_of(length, crc);
     return nb::make_tuple(python_bytes(frame.head, sizeof frame.head), python_bytes(frame.tail, sizeof frame.tail));
@@ -159,6 +185,7 @@ void bind_records(nb::module_& module) {
         "crc32c_portable",
         [](nb::handle data, uint32_t before) { return crc32c_portable(BufferView(data).bytes(), before); }, "data"_a,
         "before"_a = 0);
+    module.def("write_tfrecord", &write_record, "descriptor"_a, "pieces"_a);
     module.def("tfrecord_frame", &frame_parts, "length"_a, "crc"_a);
     module.def("scan_tfrecord", &scan_file, "path"_a, "verify"_a, "record_bytes"_a);
     module.def("scan_tfrecord_bytes", &scan_memory, "data"_a, "verify"_a, "record_bytes"_a);

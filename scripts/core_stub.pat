@@ -10,6 +10,9 @@ pixelmill._core.Batch.block:
 pixelmill._core.Batch.value:
     def value(self, output: int, index: int) -> NDArray[Any] | None: ...
 
+pixelmill._core.write_tfrecord:
+    def write_tfrecord(descriptor: int, pieces: Sequence[bytes]) -> int | str: ...
+
 pixelmill._core.tfrecord_frame:
     def tfrecord_frame(length: int, crc: int) -> tuple[bytes, bytes]: ...
 

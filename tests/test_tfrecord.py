@@ -81,6 +81,24 @@ def test_writer_gives_places(tmp_path: Path) -> None:
     assert places == list(zip(scan.index.offsets, scan.index.lengths, strict=True))
 
 
+@pytest.mark.parametrize("buffering", [-1, 0])
+def test_writer_of_files_writes_what_the_one_of_streams_does(tmp_path: Path, buffering: int) -> None:
+    rng = np.random.default_rng(0)
+    payloads = [rng.bytes(size) for size in (5, 100_000, 3, 20_000, 16_384, 16_383, 0, 3_000_000)]
+    pieces = [[data[i : i + 1000] for i in range(0, len(data), 1000)] for data in payloads]  # more than one call takes
+    expected = file_of((*payloads, *payloads))
+    with (tmp_path / "file").open("wb", buffering=buffering) as stream:
+        writer = tfrecord.RecordWriter(stream)
+        places = [writer.write(payload) for payload in [*payloads, *pieces]]
+        assert stream.tell() == len(expected) == sum(places[-1])
+    assert (tmp_path / "file").read_bytes() == expected
+
+
+def test_full_disk_is_an_error() -> None:
+    with Path("/dev/full").open("wb", buffering=0) as stream, pytest.raises(OSError, match="No space left"):
+        tfrecord.RecordWriter(stream).write(bytes(100_000))
+
+
 @given(st.lists(st.binary(max_size=50), max_size=6))
 def test_pieces_are_one_payload(pieces: list[bytes]) -> None:
     stream = io.BytesIO()

@@ -2,8 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -52,6 +55,24 @@ void File::read(std::byte* out, int64_t bytes, int64_t offset) const {
 void Memory::read(std::byte* out, int64_t bytes, int64_t offset) const {
     if (!holds(bytes_, static_cast<uint64_t>(offset), static_cast<uint64_t>(bytes))) missing(bytes);
     if (bytes > 0) std::memcpy(out, bytes_.data() + offset, static_cast<size_t>(bytes));
+}
+
+void write_all(int descriptor, std::span<const Bytes> pieces) {
+    constexpr size_t most = 64;  // pieces in one call; every system allows that many
+    size_t piece = 0, done = 0;  // what is written: whole pieces, and bytes of the next one
+    while (piece < pieces.size()) {
+        std::array<iovec, most> parts;
+        const size_t count = std::min(most, pieces.size() - piece);
+        for (size_t i = 0; i < count; ++i) {
+            const Bytes rest = pieces[piece + i].subspan(i == 0 ? done : 0);
+            parts[i] = {const_cast<std::byte*>(rest.data()), rest.size()};
+        }
+        const ssize_t written = ::writev(descriptor, parts.data(), static_cast<int>(count));
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) fail();
+        done += static_cast<size_t>(written);
+        while (piece < pieces.size() && done >= pieces[piece].size()) done -= pieces[piece++].size();
+    }
 }
 
 }  // namespace pixelmill

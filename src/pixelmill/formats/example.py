@@ -74,6 +74,8 @@ def int64_feature(values: int | Iterable[int] | np.ndarray[Any, Any]) -> Feature
 
 
 def _numbers(values: Any, dtype: Any) -> Any:
+    if type(values) is int:
+        return np.array([values], dtype)
     array = np.asarray(values if np.ndim(values) or np.isscalar(values) else list(values))
     if dtype is np.int64 and array.size and array.dtype.kind not in "iub":
         raise ArgumentError(f"int64_feature: whole numbers are needed, got {array.dtype}")

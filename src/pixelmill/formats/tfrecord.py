@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -20,6 +21,9 @@ HEAD = 12  # length and its checksum, in front of the payload
 TAIL = 4  # the payload's checksum, behind it
 FRAME = HEAD + TAIL
 Loss = tuple[int, int, int, str, str]  # record, offset, length, kind, message
+
+OWN_FILES = (io.BufferedWriter, io.FileIO)  # what open() gives: its descriptor can be written to
+LARGE = 1 << 14  # bytes; smaller records are gathered by the stream before they are written
 
 RECORD_BYTES = 1 << 30  # longest payload that is read
 
@@ -62,13 +66,19 @@ class RecordWriter:
         Returns:
             Where the record begins, and how many bytes it has with its frame.
         """
-        pieces = (payload,) if isinstance(payload, (bytes, bytearray, memoryview)) else tuple(payload)
-        crc = length = 0
-        for piece in pieces:
-            crc = _core.crc32c(piece, crc)
-            length += len(piece)
-        head, tail = _core.tfrecord_frame(length, crc)
-        self._stream.writelines((head, *pieces, tail))
+        pieces: tuple[Any, ...] = (payload,) if isinstance(payload, (bytes, bytearray, memoryview)) else tuple(payload)
+        length = sum(map(len, pieces))
+        if length >= LARGE and isinstance(self._stream, OWN_FILES):
+            self._stream.flush()
+            done = _core.write_tfrecord(self._stream.fileno(), pieces)
+            if isinstance(done, str):
+                raise OSError(f"tfrecord: {done}: {self._stream.name}")
+        else:
+            crc = 0
+            for piece in pieces:
+                crc = _core.crc32c(piece, crc)
+            head, tail = _core.tfrecord_frame(length, crc)
+            self._stream.writelines((head, *pieces, tail))
         begin = self.position
         self.position += length + FRAME
         return begin, length + FRAME

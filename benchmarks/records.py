@@ -1,0 +1,335 @@
+"""Measures TFRecords beside TensorFlow and DALI: to index, to read and to write them.
+
+python benchmarks/records.py [CASE ...] [--small DIR] [--rounds 7] [--json FILE]
+
+All contestants of a case run in turns in this process, round after round; what counts is the median of the rounds'
+ratios. The files lie in a scratch folder and are in memory when they are read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import os
+import runpy
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import data
+import machine
+from rich.console import Console
+from rich.table import Table
+
+from pixelmill.formats import example, tfrecord
+
+ROOT = Path(__file__).resolve().parents[1]
+LARGE_BYTES = 1_000_000_000
+WRITTEN = 1000
+SMALL_RECORDS, SMALL_BYTES = 10_000, 300
+
+# DALI's program tries to import TensorFlow first, which takes seconds where it is installed and is of no use here.
+WITHOUT_TENSORFLOW = """
+import runpy, sys
+sys.modules["tensorflow"] = None
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+Run = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A comparison: who does what, how much of it, and what is asked of the first contestant against the second."""
+
+    title: str
+    unit: str
+    amount: float
+    contestants: dict[str, Run]
+    target: float | None
+
+
+def main() -> None:
+    """Measure, print, and write the results."""
+    options = _options()
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ["PIXELMILL_CACHE"] = "off"
+    pictures = [Path(name).read_bytes() for name in data.load("small", options.small, ROOT / "build").files]
+    options.scratch.mkdir(parents=True, exist_ok=True)
+    result: dict[str, Any] = {"machine": machine.facts(), "rounds": options.rounds, "cases": {}}
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    for name in options.cases or CASES:
+        result["cases"][name] = measure(CASES[name](pictures, options.scratch), options.rounds)
+        show(console, name, result["cases"][name])
+    result["machine"]["load_after"] = machine.load()
+    moment = result["machine"]["date"][:16].replace(":", "")
+    target = options.json or ROOT / "benchmarks" / "results" / f"{moment}-records.json"
+    target.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    console.print(f"results: {target}")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)}; all if none")
+    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; made if left out")
+    parser.add_argument("--scratch", type=Path, default=ROOT / "build" / "bench-records", help="where to write")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--json", type=Path, help="where to write; a new file in benchmarks/results if left out")
+    options = parser.parse_args()
+    unknown = sorted(set(options.cases) - set(CASES))
+    if unknown:
+        parser.error(f"there is no case {unknown[0]!r}; there are: {', '.join(CASES)}")
+    return options
+
+
+def measure(case: Case, rounds: int) -> dict[str, Any]:
+    """Let the contestants run in turns, once unmeasured, and every round beginning with another."""
+    names = list(case.contestants)
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    cpu: dict[str, list[float]] = {name: [] for name in names}
+    for number in range(-1, rounds):
+        turn = number % len(names)
+        for name in names[turn:] + names[:turn]:
+            before, start = _cpu(), time.perf_counter()
+            case.contestants[name]()
+            elapsed = time.perf_counter() - start
+            if number >= 0:
+                seconds[name].append(elapsed)
+                cpu[name].append(_cpu() - before)
+    first = names[0]
+    return {
+        "title": case.title,
+        "unit": case.unit,
+        "amount": case.amount,
+        "target": case.target,
+        "contestants": {
+            name: {
+                "seconds": [round(value, 5) for value in seconds[name]],
+                "cpu_seconds": [round(value, 5) for value in cpu[name]],
+                "rate": round(case.amount / median(seconds[name]), 3),
+                "times_slower": round(median(b / a for a, b in zip(seconds[first], seconds[name], strict=True)), 3),
+                "times_cpu": round(median(cpu[name]) / max(median(cpu[first]), 1e-9), 3),
+            }
+            for name in names
+        },
+    }
+
+
+def _cpu() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def show(console: Console, name: str, result: dict[str, Any]) -> None:
+    """Print the table of a case and whether its target is met."""
+    table = Table(title=f"{name}: {result['title']}")
+    for heading in ("", f"{result['unit']}/s", "times pixelmill's time", "times pixelmill's CPU time"):
+        table.add_column(heading, justify="right" if heading else "left", no_wrap=True)
+    for contestant, figures in result["contestants"].items():
+        row = (f"{figures['rate']:,.6g}", f"{figures['times_slower']:.2f}", f"{figures['times_cpu']:.2f}")
+        table.add_row(contestant, *row)
+    console.print(table)
+    if result["target"] is not None and len(result["contestants"]) > 1:
+        reached = list(result["contestants"].values())[1]["times_slower"]
+        met = "met" if reached >= result["target"] else "not met"
+        console.print(f"  {met}: {reached:.2f} times as fast (at least {result['target']})")
+
+
+# Indexing
+
+
+def dali_script() -> Path | None:
+    """Find DALI's `tfrecord2idx`, which is a Python program; None where ours lies in its place."""
+    for distribution in importlib.metadata.distributions():
+        if (distribution.metadata["Name"] or "").lower().startswith("nvidia-dali"):
+            for file in distribution.files or []:
+                path = Path(str(file.locate())).resolve()
+                if file.name == "tfrecord2idx" and path.exists() and "pixelmill" not in path.read_text():
+                    return path
+    return None
+
+
+def _large(pictures: Sequence[bytes], scratch: Path) -> Path:
+    path = scratch / "large.tfrecord"
+    if not path.exists() or path.stat().st_size < LARGE_BYTES:
+        with path.open("wb") as stream:
+            writer, number = tfrecord.RecordWriter(stream), 0
+            while writer.position < LARGE_BYTES:
+                writer.write(example.encoded_pieces(features_of(pictures, number)))
+                number += 1
+    return path
+
+
+def index_case(pictures: Sequence[bytes], scratch: Path) -> Case:
+    """Make the index of a gigabyte within a running process: the work itself."""
+    path, script = _large(pictures, scratch), dali_script()
+
+    def ours() -> None:
+        tfrecord.write_index(str(scratch / "ours.idx"), tfrecord.scan(str(path)).index)
+
+    def dali() -> None:
+        arguments, known = sys.argv, sys.modules.pop("tensorflow", None)
+        sys.argv = [str(script), str(path), str(scratch / "dali.idx")]
+        sys.modules["tensorflow"] = None  # type: ignore[assignment]
+        try:
+            runpy.run_path(str(script), run_name="__main__")
+        finally:
+            sys.argv = arguments
+            del sys.modules["tensorflow"]
+            if known is not None:
+                sys.modules["tensorflow"] = known
+
+    contestants: dict[str, Run] = {"pixelmill": ours}
+    if script is not None:
+        contestants["DALI's tfrecord2idx, in this process"] = dali
+    return Case("index 1 GB of pictures", "GB", path.stat().st_size / 1e9, contestants, 5.0)
+
+
+def command_case(pictures: Sequence[bytes], scratch: Path) -> Case:
+    """Make the same by the commands, whose start counts."""
+    path, script, idx = _large(pictures, scratch), dali_script(), scratch / "dali.idx"
+
+    def ours() -> None:
+        command = [sys.executable, "-m", "pixelmill.cli.tfrecord2idx", str(path), str(scratch / "ours.idx")]
+        subprocess.run(command, check=True)
+
+    def dali() -> None:
+        subprocess.run([sys.executable, "-c", WITHOUT_TENSORFLOW, str(script), str(path), str(idx)], check=True)
+
+    contestants: dict[str, Run] = {"pixelmill": ours}
+    if script is not None:
+        contestants["DALI's tfrecord2idx"] = dali
+    return Case(
+        "index 1 GB of pictures, start of the command included", "GB", path.stat().st_size / 1e9, contestants, None
+    )
+
+
+# Reading
+
+
+def read_case(pictures: Sequence[bytes], scratch: Path) -> Case:
+    """Read the payloads of records of 100 kB, verified."""
+    path = scratch / "pictures.tfrecord"
+    with path.open("wb") as stream:
+        writer = tfrecord.RecordWriter(stream)
+        for number in range(WRITTEN):
+            writer.write(example.encoded_pieces(features_of(pictures, number)))
+    return _reading(path, WRITTEN, "read records of pictures")
+
+
+def read_small_case(pictures: Sequence[bytes], scratch: Path) -> Case:
+    """Read the payloads of records of 300 bytes, verified."""
+    path = scratch / "small.tfrecord"
+    with path.open("wb") as stream:
+        writer = tfrecord.RecordWriter(stream)
+        for number in range(SMALL_RECORDS):
+            writer.write(pictures[0][number % 1000 : number % 1000 + SMALL_BYTES])
+    return _reading(path, SMALL_RECORDS, "read records of 300 bytes")
+
+
+def _reading(path: Path, count: int, title: str) -> Case:
+    import tensorflow as tf
+
+    def ours() -> None:
+        assert sum(1 for _ in tfrecord.read_records(str(path))) == count
+
+    def theirs() -> None:
+        assert sum(1 for _ in tf.data.TFRecordDataset(str(path)).as_numpy_iterator()) == count
+
+    def prefetched() -> None:
+        records = tf.data.TFRecordDataset(str(path), buffer_size=8 << 20).prefetch(tf.data.AUTOTUNE)
+        assert sum(1 for _ in records.as_numpy_iterator()) == count
+
+    contestants: dict[str, Run] = {"pixelmill": ours, "tf.data, prefetch": prefetched, "tf.data": theirs}
+    return Case(title, "records", count, contestants, 3.0)
+
+
+# Writing
+
+
+def features_of(pictures: Sequence[bytes], number: int) -> dict[str, example.Feature]:
+    """Give what is written for a picture."""
+    return {
+        "image/encoded": example.bytes_feature(pictures[number % len(pictures)]),
+        "image/format": example.bytes_feature(b"jpeg"),
+        "image/filename": example.bytes_feature(b"%d.jpg" % number),
+        "image/class/label": example.int64_feature(number),
+    }
+
+
+def write_case(pictures: Sequence[bytes], scratch: Path, *, threads: int = 1) -> Case:
+    """Write a thousand pictures, each thread into a file of its own."""
+    import tensorflow as tf
+
+    feature, texts, integers = tf.train.Feature, tf.train.BytesList, tf.train.Int64List
+
+    def ours(shard: int) -> None:
+        path = scratch / f"ours-{shard}"
+        path.unlink(missing_ok=True)
+        with path.open("wb") as stream:
+            writer = tfrecord.RecordWriter(stream)
+            for number in range(shard, WRITTEN, threads):
+                writer.write(example.encoded_pieces(features_of(pictures, number)))
+
+    def theirs(shard: int) -> None:
+        path = scratch / f"theirs-{shard}"
+        path.unlink(missing_ok=True)
+        with tf.io.TFRecordWriter(str(path)) as writer:
+            for number in range(shard, WRITTEN, threads):
+                features = {
+                    "image/encoded": feature(bytes_list=texts(value=[pictures[number % len(pictures)]])),
+                    "image/format": feature(bytes_list=texts(value=[b"jpeg"])),
+                    "image/filename": feature(bytes_list=texts(value=[b"%d.jpg" % number])),
+                    "image/class/label": feature(int64_list=integers(value=[number])),
+                }
+                message = tf.train.Example(features=tf.train.Features(feature=features))
+                writer.write(message.SerializeToString())
+
+    def bare(shard: int) -> None:
+        path = scratch / f"bare-{shard}"
+        path.unlink(missing_ok=True)
+        with path.open("wb", buffering=0) as stream:
+            for number in range(shard, WRITTEN, threads):
+                stream.write(pictures[number % len(pictures)])
+
+    def side_by_side(write: Callable[[int], None]) -> Run:
+        def run() -> None:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(write, range(threads)))
+
+        return run
+
+    contestants = {
+        "pixelmill": side_by_side(ours),
+        "TFRecordWriter": side_by_side(theirs),
+        "nothing but write()": side_by_side(bare),
+    }
+    title = f"write {WRITTEN} pictures into {threads} file{'s' * (threads > 1)}, a thread each"
+    return Case(title, "pictures", WRITTEN, contestants, 3.0)
+
+
+def write_two_case(pictures: Sequence[bytes], scratch: Path) -> Case:
+    """Write with two threads."""
+    return write_case(pictures, scratch, threads=2)
+
+
+CASES: dict[str, Callable[[Sequence[bytes], Path], Case]] = {
+    "index": index_case,
+    "index_command": command_case,
+    "read": read_case,
+    "read_small": read_small_case,
+    "write": write_case,
+    "write_two": write_two_case,
+}
+
+
+if __name__ == "__main__":
+    main()
