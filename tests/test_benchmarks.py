@@ -54,6 +54,15 @@ def test_results_have_their_fields(results: Path) -> None:
     assert [target["name"] for target in train["targets"]] == ["first_batch_seconds"]
 
 
+def test_records_can_be_measured(results: Path) -> None:
+    options = ("--rounds", "1", "--seconds", "0.2", "--starts", "1", "--peers", "pixelmill")
+    small, target = results.parent / "photos", results.parent / "records.json"
+    done = run("run.py", "tfrecord_train", "--small", small, *options, "--json", target)
+    assert done.returncode == 0, done.stderr
+    (contestant,) = json.loads(target.read_text("utf-8"))["workloads"]["tfrecord_train"]["contestants"]
+    assert contestant["batch"]["shape"] == [64, 3, 224, 224]
+
+
 def test_report_writes_results_between_the_markers(results: Path, tmp_path: Path) -> None:
     page = tmp_path / "performance.md"
     shutil.copy(ROOT / "docs" / "performance.md", page)
