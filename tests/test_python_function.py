@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from running import DALI, HERE, make, noise, numpy_batch
 from test_branches import FLAGS, PICTURES, run, same_as_dali
 
 from pixelmill import ArgumentError
+from pixelmill.plugin import pytorch
+from pixelmill.plugin.pytorch import fn as pytorch_fn
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["by sample", "by batch"])
@@ -66,3 +69,31 @@ def test_results_of_python_have_the_names_that_are_given_as_in_dali():
             np.testing.assert_array_equal(got, wanted)
     with pytest.raises(ArgumentError, match=r"the layout 'AB' does not fit an array of 3 axes\n  created at test_pyt"):
         make(HERE, lambda m, x: m.fn.python_function(x, function=lambda a: a, output_layouts="AB"), PICTURES).run()
+
+
+def halves(tensor):
+    assert isinstance(tensor, torch.Tensor)
+    return tensor // 2, tensor.float().mean()
+
+
+def test_functions_of_tensors_stand_in_graphs():
+    # DALI's needs a GPU, so NumPy says what is right.
+    def graph(m, x):
+        by_sample = pytorch_fn.torch_python_function(x, function=halves, num_outputs=2, output_layouts=["HWC"])
+        mirror = pytorch.TorchPythonFunction(lambda batch: [each.flip(1) for each in batch], batch_processing=True)
+        return *by_sample, mirror(x)
+
+    pipe = make(HERE, graph, PICTURES)
+    whole, mean, mirrored = pipe.run()
+    assert (whole.layout(), mean.layout()) == ("HWC", "")
+    for place, picture in enumerate(PICTURES):
+        np.testing.assert_array_equal(whole.at(place), picture // 2)
+        np.testing.assert_allclose(mean.at(place), picture.mean(), rtol=1e-5)
+        np.testing.assert_array_equal(mirrored.at(place), picture[:, ::-1])
+
+
+def test_functions_of_tensors_go_wrong_with_a_word_about_it():
+    with pytest.raises(ArgumentError, match="function must be callable, got 3"):
+        make(HERE, lambda m, x: pytorch_fn.torch_python_function(x, function=3), PICTURES)
+    with pytest.raises(ArgumentError, match="the function must give tensors, got list"):
+        make(HERE, lambda m, x: pytorch_fn.torch_python_function(x, function=lambda t: [1]), PICTURES).run()

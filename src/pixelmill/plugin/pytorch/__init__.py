@@ -1,8 +1,8 @@
-"""DALI's iterators for PyTorch."""
+"""DALI's iterators and Python functions for PyTorch."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -227,11 +227,41 @@ def feed_ndarray(
     return arr.copy_(source)
 
 
+class TorchPythonFunction:
+    """A function of tensors in the middle of a graph, to be called with its inputs.
+
+    Args:
+        function: Gets and gives tensors.
+        num_outputs: How many tensors it gives.
+        device: Where it should run; the native engine runs everything on the CPU.
+        batch_processing: Call it once with lists of tensors, instead of for every sample.
+        options: `output_layouts` and `name`.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        num_outputs: int = 1,
+        device: str = "cpu",
+        batch_processing: bool = False,
+        **options: Any,
+    ) -> None:
+        self._options = {"device": device, "batch_processing": batch_processing, **options}
+        self._options |= {"function": function, "num_outputs": num_outputs}
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Add the function to the graph."""
+        from pixelmill.plugin.pytorch.fn import torch_python_function
+
+        return torch_python_function(*inputs, **self._options)
+
+
 __all__ = [
     "DALIClassificationIterator",
     "DALIGenericIterator",
     "DALIRaggedIterator",
     "LastBatchPolicy",
+    "TorchPythonFunction",
     "feed_ndarray",
     "to_torch_type",
 ]
