@@ -197,9 +197,10 @@ def test_every_deleted_byte_costs_its_record(verify: bool) -> None:
 # TensorFlow
 
 
-def test_tensorflow_reads_ours_and_we_read_its(tmp_path: Path) -> None:
+def test_tensorflow_reads_ours_and_we_read_its(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import tensorflow as tf
 
+    monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
     payloads = [*PAYLOADS, "ünicode".encode(), bytes(100_000_000)]
     ours, theirs, packed = (str(tmp_path / name) for name in ("ours", "theirs", "packed"))
     with Path(ours).open("wb") as stream:
