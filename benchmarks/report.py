@@ -66,8 +66,8 @@ def page(text: str, runs: Sequence[dict[str, Any]]) -> str:
 def newest(runs: Iterable[dict[str, Any]], part: str) -> Found:
     """Find the latest results for each workload and kind of files."""
     found: Found = {}
-    for run in sorted(runs, key=lambda run: str(run["machine"]["date"])):
-        for name, result in run.get(part, {}).items():
+    for run in sorted((run for run in runs if part in run), key=lambda run: str(run["machine"]["date"])):
+        for name, result in run[part].items():
             found[result["data"]["source"], name] = run, result
     return found
 
