@@ -53,6 +53,14 @@ def test_workers_and_shards_do_not_matter(tmp_path: Path, container: str) -> Non
     assert tree(tmp_path / "shards") == expected
 
 
+def test_sizes_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make(tmp_path, content="shapes", boxes=True, classes=2, count=4, size=True)
+    first = tmp_path / "class_000" / "i_0.jpg"
+    total = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
+    expected = [f"first file: {first}, {first.stat().st_size} bytes", f"folder: {tmp_path}, {total} bytes"]
+    assert capsys.readouterr().out.splitlines() == expected
+
+
 def test_durable_files_have_the_same_bytes(tmp_path: Path) -> None:
     options = {"content": "shapes", "masks": True, "boxes": True, "classes": 3, "count": 12, "image_format": "png"}
     make(tmp_path / "plain", **options)

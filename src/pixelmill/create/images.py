@@ -119,7 +119,7 @@ def create_images(
         on_progress=on_progress,
     )
     if size:
-        print_sizes(path, first=job.file_names(0)[0])
+        print_sizes(path, first=job.names_of(0)[0] if container == FILES else job.file_names(0)[0])
     return report
 
 
@@ -175,8 +175,9 @@ def _is_plain(name: str) -> bool:
 
 
 def print_sizes(path: str | os.PathLike[str], *, first: str) -> None:
-    """Print the size of the first file and of all files in a folder, those of its sub-folders left out."""
+    """Print the size of the first file, if it is there, and of all files in a folder."""
     root = Path(path)
-    total = sum(entry.stat().st_size for entry in os.scandir(root) if entry.is_file())
-    print(f"first file: {root / first}, {(root / first).stat().st_size} bytes")
+    if (root / first).is_file():
+        print(f"first file: {root / first}, {(root / first).stat().st_size} bytes")
+    total = sum((Path(folder) / name).stat().st_size for folder, _, names in os.walk(root) for name in names)
     print(f"folder: {root}, {total} bytes")
