@@ -129,6 +129,8 @@ def bare_encoder(count: int) -> float:
 
 
 def _records(part: str, options: argparse.Namespace) -> dict[str, Any]:
+    import tensorflow  # noqa: F401 - not within the time of the first round
+
     del part
     source = options.folder / "photos"
     if not source.exists():
