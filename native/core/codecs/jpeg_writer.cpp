@@ -24,6 +24,7 @@ struct JpegWriterState {
     std::jmp_buf jump;
 
     View<const uint8_t> picture;
+    JpegRows made;  // where the picture does not lie in memory
     int quality = 0;
     ChromaSampling sampling = ChromaSampling::quarter;
     std::vector<std::byte>* out = nullptr;
@@ -106,7 +107,7 @@ void set_sampling(jpeg_compress_struct& info, ChromaSampling sampling) {
 }
 
 void write(JpegWriterState& state) {
-    constexpr int64_t most = 16;  // rows at a time
+    constexpr int64_t most = JpegRows::at_once;
     jpeg_compress_struct& info = state.info;
     const View<const uint8_t>& picture = state.picture;
     info.image_width = static_cast<JDIMENSION>(picture.width);
@@ -120,7 +121,10 @@ void write(JpegWriterState& state) {
     for (int64_t y = 0; y < picture.height;) {
         JSAMPROW rows[most];
         const int64_t count = std::min(most, picture.height - y);
-        for (int64_t i = 0; i < count; ++i) rows[i] = const_cast<JSAMPROW>(picture.at(y + i, 0));  // libjpeg only reads
+        const int64_t first = state.made.make == nullptr ? y : 0;
+        if (state.made.make != nullptr) state.made.make(state.made.source, y, count);
+        // libjpeg only reads, and takes all rows since the target never makes it wait.
+        for (int64_t i = 0; i < count; ++i) rows[i] = const_cast<JSAMPROW>(picture.at(first + i, 0));
         y += jpeg_write_scanlines(&info, rows, static_cast<JDIMENSION>(count));
     }
     jpeg_finish_compress(&info);
@@ -142,6 +146,11 @@ JpegWriter::~JpegWriter() { jpeg_destroy_compress(&state_->info); }
 
 void JpegWriter::encode(View<const uint8_t> picture, int quality, ChromaSampling sampling,
                         std::vector<std::byte>& out) {
+    encode(JpegRows{picture}, quality, sampling, out);
+}
+
+void JpegWriter::encode(const JpegRows& made, int quality, ChromaSampling sampling, std::vector<std::byte>& out) {
+    const View<const uint8_t>& picture = made.rows;
     const bool gray = picture.channels == 1 && picture.pixel == 1;
     const bool colours = picture.channels == 3 && picture.channel == 1 && (picture.pixel == 3 || picture.pixel == 4);
     if (!gray && !colours) throw std::logic_error("JpegWriter: pixels must be packed, of one or three channels");
@@ -153,6 +162,7 @@ void JpegWriter::encode(View<const uint8_t> picture, int quality, ChromaSampling
     }
     JpegWriterState& state = *state_;
     state.picture = picture;
+    state.made = made;
     state.quality = std::clamp(quality, 1, 100);
     state.sampling = sampling;
     state.out = &out;

@@ -33,6 +33,7 @@ struct ObjectBox {
 // All write packed red, green and blue. `mask`, where it has data, gets 0 for the ground and the label + 1 of the
 // object.
 void draw_noise(View<uint8_t> out, const PictureId& id);
+void draw_noise_rows(View<uint8_t> out, const PictureId& id, int64_t first);  // row `first`, a multiple of 16, and on
 void draw_gradient(View<uint8_t> out, const PictureId& id);
 void draw_photo(View<uint8_t> out, const PictureId& id, Arena& scratch);
 std::vector<ObjectBox> draw_shapes(View<uint8_t> out, View<uint8_t> mask, const PictureId& id, int64_t label,

@@ -95,6 +95,24 @@ void FileWriter::search_quality(const Plan& plan, View<const uint8_t> picture, C
     if (last != best) jpeg_.encode(picture, best, sampling, out);
 }
 
+void FileWriter::write_noise(const Recipe& recipe, const Plan& plan, View<uint8_t> rows, std::vector<std::byte>& out) {
+    struct Source {
+        View<uint8_t> rows;
+        PictureId id;
+    };
+    const Source source{rows, {recipe.seed, plan.source}};
+    View<const uint8_t> shown = rows;
+    shown.height = plan.height;
+    const JpegRows made{shown, &source, [](const void* from, int64_t y, int64_t count) {
+                            const auto& source = *static_cast<const Source*>(from);
+                            View<uint8_t> band = source.rows;
+                            band.height = count;
+                            draw_noise_rows(band, source.id, y);
+                        }};
+    jpeg_.encode(made, plan.quality, plan.full_colour ? ChromaSampling::full : ChromaSampling::quarter, out);
+    pad_jpeg(recipe, plan, static_cast<size_t>(wanted_bytes(recipe, plan, out.size())) - out.size(), out);
+}
+
 void FileWriter::write(const Recipe& recipe, const Plan& plan, View<const uint8_t> picture,
                        std::vector<std::byte>& out) {
     switch (recipe.format) {

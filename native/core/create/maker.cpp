@@ -89,12 +89,17 @@ std::vector<ObjectBox> Maker::draw(const Plan& plan, View<uint8_t> picture, View
 
 void Maker::make(const Plan& plan, Made& out) const {
     Workspace& space = workspace();
-    const View<uint8_t> picture = packed(space.pixels, plan.height, plan.width, 3);
-    const View<uint8_t> mask = recipe.masks ? packed(space.labels, plan.height, plan.width, 1) : View<uint8_t>{};
-    out.boxes = draw(plan, picture, mask);
     out.label = plan.label;
     out.height = plan.height;
     out.width = plan.width;
+    if (recipe.content == Content::noise && recipe.format == FileFormat::jpg && plan.bytes == 0) {
+        out.boxes.clear();
+        space.writer.write_noise(recipe, plan, packed(space.pixels, JpegRows::at_once, plan.width, 3), out.file);
+        return;
+    }
+    const View<uint8_t> picture = packed(space.pixels, plan.height, plan.width, 3);
+    const View<uint8_t> mask = recipe.masks ? packed(space.labels, plan.height, plan.width, 1) : View<uint8_t>{};
+    out.boxes = draw(plan, picture, mask);
     space.writer.write(recipe, plan, picture, out.file);
     out.mask.clear();
     if (recipe.masks) encode_png(mask, PngEffort::fast, out.mask);
