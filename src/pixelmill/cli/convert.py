@@ -102,7 +102,7 @@ def _show(report: ConvertReport, *, seconds: float, as_json: bool, dry_run: bool
         click.echo(f"  {size}{' to read' if dry_run else speed}")
         if report.errors:
             listed = ", ".join(str(part.manifest) for part in report.parts.values() if part.manifest and part.errors)
-            text = f"{_count(report.errors, 'sample')} could not be used and left out; listed in {listed}"
+            text = f"{_count(report.errors, 'sample')} could not be used; listed in {listed}"
             click.echo(text, err=True)
     if report.errors:
         click.get_current_context().exit(SKIPPED)

@@ -45,7 +45,8 @@ def main() -> None:
     \b
     Examples:
       pixelmill demo                       see it work on pictures made on the spot
-      pixelmill demo --count 2000 --json   the same, larger, for a script to read
+      pixelmill info photos/               what is in a dataset
+      pixelmill convert photos/ records/ --to tfrecord
       pixelmill COMMAND --help             what a command does, with examples
     """
 
