@@ -82,10 +82,21 @@ DECLARED = sorted(
 )
 
 
+# Arguments that write files which nobody reads here.
+NOT_OFFERED = {
+    "readers.coco": {
+        "save_preprocessed_annotations",
+        "save_preprocessed_annotations_dir",
+        "dump_meta_files",
+        "dump_meta_files_path",
+    }
+}
+
+
 @pytest.mark.parametrize("name", DECLARED)
 def test_arguments_are_those_of_dali(name):
     schema, spec = dali_schema(name), REGISTRY[name]
-    known = {*spec.arguments, *spec.ignored, *spec.renamed, "device", "name", "seed"}
+    known = {*NOT_OFFERED.get(name, ()), *spec.arguments, *spec.ignored, *spec.renamed, "device", "name", "seed"}
     assert set(schema.GetArgumentNames()) - known == set()
     assert set(spec.arguments) - set(schema.GetArgumentNames()) == set()
     assert schema.MinNumInput() == spec.required_inputs or spec.many_inputs
@@ -122,7 +133,9 @@ def test_crop_is_dalis(data):
         constants["fill_values"] = draw(st.sampled_from([7, [9.0]]))
     if draw(st.booleans()):
         constants["dtype"] = draw(st.sampled_from(["UINT8", "FLOAT", "FLOAT16"]))
-    compare("crop", batch, layout, per_sample, level=cut_fractions(batch, constants), **constants)
+    # DALI rounds floats that lie between two halves away from zero here, IEEE 754 and its own cast to even.
+    half = 2**-11 if constants.get("dtype") == "FLOAT16" and batch[0].dtype.kind == "f" else 0.0
+    compare("crop", batch, layout, per_sample, level=cut_fractions(batch, constants), real=half, **constants)
 
 
 def cut_fractions(batch, constants):
