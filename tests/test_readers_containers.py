@@ -16,6 +16,7 @@ import pytest
 from running import DALI, HERE, numpy_batch
 
 from pixelmill.errors import DataError
+from pixelmill.experimental import dynamic
 from pixelmill.formats import recordio, webdataset
 
 BOTH = [HERE, DALI]
@@ -120,6 +121,16 @@ def test_several_files_may_each_have_an_index(tmp_path):
     two = write_records(tmp_path / "b.rec", PAYLOADS[3:])
     found = rows(pipeline(HERE, mxnet([one[0], two[0]], [one[1], two[1]]), batch_size=7), 1)
     assert [bytes(row[0][2]) for row in found] == [image for _, image in PAYLOADS]
+
+
+def test_both_ways_to_shuffle_may_be_combined_as_in_dali(tmp_path):
+    path, index = write_records(tmp_path / "a.rec", PAYLOADS)
+    arguments = {"random_shuffle": True, "shuffle_after_epoch": True}
+    for module in BOTH:
+        found = rows(pipeline(module, mxnet(path, index, **arguments), batch_size=7), 1)
+        assert sorted(bytes(row[0][2]) for row in found) == sorted(image for _, image in PAYLOADS)
+    with pytest.raises(ERRORS):
+        pipeline(HERE, mxnet(path, index, shuffle_after_epoch=True, stick_to_shard=True))
 
 
 def test_source_info_of_records_is_dalis(tmp_path):
@@ -375,6 +386,6 @@ def test_forged_shapes_of_arrays_cost_neither_time_nor_memory(tmp_path, shape):
 
 def test_readers_of_one_output_work_outside_of_pipelines(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(3))
-    reader = HERE.experimental.dynamic.readers.Numpy(file_root=str(tmp_path))
+    reader = dynamic.readers.Numpy(file_root=str(tmp_path))
     ((batch,),) = reader.next_epoch(batch_size=1)
     assert np.asarray(batch.tensors[0]).tolist() == [0, 1, 2]

@@ -167,7 +167,7 @@ def mxnet(
     """
     reader = make_reader(
         open_records(path, index_path),
-        random_shuffle=random_shuffle,
+        random_shuffle=random_shuffle and not shuffle_after_epoch,
         shuffle_after_epoch=shuffle_after_epoch,
         num_shards=num_shards,
         shard_id=shard_id,
@@ -223,7 +223,7 @@ def webdataset(
             missing=missing_component_behavior,
             case_sensitive=case_sensitive_extensions,
         ),
-        random_shuffle=random_shuffle,
+        random_shuffle=random_shuffle and not shuffle_after_epoch,
         shuffle_after_epoch=shuffle_after_epoch,
         num_shards=num_shards,
         shard_id=shard_id,
