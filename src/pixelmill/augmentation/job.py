@@ -12,19 +12,17 @@ from typing import Any
 
 from pixelmill.augmentation.program import Failure, Input, Program, Shape
 from pixelmill.augmentation.samples import MaskKind, shape_of, to_input, to_sample
+from pixelmill.conversion.dataset_job import HOW, DatasetJob
 from pixelmill.conversion.survey import Survey, survey
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import storage
-from pixelmill.formats.adapters.folder import CLASSES
 from pixelmill.formats.adapters.tfrecord_keys import CONVENTIONS, INCEPTION
 from pixelmill.formats.dataset import Dataset, ShardWriter
 from pixelmill.formats.registry import FILE_FORMATS, open_dataset, open_shard, shard_names
 from pixelmill.formats.sample import Sample
-from pixelmill.jobs import InputFile, Job, ShardFiles, ShardPlan, ShardReport
+from pixelmill.jobs import ShardFiles, ShardPlan, ShardReport
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe import Recipe, load_recipe
 
-_HOW: dict[str, Any] = {"plan": False}  # fields that do not change what is written
 _BATCH = 8
 _UNDER_WAY = 3  # batches
 
@@ -39,13 +37,13 @@ class Shard:
 
 
 @dataclass(frozen=True)
-class AugmentJob(Job):
+class AugmentJob(DatasetJob):
     """Write variants of all samples of a dataset. The fields are the arguments of `augment`."""
 
     kind = "augment"
 
-    source: str | tuple[str, ...] = field(metadata=_HOW)
-    recipe: str = field(metadata=_HOW)
+    source: str | tuple[str, ...] = field(metadata=HOW)
+    recipe: str = field(metadata=HOW)
     recipe_content: Mapping[str, Any]
     to: str
     variants: int = 1
@@ -117,44 +115,20 @@ class AugmentJob(Job):
         """The files of each shard; images and masks of folders are named by `survey`."""
         return [ShardPlan(number, tuple(part.names.values())) for number, part in enumerate(self.parts)]
 
-    @property
-    def inputs(self) -> Iterable[InputFile]:
-        """All files of the dataset."""
-        for path in self.dataset.files:
-            try:
-                found = storage.stat(path)
-            except OSError:
-                found = storage.FileStat(0, 0)
-            yield InputFile(file_name(path), found.size, found.modified)
-
-    @property
-    def closing_files(self) -> tuple[str, ...]:
-        """The list of classes of a folder."""
-        return (CLASSES,) if self.to == "folder" and self.survey and self.survey.classes else ()
-
-    def close(self, files: ShardFiles, shards: Iterable[Any]) -> None:
-        """Write the list of classes."""
-        del shards
-        for name in self.closing_files:
-            lines = "".join(f"{text}\n" for text in self.survey.classes) if self.survey else ""
-            files.write(name, lines.encode("utf-8", "surrogateescape"))
-
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
         """Write the variants of the samples of one shard."""
         if number == 0:
-            for fault in self.dataset.faults:
-                files.reject(fault.event(fault.record))
-        with open_shard(self.to, files.open, names=self.parts[number].names, **self._writer_options()) as writer:
+            self.reject_faults(files)
+        with open_shard(
+            self.to, files.open, names=self.parts[number].names, **self.writer_options(self._keys())
+        ) as writer:
             _ShardMaker(self, files, writer).run(self.parts[number])
         return ShardReport(samples=writer.samples)
 
-    def _writer_options(self) -> dict[str, Any]:
-        if self.to == "folder" and self.survey is not None:
-            return {"classes": self.survey.classes, "masks": self.survey.masks}
-        if self.to != "tfrecord":
-            return {}
+    def _keys(self) -> str:
+        """Keep the keys of TFRecords that are read."""
         own = self.dataset.layout.partition(" ")[0] if self.dataset.format == "tfrecord" else ""
-        return {"keys": own if own in CONVENTIONS else INCEPTION.name}
+        return own if own in CONVENTIONS else INCEPTION.name
 
 
 @dataclass(frozen=True, eq=False)

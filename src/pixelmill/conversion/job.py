@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from pixelmill.conversion.dataset_job import HOW, DatasetJob
 from pixelmill.conversion.encoding import Encoding
 from pixelmill.conversion.selection import select, shard_bounds
 from pixelmill.conversion.survey import Survey, survey
 from pixelmill.errors import DataError
-from pixelmill.formats import storage
-from pixelmill.formats.adapters.folder import CLASSES
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import FILE_FORMATS, open_dataset, open_shard, shard_names
-from pixelmill.jobs import InputFile, Job, ShardFiles, ShardPlan, ShardReport
-
-_HOW: dict[str, Any] = {"plan": False}  # fields that do not change what is written
+from pixelmill.jobs import ShardFiles, ShardPlan, ShardReport
 
 
 @dataclass(frozen=True)
-class ConvertJob(Job):
+class ConvertJob(DatasetJob):
     """Write the samples of a dataset into another container. The fields are the arguments of `convert`."""
 
     kind = "convert"
 
-    source: str | tuple[str, ...] = field(metadata=_HOW)
+    source: str | tuple[str, ...] = field(metadata=HOW)
     to: str
-    source_format: str | None = field(default=None, metadata=_HOW)
-    root: str | None = field(default=None, metadata=_HOW)
-    allow_outside: bool = field(default=False, metadata=_HOW)
+    source_format: str | None = field(default=None, metadata=HOW)
+    root: str | None = field(default=None, metadata=HOW)
+    allow_outside: bool = field(default=False, metadata=HOW)
     limit: int | None = None
     shuffle: bool = False
     seed: int = 0
@@ -46,7 +43,7 @@ class ConvertJob(Job):
     format: str | None = None
     quality: int | None = None
     keys: str = "inception"
-    survey_file: str | None = field(default=None, metadata=_HOW)
+    survey_file: str | None = field(default=None, metadata=HOW)
 
     @cached_property
     def dataset(self) -> Dataset:
@@ -100,35 +97,13 @@ class ConvertJob(Job):
         """Number of samples to write."""
         return len(self.order)
 
-    @property
-    def inputs(self) -> Iterable[InputFile]:
-        """All files of the dataset; one that is missing counts as empty and is met again when it is read."""
-        base = self.source if isinstance(self.source, str) else ""
-        for path in self.dataset.files:
-            try:
-                found = storage.stat(path)
-            except OSError:
-                found = storage.FileStat(0, 0)
-            yield InputFile(path.removeprefix(base).lstrip("/"), found.size, found.modified)
-
-    @property
-    def closing_files(self) -> tuple[str, ...]:
-        """The list of classes of a folder."""
-        return (CLASSES,) if self.to == "folder" and self.survey and self.survey.classes else ()
-
-    def close(self, files: ShardFiles, shards: Iterable[Any]) -> None:
-        """Write the list of classes."""
-        del shards
-        for name in self.closing_files:
-            lines = "".join(f"{text}\n" for text in self.survey.classes) if self.survey else ""
-            files.write(name, lines.encode("utf-8", "surrogateescape"))
-
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
         """Write the samples of one shard."""
         if number == 0:
-            for fault in self.dataset.faults:
-                files.reject(fault.event(fault.record))
-        with open_shard(self.to, files.open, number=number, count=len(self.bounds), **self._writer_options()) as writer:
+            self.reject_faults(files)
+        with open_shard(
+            self.to, files.open, number=number, count=len(self.bounds), **self.writer_options(self.keys)
+        ) as writer:
             for position in range(*self.bounds[number]):
                 item = int(self.order[position])
                 try:
@@ -141,11 +116,6 @@ class ConvertJob(Job):
                     continue
                 files.progress(1, sample.size())
         return ShardReport(samples=writer.samples)
-
-    def _writer_options(self) -> dict[str, Any]:
-        if self.to == "folder" and self.survey is not None:
-            return {"classes": self.survey.classes, "masks": self.survey.masks}
-        return {"keys": self.keys} if self.to == "tfrecord" else {}
 
 
 def size_of(dataset: Dataset, number: int) -> int:

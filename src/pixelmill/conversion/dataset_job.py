@@ -1,0 +1,66 @@
+"""What jobs share that read one dataset and write another."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+from pixelmill.conversion.survey import Survey
+from pixelmill.formats import storage
+from pixelmill.formats.adapters.folder import CLASSES
+from pixelmill.formats.dataset import Dataset
+from pixelmill.jobs import InputFile, Job, ShardFiles
+
+HOW: dict[str, Any] = {"plan": False}  # metadata of fields that do not change what is written
+
+
+class DatasetJob(Job):
+    """A job from a dataset to a container. Subclasses have the fields `source` and `to`."""
+
+    source: str | tuple[str, ...]
+    to: str
+
+    @property
+    @abstractmethod
+    def dataset(self) -> Dataset:
+        """The dataset that is read."""
+
+    @property
+    @abstractmethod
+    def survey(self) -> Survey | None:
+        """The names of all files, for containers with a file for each sample."""
+
+    @property
+    def inputs(self) -> Iterable[InputFile]:
+        """All files of the dataset; one that is missing counts as empty and is met again when it is read."""
+        base = self.source if isinstance(self.source, str) else ""
+        for path in self.dataset.files:
+            try:
+                found = storage.stat(path)
+            except OSError:
+                found = storage.FileStat(0, 0)
+            yield InputFile(path.removeprefix(base).lstrip("/"), found.size, found.modified)
+
+    @property
+    def closing_files(self) -> tuple[str, ...]:
+        """The list of classes of a folder."""
+        return (CLASSES,) if self.to == "folder" and self.survey and self.survey.classes else ()
+
+    def close(self, files: ShardFiles, shards: Iterable[Any]) -> None:
+        """Write the list of classes."""
+        del shards
+        for name in self.closing_files:
+            lines = "".join(f"{text}\n" for text in self.survey.classes) if self.survey else ""
+            files.write(name, lines.encode("utf-8", "surrogateescape"))
+
+    def reject_faults(self, files: ShardFiles) -> None:
+        """Tell about the pieces of the container that are no samples; the first shard does."""
+        for fault in self.dataset.faults:
+            files.reject(fault.event(fault.record))
+
+    def writer_options(self, keys: str) -> dict[str, Any]:
+        """Give the options of the writer of a shard; `keys` are those of TFRecords."""
+        if self.to == "folder" and self.survey is not None:
+            return {"classes": self.survey.classes, "masks": self.survey.masks}
+        return {"keys": keys} if self.to == "tfrecord" else {}
