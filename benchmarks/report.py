@@ -133,7 +133,9 @@ def operators(runs: Iterable[dict[str, Any]]) -> str:
     slower = sum(ratio < 1 for ratio in ratios)
     lines = [
         f"{len(ratios)} rows have a time of DALI: pixelmill takes less in {len(ratios) - slower} of them; the median "
-        f"of the ratios is {median(ratios):.1f}, the least {min(ratios):.2f}."
+        f"of the ratios is {median(ratios):.1f}, the least {min(ratios):.2f}.",
+        f"{found[0]['options']['turns']} turns, {found[0]['options']['seconds']:g} s for each library; "
+        f"load {found[0]['machine']['load_before']}.",
     ]
     for group in dict.fromkeys(row["group"] for row in rows):
         cells = [tables.operator_row(row) for row in rows if row["group"] == group]

@@ -83,6 +83,6 @@ def target(wanted: dict[str, Any]) -> tuple[str, str]:
 def operator_row(row: dict[str, Any]) -> list[str]:
     """Give the times of an operator under OPERATOR_HEADINGS."""
     own, peers = row["pixelmill"], (row["dali"], row["opencv"])
-    times = [number(value) if value else "" for value in (own, *peers)]
+    times = [(number(value) if value >= 10 else f"{value:.2f}") if value else "" for value in (own, *peers)]
     ratios = [f"{value / own:.2f}" if value else "" for value in peers]
     return [row["name"], row["kind"], *times, *ratios]
