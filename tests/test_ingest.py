@@ -260,3 +260,26 @@ def test_wrong_arguments_are_named(folder: Path, tmp_path: Path) -> None:
             ingest(folder, tmp_path / "out", **arguments)
     with pytest.raises(ArgumentError, match="input_dir must be a folder"):
         ingest(tmp_path / "nothing", tmp_path / "out")
+
+
+def code_of_page(heading: str) -> str:
+    """Give the Python code that follows a line of docs/bulk.md."""
+    page = (Path(__file__).parents[1] / "docs" / "bulk.md").read_text("utf-8")
+    return page.split(f"\n{heading}\n", 1)[1].split("```python\n", 1)[1].split("```", 1)[0]
+
+
+def test_code_of_the_page_runs(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ingest(folder, "records", num_shards=2, num_workers=1)
+    names: dict[str, Any] = {}
+    exec(code_of_page("With tf.data:"), names)
+    theirs = {image.numpy().tobytes(): int(label) for image, label in names["dataset"]}
+    exec(code_of_page("With pixelmill:"), names)
+    pipe = names["train"](batch_size=12)
+    pipe.build()
+    images, labels = (output.as_array() for output in pipe.run())
+    assert images.shape == (12, 300, 300, 3)
+    assert {image.tobytes(): int(label[0]) for image, label in zip(images, labels, strict=True)} == theirs
+    assert len(theirs) == 12
+    exec(code_of_page("## A job of your own"), names)
+    assert (tmp_path / "squares" / "squares-03.txt").read_text() == "".join(f"{n * n}\n" for n in range(3, 100, 10))

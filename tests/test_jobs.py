@@ -13,8 +13,10 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from small_jobs import BrokenJob, NumbersJob, tree
 
+from pixelmill.cli import main
 from pixelmill.errors import ArgumentError, DataError, EngineError, OutputError, OutputExists
 from pixelmill.jobs import Progress, job_status, run_job
 
@@ -272,6 +274,23 @@ def test_wrong_arguments_are_named(tmp_path: Path) -> None:
         with pytest.raises(ArgumentError, match=message):
             run_job(JOB, tmp_path / "out", **arguments)
     assert tree(tmp_path) == {}
+
+
+def test_status_command_tells_what_is_done(tmp_path: Path) -> None:
+    with pytest.raises(DataError):
+        run_job(NumbersJob(bad=(3, 25)), tmp_path / "out", workers=1, on_error="skip", max_errors=1)
+    result = CliRunner().invoke(main, ["job", "status", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert "numbers, unfinished, 3 of 4 shards" in result.output
+    assert "missing: 3" in result.output
+    assert "sample 25: corrupt: planted, 25.jpg" in result.output
+    run_job(NumbersJob(bad=(3, 25)), tmp_path / "out", workers=1, on_error="skip", exists="resume")
+    result = CliRunner().invoke(main, ["job", "status", str(tmp_path / "out"), "--json"])
+    (status,) = json.loads(result.stdout)
+    assert (status["complete"], status["samples"], len(status["errors"])) == (True, 38, 2)
+    result = CliRunner().invoke(main, ["job", "status", str(tmp_path)])
+    assert result.exit_code == 1
+    assert "holds no job" in result.output
 
 
 def wait_for(condition: object, seconds: float = 20.0) -> None:
