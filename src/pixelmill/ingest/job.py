@@ -125,9 +125,9 @@ class IngestJob(Job):
             pixels = fn.transpose(pixels, perm=[2, 0, 1])
         return pixels, place
 
-    def _record(self, picture: Picture, pixels: Any) -> list[bytes]:
+    def _record(self, picture: Picture, pixels: Any) -> list[Any]:
         """Give the message of a record: what is before the pixels, the pixels, and what is behind them."""
-        raw = pixels.tobytes()
+        raw = np.ascontiguousarray(pixels).reshape(-1).view(np.uint8).data  # not copied
         own = {
             "image/filename": example.bytes_feature(os.fsencode(_base(picture))),
             "image/encoded": example.Feature("bytes", [raw]),
