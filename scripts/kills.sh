@@ -7,7 +7,7 @@ run() { echo "$*"; "$PYTHON" tests/job_faults.py "$1" "$folder/$1" $2 $3; rm -rf
 PYTHON=$1
 run points
 run moments 200 1
-run moments 50 2
+run moments 20 2
 run errors all
 run limit 50
 if [ "$(id -u)" = 0 ]; then run full 50; else echo "full: not run, needs root"; fi
