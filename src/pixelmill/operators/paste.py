@@ -110,10 +110,15 @@ def multi_paste(
     if in_ids is not None and count is None:
         places = {name: value for name, value in ({"output_size": output_size} | given).items() if value is not None}
         function = paste_batch(tuple(places))
-        canvas = step("callback", data[0], in_ids, *places.values(), gives=layout, function=function, batch=True)
+        canvas = step("callback", data[0], in_ids, *places.values(), gives=layout, function=function, **_whole(1))
         return canvas if dtype is None else step("cast", canvas, dtype=int(dtype), gives=layout)
     if in_ids is not None and count is not None:
         layouts = (layout,) * count
-        data = steps("callback", data[0], in_ids, layouts=layouts, function=pick_batch(count), batch=True)
+        data = steps("callback", data[0], in_ids, layouts=layouts, function=pick_batch(count), **_whole(len(layouts)))
     number = -1 if dtype is None else int(dtype)
     return step("multi_paste", output_size, *given.values(), *data, gives=layout, dtype=number)
+
+
+def _whole(results: int) -> dict[str, Any]:
+    """Tell a callback that it sees the whole batch, also in a branch, and that nobody named the axes of its results."""
+    return {"batch": True, "whole": True, "names": "," * (results - 1)}
