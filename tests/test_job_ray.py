@@ -37,7 +37,7 @@ def kill():
 
 killer = threading.Thread(target=kill, daemon=True)
 killer.start()
-job = NumbersJob(count=48, per_shard=4, sleep=0.1, attempts=str(attempts))
+job = NumbersJob(count=48, per_shard=4, sleep=0.3, attempts=str(attempts))
 report = run_job(job, output / "out", runner="ray")
 said["attempts"] = len(list(attempts.iterdir()))
 said["report"] = [report.complete, report.made, report.samples]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pixelmill.operators.declare import Floats, PerSample, Tensor, operator
-from pixelmill.operators.program import steps
+from pixelmill.operators.program import callback, steps
 
 
 @operator("_mixing.partners", outputs=None)
@@ -16,9 +16,7 @@ def partners(key: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
         key: A number for each sample; each gets what belongs to the sample with the next larger one.
         values: What is handed over.
     """
-    layouts = tuple(value.layout for value in values)
-    names = ",".join(layouts)
-    return steps("callback", key, *values, layouts=layouts, names=names, function=_next_in_line, batch=True, whole=True)
+    return callback(_next_in_line, key, *values, layouts=tuple(value.layout for value in values))
 
 
 def _next_in_line(keys: list[Any], *values: list[Any]) -> list[list[Any]] | list[Any]:

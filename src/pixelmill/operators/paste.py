@@ -10,7 +10,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.geometry import fixed
-from pixelmill.operators.program import constant, step, steps
+from pixelmill.operators.program import callback, constant, step
 from pixelmill.operators.regions import paste_batch, pick_batch
 from pixelmill.types import DALIDataType
 
@@ -110,15 +110,9 @@ def multi_paste(
     if in_ids is not None and count is None:
         places = {name: value for name, value in ({"output_size": output_size} | given).items() if value is not None}
         function = paste_batch(tuple(places))
-        canvas = step("callback", data[0], in_ids, *places.values(), gives=layout, function=function, **_whole(1))
+        (canvas,) = callback(function, data[0], in_ids, *places.values(), layouts=(layout,))
         return canvas if dtype is None else step("cast", canvas, dtype=int(dtype), gives=layout)
     if in_ids is not None and count is not None:
-        layouts = (layout,) * count
-        data = steps("callback", data[0], in_ids, layouts=layouts, function=pick_batch(count), **_whole(len(layouts)))
+        data = callback(pick_batch(count), data[0], in_ids, layouts=(layout,) * count)
     number = -1 if dtype is None else int(dtype)
     return step("multi_paste", output_size, *given.values(), *data, gives=layout, dtype=number)
-
-
-def _whole(results: int) -> dict[str, Any]:
-    """Tell a callback that it sees the whole batch, also in a branch, and that nobody named the axes of its results."""
-    return {"batch": True, "whole": True, "names": "," * (results - 1)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -71,6 +71,23 @@ def steps(kind: str, *inputs: Any, layouts: tuple[str, ...], **params: Any) -> t
     """Add a step with one output for each of `layouts`."""
     made = Step(kind, inputs, params, len(layouts), _origin.get())
     return tuple(Expr(made, index, layout) for index, layout in enumerate(layouts))
+
+
+def callback(
+    function: Callable[..., Any], *inputs: Any, layouts: tuple[str, ...], batch: bool = True, whole: bool = True
+) -> tuple[Expr, ...]:
+    """Add a call of a Python function, with one output for each of `layouts`.
+
+    Args:
+        function: What is called, with arrays, or with lists of them.
+        inputs: What it is called with.
+        layouts: Names of the axes of the outputs.
+        batch: Call it once for a batch, with lists, instead of for every sample.
+        whole: Call it for all samples of a batch, also where a branch needs only some of them.
+    """
+    return steps(
+        "callback", *inputs, layouts=layouts, function=function, batch=batch, whole=whole, names=",".join(layouts)
+    )
 
 
 def constant(value: Any, dtype: Any = None, layout: str = "") -> Expr:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Anything, Tensor, operator
-from pixelmill.operators.program import step, steps
+from pixelmill.operators.program import callback, step
 from pixelmill.types import DALIDataType
 
 
@@ -165,6 +165,5 @@ def python_function(
     if not callable(function):
         raise ArgumentError(f"function must be callable, got {function!r}")
     layouts = _layouts(output_layouts, num_outputs)
-    how = {"function": function, "batch": batch_processing, "whole": False, "names": ",".join(layouts)}
-    results = steps("callback", *inputs, layouts=layouts, **how)
+    results = callback(function, *inputs, layouts=layouts, batch=batch_processing, whole=False)
     return results[0] if num_outputs == 1 else results
