@@ -252,11 +252,21 @@ class LookUp : public Step {
     static void look_up(const Value& out, const Value& keys, const Value& table) {
         const auto last = static_cast<uint64_t>(table.shape[0] - 1);
         const T* known = table.as<T>();
+        const Key* from = keys.as<Key>();
+        T* to = out.as<T>();
         const int64_t count = keys.elements();
-        for (int64_t i = 0; i < count; ++i) {
-            const auto key = static_cast<uint64_t>(keys.as<Key>()[i]);  // a negative one becomes very large
-            out.as<T>()[i] = known[key < last ? key : last];
+        const auto found = [&](int64_t i) {
+            const auto key = static_cast<uint64_t>(from[i]);  // a negative one becomes very large
+            return known[key < last ? key : last];
+        };
+        // Written together: single stores would hold up loads from memory whose addresses end alike.
+        int64_t i = 0;
+        for (; i + 8 <= count; i += 8) {
+            T eight[8];
+            for (int64_t k = 0; k < 8; ++k) eight[k] = found(i + k);
+            std::memcpy(to + i, eight, sizeof eight);
         }
+        for (; i < count; ++i) to[i] = found(i);
     }
 };
 
