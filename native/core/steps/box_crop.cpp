@@ -203,9 +203,8 @@ class RandomBoxCrop : public Step {
         float scored(const Box& window, float needed) const {
             float score = 0;
             for (size_t i = 0; i < boxes.size(); ++i) {
-                const float mine = step.overlap_
-                                       ? intersection(window, boxes[i], axes).volume(axes) / boxes[i].volume(axes)
-                                       : overlap_over_union(window, boxes[i], axes);
+                const float mine = step.overlap_ ? common_volume(window, boxes[i], axes) / boxes[i].volume(axes)
+                                                 : overlap_over_union(window, boxes[i], axes);
                 score = i == 0 ? mine : step.every_box_ ? std::min(score, mine) : std::max(score, mine);
                 if (step.every_box_ && score < needed) break;
             }
@@ -214,7 +213,7 @@ class RandomBoxCrop : public Step {
 
         bool kept(const Box& window, const Box& box) const {
             if (step.prune_ >= 0) {
-                const float left = intersection(window, box, axes).volume(axes);
+                const float left = common_volume(window, box, axes);
                 return left > 0 && left / box.volume(axes) >= static_cast<float>(step.prune_);
             }
             for (int a = 0; a < axes; ++a) {

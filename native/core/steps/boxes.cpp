@@ -11,27 +11,6 @@
 
 namespace pixelmill {
 
-float Box::volume(int axes) const {
-    float product = 1;
-    for (int a = 0; a < axes; ++a) product *= extent(a);
-    return product;
-}
-
-Box intersection(const Box& a, const Box& b, int axes) {
-    Box common;
-    for (int i = 0; i < axes; ++i) {
-        common.low[i] = std::max(a.low[i], b.low[i]);
-        common.high[i] = std::min(a.high[i], b.high[i]);
-        if (!(common.high[i] > common.low[i])) return {};
-    }
-    return common;
-}
-
-float overlap_over_union(const Box& a, const Box& b, int axes) {
-    const float common = intersection(a, b, axes).volume(axes);
-    return common == 0 ? 0.0f : common / (a.volume(axes) + b.volume(axes) - common);
-}
-
 BoxLayout::BoxLayout(const std::string& layout, int axes, const std::string& name)
     : axes_(axes), extents_(layout.find('W') != std::string::npos), name_(name) {
     for (int a = 0; a < axes; ++a) {

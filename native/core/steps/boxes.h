@@ -1,6 +1,7 @@
 // Boxes: an edge before and an edge behind along two or three axes, in the order x, y, z.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,28 @@ struct Box {
     float low[3] = {}, high[3] = {};
 
     float extent(int axis) const { return high[axis] - low[axis]; }
-    float volume(int axes) const;
+    float volume(int axes) const {
+        float product = 1;
+        for (int a = 0; a < axes; ++a) product *= extent(a);
+        return product;
+    }
 };
 
-// What two boxes have in common; all zero when that is nothing.
-Box intersection(const Box& a, const Box& b, int axes);
-float overlap_over_union(const Box& a, const Box& b, int axes);
+// How much two boxes have in common.
+inline float common_volume(const Box& a, const Box& b, int axes) {
+    float product = 1;
+    for (int i = 0; i < axes; ++i) {
+        const float extent = std::min(a.high[i], b.high[i]) - std::max(a.low[i], b.low[i]);
+        if (!(extent > 0)) return 0;
+        product *= extent;
+    }
+    return product;
+}
+
+inline float overlap_over_union(const Box& a, const Box& b, int axes) {
+    const float common = common_volume(a, b, axes);
+    return common == 0 ? 0.0f : common / (a.volume(axes) + b.volume(axes) - common);
+}
 
 // How the columns of a table of boxes are ordered: "xyXY", "xyWH", or a permutation of them; with z for three axes.
 class BoxLayout {

@@ -148,9 +148,21 @@ class Full : public Step {
         Value one = out;
         one.ndim = 0;
         convert_elements(one, wide);
-        const size_t bytes = static_cast<size_t>(out.elements() * size_of(out.dtype));
-        for (size_t filled = static_cast<size_t>(size_of(out.dtype)); filled < bytes; filled *= 2) {
-            std::memcpy(out.data + filled, out.data, std::min(filled, bytes - filled));
+        repeat_first(out);
+    }
+
+    static void repeat_first(const Value& out) {
+        const auto size = static_cast<size_t>(size_of(out.dtype)), bytes = static_cast<size_t>(out.elements()) * size;
+        const std::byte first = *out.data;
+        if (std::all_of(out.data, out.data + size, [&](std::byte byte) { return byte == first; })) {
+            std::memset(out.data, static_cast<int>(first), bytes);
+            return;
+        }
+        constexpr size_t block = 4096;  // stays in the first-level cache
+        for (size_t filled = size; filled < bytes;) {
+            const size_t more = std::min({filled, block, bytes - filled});
+            std::memcpy(out.data + filled, out.data, more);
+            filled += more;
         }
     }
 
