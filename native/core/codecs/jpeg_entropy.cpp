@@ -81,18 +81,8 @@ struct EntropyScan {
     std::array<uint8_t, chunk + largest_mcu + 2 * load> clean;
 };
 
-namespace base {
-#include "jpeg_entropy.inl"
-}  // namespace base
-
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2,bmi,bmi2")
-namespace avx2 {
-#include "jpeg_entropy.inl"
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
+#define KERNELS "../codecs/jpeg_entropy.inl"
+#include "../kernels/both_levels.inl"
 
 namespace {
 
@@ -206,10 +196,7 @@ bool JpegEntropy::take_over(jpeg_decompress_struct& info, Columns wanted, void (
     scan.head.insufficient_data = FALSE;
     scan.head.decode_mcu = decode_mcu;
     scan.give_up = give_up;
-    scan.read_mcu = base::read_mcu;
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) scan.read_mcu = avx2::read_mcu;
-#endif
+    scan.read_mcu = AT_THIS_LEVEL(read_mcu);
     scan.source = info.src->next_input_byte;
     scan.source_end = scan.source + info.src->bytes_in_buffer;
     // libjpeg takes whole MCUs; one more on either side costs little.

@@ -4,35 +4,12 @@
 #include "four_bytes.h"
 #include "simd.h"
 
-#if PIXELMILL_AVX2
-#include <immintrin.h>
-#endif
-
 namespace pixelmill {
 
-namespace base {
-#define AVX2_CODE 0
-#include "colour.inl"
-#undef AVX2_CODE
-}  // namespace base
+#define KERNELS "colour.inl"
+#include "both_levels.inl"
 
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace avx2 {
-#define AVX2_CODE 1
-#include "colour.inl"
-#undef AVX2_CODE
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
-
-const ColourRows& colour_rows() {
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) return avx2::colour_rows;
-#endif
-    return base::colour_rows;
-}
+const ColourRows& colour_rows() { return AT_THIS_LEVEL(colour_rows); }
 
 namespace {
 

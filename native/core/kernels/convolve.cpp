@@ -7,35 +7,12 @@
 #include "convert.h"
 #include "simd.h"
 
-#if PIXELMILL_AVX2
-#include <immintrin.h>
-#endif
-
 namespace pixelmill {
 
-namespace base {
-#define AVX2_CODE 0
-#include "convolve.inl"
-#undef AVX2_CODE
-}  // namespace base
+#define KERNELS "convolve.inl"
+#include "both_levels.inl"
 
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace avx2 {
-#define AVX2_CODE 1
-#include "convolve.inl"
-#undef AVX2_CODE
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
-
-const Convolution& convolution() {
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) return avx2::convolution;
-#endif
-    return base::convolution;
-}
+const Convolution& convolution() { return AT_THIS_LEVEL(convolution); }
 
 int64_t border_index(int64_t i, int64_t extent, Border border) {
     if (i >= 0 && i < extent) return i;

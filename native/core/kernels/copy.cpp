@@ -19,27 +19,14 @@ struct CopyLoops {
 
 }  // namespace
 
-namespace base {
-#include "copy.inl"
-}  // namespace base
-
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace avx2 {
-#include "copy.inl"
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
+#define KERNELS "copy.inl"
+#include "both_levels.inl"
 
 namespace {
 
 template <class T>
 const CopyLoops<T>& loops() {
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) return avx2::copy_loops<T>;
-#endif
-    return base::copy_loops<T>;
+    return AT_THIS_LEVEL(copy_loops<T>);
 }
 
 // The axes of a copy, from the outermost to the innermost. Those that walk on evenly on both sides have become one.

@@ -7,10 +7,6 @@
 #include "convert.h"
 #include "simd.h"
 
-#if PIXELMILL_AVX2
-#include <immintrin.h>
-#endif
-
 namespace pixelmill {
 
 namespace {

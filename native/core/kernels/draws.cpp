@@ -7,10 +7,6 @@
 
 #include "simd.h"
 
-#if PIXELMILL_AVX2
-#include <immintrin.h>
-#endif
-
 namespace pixelmill {
 
 namespace {
@@ -25,28 +21,9 @@ constexpr float word_angle = 1.46291807926715968105e-9f;  // a turn, 2 pi, in 2^
 
 }  // namespace
 
-namespace base {
-#define AVX2_CODE 0
-#include "draws.inl"
-#undef AVX2_CODE
-}  // namespace base
+#define KERNELS "draws.inl"
+#include "both_levels.inl"
 
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace avx2 {
-#define AVX2_CODE 1
-#include "draws.inl"
-#undef AVX2_CODE
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
-
-const Draws& draws() {
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) return avx2::draws;
-#endif
-    return base::draws;
-}
+const Draws& draws() { return AT_THIS_LEVEL(draws); }
 
 }  // namespace pixelmill

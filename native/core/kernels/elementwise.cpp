@@ -11,18 +11,8 @@
 
 namespace pixelmill {
 
-namespace base {
-#include "elementwise.inl"
-}  // namespace base
-
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace avx2 {
-#include "elementwise.inl"
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
+#define KERNELS "elementwise.inl"
+#include "both_levels.inl"
 
 namespace {
 
@@ -55,11 +45,7 @@ bool any_zero_typed(const void* values, int64_t count) {
 }  // namespace
 
 RowLoop row_loop(Operation operation, DType operand) {
-#if PIXELMILL_AVX2
-    const auto* loops = simd_level() == SimdLevel::avx2 ? avx2::loops_of(operation) : base::loops_of(operation);
-#else
-    const auto* loops = base::loops_of(operation);
-#endif
+    const auto* loops = AT_THIS_LEVEL(loops_of)(operation);
     RowLoop found = loops == nullptr ? nullptr : (*loops)[static_cast<size_t>(operand)];
     if (found == nullptr && operand == DType::f32) found = float_function(operation);
     return found != nullptr ? found : slow_row_loop(operation, operand);
@@ -79,10 +65,7 @@ RowLoop mixed_comparison(Operation operation) {
 
 RowLoop conversion(DType to, DType from) {
     if (to == DType::f16 || from == DType::f16) return half_conversion(to, from);
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) return avx2::conversion(to, from);
-#endif
-    return base::conversion(to, from);
+    return AT_THIS_LEVEL(conversion)(to, from);
 }
 
 RowLoop promotion(DType to, DType from) {

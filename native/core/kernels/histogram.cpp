@@ -180,18 +180,8 @@ void corners_of(Corners* corners, const Grid& grid, const Between& rows, const T
 
 }  // namespace
 
-namespace base {
-#include "histogram.inl"
-}  // namespace base
-
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace avx2 {
-#include "histogram.inl"
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
+#define KERNELS "histogram.inl"
+#include "both_levels.inl"
 
 namespace {
 
@@ -220,10 +210,7 @@ void equalize(View<uint8_t> out, View<const uint8_t> in) {
 }
 
 void equalize_tiles(View<uint8_t> out, View<const uint8_t> in, const Tiles& tiles, Arena& arena) {
-    auto blend = base::blend;
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) blend = avx2::blend;
-#endif
+    const auto blend = AT_THIS_LEVEL(blend);
     const Grid grid = tables_of_tiles(in, tiles, arena);
     auto* corners = arena.take<Corners>(static_cast<size_t>(tiles.across + 1));
     auto* shares = arena.take<float>(static_cast<size_t>(in.width));

@@ -86,34 +86,18 @@ const LabTables& tables() {
 
 }  // namespace
 
-namespace base {
-#include "lab.inl"
-}  // namespace base
-
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace avx2 {
-#include "lab.inl"
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
+#define KERNELS "lab.inl"
+#include "both_levels.inl"
 
 void to_lab(uint8_t* lightness, uint8_t* a, uint8_t* b, const uint8_t* rgb, int64_t pixels) {
-    auto pass = base::to_lab;
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) pass = avx2::to_lab;
-#endif
+    const auto pass = AT_THIS_LEVEL(to_lab);
     for (int64_t i = 0; i < pixels; i += block) {
         pass(lightness + i, a + i, b + i, rgb + 3 * i, std::min(block, pixels - i), tables());
     }
 }
 
 void from_lab(uint8_t* rgb, const uint8_t* lightness, const uint8_t* a, const uint8_t* b, int64_t pixels) {
-    auto pass = base::from_lab;
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) pass = avx2::from_lab;
-#endif
+    const auto pass = AT_THIS_LEVEL(from_lab);
     for (int64_t i = 0; i < pixels; i += block) {
         pass(rgb + 3 * i, lightness + i, a + i, b + i, std::min(block, pixels - i), tables());
     }

@@ -8,35 +8,12 @@
 #include "convolve.h"
 #include "simd.h"
 
-#if PIXELMILL_AVX2
-#include <immintrin.h>
-#endif
-
 namespace pixelmill {
 
-namespace base {
-#define AVX2_CODE 0
-#include "median.inl"
-#undef AVX2_CODE
-}  // namespace base
+#define KERNELS "median.inl"
+#include "both_levels.inl"
 
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace avx2 {
-#define AVX2_CODE 1
-#include "median.inl"
-#undef AVX2_CODE
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
-
-const Medians& medians() {
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) return avx2::medians;
-#endif
-    return base::medians;
-}
+const Medians& medians() { return AT_THIS_LEVEL(medians); }
 
 namespace {
 

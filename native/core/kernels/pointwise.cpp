@@ -12,35 +12,12 @@
 #include "four_bytes.h"
 #include "simd.h"
 
-#if PIXELMILL_AVX2
-#include <immintrin.h>
-#endif
-
 namespace pixelmill {
 
-namespace base {
-#define AVX2_CODE 0
-#include "pointwise.inl"
-#undef AVX2_CODE
-}  // namespace base
+#define KERNELS "pointwise.inl"
+#include "both_levels.inl"
 
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace avx2 {
-#define AVX2_CODE 1
-#include "pointwise.inl"
-#undef AVX2_CODE
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
-
-const PixelRows& pixel_rows() {
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) return avx2::pixel_rows;
-#endif
-    return base::pixel_rows;
-}
+const PixelRows& pixel_rows() { return AT_THIS_LEVEL(pixel_rows); }
 
 Raster mirrored(const Raster& picture) {
     Raster result = picture;

@@ -112,18 +112,8 @@ struct ExtremeRule {
 
 }  // namespace
 
-namespace base {
-#include "reduce.inl"
-}  // namespace base
-
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace avx2 {
-#include "reduce.inl"
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
+#define KERNELS "reduce.inl"
+#include "both_levels.inl"
 
 namespace {
 

@@ -6,35 +6,12 @@
 
 #include "simd.h"
 
-#if PIXELMILL_AVX2
-#include <immintrin.h>
-#endif
-
 namespace pixelmill {
 
-namespace base {
-#define AVX2_CODE 0
-#include "resample.inl"
-#undef AVX2_CODE
-}  // namespace base
+#define KERNELS "resample.inl"
+#include "both_levels.inl"
 
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace avx2 {
-#define AVX2_CODE 1
-#include "resample.inl"
-#undef AVX2_CODE
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
-
-const ByteResampling& byte_resampling() {
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) return avx2::byte_resampling;
-#endif
-    return base::byte_resampling;
-}
+const ByteResampling& byte_resampling() { return AT_THIS_LEVEL(byte_resampling); }
 
 bool fits_bytes(const View<const uint8_t>& in) {
     if (in.channels == 1) return in.pixel == 1;

@@ -5,35 +5,12 @@
 
 #include "simd.h"
 
-#if PIXELMILL_AVX2
-#include <immintrin.h>
-#endif
-
 namespace pixelmill {
 
-namespace base {
-#define AVX2_CODE 0
-#include "resample_real.inl"
-#undef AVX2_CODE
-}  // namespace base
+#define KERNELS "resample_real.inl"
+#include "both_levels.inl"
 
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace avx2 {
-#define AVX2_CODE 1
-#include "resample_real.inl"
-#undef AVX2_CODE
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
-
-const RealResampling& real_resampling() {
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) return avx2::real_resampling;
-#endif
-    return base::real_resampling;
-}
+const RealResampling& real_resampling() { return AT_THIS_LEVEL(real_resampling); }
 
 void weigh_rows(float* out, const float* const* rows, const float* weights, int count, int64_t length) {
     real_resampling().weigh_rows(out, rows, weights, count, length);

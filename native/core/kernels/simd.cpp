@@ -11,7 +11,8 @@ namespace {
 SimdLevel detected() {
 #if PIXELMILL_AVX2
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2")) return SimdLevel::avx2;
+    const bool all = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    if (all) return SimdLevel::avx2;
 #endif
     return SimdLevel::base;
 }

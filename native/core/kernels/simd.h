@@ -6,8 +6,12 @@
 // Clang knows no `#pragma GCC target`; with it there is only the base level.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define PIXELMILL_AVX2 1
+#include <immintrin.h>
+// What both_levels.inl built under this name for the level that runs.
+#define AT_THIS_LEVEL(name) (simd_level() == SimdLevel::avx2 ? avx2::name : base::name)
 #else
 #define PIXELMILL_AVX2 0
+#define AT_THIS_LEVEL(name) (base::name)
 #endif
 
 namespace pixelmill {

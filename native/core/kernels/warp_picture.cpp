@@ -8,10 +8,6 @@
 #include "simd.h"
 #include "warp.h"
 
-#if PIXELMILL_AVX2
-#include <immintrin.h>
-#endif
-
 namespace pixelmill {
 
 namespace {
@@ -58,31 +54,12 @@ struct WarpPasses {
 
 }  // namespace
 
-namespace base {
-#define AVX2_CODE 0
-#include "warp.inl"
-#undef AVX2_CODE
-}  // namespace base
-
-#if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace avx2 {
-#define AVX2_CODE 1
-#include "warp.inl"
-#undef AVX2_CODE
-}  // namespace avx2
-#pragma GCC pop_options
-#endif
+#define KERNELS "warp.inl"
+#include "both_levels.inl"
 
 namespace {
 
-const WarpPasses& warp_passes() {
-#if PIXELMILL_AVX2
-    if (simd_level() == SimdLevel::avx2) return avx2::passes;
-#endif
-    return base::passes;
-}
+const WarpPasses& warp_passes() { return AT_THIS_LEVEL(passes); }
 
 Weighing weighing_of(const Grid& in, bool linear) {
     if (!linear) return Weighing::none;

@@ -1,0 +1,19 @@
+// Builds the file that KERNELS names for each SIMD level, in namespaces `base` and `avx2`. AVX2_CODE says which it is.
+namespace base {
+#define AVX2_CODE 0
+#include KERNELS
+#undef AVX2_CODE
+}  // namespace base
+
+#if PIXELMILL_AVX2
+#pragma GCC push_options
+#pragma GCC target("avx2,bmi,bmi2")
+namespace avx2 {
+#define AVX2_CODE 1
+#include KERNELS
+#undef AVX2_CODE
+}  // namespace avx2
+#pragma GCC pop_options
+#endif
+
+#undef KERNELS
