@@ -10,6 +10,7 @@ from pixelmill.cli.augment import augment
 from pixelmill.cli.convert import convert
 from pixelmill.cli.create import create_images, create_recordio, create_tfrecords
 from pixelmill.cli.demo import demo
+from pixelmill.cli.engines import engines
 from pixelmill.cli.ingest import ingest
 from pixelmill.cli.inspect import index, info, verify
 from pixelmill.cli.job import job
@@ -57,6 +58,7 @@ main.add_command(create_images)
 main.add_command(create_tfrecords)
 main.add_command(create_recordio)
 main.add_command(demo)
+main.add_command(engines)
 main.add_command(index)
 main.add_command(info)
 main.add_command(ingest)

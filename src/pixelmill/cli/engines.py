@@ -1,0 +1,43 @@
+"""``pixelmill engines``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import click
+
+
+@click.command(short_help="Show which engines can be used here.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON and nothing else.")
+def engines(as_json: bool) -> None:
+    """Show which engines can be used here, with which GPUs; why not, and what to do about it.
+
+    The native engine always works. DALI on the CPU is for comparing; DALI on GPUs is what --mode gpu and pipelines that
+    ask for a GPU use. CUDA_VISIBLE_DEVICES is respected.
+
+    \b
+    Examples:
+      pixelmill engines
+      pixelmill engines --json
+      CUDA_VISIBLE_DEVICES=1 pixelmill engines
+    """
+    from pixelmill.engine.devices import engines as describe
+
+    found = describe()
+    if as_json:
+        click.echo(json.dumps([asdict(engine) for engine in found], indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="green")
+    for title in ("engine", "usable", "why", "next step"):
+        table.add_column(title, overflow="fold")
+    for engine in found:
+        table.add_row(engine.name, "yes" if engine.usable else "no", engine.reason, engine.next_step or "-")
+    console = Console(highlight=False, markup=False)
+    console.print(table)
+    for gpu in (gpu for engine in found for gpu in engine.gpus):
+        capability = ".".join(map(str, gpu.capability))
+        console.print(f"GPU {gpu.number}: {gpu.name}, {gpu.memory / 2**30:.1f} GiB, compute capability {capability}")
