@@ -217,8 +217,9 @@ def test_output_that_exists(photos: Path, tmp_path: Path) -> None:
     arguments = ("convert", photos, tmp_path / "x", "--to", "recordio")
     assert run(*arguments).exit_code == 0
     before = contents(tmp_path / "x")
-    assert run(*arguments).exit_code == 5
-    with pytest.raises(OutputExists):
+    refused = run(*arguments)
+    assert refused.exit_code == 5 and "--exists overwrite" in refused.output
+    with pytest.raises(OutputExists, match="exists=overwrite"):
         pixelmill.convert(photos, tmp_path / "x", to="recordio", limit=3)
     (tmp_path / "x/data.rec").unlink()
     assert run(*arguments, "--exists", "resume").exit_code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
@@ -32,10 +33,15 @@ class _Commands(click.Group):
         except BrokenPipeError:
             raise  # click ends quietly when the reader of a pipe has gone
         except OutputExists as error:
-            click.echo(f"Error: {error}", err=True)
+            click.echo(f"Error: {_with_options(str(error))}", err=True)
             ctx.exit(OUTPUT_EXISTS)
         except (PixelmillError, OSError) as error:
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(_with_options(str(error))) from error
+
+
+def _with_options(message: str) -> str:
+    """Spell arguments that a message advises as options: `exists=resume` is `--exists resume` here."""
+    return re.sub(r"\b(exists|on_error)=['\"]?(\w+)['\"]?", lambda m: f"--{m[1].replace('_', '-')} {m[2]}", message)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
