@@ -254,6 +254,28 @@ def test_an_array_on_the_left_is_an_operand_too():
     np.testing.assert_array_equal(other, np.array([2, 4, 6], np.float32))
 
 
+CONSTANT_ARRAYS = {
+    "number before": lambda m, c: 0.3 * c,
+    "number behind": lambda m, c: c - 1,
+    "two": lambda m, c: c * c,
+    "array": lambda m, c: c + np.int16([1, 2, 3]),
+    "compared": lambda m, c: c >= 3,
+    "sign": lambda m, c: -c,
+    "part": lambda m, c: c[1:, 0],
+    "new axis": lambda m, c: c[:, m.newaxis, :],
+    "shape": lambda m, c: c.shape(),
+    "scalar constant": lambda m, c: m.types.Constant(2).uint8() * c,
+}
+
+
+@pytest.mark.parametrize("name", CONSTANT_ARRAYS)
+def test_arithmetic_of_constant_arrays_is_dalis(name):
+    def graph(m):
+        return CONSTANT_ARRAYS[name](m, m.types.Constant(np.arange(6, dtype=np.uint8).reshape(2, 3)))
+
+    same(results(HERE, graph), results(DALI, graph))
+
+
 def test_a_constant_can_change_its_type():
     constant = types.Constant(3)
     assert constant.dtype == types.INT32

@@ -12,7 +12,12 @@ from typing import Any
 
 import pytest
 
+import pixelmill
+from pixelmill import types
 from pixelmill.create import create_photo_folder
+from pixelmill.graph import as_node, operators_of
+from pixelmill.operators import public_operators
+from pixelmill.operators.arithmetic import OPERATIONS
 
 ROOT = Path(__file__).parents[1]
 BENCHMARKS = ROOT / "benchmarks"
@@ -114,3 +119,20 @@ def test_photo_statistics_and_distinctness_are_measured(tmp_path: Path) -> None:
     done = run("photo_statistics.py", "--photos", tmp_path / "photos", "--count", "2")
     assert done.stdout.count("\n| ") == 9, done.stderr
     assert "200 pictures of 2 seeds, no two equal" in run("distinct.py", "--count", "100").stdout
+
+
+# DALI has nothing like these.
+ONLY_HERE = {"decoders.raw", "encoders.image"}
+
+
+def test_every_operator_of_dali_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    groups, case = importlib.import_module("cases").GROUPS, importlib.import_module("cases.case")
+    measured = set()
+    for one in (one for cases in groups.values() for one in cases):
+        with pixelmill.Pipeline(batch_size=4, num_threads=1, device_id=None):
+            given = types.Constant(case.data(one.kinds[0]), layout=case.LAYOUTS.get(one.kinds[0], "HWC"))
+            measured |= {node.spec.name for node in operators_of([one.graph(pixelmill, as_node(given))])}
+    public = {name for name in public_operators() if name.removeprefix("experimental.") not in measured}
+    assert public - measured - ONLY_HERE == set(), "add a case to benchmarks/cases"
+    assert set(OPERATIONS) - measured == set(), "add a case to benchmarks/cases/arithmetic.py"

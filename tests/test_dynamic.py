@@ -99,6 +99,69 @@ def test_operators_with_several_outputs_give_tuples():
     assert attrs.tensors[1].array.tolist() == list(BATCH[1].shape[:2]) and resized.shape == [(2, 2, 3)] * 4
 
 
+# Arithmetic at once
+
+BYTES, FLOATS = np.arange(12, dtype=np.uint8).reshape(4, 3), np.linspace(-2, 2, 12, dtype=np.float32).reshape(4, 3)
+EXPRESSIONS = {
+    "whole": lambda m, x, y: x + 1,
+    "fractions": lambda m, x, y: 0.5 * x - y / 3,
+    "floor": lambda m, x, y: (100 // (x + 1)) % 7,
+    "powers": lambda m, x, y: x**2 + 2**x,
+    "bits": lambda m, x, y: (~x & 12 | 1) ^ x << 1 >> 2,
+    "signs": lambda m, x, y: -abs(y) + +y,
+    "compared": lambda m, x, y: (x > 3) == (y <= 0.5),
+    "functions": lambda m, x, y: m.math.clamp(m.math.sqrt(x) + m.math.atan2(y, x), 0.1, m.math.max(y, 1)),
+    "part": lambda m, x, y: x[1:3, 0],
+    "last": lambda m, x, y: y[..., -1],
+    "by tensor": lambda m, x, y: y[m.tensor(1) :, m.tensor(2)],
+    "array": lambda m, x, y: x * np.float32([0.5, 1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_arithmetic_of_tensors_is_dalis(name):
+    mine, theirs = (
+        EXPRESSIONS[name](m, m.tensor(BYTES, layout="HC"), m.tensor(FLOATS, layout="HC")) for m in (pmd, ndd)
+    )
+    wanted = np.asarray(theirs)
+    assert (mine.array.dtype, mine.shape, mine.layout) == (wanted.dtype, wanted.shape, theirs.layout or "")
+    np.testing.assert_allclose(mine.array.astype(float), wanted.astype(float), rtol=1e-6)
+
+
+def test_arithmetic_of_batches_is_dalis():
+    for m, found in ((pmd, []), (ndd, [])):
+        x, y = m.batch([BYTES, BYTES[:2]]), m.batch([np.float32(1), np.float32(2)])
+        begin = m.batch([np.int32(1), np.int32(0)])
+        for batch in (x * y, 3 - x, x > m.tensor(4), x.slice[begin:, 1], m.math.exp(y), m.Batch.broadcast(BYTES, 2)):
+            found.append([np.asarray(tensor).tolist() for tensor in batch])
+        if m is pmd:
+            mine = found
+    assert len(mine) == len(found)
+    for got, wanted in zip(mine, found, strict=True):
+        for one, other in zip(got, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_tensors_of_one_number_are_numbers():
+    assert int(pmd.tensor(3) + 4) == 7 and float(pmd.tensor(0.5)) == 0.5 and bool(pmd.tensor(2) > 1)
+    assert [10, 20, 30][pmd.tensor(1)] == 20
+
+
+def test_types_have_names():
+    assert pmd.cast(BYTES, dtype=pmd.float32).dtype == pmd.float32 == types.FLOAT
+    assert pmd.tensor([1, 2], dtype=pmd.int16).itemsize == 2 and pmd.tensor([1, 2], dtype=pmd.int16).nbytes == 4
+
+
+def test_pictures_are_read_by_their_paths(tmp_path):
+    create_photo_folder(tmp_path, 2)
+    paths = sorted(tmp_path.rglob("*.jpg"))
+    one, both = pmd.imread(paths[0]), pmd.imread([str(path) for path in paths])
+    np.testing.assert_array_equal(one.array, pmd.decoders.image(paths[0].read_bytes()).array)
+    assert isinstance(both, pmd.Batch) and both.select(0).shape == one.shape
+    theirs = ndd.imread([str(path) for path in paths])
+    assert both.shape == [tuple(shape) for shape in theirs.shape]
+
+
 # Tensors and batches
 
 
@@ -122,8 +185,12 @@ def test_batches_know_what_they_are():
     assert isinstance(batch.select(1), pmd.Tensor) and batch.select([0, 2]).shape == [BATCH[0].shape, BATCH[2].shape]
     assert "4 x UINT8" in repr(batch)
     assert len(pmd.as_batch(np.zeros((3, 2, 2, 1)))) == 3
+    assert batch.select(slice(1, 3)).shape == [BATCH[1].shape, BATCH[2].shape] and batch.device == "cpu"
+    assert batch.to_device("gpu") is batch
     with pytest.raises(ArgumentError, match="at least one tensor"):
         pmd.batch([])
+    with pytest.raises(ArgumentError, match=r"may have one `...`"):
+        batch.slice[..., ...]
 
 
 def test_torch_gets_them_without_a_copy():

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import io
-import re
 import warnings
 from enum import EnumType
 from itertools import repeat
-from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
@@ -104,19 +102,12 @@ def same(results, others):
             assert one.tobytes() == two.tobytes()
 
 
-# Readers have a conformance suite that demands the same of all of them, and test modules with files to read.
+# Readers have a suite of their own, test_readers_all.py, which demands the same of all of them.
 READERS = sorted(name for name in public_operators() if name.startswith("readers.") and name not in ENTRIES)
 
 
 def test_every_operator_is_tested_and_compared_with_dali_on_the_day_it_is_declared():
     assert set(public_operators()) - set(ENTRIES) == set(READERS), "add an entry to tests/reference.py"
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_readers_are_compared_with_dali_in_test_modules_of_their_own(name):
-    modules = [path.read_text("utf-8") for path in Path(__file__).parent.glob("test_*.py")]
-    with_dali = [text for text in modules if re.search(r"DALI|nvidia\.dali", text)]
-    assert any(f"fn.{name}(" in text for text in with_dali), f"no test runs fn.{name} here and on DALI"
 
 
 def test_nothing_is_written_down_that_is_not_there():

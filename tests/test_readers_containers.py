@@ -293,6 +293,15 @@ def test_bytes_that_are_no_whole_elements_are_refused(tmp_path):
         pipe.run()
 
 
+def test_one_extension_gives_one_node_as_in_dali(tmp_path):
+    path, _ = write_tar(tmp_path / "a.tar")
+    for module in BOTH:
+        with module.Pipeline(batch_size=1, num_threads=1, device_id=None):
+            one = module.fn.readers.webdataset(paths=path, ext=["jpg"])
+            several = module.fn.readers.webdataset(paths=path, ext=["jpg", "cls"])
+        assert type(one).__name__ == "DataNode" and len(several) == 2
+
+
 def test_missing_files_are_errors_where_dali_says_so(tmp_path):
     path, _ = write_tar(tmp_path / "a.tar")
     for module in BOTH:

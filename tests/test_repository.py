@@ -20,10 +20,10 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 # The parts of the package; a part imports from its own line and from lines above. `pixelmill` is what
 # `import pixelmill` offers: it gathers names from the lines above it, so only the lines below may use them.
 LAYERS = (
-    {"errors", "types", "_core"},
+    {"errors", "types", "node_operators", "_core"},
     {"formats", "tfrecord"},
     {"operators"},
-    {"data_node", "tensors", "graph", "node_operators", "fn", "ops", "math", "branch_source", "branches"},
+    {"data_node", "tensors", "graph", "fn", "ops", "math", "branch_source", "branches"},
     {"engine", "backend", "external_source"},
     {"permutation", "sampling", "recovery", "pipeline", "loader"},
     {"plugin", "experimental", "auto_aug", "mixing", "recipe"},

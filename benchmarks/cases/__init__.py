@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cases import arithmetic, boxes, colour, filters, geometry, resizing, shapes
+from cases import arithmetic, boxes, colour, files, filters, geometry, resizing, shapes
 from cases.case import Case
 
 GROUPS: dict[str, list[Case]] = {
@@ -13,4 +13,5 @@ GROUPS: dict[str, list[Case]] = {
     "colour": colour.CASES,
     "filters, effects and noise": filters.CASES,
     "boxes, points and masks": boxes.CASES,
+    "readers, decoders and sources": files.CASES,
 }

@@ -40,6 +40,18 @@ def _reduced(name: str, kinds: str, axes: list[int] | None, opencv: Callable[[Ar
     return Case(f"reductions.{name} {over}", kinds, graph, opencv)
 
 
+FUNCTIONS = (
+    *("sqrt", "rsqrt", "cbrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan"),
+    *("sinh", "cosh", "tanh", "asinh", "atanh", "fabs", "floor", "ceil"),
+)
+OPENCV: dict[str, Callable[[Array], Any]] = {"sqrt": cv2.sqrt, "exp": cv2.exp, "log": cv2.log}
+COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "==": lambda m, x: x == 0.4,
+    "!=": lambda m, x: x != 0.4,
+    "<": lambda m, x: x < 0.4,
+    "<=": lambda m, x: x <= 0.4,
+    ">=": lambda m, x: x >= 0.4,
+}
 CASES = [
     Case("x + 1", "uf", lambda m, x: x + 1, lambda x: cv2.add(x, (1.0,) * 4)),
     Case("x * 0.5", "uf", lambda m, x: x * 0.5, lambda x: cv2.multiply(x, (0.5,) * 4, dtype=cv2.CV_32F)),
@@ -49,30 +61,32 @@ CASES = [
     Case("x ** 2", "uf", lambda m, x: x**2, lambda x: cv2.pow(x, 2)),
     Case("x ** 0.7", "f", lambda m, x: x**0.7, lambda x: cv2.pow(x, 0.7)),
     Case("x > 100", "u", lambda m, x: x > 100, lambda x: cv2.compare(x, 100, cv2.CMP_GT)),
+    *(Case(f"x {sign} 0.4", "f", compared) for sign, compared in COMPARED.items()),
+    Case("x == 100", "u", lambda m, x: x == 100, lambda x: cv2.compare(x, 100, cv2.CMP_EQ)),
     Case("x > 0.4", "f", lambda m, x: x > 0.4, lambda x: cv2.compare(x, 0.4, cv2.CMP_GT)),
     Case("x & 15", "u", lambda m, x: x & np.uint8(15), lambda x: cv2.bitwise_and(x, (15.0,) * 4)),
     Case("x >> 2", "u", lambda m, x: x >> np.uint8(2)),
+    Case("x << 2", "u", lambda m, x: x << np.uint8(2)),
+    Case("~x", "u", lambda m, x: ~x, cv2.bitwise_not),
     Case("-x", "f", lambda m, x: -x),
     Case("abs(x)", "f", lambda m, x: abs(x), lambda x: cv2.absdiff(x, (0.0,) * 4)),
     *_two("x + y", "f", lambda m, x, y: x + y, lambda x: cv2.add(x, x)),
     *_two("x * y", "f", lambda m, x, y: x * y, lambda x: cv2.multiply(x, x)),
     *_two("x / y", "f", lambda m, x, y: x / y, lambda x: cv2.divide(x, x)),
     *_two("x - y", "u", lambda m, x, y: x - y, lambda x: cv2.subtract(x, x)),
+    *_two("x ^ y", "u", lambda m, x, y: x ^ y, lambda x: cv2.bitwise_xor(x, x)),
     *_two("x | y", "u", lambda m, x, y: x | y, lambda x: cv2.bitwise_or(x, x)),
     *_two("blend 0.7 x + 0.3 y", "uf", lambda m, x, y: 0.7 * x + 0.3 * y, lambda x: cv2.addWeighted(x, 0.7, x, 0.3, 0)),
     Case("x * one value a channel", "uf", lambda m, x: x * THREE, lambda x: cv2.multiply(x, (0.5, 1, 1.5, 0))),
     Case("chain (x / 255 - 0.45) / 0.22", "uf", lambda m, x: (x / 255.0 - 0.45) / 0.22),
     Case("chain clamp(x * 1.2 + 0.1, 0, 1)", "f", lambda m, x: m.math.clamp(x * 1.2 + 0.1, 0.0, 1.0)),
-    _math("sqrt", cv2.sqrt),
-    _math("rsqrt"),
-    _math("exp", cv2.exp),
-    _math("log", cv2.log),
-    _math("sin"),
-    _math("tanh"),
-    _math("floor"),
+    *(_math(name, OPENCV.get(name)) for name in FUNCTIONS),
+    Case("math.acosh", "f", lambda m, x: m.math.acosh(x + 1.0)),
+    *_two("math.min", "uf", lambda m, x, y: m.math.min(x, y), lambda x: cv2.min(x, x)),
     *_two("math.max", "uf", lambda m, x, y: m.math.max(x, y), lambda x: cv2.max(x, x)),
     *_two("math.atan2", "f", lambda m, x, y: m.math.atan2(x, y), lambda x: cv2.phase(x, x)),
     *_two("math.pow", "f", lambda m, x, y: m.math.pow(x, y)),
+    *_two("math.fpow", "u", lambda m, x, y: m.math.fpow(x, y)),
     Case("math.clamp", "uf", lambda m, x: m.math.clamp(x, 0, 1)),
     *(
         _reduced(name, "uf", axes)

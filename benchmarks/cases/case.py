@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -24,9 +25,11 @@ KINDS = {
     "b": "16 boxes",
     "p": "1000 points",
     "l": "1000 labels",
+    "j": "a JPEG file",
+    "n": "an npy file",
     "-": "",
 }
-LAYOUTS = {"v": "FHWC", "b": "", "p": "", "l": "", "-": ""}
+LAYOUTS = {"v": "FHWC", **dict.fromkeys("bpljn-", "")}
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,13 @@ def data(kind: str) -> Array:
         return corners.reshape(16, 4).astype(np.float32)
     if kind == "m":
         return _mask()
+    if kind == "j":
+        encoded: Array = cv2.imencode(".jpg", data("u"), [cv2.IMWRITE_JPEG_QUALITY, 90])[1].ravel()
+        return encoded
+    if kind == "n":
+        file = io.BytesIO()
+        np.save(file, data("u"))
+        return np.frombuffer(file.getvalue(), np.uint8)
     return {"p": random.uniform(0, 1, (1000, 2)).astype(np.float32), "l": np.arange(1000, dtype=np.int32) % 10}.get(
         kind, np.zeros(1, np.float32)
     )

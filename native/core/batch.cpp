@@ -138,8 +138,9 @@ void Batch::run(ThreadState& thread, size_t index) {
     outcome.notes = context.notes;
     outcomes_[index] = std::move(outcome);
     thread.arena.reset();
-    const std::lock_guard lock(mutex_);
-    if (--missing_ == 0) finished_.notify_all();
+    if (missing_.fetch_sub(1) > 1) return;
+    const std::lock_guard lock(mutex_);  // so that nobody who found it unfinished has yet to begin waiting
+    finished_.notify_all();
 }
 
 bool Batch::wait(double seconds) {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -71,8 +72,8 @@ class Batch {
    private:
     struct Output {
         std::mutex mutex;
-        Buffer block;      // speculation: all samples have the shape of the first that arrives
-        Value block_row;   // description of one sample in the block
+        Buffer block;     // speculation: all samples have the shape of the first that arrives
+        Value block_row;  // description of one sample in the block
         std::vector<Value> values;
         std::vector<Buffer> own;  // of samples that do not fit the block
     };
@@ -86,7 +87,7 @@ class Batch {
     std::vector<std::unique_ptr<Output>> outputs_;
     std::mutex mutex_;
     std::condition_variable finished_;
-    size_t missing_;
+    std::atomic<size_t> missing_;
 };
 
 }  // namespace pixelmill

@@ -20,7 +20,7 @@ from typing import Any
 from pixelmill import fn
 from pixelmill.branch_source import HELPERS, Rewriter
 from pixelmill.errors import ArgumentError
-from pixelmill.graph import PACKAGE, DataNode, call
+from pixelmill.graph import PACKAGE, DataNode, call, within
 from pixelmill.operators import REGISTRY
 
 # Functions of installed packages are not the user's, and are left alone: also those of another environment that this
@@ -69,7 +69,11 @@ def cond(condition: Any, taken: Callable[[], Any], otherwise: Callable[[], Any])
     """Do what `if condition: taken() else: otherwise()` would; on a node, choose for each sample."""
     if not isinstance(condition, DataNode):
         return taken() if condition else otherwise()
-    return merge(condition, taken(), otherwise())
+    with within(condition, 0, equal=False):
+        first = taken()
+    with within(condition, 0, equal=True):
+        second = otherwise()
+    return merge(condition, first, second)
 
 
 def both(first: Any, second: Callable[[], Any]) -> Any:
@@ -108,7 +112,11 @@ def choose(number: DataNode, choices: Sequence[Callable[[], Any]]) -> Any:
     """Take for each sample the value that the choice with this number gives."""
     if not choices:
         raise ArgumentError("choose: there is nothing to choose from")
-    return _joined("_branches.choose", number, [choice() for choice in choices])
+    values = []
+    for place, choice in enumerate(choices):
+        with within(number, place, equal=True):
+            values.append(choice())
+    return _joined("_branches.choose", number, values)
 
 
 def apply_with_probability(
@@ -123,8 +131,7 @@ def apply_with_probability(
         seed: A seed for the choice.
     """
     chosen = fn.random.coin_flip(probability=probability, seed=seed)
-    unchanged = inputs[0] if len(inputs) == 1 else inputs
-    return merge(chosen, function(*inputs), unchanged)
+    return cond(chosen, lambda: function(*inputs), lambda: inputs[0] if len(inputs) == 1 else inputs)
 
 
 def one_of(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import itertools
 import linecache
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -18,14 +20,17 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.node_operators import NodeOperators
-from pixelmill.operators.declare import Floats, Ints, Operator
+from pixelmill.operators.arithmetic import OPERATIONS
+from pixelmill.operators.declare import REGISTRY, Floats, Ints, Operator
 from pixelmill.operators.program import Expr, constant, lowering
 from pixelmill.operators.sources import ExternalSource
+from pixelmill.operators.subscripts import SUBSCRIPT, subscripts
 from pixelmill.types import ArrayConstant, ScalarConstant, default_array
 
 PACKAGE = str(Path(__file__).absolute().parent) + os.sep
 DEVICES = ("cpu", "gpu", "mixed")
 _numbers = itertools.count()
+_branch: ContextVar[tuple[tuple[DataNode, int, bool], ...]] = ContextVar("branch", default=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +46,7 @@ class OperatorNode:
         seed: The user's own seed for its random numbers.
         line: The user's line that made it.
         number: Its place in the order of creation.
+        branch: The conditions of the branches it was made in: nodes, the number each has, or has not.
         family: The first node of a call with several inputs; they draw the same numbers.
         exprs: What it was lowered to, one for each output.
     """
@@ -52,6 +58,7 @@ class OperatorNode:
     device: str
     seed: int | None
     line: str | None
+    branch: tuple[tuple[DataNode, int, bool], ...] = ()
     family: OperatorNode | None = None
     number: int = field(default_factory=lambda: next(_numbers))
     exprs: list[Expr] = field(default_factory=list)
@@ -88,8 +95,9 @@ class DataNode(NodeOperators):
         """Ask for the value in main memory."""
         return self._on("cpu")
 
-    def _call(self, spec: Operator, *inputs: Any, **arguments: Any) -> Any:
-        return call(spec, inputs, arguments)
+    def _operate(self, operation: str, *operands: Any, **arguments: Any) -> DataNode:
+        node: DataNode = operate(operation, *operands, **arguments)
+        return node
 
     def _on(self, device: str) -> DataNode:
         copy = self._with(self.expr)
@@ -110,6 +118,16 @@ class DataNode(NodeOperators):
 
     def __repr__(self) -> str:
         return f"DataNode(name={self.name!r}, device={self.device!r})"
+
+
+@contextlib.contextmanager
+def within(condition: DataNode, number: int, *, equal: bool) -> Iterator[None]:
+    """Make operators for those samples alone whose `condition` is `number`, or is not."""
+    token = _branch.set((*_branch.get(), (condition, number, equal)))
+    try:
+        yield
+    finally:
+        _branch.reset(token)
 
 
 def user_line() -> str | None:
@@ -171,6 +189,23 @@ def call(
         raise _located(error, spec, line) from None
 
 
+def operate(operation: str, *operands: Any, **arguments: Any) -> Any:
+    """Add what one of Python's own operators stands for, by its name."""
+    if operation == "subscript":
+        return _part(*operands)
+    return call(OPERATIONS.get(operation) or REGISTRY[operation], operands, arguments)
+
+
+ArrayConstant.add_operator = operate
+
+
+def _part(data: Any, key: Any) -> Any:
+    """Add what takes `data[key]`."""
+    bounds, axes, names = subscripts(key)
+    part = call(SUBSCRIPT, (data, *(bound for four in bounds for bound in four)), {}) if bounds else data
+    return call(REGISTRY["expand_dims"], (part,), {"axes": axes, "new_axis_names": names}) if axes else part
+
+
 def _located(error: ArgumentError, spec: Operator, line: str | None) -> ArgumentError:
     """Say in an error which operator and which line of the user it is about."""
     text = str(error)
@@ -190,7 +225,7 @@ def _add(spec: Operator, inputs: Sequence[Any], arguments: dict[str, Any], optio
         raise ArgumentError(f"{spec.name}: takes {wanted} inputs, got {len(inputs)}")
     nodes = tuple(None if value is None else as_node(value) for value in inputs)
     name = options["name"] or f"{spec.class_name}_{next(_numbers)}"
-    node = OperatorNode(spec, nodes, arguments, **{**options, "name": name})
+    node = OperatorNode(spec, nodes, arguments, **{**options, "name": name}, branch=_branch.get())
     result = _lowered(node, lambda value: value.expr)
     if isinstance(result, tuple):
         return [_output(node, expr, index) for index, expr in enumerate(result)]
@@ -201,7 +236,8 @@ def _add(spec: Operator, inputs: Sequence[Any], arguments: dict[str, Any], optio
 
 def _lowered(node: OperatorNode, expr_of: Callable[[DataNode], Expr]) -> Any:
     """Lower an operator to steps on what its inputs and arguments were lowered to."""
-    with lowering(node):
+    branch = tuple((expr_of(condition), number, equal) for condition, number, equal in node.branch)
+    with lowering(node, branch):
         lowered = {}
         for key, argument in node.spec.arguments.items():
             value = node.arguments[key]
@@ -243,7 +279,9 @@ def relowered(
         return value.expr if known is None else known[value.index]
 
     for node in operators:
-        before = [value for value in (*node.inputs, *node.arguments.values()) if isinstance(value, DataNode)]
+        conditions = [condition for condition, _, _ in node.branch]
+        given = (*node.inputs, *node.arguments.values(), *conditions)
+        before = [value for value in given if isinstance(value, DataNode)]
         source: Any = node.exprs[0].step.params.get("source")
         if source in layouts:
             changed[node] = [replace(expr, layout=layouts[source]) for expr in node.exprs]

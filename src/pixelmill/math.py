@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from pixelmill.graph import DataNode, call
-from pixelmill.operators.arithmetic import OPERATIONS
+from pixelmill.graph import DataNode, operate
 
 
 def _operate(operation: str, *operands: Any) -> DataNode:
-    node: DataNode = call(OPERATIONS[operation], operands, {})
+    node: DataNode = operate(operation, *operands)
     return node
 
 

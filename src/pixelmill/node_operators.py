@@ -1,29 +1,20 @@
-"""What Python's own operators do on nodes: arithmetic, comparisons and subscripts build graphs."""
+"""What Python's own operators mean on nodes, constants and tensors: calls of operators by their names."""
 
 from __future__ import annotations
 
 from typing import Any, Self
 
-from pixelmill.operators.arithmetic import OPERATIONS
-from pixelmill.operators.declare import REGISTRY, Operator
-from pixelmill.operators.subscripts import SUBSCRIPT, subscripts
-from pixelmill.types import DALIDataType
 
-
-class NodeOperators:
-    """The operators of a node. Types follow DALI's promotion, shapes are stretched as NumPy stretches them."""
+class Arithmetic:
+    """Arithmetic and comparisons. Types follow DALI's promotion, shapes are stretched as NumPy stretches them."""
 
     __slots__ = ()
     __array_ufunc__ = None  # array + node is the node's business
-    __iter__ = None  # a node has subscripts, but how many is known only when the pipeline runs
     __hash__ = object.__hash__
 
-    def _call(self, spec: Operator, *inputs: Any, **arguments: Any) -> Any:
+    def _operate(self, operation: str, *operands: Any, **arguments: Any) -> Self:
+        """Call the operator with this name."""
         raise NotImplementedError
-
-    def _operate(self, operation: str, *operands: Any) -> Self:
-        node: Self = self._call(OPERATIONS[operation], *operands)
-        return node
 
     def __add__(self, other: Any) -> Self:
         return self._operate("add", self, other)
@@ -127,25 +118,25 @@ class NodeOperators:
     def __abs__(self) -> Self:
         return self._operate("abs", self)
 
+
+class NodeOperators(Arithmetic):
+    """All operators of a node, whose elements are known only when the pipeline runs."""
+
+    __slots__ = ()
+    __iter__ = None  # a node has subscripts, but nobody knows how many
+
     def __getitem__(self, key: Any) -> Self:
         """Take a part: numbers, nodes and slices for axes, and `newaxis` for new ones."""
-        bounds, axes, names = subscripts(key)
-        node: Self = self
-        if bounds:
-            node = self._call(SUBSCRIPT, self, *(bound for four in bounds for bound in four))
-        if axes:
-            node = self._call(REGISTRY["expand_dims"], node, axes=axes, new_axis_names=names)
-        return node
+        return self._operate("subscript", self, key)
 
-    def shape(self, *, dtype: DALIDataType | None = None, device: str = "cpu") -> Self:
+    def shape(self, *, dtype: Any = None, device: str = "cpu") -> Self:
         """Give the extents of each sample.
 
         Args:
             dtype: The type of the numbers, int64 when left out.
             device: Accepted for compatibility.
         """
-        node: Self = self._call(REGISTRY["shapes"], self, dtype=dtype)
-        return node
+        return self._operate("shapes", self, dtype=dtype)
 
     def property(self, key: str, *, device: str = "cpu") -> Self:
         """Give what is known about each sample beside its elements, as bytes.
@@ -154,8 +145,7 @@ class NodeOperators:
             key: `"source_info"` for where it came from, `"layout"` for the names of its axes.
             device: Accepted for compatibility.
         """
-        node: Self = self._call(REGISTRY["get_property"], self, key=key)
-        return node
+        return self._operate("get_property", self, key=key)
 
     def source_info(self, *, device: str = "cpu") -> Self:
         """Say where each sample came from, as bytes."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from pixelmill.errors import ArgumentError
+from pixelmill.node_operators import NodeOperators
 
 
 class _Named(enum.IntEnum):
@@ -240,12 +242,22 @@ class ScalarConstant:
         return f"ScalarConstant({self.value!r}, {self.dtype.name})"
 
 
-class ArrayConstant:
-    """An array of a given type that is the same for every sample."""
+class ArrayConstant(NodeOperators):
+    """An array of a given type that is the same for every sample. Arithmetic with it gives nodes.
+
+    Attributes:
+        add_operator: Adds an operator to a graph by its name. Graphs know types, so they set it, not the other way.
+    """
+
+    add_operator: ClassVar[Callable[..., Any]]
 
     def __init__(self, value: Array, layout: str = "") -> None:
         self.value = value
         self.layout = layout
+
+    def _operate(self, operation: str, *operands: Any, **arguments: Any) -> Self:
+        node: Self = ArrayConstant.add_operator(operation, *operands, **arguments)
+        return node
 
     def __repr__(self) -> str:
         return f"ArrayConstant({self.value.dtype} {self.value.shape}, layout={self.layout!r})"

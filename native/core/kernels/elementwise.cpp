@@ -51,6 +51,18 @@ RowLoop row_loop(Operation operation, DType operand) {
     return found != nullptr ? found : slow_row_loop(operation, operand);
 }
 
+bool scales(Operation operation) {
+    return operation == Operation::add || operation == Operation::sub || operation == Operation::mul ||
+           operation == Operation::fdiv;
+}
+
+RowLoop scale_loop(Scale scale) {
+#if PIXELMILL_AVX2
+    if (simd_level() == SimdLevel::avx2) return avx2::scale_loop(scale);
+#endif
+    return base::scale_loop(scale);
+}
+
 RowLoop mixed_comparison(Operation operation) {
     switch (operation) {
         case Operation::eq: return mixed<MixedEqual, true>;

@@ -41,6 +41,17 @@ DType promoted(DType a, DType b);
 using RowLoop = void (*)(void* out, const void* a, const void* b, const void* c, int64_t count, unsigned single);
 
 RowLoop row_loop(Operation operation, DType operand);
+// Floats, or bytes brought to floats, that are added to, subtracted from, multiplied with or divided by one number, and
+// then by another: most chains of arithmetic on pictures are made of this. `cast` stands for no operation.
+struct Scale {
+    DType from = DType::boolean;  // u8 or f32; anything else for what is not of this form
+    Operation first = Operation::cast, second = Operation::cast;
+    bool present() const { return from == DType::u8 || from == DType::f32; }
+    int numbers() const { return (first != Operation::cast) + (second != Operation::cast); }
+};
+bool scales(Operation operation);
+// out[i] = (a[i] first *b) second *c
+RowLoop scale_loop(Scale scale);
 // Compares uint64 (a) with int64 (b) by their values.
 RowLoop mixed_comparison(Operation operation);
 // Rounds and saturates, as `cast` does.

@@ -207,6 +207,45 @@ void three(void* out, const void* a, const void* b, const void* c, int64_t count
     for (int64_t i = 0; i < count; ++i) to[i] = Op::run(x[i], y[i], z[i]);
 }
 
+struct Unchanged {
+    static float run(float a, float) { return a; }
+};
+
+template <class In, class First, class Second>
+void scale(void* out, const void* a, const void* b, const void* c, int64_t count, unsigned) {
+    auto* __restrict to = static_cast<float*>(out);
+    const auto* __restrict x = static_cast<const In*>(a);
+    const float first = *static_cast<const float*>(b);
+    const float second = c == nullptr ? 0 : *static_cast<const float*>(c);
+    for (int64_t i = 0; i < count; ++i) to[i] = Second::run(First::run(static_cast<float>(x[i]), first), second);
+}
+
+template <class In, class First>
+RowLoop scale_then(Operation second) {
+    switch (second) {
+        case Operation::add: return scale<In, First, Add>;
+        case Operation::sub: return scale<In, First, Sub>;
+        case Operation::mul: return scale<In, First, Mul>;
+        case Operation::fdiv: return scale<In, First, Divide>;
+        default: return scale<In, First, Unchanged>;
+    }
+}
+
+template <class In>
+RowLoop scale_of(Operation first, Operation second) {
+    switch (first) {
+        case Operation::add: return scale_then<In, Add>(second);
+        case Operation::sub: return scale_then<In, Sub>(second);
+        case Operation::mul: return scale_then<In, Mul>(second);
+        default: return scale_then<In, Divide>(second);
+    }
+}
+
+inline RowLoop scale_loop(Scale wanted) {
+    return wanted.from == DType::u8 ? scale_of<uint8_t>(wanted.first, wanted.second)
+                                    : scale_of<float>(wanted.first, wanted.second);
+}
+
 // One loop for each DType, in its order; types that an operation does not have stay null.
 using Loops = std::array<RowLoop, 12>;
 

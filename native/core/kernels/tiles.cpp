@@ -36,13 +36,10 @@ void Tiles::begin(std::span<const Value> values, const Value& out) {
     instructions_.clear();
 }
 
-int Tiles::computed(RowLoop loop, DType dtype, std::array<int, 3> operands, Operation divides) {
-    const int out = static_cast<int>(registers_.size()), number = static_cast<int>(instructions_.size());
-    for (int operand : operands) {
-        if (operand >= 0) registers_[static_cast<size_t>(operand)].last_use = number;
-    }
+int Tiles::computed(RowLoop loop, DType dtype, std::array<int, 3> operands, Operation divides, Scale scale) {
+    const int out = static_cast<int>(registers_.size());
     registers_.push_back({Kind::computed, dtype, dtype});
-    instructions_.push_back({loop, operands, out, divides});
+    instructions_.push_back({loop, operands, out, divides, scale});
     return out;
 }
 
@@ -72,7 +69,8 @@ int Tiles::in_type(int value, DType dtype) {
         found = operand_register(value, dtype);
         if (registers_[static_cast<size_t>(found)].dtype == dtype) return found;
     }
-    found = computed(promotion(dtype, own), dtype, {found, -1, -1});
+    const Scale scale{dtype == DType::f32 ? own : DType::boolean};
+    found = computed(promotion(dtype, own), dtype, {found, -1, -1}, Operation::cast, scale);
     known_[number][static_cast<size_t>(dtype)] = static_cast<int16_t>(found);
     return found;
 }
@@ -91,7 +89,9 @@ void Tiles::add(Operation operation, std::span<const int> operands, int result) 
     } else {
         for (size_t i = 0; i < operands.size(); ++i) in[i] = in_type(operands[i], typing.operand);
         const bool divides = (operation == Operation::div || operation == Operation::mod) && is_whole(typing.operand);
-        made = computed(row_loop(operation, typing.operand), typing.computed, in, divides ? operation : Operation::cast);
+        const Scale scale{scales(operation) ? typing.operand : DType::boolean, operation};
+        made = computed(row_loop(operation, typing.operand), typing.computed, in, divides ? operation : Operation::cast,
+                        typing.operand == DType::f32 ? scale : Scale{});
         if (typing.computed != typing.result) {
             made = computed(conversion(typing.result, typing.computed), typing.result, {made, -1, -1});
         }
@@ -102,8 +102,56 @@ void Tiles::add(Operation operation, std::span<const int> operands, int result) 
 void Tiles::add_cast(int operand, int result) {
     const DType from = values_[static_cast<size_t>(operand)].dtype, to = values_[static_cast<size_t>(result)].dtype;
     const int in = in_type(operand, from);
-    const int made = from == to ? in : computed(conversion(to, from), to, {in, -1, -1});
+    const Scale scale{to == DType::f32 ? from : DType::boolean};
+    const int made = from == to ? in : computed(conversion(to, from), to, {in, -1, -1}, Operation::cast, scale);
     known_[static_cast<size_t>(result)][static_cast<size_t>(to)] = static_cast<int16_t>(made);
+}
+
+// Lets `instruction` do what `before` does as well, whose result nobody else needs.
+bool Tiles::join(Instruction& instruction, const Instruction& before) const {
+    const Scale &own = instruction.scale, &other = before.scale;
+    if (!own.present() || own.from != DType::f32 || own.numbers() != 1 || !other.present() || other.numbers() > 1)
+        return false;
+    const auto is_number = [&](int operand) { return registers_[static_cast<size_t>(operand)].period == 1; };
+    if (!is_number(instruction.operands[1]) || (other.numbers() == 1 && !is_number(before.operands[1]))) return false;
+    const int number = instruction.operands[1];
+    if (other.numbers() == 0) {
+        instruction.scale = {other.from, own.first};
+        instruction.operands = {before.operands[0], number, -1};
+    } else {
+        instruction.scale = {other.from, other.first, own.first};
+        instruction.operands = {before.operands[0], before.operands[1], number};
+    }
+    instruction.loop = scale_loop(instruction.scale);
+    return true;
+}
+
+// Makes one pass of several where their loops can be joined, and finds out who is needed for how long.
+void Tiles::join() {
+    users_.assign(registers_.size(), 0);
+    makers_.assign(registers_.size(), -1);
+    for (size_t i = 0; i < instructions_.size(); ++i) {
+        Instruction& instruction = instructions_[i];
+        makers_[static_cast<size_t>(instruction.out)] = static_cast<int>(i);
+        for (int operand : instruction.operands) {
+            if (operand >= 0) ++users_[static_cast<size_t>(operand)];
+        }
+        auto& in = instruction.operands;
+        const bool turns = instruction.scale.first == Operation::add || instruction.scale.first == Operation::mul;
+        if (turns && in[1] >= 0 && registers_[static_cast<size_t>(in[0])].period == 1) std::swap(in[0], in[1]);
+    }
+    for (Instruction& instruction : instructions_) {
+        const auto first = static_cast<size_t>(instruction.operands[0]);
+        if (makers_[first] < 0 || users_[first] != 1) continue;
+        Instruction& before = instructions_[static_cast<size_t>(makers_[first])];
+        if (join(instruction, before)) before.loop = nullptr;
+    }
+    std::erase_if(instructions_, [](const Instruction& instruction) { return instruction.loop == nullptr; });
+    for (size_t i = 0; i < instructions_.size(); ++i) {
+        for (int operand : instructions_[i].operands) {
+            if (operand >= 0) registers_[static_cast<size_t>(operand)].last_use = static_cast<int>(i);
+        }
+    }
 }
 
 void Tiles::prepare(Register& reg, Arena& arena) const {
@@ -174,8 +222,10 @@ void Tiles::run_tile(int64_t offset, int64_t count) {
     for (const Instruction& instruction : instructions_) {
         const auto& in = instruction.operands;
         if (instruction.divides != Operation::cast &&
-            any_zero(registers_[static_cast<size_t>(in[1])].dtype, data(in[1]), (instruction.single & 2) != 0 ? 1 : count)) {
-            throw Fault(FaultKind::argument, std::string(name_of(instruction.divides)) + ": a division of integers by zero");
+            any_zero(registers_[static_cast<size_t>(in[1])].dtype, data(in[1]),
+                     (instruction.single & 2) != 0 ? 1 : count)) {
+            throw Fault(FaultKind::argument,
+                        std::string(name_of(instruction.divides)) + ": a division of integers by zero");
         }
         instruction.loop(data(instruction.out), data(in[0]), data(in[1]), data(in[2]), count, instruction.single);
     }
@@ -189,6 +239,7 @@ void Tiles::run(int result, Arena& arena) {
         last = computed(conversion(out_->dtype, out_->dtype), out_->dtype, {last, -1, -1});
     }
     registers_[static_cast<size_t>(last)].kind = Kind::output;
+    join();
     place(total, arena);
     for (int64_t offset = 0; offset < total; offset += tile_) run_tile(offset, std::min(tile_, total - offset));
 }

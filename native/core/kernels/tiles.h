@@ -30,25 +30,29 @@ class Tiles {
     struct Register {
         Kind kind;
         DType dtype;
-        DType source;              // the type of the operand, where it is not `dtype`
-        int last_use = -1;         // the number of an instruction
-        int64_t size = 0;          // of an element
-        int64_t period = 0;        // of a repeated one
+        DType source;        // the type of the operand, where it is not `dtype`
+        int last_use = -1;   // the number of an instruction
+        int64_t size = 0;    // of an element
+        int64_t period = 0;  // of a repeated one
         std::byte* data = nullptr;
         std::byte* start = nullptr;  // of a repeated one
-        Walk walk{};               // of an operand
+        Walk walk{};                 // of an operand
     };
     struct Instruction {
         RowLoop loop;
         std::array<int, 3> operands;
         int out;
         Operation divides;  // div or mod where the second operand must have no zeros; else cast
+        Scale scale;        // what the loop does, where it is one that can be joined with others
         unsigned single = 0;
     };
 
     int in_type(int value, DType dtype);
     int operand_register(int value, DType dtype);
-    int computed(RowLoop loop, DType dtype, std::array<int, 3> operands, Operation divides = Operation::cast);
+    int computed(RowLoop loop, DType dtype, std::array<int, 3> operands, Operation divides = Operation::cast,
+                 Scale scale = {});
+    void join();
+    bool join(Instruction& instruction, const Instruction& before) const;
     void place(int64_t total, Arena& arena);
     void prepare(Register& reg, Arena& arena) const;
     unsigned single_operands(const Instruction& instruction) const;
@@ -60,6 +64,7 @@ class Tiles {
     std::array<std::array<int16_t, 12>, max_values> known_{};  // the register that holds a value in a type, or -1
     std::vector<Register> registers_;
     std::vector<Instruction> instructions_;
+    std::vector<int> users_, makers_;  // of each register: how many, and the number of the instruction
     std::vector<std::byte*> spare_;
     std::vector<Register*> moving_;  // those that lie elsewhere for every tile
 };

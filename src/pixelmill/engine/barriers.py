@@ -10,16 +10,12 @@ import numpy as np
 
 from pixelmill import _core
 from pixelmill.errors import ArgumentError, EngineError
-from pixelmill.operators.program import Expr, Step
+from pixelmill.operators.program import OF_BATCHES, Expr, Guard, Step, split_inputs
 
 Array = np.ndarray[Any, Any]
 
 # All samples of one value: one array with the batch in front where shapes agree, a list of arrays where they do not.
 Data = Array | list[Array]
-
-
-# When a step has to run: where this value is this number, or where it is not.
-Guard = tuple[Expr, int, bool]
 
 
 class Who(Protocol):
@@ -39,6 +35,11 @@ class Barrier:
     step: Step
     params: Mapping[str, Any]
     guards: tuple[Guard, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[Expr | None, ...]:
+        """What it works on."""
+        return split_inputs(self.step)[0]
 
     def cross(self, inputs: Sequence[Data | None], who: Who, places: Sequence[int] | None = None) -> list[Data]:
         """Give the outputs of the step for a batch.
@@ -78,7 +79,7 @@ class _Some:
 
 
 def may_skip(step: Step) -> bool:
-    """Tell whether a step can be run for the samples of a branch alone."""
+    """Tell whether a step can be run for those samples alone whose results are needed."""
     return step.kind == "callback" and not step.params["whole"]
 
 
@@ -229,4 +230,5 @@ CROSSINGS: dict[str, Callable[[Barrier, Sequence[Data | None], Who], list[Data]]
 }
 
 # A program ends before these steps and another begins behind them.
-BARRIERS = frozenset(CROSSINGS)
+BARRIERS = OF_BATCHES
+assert CROSSINGS.keys() == BARRIERS

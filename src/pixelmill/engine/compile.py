@@ -11,10 +11,10 @@ import numpy as np
 
 from pixelmill import _core
 from pixelmill.engine import rules
-from pixelmill.engine.barriers import BARRIERS, Barrier, Guard, may_skip
+from pixelmill.engine.barriers import BARRIERS, Barrier, may_skip
 from pixelmill.formats.index import NO_NUMBERS, Ragged
 from pixelmill.graph import OperatorNode
-from pixelmill.operators.program import Expr, Step
+from pixelmill.operators.program import Expr, Guard, Step, split_inputs
 from pixelmill.operators.readers import Reader
 from pixelmill.operators.sources import ExternalSource
 
@@ -115,22 +115,24 @@ def _guards(order: Sequence[Step], wanted: Iterable[Key], level: dict[Step, int]
     """Find the steps that only a branch of a condition needs, and under which conditions they are to be run.
 
     A step is needed where all of its users are: what they have in common, and the condition itself where it feeds a
-    branch. What is `wanted` is needed always, and so is what looks at the whole batch. A condition that is found out
-    later is of no use.
+    branch. What is `wanted` is needed always. What looks at the whole batch has to see all samples of the branch it was
+    made in, needed or not. A condition that is found out later is of no use.
     """
-    always = {step for step, _ in wanted} | {step for step in order if step.kind in BARRIERS and not may_skip(step)}
-    guards: dict[Step, dict[tuple[Step, int, int, bool], Guard]] = {step: {} for step in always}
+    guards: dict[Step, dict[tuple[Step, int, int, bool], Guard]] = {step: {} for step, _ in wanted}
     for step in reversed(order):
-        own = guards.get(step, {})
+        own = guards.setdefault(step, {})
+        if step.kind in BARRIERS and not may_skip(step):
+            branch = {(guard[0].step, guard[0].index, *guard[1:]): guard for guard in split_inputs(step)[1]}
+            own = guards[step] = branch if branch.keys() <= own.keys() else {}
         for place, value in enumerate(step.inputs):
             if value is None:
                 continue
             known = level[value.step] - (value.step.kind in BARRIERS)
             here = {key: guard for key, guard in own.items() if level[key[0]] <= known}
-            branch = _branch(step, place)
-            if branch is not None and level[branch[0].step] <= known:
-                condition, number, equal = branch
-                here[condition.step, condition.index, number, equal] = branch
+            taken = _branch(step, place)
+            if taken is not None and level[taken[0].step] <= known:
+                condition, number, equal = taken
+                here[condition.step, condition.index, number, equal] = taken
             before = guards.get(value.step)
             guards[value.step] = here if before is None else {key: here[key] for key in before if key in here}
     return {step: list(found.values()) for step, found in guards.items()}
@@ -227,7 +229,7 @@ class _Builder:
         return segment
 
     def _params(self, step: Step) -> dict[str, Any]:
-        params = dict(step.params)
+        params = {key: value for key, value in step.params.items() if key != "branch"}
         if "key" in params:
             params["key"] = int(np.uint64(self.keys[params["key"]]).astype(np.int64))
         if "reader" in params:

@@ -161,9 +161,9 @@ class NativeEngine:
                 for index, key in enumerate(segment.outputs):
                     known[key] = _data(batch, index)
             for barrier in segment.barriers:
-                inputs = barrier.step.inputs
-                values = [None if value is None else _looked_up(value, known, len(samples)) for value in inputs]
-                places = _places(barrier, known, len(samples))
+                count = len(samples)
+                values = [None if value is None else _looked_up(value, known, count) for value in barrier.inputs]
+                places = _places(barrier, known, count)
                 for index, data in enumerate(barrier.cross(values, samples, places)):
                     known[barrier.step, index] = data
         return Result([known[key] for key in self.plan.outputs], troubles)

@@ -327,11 +327,11 @@ def webdataset(
     device: str | None = None,
     name: str | None = None,
     seed: int | None = None,
-) -> list[DataNode]:
+) -> Any:
     """Read the files of samples from tar archives.
 
     Members whose names agree up to the first dot of their last part are a sample. Gives the content of one file for
-    each entry of `ext`, with one axis.
+    each entry of `ext`, with one axis; a single node where there is one entry.
 
     Args:
         paths: The archives.

@@ -193,11 +193,11 @@ def webdataset(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
-) -> tuple[Tensor, ...]:
+) -> tuple[Tensor, ...] | Tensor:
     """Read the files of samples from tar archives.
 
     Members whose names agree up to the first dot of their last part are a sample. Gives the content of one file for
-    each entry of `ext`, with one axis.
+    each entry of `ext`, with one axis; a single node where there is one entry.
 
     Args:
         paths: The archives.
@@ -231,10 +231,11 @@ def webdataset(
         pad_last_batch=pad_last_batch,
     )
     pieces = [step("read", reader=reader, part=str(number)) for number in range(len(ext))]
-    return tuple(
+    made = tuple(
         piece if dtype is UINT8 else step("view_as", piece, dtype=int(dtype))
         for piece, dtype in zip(pieces, types, strict=True)
     )
+    return made if len(made) > 1 else made[0]
 
 
 def _types(dtypes: Any, count: int) -> list[DALIDataType]:

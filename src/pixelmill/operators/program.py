@@ -41,17 +41,27 @@ class Expr:
     layout: str = ""
 
 
+# When a step has to run: where this value is this number, or where it is not.
+Guard = tuple[Expr, int, bool]
+
+# Steps that look at the whole batch; inside of a branch, at the samples that take it.
+OF_BATCHES = frozenset(
+    {"callback", "batch_extents", "batch_single", "permute_batch", "batch_permutation", "batch_moments"}
+)
+
 _origin: ContextVar[Origin | None] = ContextVar("origin", default=None)
+_branch: ContextVar[tuple[Guard, ...]] = ContextVar("branch", default=())
 
 
 @contextlib.contextmanager
-def lowering(origin: Origin) -> Iterator[None]:
-    """Make `origin` the owner of all steps made inside."""
-    token = _origin.set(origin)
+def lowering(origin: Origin, branch: tuple[Guard, ...] = ()) -> Iterator[None]:
+    """Make `origin` the owner of all steps made inside, and `branch` the conditions that its samples fulfil."""
+    tokens = _origin.set(origin), _branch.set(branch)
     try:
         yield
     finally:
-        _origin.reset(token)
+        _origin.reset(tokens[0])
+        _branch.reset(tokens[1])
 
 
 def operator_key() -> Origin:
@@ -64,13 +74,25 @@ def operator_key() -> Origin:
 
 def step(kind: str, *inputs: Any, gives: str = "", **params: Any) -> Expr:
     """Add a step with one output, of the layout `gives`; an input is an Expr, or None where it is left out."""
-    return Expr(Step(kind, inputs, params, 1, _origin.get()), 0, gives)
+    return steps(kind, *inputs, layouts=(gives,), **params)[0]
 
 
 def steps(kind: str, *inputs: Any, layouts: tuple[str, ...], **params: Any) -> tuple[Expr, ...]:
     """Add a step with one output for each of `layouts`."""
+    branch = _branch.get()
+    if branch and kind in OF_BATCHES and any(value is not None and value.step.kind != "constant" for value in inputs):
+        inputs = (*inputs, *(condition for condition, _, _ in branch))
+        params["branch"] = tuple((number, equal) for _, number, equal in branch)
     made = Step(kind, inputs, params, len(layouts), _origin.get())
     return tuple(Expr(made, index, layout) for index, layout in enumerate(layouts))
+
+
+def split_inputs(made: Step) -> tuple[tuple[Expr | None, ...], tuple[Guard, ...]]:
+    """Give what a step works on, and the conditions of the branch it was made in."""
+    branch = made.params.get("branch", ())
+    first = len(made.inputs) - len(branch)
+    pairs = zip(made.inputs[first:], branch, strict=True)
+    return made.inputs[:first], tuple((value, number, equal) for value, (number, equal) in pairs if value is not None)
 
 
 def callback(
@@ -83,7 +105,7 @@ def callback(
         inputs: What it is called with.
         layouts: Names of the axes of the outputs.
         batch: Call it once for a batch, with lists, instead of for every sample.
-        whole: Call it for all samples of a batch, also where a branch needs only some of them.
+        whole: Call it for all samples of a batch, or of a branch, also where later branches need only some of them.
     """
     return steps(
         "callback", *inputs, layouts=layouts, function=function, batch=batch, whole=whole, names=",".join(layouts)

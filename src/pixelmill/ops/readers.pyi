@@ -350,7 +350,7 @@ class Webdataset(OperatorClass):
     """Read the files of samples from tar archives.
 
     Members whose names agree up to the first dot of their last part are a sample. Gives the content of one file for
-    each entry of `ext`, with one axis.
+    each entry of `ext`, with one axis; a single node where there is one entry.
 
     Args:
         paths: The archives.
@@ -405,4 +405,4 @@ class Webdataset(OperatorClass):
         self,
         *,
         name: str | None = None,
-    ) -> list[DataNode]: ...
+    ) -> Any: ...

@@ -10,15 +10,25 @@ The functions come from the registry, like those of `fn`; readers are classes wi
 
 from __future__ import annotations
 
+import inspect
+from pathlib import Path
 from typing import Any
 
+from pixelmill import math as _math
 from pixelmill.experimental.dynamic.readers import reader_class
-from pixelmill.experimental.dynamic.run import RNG, run
+from pixelmill.experimental.dynamic.run import RNG, operate, run
 from pixelmill.experimental.dynamic.values import Batch, Tensor, as_batch, as_tensor
 from pixelmill.graph import family
-from pixelmill.operators import Operator, public_operators
+from pixelmill.operators import REGISTRY, Operator, public_operators
+from pixelmill.types import DALIDataType as DataType
+from pixelmill.types import DALIImageType as ImageType
+from pixelmill.types import DALIInterpType as InterpType
 
 tensor, batch = as_tensor, as_batch
+
+uint8, uint16, uint32, uint64 = DataType.UINT8, DataType.UINT16, DataType.UINT32, DataType.UINT64
+int8, int16, int32, int64 = DataType.INT8, DataType.INT16, DataType.INT32, DataType.INT64
+float16, float32, float64 = DataType.FLOAT16, DataType.FLOAT, DataType.FLOAT64
 
 # Operators that only make sense inside of a pipeline.
 _NOT_EAGER = {"external_source", "python_function"}
@@ -44,4 +54,60 @@ for _name, _spec in public_operators().items():
         setattr(_module, _last, _function(_spec))
 family(__name__, ["random"]).RNG = RNG  # type: ignore[attr-defined]
 
-__all__ = ["RNG", "Batch", "Tensor", "as_batch", "as_tensor", "batch", "tensor"]
+
+def _mathematics(name: str, doc: str | None) -> Any:
+    def function(*operands: Any) -> Any:
+        return operate(name, *operands)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+for _name, _plain in inspect.getmembers(_math, inspect.isfunction):
+    if not _name.startswith("_") and _plain.__module__ == _math.__name__:
+        setattr(family(__name__, ["math"]), _name, _mathematics(_name, _plain.__doc__))
+
+
+def imread(filepaths: Any, device: str = "cpu", **arguments: Any) -> Any:
+    """Read and decode pictures.
+
+    Args:
+        filepaths: A path, which gives a Tensor, or a list of paths, which gives a Batch.
+        device: Accepted for compatibility.
+        arguments: Those of `decoders.image`.
+    """
+    if isinstance(filepaths, (str, Path)):
+        names: Any = Tensor(str(filepaths).encode())
+    elif isinstance(filepaths, (Tensor, Batch)):
+        names = filepaths
+    else:
+        names = Batch([Tensor(str(path).encode()) for path in filepaths])
+    encoded = run(REGISTRY["io.file.read"], (names,), {}, batch_size=None, rng=None)
+    return run(REGISTRY["decoders.image"], (encoded,), arguments, batch_size=None, rng=None)
+
+
+__all__ = [
+    "RNG",
+    "Batch",
+    "DataType",
+    "ImageType",
+    "InterpType",
+    "Tensor",
+    "as_batch",
+    "as_tensor",
+    "batch",
+    "float16",
+    "float32",
+    "float64",
+    "imread",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "tensor",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]

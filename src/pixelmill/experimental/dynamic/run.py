@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pixelmill import fn
+from pixelmill import fn, graph
 from pixelmill.errors import ArgumentError
 from pixelmill.experimental.dynamic.values import Batch, Tensor
 from pixelmill.graph import call
@@ -52,25 +52,59 @@ def run(
         A Batch where one of the values is a Batch or `batch_size` is given, a Tensor where all are single; a tuple of
         these where the operator gives several.
     """
-    values = [*inputs, *arguments.values()]
-    sizes = {len(value) for value in values if isinstance(value, Batch)} | ({batch_size} if batch_size else set())
-    if len(sizes) > 1:
-        raise ArgumentError(f"{spec.name}: batches of different sizes: {sorted(sizes)}")
-    size = sizes.pop() if sizes else 1
+    size = _common_size(spec.name, [*inputs, *arguments.values()], batch_size)
     seed = (rng or DEFAULT_RNG).next_seed() if spec.draws else 0
     options = {key: arguments.pop(key, None) for key in ("device", "name")}
-    pipe = Pipeline(size, min(size, os.cpu_count() or 1), None, seed, prefetch_queue_depth=1)
+    pipe = _pipeline(size or 1, seed)
     with pipe:
-        nodes = [_node(value, size, is_input=True) for value in inputs]
-        given = {key: _node(value, size, is_input=_varies(spec, key)) for key, value in arguments.items()}
+        nodes = [_node(value, size or 1, is_input=True) for value in inputs]
+        given = {key: _node(value, size or 1, is_input=_varies(spec, key)) for key, value in arguments.items()}
         made = call(spec, nodes, given, **options)
+    return _evaluated(pipe, made, single=size is None)
+
+
+def operate(operation: str, *operands: Any) -> Any:
+    """Do what one of Python's own operators, or a function of `math`, stands for."""
+    key = operands[1] if operation == "subscript" else ()
+    bounds = [part for item in key for part in _parts(item)]
+    size = _common_size(operation, [*operands, *bounds], None)
+    pipe = _pipeline(size or 1, 0)
+
+    def node(value: Any) -> Any:
+        if isinstance(value, slice):
+            return slice(*map(node, _parts(value)))
+        if isinstance(value, tuple):
+            return tuple(map(node, value))
+        return _node(value, size or 1, is_input=True)
+
+    with pipe:
+        made = graph.operate(operation, *map(node, operands))
+    return _evaluated(pipe, made, single=size is None)
+
+
+def _parts(item: Any) -> tuple[Any, ...]:
+    return (item.start, item.stop, item.step) if isinstance(item, slice) else (item,)
+
+
+def _common_size(name: str, values: list[Any], batch_size: int | None) -> int | None:
+    """Give the number of samples that batches agree in; None where there is none."""
+    sizes = {len(value) for value in values if isinstance(value, Batch)} | ({batch_size} if batch_size else set())
+    if len(sizes) > 1:
+        raise ArgumentError(f"{name}: batches of different sizes: {sorted(sizes)}")
+    return sizes.pop() if sizes else None
+
+
+def _pipeline(size: int, seed: int) -> Pipeline:
+    return Pipeline(size, min(size, os.cpu_count() or 1), None, seed, prefetch_queue_depth=1)
+
+
+def _evaluated(pipe: Pipeline, made: Any, *, single: bool) -> Any:
+    """Run a graph once; give its only output, or a tuple of several."""
     several = isinstance(made, (list, tuple))
     pipe.set_outputs(*(made if several else [made]))
     lists = pipe.run()
     pipe.close()
-    results = tuple(
-        _result(batch, single=not (batch_size or any(isinstance(v, Batch) for v in values))) for batch in lists
-    )
+    results = tuple(_result(batch, single=single) for batch in lists)
     return results if several else results[0]
 
 

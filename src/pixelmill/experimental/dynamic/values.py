@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from pixelmill.errors import ArgumentError
+from pixelmill.node_operators import Arithmetic
 from pixelmill.types import DALIDataType, default_array, to_data_type, to_numpy_type
 
 Array = np.ndarray[Any, Any]
 
 
-class Tensor:
+class _Value(Arithmetic):
+    """What tensors and batches have in common: arithmetic at once, and the memory they are in."""
+
+    @property
+    def device(self) -> str:
+        """Where the elements are."""
+        return "cpu"
+
+    def cpu(self) -> Self:
+        """Give the value in main memory, where it is."""
+        return self
+
+    def gpu(self, index: int | None = None) -> Self:
+        """Accepted for compatibility; the value stays in main memory."""
+        return self
+
+    def to_device(self, device: Any, force_copy: bool = False) -> Self:
+        """Accepted for compatibility; the value stays in main memory."""
+        return self
+
+    def evaluate(self) -> Self:
+        """Give the value; its elements are there already."""
+        return self
+
+    def _operate(self, operation: str, *operands: Any, **arguments: Any) -> Self:
+        from pixelmill.experimental.dynamic.run import operate
+
+        made: Self = operate(operation, *operands)
+        return made
+
+
+class Tensor(_Value):
     """One array with names for its axes.
 
     Args:
@@ -22,7 +55,6 @@ class Tensor:
         dtype: A type to change the elements to.
     """
 
-    __array_ufunc__ = None
     array: Array
     layout: str
 
@@ -57,21 +89,19 @@ class Tensor:
         """The number of elements."""
         return self.array.size
 
+    @property
+    def itemsize(self) -> int:
+        """The bytes of an element."""
+        return self.array.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements."""
+        return self.array.nbytes
+
     def item(self) -> Any:
         """Give the only element as a Python number."""
         return self.array.item()
-
-    def cpu(self) -> Tensor:
-        """Give the tensor in main memory, where it is."""
-        return self
-
-    def gpu(self) -> Tensor:
-        """Accepted for compatibility; the tensor stays in main memory."""
-        return self
-
-    def evaluate(self) -> Tensor:
-        """Give the tensor; its elements are there already."""
-        return self
 
     def torch(self) -> Any:
         """Give the elements as a torch tensor, without a copy."""
@@ -91,14 +121,27 @@ class Tensor:
     def __len__(self) -> int:
         return len(self.array)
 
-    def __getitem__(self, index: Any) -> Tensor:
-        return Tensor(self.array[index])
+    def __getitem__(self, key: Any) -> Tensor:
+        """Take a part: numbers, tensors of one number, and slices for axes."""
+        return self._operate("subscript", self, _without_dots(key, self.ndim))
+
+    def __bool__(self) -> bool:
+        return bool(self.array)
+
+    def __int__(self) -> int:
+        return int(self.array)
+
+    def __float__(self) -> float:
+        return float(self.array)
+
+    def __index__(self) -> int:
+        return operator.index(self.array)
 
     def __repr__(self) -> str:
         return f"Tensor({self.array!r}, layout={self.layout!r})"
 
 
-class Batch:
+class Batch(_Value):
     """Several tensors of one type and number of axes.
 
     Args:
@@ -107,7 +150,6 @@ class Batch:
         dtype: A type to change the elements to.
     """
 
-    __array_ufunc__ = None
     tensors: list[Tensor]
 
     def __init__(self, tensors: Any, layout: str | None = None, dtype: Any = None) -> None:
@@ -141,23 +183,22 @@ class Batch:
         """The number of axes of a sample."""
         return self.tensors[0].ndim
 
-    def select(self, indices: int | Sequence[int]) -> Any:
+    @staticmethod
+    def broadcast(sample: Any, batch_size: int, device: Any = None, dtype: Any = None) -> Batch:
+        """Make a batch that holds one sample several times."""
+        return Batch([Tensor(sample, dtype=dtype)] * batch_size)
+
+    def select(self, indices: int | slice | Sequence[int]) -> Any:
         """Give one sample, or a batch of some of them."""
         if isinstance(indices, int):
             return self.tensors[indices]
-        return Batch([self.tensors[index] for index in indices])
+        chosen = range(len(self))[indices] if isinstance(indices, slice) else indices
+        return Batch([self.tensors[index] for index in chosen])
 
-    def cpu(self) -> Batch:
-        """Give the batch in main memory, where it is."""
-        return self
-
-    def gpu(self) -> Batch:
-        """Accepted for compatibility; the batch stays in main memory."""
-        return self
-
-    def evaluate(self) -> Batch:
-        """Give the batch; its elements are there already."""
-        return self
+    @property
+    def slice(self) -> BatchSlice:
+        """Parts of each sample: `batch.slice[1:3, start]`, where numbers may be batches, one for each sample."""
+        return BatchSlice(self)
 
     def torch(self) -> Any:
         """Give the samples, which must agree in shape, as one torch tensor."""
@@ -173,6 +214,27 @@ class Batch:
 
     def __repr__(self) -> str:
         return f"Batch({len(self)} x {self.dtype.name}, shapes={sorted(set(self.shape))[:3]}, layout={self.layout!r})"
+
+
+class BatchSlice:
+    """Gives parts of each sample of a batch."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+
+    def __getitem__(self, key: Any) -> Batch:
+        return self._batch._operate("subscript", self._batch, _without_dots(key, self._batch.ndim))
+
+
+def _without_dots(key: Any, ndim: int) -> tuple[Any, ...]:
+    """Write `...` in a subscript out as whole axes."""
+    items = key if isinstance(key, tuple) else (key,)
+    dots = [place for place, item in enumerate(items) if item is Ellipsis]
+    if len(dots) > 1:
+        raise ArgumentError("a subscript may have one `...`")
+    if not dots:
+        return items
+    return (*items[: dots[0]], *[slice(None)] * (ndim - len(items) + 1), *items[dots[0] + 1 :])
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | None = None) -> Tensor:
