@@ -172,7 +172,8 @@ def call(
     line = user_line()
     try:
         checked = _check_arguments(spec, arguments)
-        options = {"name": name, "device": _check_device(spec, device), "seed": _check_seed(spec, seed), "line": line}
+        _check_device(spec, device)
+        options = {"name": name, "device": device, "seed": _check_seed(spec, seed), "line": line}
         sets = [value for value in inputs if isinstance(value, (list, tuple)) and _all_nodes(value)]
         if not sets:
             return _add(spec, inputs, checked, options)
@@ -225,7 +226,8 @@ def _add(spec: Operator, inputs: Sequence[Any], arguments: dict[str, Any], optio
         raise ArgumentError(f"{spec.name}: takes {wanted} inputs, got {len(inputs)}")
     nodes = tuple(None if value is None else as_node(value) for value in inputs)
     name = options["name"] or f"{spec.class_name}_{next(_numbers)}"
-    node = OperatorNode(spec, nodes, arguments, **{**options, "name": name}, branch=_branch.get())
+    device = options["device"] or _inferred_device(nodes)
+    node = OperatorNode(spec, nodes, arguments, **{**options, "name": name, "device": device}, branch=_branch.get())
     result = _lowered(node, lambda value: value.expr)
     if isinstance(result, tuple):
         return [_output(node, expr, index) for index, expr in enumerate(result)]
@@ -247,6 +249,16 @@ def _lowered(node: OperatorNode, expr_of: Callable[[DataNode], Expr]) -> Any:
         return node.spec.body(*(None if value is None else expr_of(value) for value in node.inputs), **lowered)
 
 
+def lowered_again(node: OperatorNode, expr_of: Callable[[DataNode], Expr]) -> list[Expr]:
+    """Lower an operator on other values than those it was made with; give one for each output."""
+    try:
+        result = _lowered(node, expr_of)
+    except ArgumentError as error:
+        raise _located(error, node.spec, node.line) from None
+    several = result.values() if isinstance(result, dict) else result
+    return list(several) if isinstance(result, (tuple, dict)) else [result]
+
+
 def operators_of(outputs: Sequence[DataNode]) -> list[OperatorNode]:
     """List the operators of a graph in the order of their creation."""
     seen: dict[OperatorNode, None] = {}
@@ -265,7 +277,7 @@ def operators_of(outputs: Sequence[DataNode]) -> list[OperatorNode]:
 def relowered(
     operators: Sequence[OperatorNode], outputs: Sequence[DataNode], layouts: Mapping[ExternalSource, str]
 ) -> list[DataNode]:
-    """Lower a graph again, for sources whose axes got names after it was built.
+    """Lower a graph again, for sources whose axes got names after it was built; its operators know it from then on.
 
     Args:
         operators: All operators of the graph, in the order of their creation.
@@ -286,12 +298,9 @@ def relowered(
         if source in layouts:
             changed[node] = [replace(expr, layout=layouts[source]) for expr in node.exprs]
         elif any(value.operator in changed for value in before):
-            try:
-                result = _lowered(node, expr_of)
-            except ArgumentError as error:
-                raise _located(error, node.spec, node.line) from None
-            several = result.values() if isinstance(result, dict) else result
-            changed[node] = list(several) if isinstance(result, (tuple, dict)) else [result]
+            changed[node] = lowered_again(node, expr_of)
+    for node, exprs in changed.items():
+        node.exprs[:] = exprs
     return [value._with(expr_of(value)) for value in outputs]
 
 
@@ -336,10 +345,14 @@ def _plain(value: Any) -> Any:
     return value.value if isinstance(value, (ScalarConstant, ArrayConstant)) else value
 
 
-def _check_device(spec: Operator, device: str | None) -> str:
+def _check_device(spec: Operator, device: str | None) -> None:
     if device is not None and device not in DEVICES:
         raise ArgumentError(f"{spec.name}: device must be one of {', '.join(DEVICES)}, got {device!r}")
-    return device or "cpu"
+
+
+def _inferred_device(inputs: Sequence[DataNode | None]) -> str:
+    """Say where an operator is wanted that nobody said it of: where its inputs are."""
+    return "gpu" if any(value is not None and value.device == "gpu" for value in inputs) else "cpu"
 
 
 def _check_seed(spec: Operator, seed: int | None) -> int | None:

@@ -9,8 +9,9 @@ from typing import Literal
 
 import numpy as np
 
+from pixelmill.engine.choice import Engine
 from pixelmill.engine.compile import Key
-from pixelmill.engine.native import NOTES, Array, Data, NativeEngine, Result, Samples, Trouble
+from pixelmill.engine.native import NOTES, Array, Data, Result, Samples, Trouble
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.sampling import ReaderOrder, replacement
 
@@ -73,7 +74,7 @@ class Recovery:
         self._bad = 0
 
     def settle(
-        self, result: Result, samples: Samples, engine: NativeEngine, orders: Sequence[ReaderOrder], *, resumed: bool
+        self, result: Result, samples: Samples, engine: Engine, orders: Sequence[ReaderOrder], *, resumed: bool
     ) -> tuple[Result, Array]:
         """Give a result in which every place is filled, and which of them hold their own sample.
 
@@ -116,7 +117,7 @@ class Recovery:
             _insist(result, next(iter(bad.values())))
         return result, valid
 
-    def _event(self, trouble: Trouble, samples: Samples, engine: NativeEngine) -> Event:
+    def _event(self, trouble: Trouble, samples: Samples, engine: Engine) -> Event:
         path = offset = None
         if engine.plan.readers:
             path, offset = engine.plan.readers[0].index.locate(int(samples.items[trouble.place, 0]))
@@ -157,7 +158,7 @@ class Recovery:
         self,
         samples: Samples,
         places: list[int],
-        engine: NativeEngine,
+        engine: Engine,
         orders: Sequence[ReaderOrder],
         bad: dict[int, Event],
     ) -> tuple[Samples, Result]:
@@ -200,7 +201,7 @@ def _chosen(samples: Samples, places: list[int]) -> Samples:
     return Samples(samples.epochs[places], samples.numbers[places], samples.items[places], inputs)
 
 
-def _run(engine: NativeEngine, samples: Samples, *, fill: bool = False) -> Result:
+def _run(engine: Engine, samples: Samples, *, fill: bool = False) -> Result:
     return engine.submit(samples, fill=fill).result()
 
 

@@ -45,21 +45,42 @@ class Plan:
     readers: list[Reader]
     sources: list[ExternalSource]
     inputs: list[Key]
+    keys: dict[OperatorNode, int]
+    ranges: dict[tuple[Reader, str | None], _core.ByteRanges]
 
 
-def compile_graph(outputs: Sequence[Expr], *, seed: int, optimize: bool = True, decode_scaling: bool = True) -> Plan:
-    """Compile the program that gives `outputs`."""
+def compile_graph(
+    outputs: Sequence[Expr],
+    *,
+    seed: int,
+    optimize: bool = True,
+    decode_scaling: bool = True,
+    whole: Plan | None = None,
+) -> Plan:
+    """Compile the program that gives `outputs`.
+
+    Args:
+        outputs: What is wanted.
+        seed: What random keys follow from.
+        optimize: Whether to fuse steps.
+        decode_scaling: Whether a JPEG that is shrunk may be decoded at a lower resolution.
+        whole: The graph that this is a part of; readers, random keys and opened files are taken from it.
+    """
     layouts = [expr.layout for expr in outputs]
     if optimize:
         outputs = rules.optimize(outputs, decode_scaling=decode_scaling)
     outputs = _shared(outputs)
     order = _ordered(outputs)
     readers = list(dict.fromkeys(step.params["reader"] for step in order if "reader" in step.params))
+    keys = _keys(order, seed)
+    if whole is not None:
+        readers, keys = whole.readers, {**keys, **whole.keys}
     sources = list(dict.fromkeys(step.params["source"] for step in order if step.kind == "input"))
     wanted = [(expr.step, expr.index) for expr in outputs]
-    builder = _Builder(readers, _keys(order, seed))
+    builder = _Builder(readers, keys, {} if whole is None else whole.ranges)
     inputs = [(step, 0) for step in order if step.kind == "input"]
-    return Plan(builder.segments(order, wanted), wanted, layouts, readers, sources, inputs)
+    segments = builder.segments(order, wanted)
+    return Plan(segments, wanted, layouts, readers, sources, inputs, keys, builder.ranges)
 
 
 def _ordered(outputs: Iterable[Expr]) -> list[Step]:
@@ -150,10 +171,15 @@ def _branch(step: Step, place: int) -> Guard | None:
 class _Builder:
     """Makes native programs from ordered steps."""
 
-    def __init__(self, readers: list[Reader], keys: dict[OperatorNode, int]) -> None:
+    def __init__(
+        self,
+        readers: list[Reader],
+        keys: dict[OperatorNode, int],
+        ranges: dict[tuple[Reader, str | None], _core.ByteRanges],
+    ) -> None:
         self.readers = readers
         self.keys = keys
-        self.ranges: dict[tuple[Reader, str | None], _core.ByteRanges] = {}
+        self.ranges = ranges
 
     def segments(self, order: Sequence[Step], wanted: Sequence[Key]) -> list[Segment]:
         level = self._levels(order)

@@ -102,11 +102,15 @@ class NativeEngine:
         plan: The graph.
         threads: How many samples are worked on at a time.
         limits: What a single input may cost.
+        executor: Threads of somebody else to work on, who also closes them.
     """
 
-    def __init__(self, plan: Plan, *, threads: int, limits: Limits) -> None:
+    def __init__(
+        self, plan: Plan, *, threads: int, limits: Limits, executor: _core.Executor | None = None
+    ) -> None:
         self.plan = plan
-        self._executor = _core.Executor(threads)
+        self._own = executor is None
+        self._executor = _core.Executor(threads) if executor is None else executor
         self._limits = _core.Limits(**vars(limits))
         self._process = os.getpid()
         # Barriers are worked on by one Python thread, so that the native work of the next batches goes on meanwhile.
@@ -135,7 +139,8 @@ class NativeEngine:
             return
         if self._driver is not None:
             self._driver.shutdown(cancel_futures=True)
-        self._executor.close()
+        if self._own:
+            self._executor.close()
 
     def _begin(self, segment: Segment, samples: Samples, known: dict[Key, Data], fill: bool) -> _core.Batch:
         inputs = [_rows(known[key]) for key in segment.inputs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Ints, PerSample, Tensor, operator
 from pixelmill.operators.program import operator_key, step
 
@@ -17,7 +18,7 @@ def permute_batch(data: Tensor, *, indices: PerSample[Ints]) -> Tensor:
     return step("permute_batch", data, indices, gives=data.layout)
 
 
-@operator("batch_permutation", draws=True)
+@operator("batch_permutation", draws=True, dali=BEFORE)
 def batch_permutation(*, allow_repetitions: bool = False, no_fixed_points: bool = False) -> Tensor:
     """Draw an order for the samples of a batch, to be given to `permute_batch`.
 

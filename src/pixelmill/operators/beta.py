@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from pixelmill.errors import ArgumentError
+from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.program import operator_key, step
 from pixelmill.types import FLOAT, FLOAT64, DALIDataType
 
 
-@operator("random.beta", draws=True)
+@operator("random.beta", draws=True, dali=BEFORE)
 def beta(
     like: Tensor | None = None,
     *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pixelmill.errors import ArgumentError
+from pixelmill.operators.dali import BEFORE, ON_CPU
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.geometry import fixed
 from pixelmill.operators.program import operator_key, step, steps
@@ -28,7 +29,7 @@ def bb_flip(
     return step("box_flip", boxes, horizontal, vertical, gives=boxes.layout, layout=layout)
 
 
-@operator("bbox_paste", class_name="BBoxPaste")
+@operator("bbox_paste", class_name="BBoxPaste", dali=ON_CPU)
 def bbox_paste(
     boxes: Tensor,
     *,
@@ -49,7 +50,7 @@ def bbox_paste(
     return step("box_paste", boxes, ratio, paste_x, paste_y, gives=boxes.layout, ltrb=ltrb)
 
 
-@operator("bbox_rotate", outputs=None, class_name="BBoxRotate")
+@operator("bbox_rotate", outputs=None, class_name="BBoxRotate", dali=ON_CPU)
 def bbox_rotate(
     boxes: Tensor,
     labels: Tensor | None = None,
@@ -128,7 +129,7 @@ def _box_layout(bbox_layout: str | None, ltrb: bool | None) -> str:
     return bbox_layout
 
 
-@operator("random_bbox_crop", draws=True, outputs=None, ignored=("quiet",), class_name="RandomBBoxCrop")
+@operator("random_bbox_crop", draws=True, outputs=None, ignored=("quiet",), class_name="RandomBBoxCrop", dali=BEFORE)
 def random_bbox_crop(
     boxes: Tensor,
     labels: Tensor | None = None,
@@ -208,7 +209,7 @@ def random_bbox_crop(
     )
 
 
-@operator("roi_random_crop", draws=True, class_name="ROIRandomCrop")
+@operator("roi_random_crop", draws=True, class_name="ROIRandomCrop", dali=BEFORE)
 def roi_random_crop(
     data: Tensor | None = None,
     *,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.coco import Choice, open_annotations
+from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Strings, Tensor, operator
 from pixelmill.operators.program import step
 from pixelmill.operators.readers import LOADER_HINTS, Reader, make_reader
@@ -11,6 +12,7 @@ from pixelmill.operators.readers import LOADER_HINTS, Reader, make_reader
 
 @operator(
     "readers.coco",
+    dali=BEFORE,
     outputs=None,
     renamed={"save_img_ids": "image_ids", "meta_files_path": "preprocessed_annotations"},
     ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"),

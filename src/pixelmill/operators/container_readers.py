@@ -10,6 +10,7 @@ from pixelmill.formats.index import Index
 from pixelmill.formats.recordio_index import open_records
 from pixelmill.formats.webdataset_index import open_archives
 from pixelmill.operators.crop import cast_to, cut, slice_window
+from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Floats, Ints, PerSample, Strings, Tensor, operator
 from pixelmill.operators.program import step, steps
 from pixelmill.operators.readers import LOADER_HINTS, Reader, make_reader
@@ -20,6 +21,7 @@ RegionPolicy = Literal["error", "pad", "trim_to_shape"]
 
 @operator(
     "readers.numpy",
+    dali=BEFORE,
     ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed", "cache_header_information", "register_buffers"),
     aliases=("NumpyReader",),
 )
@@ -111,7 +113,7 @@ def _arrays(files: list[str] | None, file_list: str | None, root: str | None, pa
     return file_index.below_root(root, pattern=pattern)
 
 
-@operator("decoders.numpy", class_name="Numpy")
+@operator("decoders.numpy", class_name="Numpy", dali=BEFORE)
 def decode_numpy(data: Tensor, *, dtype: DALIDataType | None = None) -> Tensor:
     """Decode the bytes of npy files.
 
@@ -122,7 +124,7 @@ def decode_numpy(data: Tensor, *, dtype: DALIDataType | None = None) -> Tensor:
     return cast_to(step("decode_npy", data), dtype)
 
 
-@operator("io.file.read", ignored=("use_o_direct", "dont_use_mmap"))
+@operator("io.file.read", ignored=("use_o_direct", "dont_use_mmap"), dali=BEFORE)
 def read_file(filepaths: Tensor) -> Tensor:
     """Read files whose names are given as bytes.
 
@@ -134,6 +136,7 @@ def read_file(filepaths: Tensor) -> Tensor:
 
 @operator(
     "readers.mxnet",
+    dali=BEFORE,
     outputs=2,
     ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"),
     aliases=("MXNetReader",),
@@ -178,7 +181,7 @@ def mxnet(
     return image, label
 
 
-@operator("readers.webdataset", outputs=None, ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"))
+@operator("readers.webdataset", outputs=None, ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"), dali=BEFORE)
 def webdataset(
     *,
     paths: Strings,

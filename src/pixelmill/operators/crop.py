@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pixelmill.errors import ArgumentError
+from pixelmill.operators.dali import DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
 from pixelmill.operators.program import Expr, constant, step, steps
 from pixelmill.types import FLOAT, FLOAT16, INT8, UINT8, DALIDataType
@@ -185,7 +186,7 @@ def _chosen_axes(name: str, layout: str, axes: list[int] | None, axis_names: str
         ) from None
 
 
-@operator("slice", renamed={"output_dtype": "dtype"}, ignored=("image_type",))
+@operator("slice", renamed={"output_dtype": "dtype"}, ignored=("image_type",), dali=DaliCall(cpu_inputs=(1, 2)))
 def slice(
     data: Tensor,
     anchor: Tensor | None = None,

@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 
 from pixelmill.errors import ArgumentError
+from pixelmill.operators.dali import SAME, OnDali, Tolerance
 from pixelmill.operators.program import Expr, constant, step
 
 T = TypeVar("T")
@@ -108,6 +109,8 @@ class Operator:
     aliases: tuple[str, ...]
     class_name: str
     leading: tuple[str, ...] = ()
+    dali: OnDali = SAME
+    tolerance: Tolerance = Tolerance()
     required_inputs: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -158,6 +161,8 @@ def operator(
     aliases: Sequence[str] = (),
     class_name: str | None = None,
     leading: Sequence[str] = (),
+    dali: OnDali = SAME,
+    tolerance: Tolerance = Tolerance(),  # noqa: B008 - frozen
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare an operator.
 
@@ -170,6 +175,8 @@ def operator(
         aliases: Older names of the operator, in the spelling of `ops`.
         class_name: The name of its class below `ops`, where it does not follow from `name`.
         leading: Arguments that its class takes without their names as well, and its function where it has no inputs.
+        dali: The call of DALI that does the same: of the same name, when left out. None where there is none.
+        tolerance: What its results may differ by from DALI's.
     """
 
     def declare(body: Callable[..., Any]) -> Callable[..., Any]:
@@ -206,6 +213,8 @@ def operator(
             aliases=tuple(aliases),
             class_name=class_name or "".join(word.capitalize() for word in last.split("_")),
             leading=tuple(leading),
+            dali=dali,
+            tolerance=tolerance,
         )
         return body
 

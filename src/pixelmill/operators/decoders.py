@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import crop_window, cut, slice_window
+from pixelmill.operators.dali import BEFORE, DECODER, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
-from pixelmill.operators.program import operator_key, step, steps
-from pixelmill.types import INT64, RGB, UINT8, DALIDataType, DALIImageType
+from pixelmill.operators.program import Expr, operator_key, step, steps
+from pixelmill.types import INT32, INT64, RGB, UINT8, DALIDataType, DALIImageType
 
 COLORS = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray", "YCbCr": "ycbcr", "ANY_DATA": "any"}
 
@@ -61,7 +62,7 @@ def decoded_shape(data: Tensor, color: DALIImageType, orientation: bool) -> Tens
     return step("image_shape", data, color=COLORS[color.name], orientation=orientation)
 
 
-@operator("decoders.image", ignored=DECODER_HINTS, aliases=("ImageDecoder", "HostDecoder", "nvJPEGDecoder"))
+@operator("decoders.image", ignored=DECODER_HINTS, aliases=("ImageDecoder", "HostDecoder", "nvJPEGDecoder"), dali=DECODER)
 def image(
     data: Tensor,
     *,
@@ -82,8 +83,26 @@ def image(
     return decode(data, None, output_type, dtype, adjust_orientation, use_fast_idct)
 
 
+def _drawn_slice(decoded: Expr) -> dict[str, Expr]:
+    window = decoded.step.inputs[1]
+    assert window is not None
+    return {
+        name: step("cast", part, dtype=int(INT32)) for name, part in zip(("start", "shape"), window.step.inputs, strict=True)
+    }
+
+
+DRAWN_SLICE = DaliCall(
+    "decoders.image_slice",
+    devices=DECODER.devices,
+    drawn=_drawn_slice,
+    constants={"axes": [0, 1]},
+    without=frozenset({"random_area", "random_aspect_ratio", "num_attempts"}),
+)
+
+
 @operator(
     "decoders.image_random_crop",
+    dali=DRAWN_SLICE,
     draws=True,
     ignored=DECODER_HINTS,
     aliases=("ImageDecoderRandomCrop", "HostDecoderRandomCrop", "nvJPEGDecoderRandomCrop"),
@@ -143,6 +162,7 @@ def _pair(values: list[float]) -> tuple[float, float]:
 
 @operator(
     "decoders.image_crop",
+    dali=DECODER,
     ignored=DECODER_HINTS,
     aliases=("ImageDecoderCrop", "HostDecoderCrop", "nvJPEGDecoderCrop"),
 )
@@ -187,6 +207,7 @@ def image_crop(
 
 @operator(
     "decoders.image_slice",
+    dali=DECODER,
     ignored=DECODER_HINTS,
     aliases=("ImageDecoderSlice", "HostDecoderSlice", "nvJPEGDecoderSlice"),
 )
@@ -248,7 +269,7 @@ def image_slice(
     return cut("decoders.image_slice", picture, window, chosen, "error", None)
 
 
-@operator("peek_image_shape", aliases=("PeekImageShape",))
+@operator("peek_image_shape", aliases=("PeekImageShape",), dali=BEFORE)
 def peek_image_shape(
     data: Tensor,
     *,

@@ -11,7 +11,7 @@ SUBSAMPLINGS = ("4:4:4", "4:2:2", "4:2:0")
 FORMATS = ("jpeg", "png")
 
 
-@operator("encoders.image")
+@operator("encoders.image", dali=None)
 def image(
     data: Tensor,
     *,

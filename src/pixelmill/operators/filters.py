@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
+from pixelmill.operators.dali import DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.program import step
 from pixelmill.types import DALIDataType
@@ -177,7 +178,7 @@ operator("experimental.filter")(filter)
 LARGEST_MEDIAN = 255
 
 
-@operator("experimental.median_blur", aliases=("MedianBlur",))
+@operator("experimental.median_blur", aliases=("MedianBlur",), dali=DaliCall(devices=("gpu",)))
 def median_blur(data: Tensor, *, window_size: PerSample[Ints] = [3, 3]) -> Tensor:  # noqa: B006 - never changed
     """Replace every pixel by the median of its neighbours; beyond the edges the outermost pixels are repeated.
 

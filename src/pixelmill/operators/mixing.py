@@ -8,7 +8,7 @@ from pixelmill.operators.declare import Floats, PerSample, Tensor, operator
 from pixelmill.operators.program import callback, steps
 
 
-@operator("_mixing.partners", outputs=None)
+@operator("_mixing.partners", outputs=None, dali=None)
 def partners(key: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
     """Give every sample the values of another sample of its batch.
 
@@ -27,7 +27,7 @@ def _next_in_line(keys: list[Any], *values: list[Any]) -> list[list[Any]] | list
     return handed if len(values) > 1 else handed[0]
 
 
-@operator("_mixing.cut_paste", outputs=2)
+@operator("_mixing.cut_paste", outputs=2, dali=None)
 def cut_paste(
     images: Tensor, others: Tensor, *, share: PerSample[float], centre: PerSample[Floats]
 ) -> tuple[Tensor, ...]:

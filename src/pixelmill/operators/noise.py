@@ -11,7 +11,7 @@ from pixelmill.operators.program import operator_key, step
 NO_AXIS, LAST_AXIS = -1, -2  # where the channels are, for the core
 
 
-@operator("noise.gaussian", draws=True)
+@operator("noise.gaussian", draws=True, dali=None)
 def gaussian(data: Tensor, *, mean: PerSample[float] = 0.0, stddev: PerSample[float] = 1.0) -> Tensor:
     """Add noise with a normal distribution; whole numbers are rounded and cut to their range.
 
@@ -23,7 +23,7 @@ def gaussian(data: Tensor, *, mean: PerSample[float] = 0.0, stddev: PerSample[fl
     return step("gaussian_noise", data, mean, stddev, gives=data.layout, key=operator_key())
 
 
-@operator("noise.salt_and_pepper", draws=True)
+@operator("noise.salt_and_pepper", draws=True, dali=None)
 def salt_and_pepper(
     data: Tensor,
     *,
@@ -54,7 +54,7 @@ def salt_and_pepper(
     return step("salt_and_pepper", data, *given, gives=data.layout, **options)
 
 
-@operator("noise.shot", draws=True)
+@operator("noise.shot", draws=True, dali=None)
 def shot(data: Tensor, *, factor: PerSample[float] = 20.0) -> Tensor:
     """Make of every value what a sensor would see if light came in grains: `poisson(x / factor) * factor`.
 

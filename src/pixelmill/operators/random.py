@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from pixelmill.errors import ArgumentError
+from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.program import constant, operator_key, step
 from pixelmill.types import FLOAT, FLOAT64, INT32, DALIDataType
@@ -14,7 +15,7 @@ def _cast(value: Tensor, drawn: DALIDataType, wanted: DALIDataType | None) -> Te
     return value if wanted in (None, drawn) else step("cast", value, dtype=int(wanted), gives=value.layout)
 
 
-@operator("random.uniform", draws=True, aliases=("Uniform",))
+@operator("random.uniform", draws=True, aliases=("Uniform",), dali=BEFORE)
 def uniform(
     like: Tensor | None = None,
     *,
@@ -42,7 +43,7 @@ def uniform(
     return _cast(drawn, FLOAT64 if wide else FLOAT, dtype)
 
 
-@operator("random.normal", draws=True, aliases=("NormalDistribution",))
+@operator("random.normal", draws=True, aliases=("NormalDistribution",), dali=BEFORE)
 def normal(
     like: Tensor | None = None,
     *,
@@ -64,7 +65,7 @@ def normal(
     return _cast(drawn, FLOAT, dtype)
 
 
-@operator("random.coin_flip", draws=True, aliases=("CoinFlip",))
+@operator("random.coin_flip", draws=True, aliases=("CoinFlip",), dali=BEFORE)
 def coin_flip(
     like: Tensor | None = None,
     *,
@@ -84,7 +85,7 @@ def coin_flip(
     return _cast(drawn, INT32, dtype)
 
 
-@operator("random.choice", draws=True)
+@operator("random.choice", draws=True, dali=BEFORE)
 def choice(
     a: Tensor,
     like: Tensor | None = None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import files
 from pixelmill.formats.index import Index
+from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Ints, Strings, Tensor, operator
 from pixelmill.operators.program import step
 
@@ -80,7 +81,7 @@ def make_reader(
     )
 
 
-@operator("readers.file", outputs=2, ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"), aliases=("FileReader",))
+@operator("readers.file", outputs=2, ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"), aliases=("FileReader",), dali=BEFORE)
 def file(
     *,
     file_root: str | None = None,

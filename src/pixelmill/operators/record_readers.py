@@ -9,6 +9,7 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import tfrecord_files
+from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Strings, Tensor, operator
 from pixelmill.operators.program import steps
 from pixelmill.operators.readers import LOADER_HINTS, make_reader
@@ -22,6 +23,7 @@ FeatureRow = tuple[str, int, bool, list[int], bytes | None]
 
 @operator(
     "readers.tfrecord",
+    dali=BEFORE,
     outputs=None,
     ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"),
     aliases=("TFRecordReader",),

@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import Rounding, crop_window, image_layout
+from pixelmill.operators.dali import BEFORE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.decoders import random_window
-from pixelmill.operators.program import constant, step
+from pixelmill.operators.program import Expr, constant, step
 from pixelmill.types import FLOAT, INTERP_LINEAR, DALIDataType, DALIInterpType
 
 Mode = Literal["default", "stretch", "not_larger", "not_smaller"]
@@ -155,7 +156,20 @@ def resize(
     return resized, step("spatial_shape", step("shape", data), layout=data.layout)
 
 
-@operator("random_resized_crop", draws=True, ignored=MEMORY_HINTS)
+def _drawn_window(resized: Expr) -> dict[str, Expr]:
+    geometry = resized.step.inputs[1]
+    assert geometry is not None
+    start, extent = geometry.step.inputs[:2]
+    end = step("arithmetic", start, extent, operation="add")
+    return {name: step("cast", value, dtype=int(FLOAT)) for name, value in (("roi_start", start), ("roi_end", end))}
+
+
+DRAWN_WINDOW = DaliCall(
+    "resize", drawn=_drawn_window, without=frozenset({"random_area", "random_aspect_ratio", "num_attempts"})
+)
+
+
+@operator("random_resized_crop", draws=True, ignored=MEMORY_HINTS, dali=DRAWN_WINDOW)
 def random_resized_crop(
     data: Tensor,
     *,
@@ -195,7 +209,7 @@ def random_resized_crop(
     return resample(data, geometry, **filters, antialias=antialias, dtype=dtype)
 
 
-@operator("random_crop_generator", draws=True, outputs=2)
+@operator("random_crop_generator", draws=True, outputs=2, dali=BEFORE)
 def random_crop_generator(
     shape: Tensor,
     *,

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pixelmill.errors import ArgumentError
+from pixelmill.operators.dali import BEFORE, ON_CPU
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.program import constant, operator_key, step, steps
 
 
 @operator(
     "segmentation.random_object_bbox",
+    dali=BEFORE,
     draws=True,
     outputs=None,
     ignored=("cache_objects",),
@@ -67,7 +69,7 @@ def random_object_bbox(
     return made if len(made) > 1 else made[0]
 
 
-@operator("segmentation.random_mask_pixel", draws=True)
+@operator("segmentation.random_mask_pixel", draws=True, dali=BEFORE)
 def random_mask_pixel(
     mask: Tensor,
     *,
@@ -89,7 +91,7 @@ def random_mask_pixel(
     return step("random_pixel", mask, foreground, value, above, key=operator_key())
 
 
-@operator("segmentation.select_masks", outputs=2)
+@operator("segmentation.select_masks", outputs=2, dali=ON_CPU)
 def select_masks(
     mask_ids: Tensor, polygons: Tensor, vertices: Tensor, *, reindex_masks: bool = False
 ) -> tuple[Tensor, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pixelmill.errors import ArgumentError
+from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
 from pixelmill.operators.program import constant, step
 from pixelmill.operators.reductions import counted, named_axes
@@ -128,7 +129,7 @@ def reinterpret(
     )
 
 
-@operator("decoders.raw", class_name="Raw")
+@operator("decoders.raw", class_name="Raw", dali=BEFORE)
 def decode_raw(
     data: Tensor, *, shape: PerSample[Ints] | None = None, dtype: DALIDataType = UINT8, layout: str | None = None
 ) -> Tensor:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pixelmill.errors import ArgumentError
+from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Tensor, operator
 from pixelmill.operators.program import callback, step
 from pixelmill.types import DALIDataType
@@ -36,6 +37,7 @@ class ExternalSource:
 
 @operator(
     "external_source",
+    dali=BEFORE,
     outputs=None,
     leading=("source", "num_outputs"),
     ignored=("parallel", "blocking", "prefetch_queue_depth", "cuda_stream", "use_copy_kernel"),
@@ -143,7 +145,7 @@ def _for_each(name: str, value: Any, count: int) -> tuple[Any, ...]:
     return tuple(value)
 
 
-@operator("python_function", outputs=None, leading=("function", "num_outputs"))
+@operator("python_function", outputs=None, leading=("function", "num_outputs"), dali=None)
 def python_function(
     *inputs: Tensor,
     function: Anything,

@@ -8,6 +8,7 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.index import Ragged
+from pixelmill.operators.dali import BEFORE, ON_CPU
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.program import Expr, Step, constant, step
 from pixelmill.types import FLOAT, INT32, DALIDataType, saturated, to_numpy_type
@@ -96,7 +97,7 @@ def _filled(
     )
 
 
-@operator("full")
+@operator("full", dali=ON_CPU)
 def full(fill_value: Tensor, *, shape: PerSample[Ints] | None = None, layout: str | None = None) -> Tensor:
     """Give an array with a value in all places.
 
@@ -108,7 +109,7 @@ def full(fill_value: Tensor, *, shape: PerSample[Ints] | None = None, layout: st
     return _filled("full", fill_value, shape, layout=layout)
 
 
-@operator("zeros")
+@operator("zeros", dali=ON_CPU)
 def zeros(*, shape: PerSample[Ints] | None = None, dtype: DALIDataType = INT32, layout: str | None = None) -> Tensor:
     """Give an array of zeros.
 
@@ -120,7 +121,7 @@ def zeros(*, shape: PerSample[Ints] | None = None, dtype: DALIDataType = INT32, 
     return _filled("zeros", constant(0, np.uint8), shape, layout=layout, dtype=dtype)
 
 
-@operator("ones")
+@operator("ones", dali=ON_CPU)
 def ones(*, shape: PerSample[Ints] | None = None, dtype: DALIDataType = INT32, layout: str | None = None) -> Tensor:
     """Give an array of ones.
 
@@ -132,7 +133,7 @@ def ones(*, shape: PerSample[Ints] | None = None, dtype: DALIDataType = INT32, l
     return _filled("ones", constant(1, np.uint8), shape, layout=layout, dtype=dtype)
 
 
-@operator("full_like")
+@operator("full_like", dali=ON_CPU)
 def full_like(data_like: Tensor, fill_value: Tensor) -> Tensor:
     """Give an array like another, with a value in all places.
 
@@ -143,7 +144,7 @@ def full_like(data_like: Tensor, fill_value: Tensor) -> Tensor:
     return _filled("full_like", fill_value, data_like, like=True)
 
 
-@operator("zeros_like")
+@operator("zeros_like", dali=ON_CPU)
 def zeros_like(data_like: Tensor, *, dtype: DALIDataType | None = None) -> Tensor:
     """Give an array of zeros like another.
 
@@ -154,7 +155,7 @@ def zeros_like(data_like: Tensor, *, dtype: DALIDataType | None = None) -> Tenso
     return _filled("zeros_like", constant(0, np.uint8), data_like, like=True, dtype=dtype)
 
 
-@operator("ones_like")
+@operator("ones_like", dali=ON_CPU)
 def ones_like(data_like: Tensor, *, dtype: DALIDataType | None = None) -> Tensor:
     """Give an array of ones like another.
 
@@ -252,7 +253,7 @@ def is_single(data: Tensor) -> bool:
     return made.kind in ("arithmetic", "cast") and all(value is not None and is_single(value) for value in made.inputs)
 
 
-@operator("get_property")
+@operator("get_property", dali=BEFORE)
 def get_property(data: Tensor, *, key: Literal["source_info", "layout"]) -> Tensor:
     """Give what is known about each sample beside its elements, as bytes.
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pixelmill import _core
-from pixelmill.engine import foreign
+from pixelmill.engine import choice, foreign
 from pixelmill.engine.compile import Plan, compile_graph
 from pixelmill.engine.native import Array, Data
 from pixelmill.errors import ArgumentError, EngineError
@@ -69,6 +69,8 @@ class Pipeline:
         limits: What a single input may cost.
         optimize: Whether to fuse operators; without it every operator runs by itself, with the same result.
         decode_scaling: Whether a JPEG that is shrunk may be decoded at a lower resolution.
+        engine: `"native"`, `"dali"`, or `"auto"`: DALI where the graph asks for a GPU and there is one. The environment
+            variable PIXELMILL_ENGINE says what `"auto"` means.
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class Pipeline:
         limits: Limits | None = None,
         optimize: bool = True,
         decode_scaling: bool = True,
+        engine: choice.EngineName = "auto",
     ) -> None:
         depth = prefetch_queue_depth
         if isinstance(depth, dict):
@@ -120,6 +123,7 @@ class Pipeline:
         self._recovery = Recovery(on_error, max_errors, strict)
         self._limits = limits or Limits()
         self._rules = {"optimize": optimize, "decode_scaling": decode_scaling}
+        self._engine_name = engine
         self._expected = {"dtype": output_dtype, "ndim": output_ndim, "layout": output_layout}
         self._checkpoint = checkpoint
         self._outputs: list[DataNode] | None = None
@@ -175,16 +179,22 @@ class Pipeline:
         if not nodes:
             raise ArgumentError("Pipeline: the graph has no outputs")
         self._nodes = operators_of(nodes)
-        _tell_about_gpu(nodes, self._nodes)
+        self._engine = choice.chosen(self._engine_name, self._nodes, nodes)
+        self._gpu = choice.usable_device(self._device_id) if self._engine == "dali" else None
+        if self._gpu is None and choice.asks_for_gpu(self._nodes, nodes):
+            _tell_about_gpu()
         plan, feeds = self._compiled()
-        options: dict[str, Any] = {"batch_size": self._batch_size, "threads": self._num_threads, "limits": self._limits}
-        schedule = self._schedule = Schedule(plan, feeds, seed=self._seed, **options)
+        options = choice.Options(self._batch_size, self._num_threads, self._limits, self._gpu)
+        schedule = self._schedule = Schedule(plan, feeds, seed=self._seed, options=options)
         if self._checkpoint is not None:
             self.load_state_dict(json.loads(self._checkpoint))
         return schedule
 
     def _compiled(self) -> tuple[Plan, list[Feed]]:
-        plan = compile_graph([node.expr for node in self._outputs or []], seed=self._seed, **self._rules)
+        outputs = self._outputs or []
+        plan = compile_graph([node.expr for node in outputs], seed=self._seed, **self._rules)
+        if self._engine == "dali":
+            plan = choice.cut_for_dali(plan, self._nodes, outputs, seed=self._seed, gpu=self._gpu is not None)
         names = {}
         for node in self._nodes:
             for step in {expr.step for expr in node.exprs if expr.step.kind == "input"}:
@@ -386,11 +396,8 @@ def _named(data: Data, layout: str) -> TensorListCPU:
     return TensorListCPU(data, layout if len(data) > 0 and len(layout) == data[0].ndim else "")
 
 
-def _tell_about_gpu(outputs: Sequence[DataNode], nodes: Sequence[OperatorNode]) -> None:
+def _tell_about_gpu() -> None:
     global _told_about_gpu
-    wanted = any(node.device != "cpu" for node in nodes) or any(node.device == "gpu" for node in outputs)
-    if wanted and not _told_about_gpu:
+    if not _told_about_gpu:
         _told_about_gpu = True
-        log.warning(
-            "pixelmill: the pipeline asks for a GPU; the native engine runs it on the CPU, with the same results"
-        )
+        log.warning("pixelmill: the pipeline asks for a GPU; it runs on the CPU, with the same results")

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from pixelmill.engine.choice import Engine, Options, started
 from pixelmill.engine.compile import Key, Plan
-from pixelmill.engine.native import Array, Data, NativeEngine, Pending, Result, Samples
+from pixelmill.engine.native import Array, Data, Pending, Result, Samples
 from pixelmill.errors import ArgumentError, DataError, EngineError
 from pixelmill.external_source import Feed
 from pixelmill.operators.readers import Reader
 from pixelmill.recovery import Recovery
 from pixelmill.sampling import Batch, LastBatchPolicy, Position, ReaderOrder
-from pixelmill.types import Limits
 
 
 @dataclass(eq=False)
@@ -50,26 +50,21 @@ class Schedule:
         plan: The compiled graph.
         feeds: Its external sources.
         seed: What the orders follow from.
-        batch_size: Samples in a batch.
-        threads: Samples that are worked on at a time.
-        limits: What a single input may cost.
+        options: What engines are started with.
     """
 
-    def __init__(
-        self, plan: Plan, feeds: list[Feed], *, seed: int, batch_size: int, threads: int, limits: Limits
-    ) -> None:
+    def __init__(self, plan: Plan, feeds: list[Feed], *, seed: int, options: Options) -> None:
         self.main = 0
         self.policy = LastBatchPolicy.FILL
         self.keep: Iterator[int] | None = None
         self.padded = False
         self.ends_epoch = False
         self.iterations = 0
-        self._batch_size = batch_size
-        self._threads = threads
-        self._limits = limits
-        self._engine: NativeEngine | None = None
+        self._batch_size = options.batch_size
+        self._options = options
+        self._engine: Engine | None = None
         self._finalizer: Any = None
-        self._orphans: list[NativeEngine | Pending] = []
+        self._orphans: list[Engine | Pending] = []
         self.replace(plan, feeds, seed=seed)
 
     def replace(self, plan: Plan, feeds: list[Feed], *, seed: int) -> None:
@@ -102,11 +97,11 @@ class Schedule:
         self.stopped = False
         self.begun_alone = 0
 
-    def _make_engine(self) -> NativeEngine:
+    def _make_engine(self) -> Engine:
         if self._engine is not None:
             self._engine.close()
             self._finalizer.detach()
-        self._engine = NativeEngine(self.plan, threads=self._threads, limits=self._limits)
+        self._engine = started(self.plan, self._options)
         self._finalizer = weakref.finalize(self, self._engine.close)
         return self._engine
 
@@ -116,7 +111,7 @@ class Schedule:
             self._engine.close()
         self.queue.clear()
 
-    def _after_fork(self) -> NativeEngine:
+    def _after_fork(self) -> Engine:
         """In a child process: begin the batches under way anew, as the threads that worked on them are the parent's."""
         assert self._engine is not None
         if not self._engine.forked():

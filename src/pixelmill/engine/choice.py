@@ -1,0 +1,113 @@
+"""Which engine runs a graph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, Protocol, get_args
+
+from pixelmill.engine import devices
+from pixelmill.engine.compile import Plan
+from pixelmill.engine.native import NativeEngine, Pending, Samples
+from pixelmill.errors import ArgumentError
+from pixelmill.graph import DataNode, OperatorNode
+from pixelmill.types import Limits
+
+EngineName = Literal["auto", "native", "dali"]
+VARIABLE = "PIXELMILL_ENGINE"  # of the environment; says what "auto" means
+
+
+class Engine(Protocol):
+    """What runs batches of a compiled graph."""
+
+    @property
+    def plan(self) -> Plan:
+        """The graph."""
+
+    def submit(self, samples: Samples, *, fill: bool = False) -> Pending:
+        """Begin a batch."""
+
+    def forked(self) -> bool:
+        """Tell whether this is another process than the one that made the engine."""
+
+    def close(self) -> None:
+        """Stop. Batches that were begun are lost."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What engines are started with.
+
+    Attributes:
+        batch_size: The most samples in a batch.
+        threads: Samples that are worked on at a time.
+        limits: What a single input may cost.
+        device_id: The GPU; None where there is none.
+    """
+
+    batch_size: int
+    threads: int
+    limits: Limits
+    device_id: int | None
+
+
+def chosen(name: str, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]) -> Literal["native", "dali"]:
+    """Say which engine to use, where `auto` means DALI if the graph asks for a GPU and there is one.
+
+    Args:
+        name: `auto`, `native` or `dali`.
+        nodes: The operators of the graph.
+        outputs: What it gives.
+    """
+    where = "Pipeline: engine"
+    if name == "auto" and os.environ.get(VARIABLE):
+        name, where = os.environ[VARIABLE], VARIABLE
+    if name not in get_args(EngineName):
+        raise ArgumentError(f"{where} must be one of {', '.join(get_args(EngineName))}, got {name!r}")
+    if name == "auto":
+        return "dali" if asks_for_gpu(nodes, outputs) and devices.usable_gpus() else "native"
+    if name == "dali":
+        devices.require_dali(f"{where}={name!r}")
+        return "dali"
+    return "native"
+
+
+def asks_for_gpu(nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]) -> bool:
+    """Tell whether something of a graph is wanted on a GPU."""
+    return any(node.device != "cpu" for node in nodes) or any(node.device == "gpu" for node in outputs)
+
+
+def usable_device(device_id: int | None) -> int | None:
+    """Give the GPU that a pipeline asks for, or None where it is not there; a negative one means the first."""
+    if device_id is None or not devices.usable_gpus():
+        return None
+    return max(device_id, 0)
+
+
+def cut_for_dali(
+    whole: Plan, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode], *, seed: int, gpu: bool
+) -> Plan:
+    """Cut a graph for DALI; give it as it is where nothing of it is for DALI."""
+    from pixelmill.engine.dali import emission, split
+
+    has = partial(emission.supported, gpu=gpu)
+    return split.split(whole, nodes, outputs, seed=seed, has=has) or whole
+
+
+def started(plan: Plan, options: Options) -> Engine:
+    """Start the engine that a graph was compiled for."""
+    if type(plan) is Plan:
+        return NativeEngine(plan, threads=options.threads, limits=options.limits)
+    from pixelmill.engine.dali.running import DaliEngine
+    from pixelmill.engine.dali.split import SplitPlan
+
+    assert isinstance(plan, SplitPlan)
+    return DaliEngine(
+        plan,
+        threads=options.threads,
+        limits=options.limits,
+        batch_size=options.batch_size,
+        device_id=options.device_id,
+    )

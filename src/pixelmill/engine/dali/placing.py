@@ -1,0 +1,128 @@
+"""Where each operator of a graph runs: natively before DALI, on DALI, or natively behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from pixelmill.graph import DataNode, OperatorNode
+from pixelmill.operators.dali import BEFORE, DaliCall
+from pixelmill.operators.program import Expr, Step
+
+
+class Place(Enum):
+    """Where an operator runs."""
+
+    BEFORE = "before"
+    INSIDE = "inside"
+    BEHIND = "behind"
+
+
+@dataclass
+class Reach:
+    """What has to be worked out for some values.
+
+    Attributes:
+        operators: The operators whose work it is.
+        reads: Whether it is more than numbers: the bytes of a file or what a user hands over.
+        decodes: Whether pictures are decoded for it.
+    """
+
+    operators: set[OperatorNode] = field(default_factory=set)
+    reads: bool = False
+    decodes: bool = False
+
+
+def reach(exprs: Iterable[Expr]) -> Reach:
+    """Find out what values need. Of a picture whose shape is asked for, only its header is read."""
+    found = Reach()
+    seen: set[tuple[Step, bool]] = set()
+    todo = [(expr.step, False) for expr in exprs]
+    while todo:
+        step, header = todo.pop()
+        if (step, header) in seen:
+            continue
+        seen.add((step, header))
+        if step.origin is not None:
+            assert isinstance(step.origin, OperatorNode)
+            found.operators.add(step.origin)
+        found.decodes |= step.kind == "decode"
+        if not header and (step.kind == "input" or ("reader" in step.params and step.kind not in NUMBERS)):
+            found.reads = True
+        inputs = _needed_for_shape(step) if step.kind == "shape" else step.inputs
+        header = header or step.kind == "image_shape" or inputs is not step.inputs
+        todo += [(value.step, header) for value in inputs if value is not None]
+    return found
+
+
+# Steps of readers that give numbers they have in memory.
+NUMBERS = ("column", "source_info")
+
+
+def _needed_for_shape(shape: Step) -> Sequence[Expr | None]:
+    """Look through steps whose shape is known before they run, as engine/rules.py does."""
+    (value,) = shape.inputs
+    assert value is not None
+    if value.step.kind == "decode":
+        return value.step.inputs[:2]
+    params = value.step.params
+    plain = value.step.kind == "resample" and not params["normalize"] and params["dtype"] == -1
+    if plain and params["layout"] in ("", "HWC"):
+        picture, geometry = value.step.inputs[:2]
+        assert picture is not None
+        return (geometry, *_needed_for_shape(Step("shape", (picture,), {}, 1, None)))
+    return shape.inputs
+
+
+def placed(nodes: Sequence[OperatorNode], has: Callable[[OperatorNode], bool]) -> dict[OperatorNode, Place]:
+    """Say where each operator runs.
+
+    What draws, reads, or makes numbers that others take runs before. Of the rest, what DALI has runs there, unless it
+    needs something that runs behind.
+
+    Args:
+        nodes: All operators of a graph, in the order of their creation.
+        has: Tells whether the DALI that is installed can do the work of an operator.
+    """
+    needed = _needed_before(nodes)
+    places: dict[OperatorNode, Place] = {}
+    for node in nodes:
+        places[node] = _place(node, needed, places, usable=isinstance(node.spec.dali, DaliCall) and has(node))
+    return places
+
+
+def _needed_before(nodes: Sequence[OperatorNode]) -> set[OperatorNode]:
+    """Find operators that draws depend on: they have to run before, too, unless that means to decode pictures twice."""
+    needed: set[OperatorNode] = set()
+    for node in nodes:
+        found = reach(node.exprs if node.spec.dali == BEFORE else drawn(node).values())
+        if not found.decodes:
+            needed |= found.operators - {node}
+    return needed
+
+
+def drawn(node: OperatorNode) -> dict[str, Expr]:
+    """Give the arguments of an operator's call of DALI that are found out natively."""
+    call = node.spec.dali
+    return call.drawn(node.exprs[0]) if isinstance(call, DaliCall) and call.drawn is not None else {}
+
+
+def _place(
+    node: OperatorNode, needed: set[OperatorNode], places: dict[OperatorNode, Place], *, usable: bool
+) -> Place:
+    def free(found: Reach) -> bool:
+        return all(places.get(other, Place.BEFORE) is Place.BEFORE for other in found.operators if other is not node)
+
+    own = reach(node.exprs)
+    if free(own) and (not usable or node in needed or not own.reads):
+        return Place.BEFORE
+    if not usable or not free(reach(drawn(node).values())):
+        return Place.BEHIND
+    behind = any(places[value.operator] is Place.BEHIND for value in values_of(node) if value.operator is not None)
+    return Place.BEHIND if behind else Place.INSIDE
+
+
+def values_of(node: OperatorNode) -> list[DataNode]:
+    """List the values that an operator takes, as inputs and as arguments."""
+    return [value for value in (*node.inputs, *node.arguments.values()) if isinstance(value, DataNode)]

@@ -1,0 +1,151 @@
+"""Runs a graph that was cut for DALI: native threads before it, DALI, native threads behind it, all at the same time."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pixelmill import _core
+from pixelmill.engine.compile import Key, Plan
+from pixelmill.engine.dali import versions
+from pixelmill.engine.dali.emission import emitted, input_name
+from pixelmill.engine.dali.split import Crossing, SplitPlan, handed_array
+from pixelmill.engine.native import Data, NativeEngine, Pending, Result, Samples
+from pixelmill.types import Limits
+
+log = logging.getLogger("pixelmill")
+
+
+class DaliEngine:
+    """DALI with native threads around it; takes batches and gives results as the native engine does.
+
+    One thread hands batches to DALI as soon as they are read, another takes them from it, so that DALI has the next
+    batch before it is done with one.
+
+    Args:
+        plan: The graph.
+        threads: The threads of DALI, and native ones beside them.
+        limits: What a single input may cost.
+        batch_size: The most samples in a batch.
+        device_id: The GPU; with None all of DALI's operators are those for the CPU.
+    """
+
+    def __init__(
+        self, plan: SplitPlan, *, threads: int, limits: Limits, batch_size: int, device_id: int | None
+    ) -> None:
+        self.plan = plan
+        self._executor = _core.Executor(threads)
+        self._batch_size = batch_size
+        self._process = os.getpid()
+        self._front, self._whole = (self._native(part, threads, limits) for part in (plan.front, plan))
+        self._behind = None if plan.behind is None else self._native(plan.behind, threads, limits)
+        self._pipe = emitted(plan, batch_size=batch_size, threads=threads, device_id=device_id)
+        with versions.quiet():
+            self._pipe.build()
+        self._feeder = ThreadPoolExecutor(1, thread_name_prefix="pixelmill-feed")
+        self._taker = ThreadPoolExecutor(1, thread_name_prefix="pixelmill-take")
+        self._told = False
+
+    def _native(self, plan: Plan, threads: int, limits: Limits) -> NativeEngine:
+        return NativeEngine(plan, threads=threads, limits=limits, executor=self._executor)
+
+    def forked(self) -> bool:
+        """Tell whether this is another process than the one that made the engine."""
+        return self._process != os.getpid()
+
+    def submit(self, samples: Samples, *, fill: bool = False) -> Pending:
+        """Begin a batch. One that has to be filled with gray, or that DALI could not hold, runs natively."""
+        if fill or not 0 < len(samples) <= self._batch_size:
+            return self._whole.submit(samples, fill=fill)
+        pending = self._front.submit(_with_inputs(samples, self.plan, self.plan.front))
+        fed = self._feeder.submit(self._feed, pending)
+        return Pending(self._taker.submit(self._take, fed, samples), lambda: Result([], []))
+
+    def close(self) -> None:
+        """Stop the threads. Batches that were begun are lost."""
+        if self.forked():
+            return
+        for thread in (self._feeder, self._taker):
+            thread.shutdown(cancel_futures=True)
+        for engine in (self._front, self._whole, self._behind):
+            if engine is not None:
+                engine.close()
+        self._executor.close()
+        self._pipe = None
+
+    def _feed(self, pending: Pending) -> Result:
+        """Hand a batch to DALI, unless a sample of it is known to be bad."""
+        front = pending.result()
+        if any(trouble.fatal for trouble in front.troubles):
+            return Result([], front.troubles)
+        for number, ((_, _, dtype), output) in enumerate(self.plan.handed.items()):
+            data = handed_array(front.outputs[output], dtype)
+            layout = self.plan.front.layouts[output]
+            known = layout if len(layout) == np.ndim(data[0]) else None
+            self._pipe.feed_input(input_name(number), data, layout=known)
+        self._pipe.schedule_run()
+        return front
+
+    def _take(self, fed: Future[Result], samples: Samples) -> Result:
+        # What was fed is kept until here: DALI may read it where it is.
+        front = fed.result()
+        if not front.outputs:
+            return front
+        try:
+            lists = self._pipe.share_outputs()
+        except RuntimeError as error:
+            return self._retried(samples, error)
+        finally:
+            self._pipe.release_outputs()
+        given = [_arrays(batch) for batch in lists]
+        last: Sequence[Data] = []
+        troubles = front.troubles
+        if self._behind is not None:
+            behind = self._behind.submit(self._behind_samples(samples, front.outputs, given)).result()
+            troubles = [*troubles, *behind.troubles]
+            if not behind.outputs:
+                return Result([], troubles)
+            last = behind.outputs
+        parts = {"front": front.outputs, "inside": given, "behind": last}
+        return Result([parts[name][number] for name, number in self.plan.results], troubles)
+
+    def _behind_samples(self, samples: Samples, front: Sequence[Data], given: Sequence[Data]) -> Samples:
+        assert self.plan.behind is not None
+        inputs: dict[Key, Data] = {}
+        for key in self.plan.behind.inputs:
+            crossing: Crossing = key[0].params["source"]
+            inputs[key] = (given if crossing.inside else front)[crossing.number]
+        return replace(samples, inputs=inputs)
+
+    def _retried(self, samples: Samples, error: RuntimeError) -> Result:
+        """Run a batch natively that DALI gave up, to learn which samples are bad."""
+        result = self._whole.submit(samples).result()
+        if not any(trouble.fatal for trouble in result.troubles) and not self._told:
+            self._told = True
+            log.warning("pixelmill: DALI could not make a batch, which was made natively; it said: %s", error)
+        return result
+
+
+def _with_inputs(samples: Samples, whole: Plan, part: Plan) -> Samples:
+    """Give the samples to a part of a graph, which has inputs of its own for the sources of the whole."""
+    known = {_source(key): samples.inputs[key] for key in whole.inputs if key in samples.inputs}
+    return replace(samples, inputs={key: known[_source(key)] for key in part.inputs})
+
+
+def _source(key: Key) -> tuple[Any, int]:
+    return key[0].params["source"], key[0].params["output"]
+
+
+def _arrays(batch: Any) -> Data:
+    """Give a batch of DALI without a copy: its memory lives as long as the arrays."""
+    if not hasattr(batch, "as_cpu") or "GPU" in type(batch).__name__:
+        return batch  # type: ignore[no-any-return]
+    if batch.is_dense_tensor():
+        return np.asarray(batch.as_tensor())
+    return [np.asarray(batch[place]) for place in range(len(batch))]

@@ -1,0 +1,206 @@
+"""A graph cut into three: what runs natively before DALI, what DALI does, and what runs natively behind it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from pixelmill.engine.compile import Plan, compile_graph
+from pixelmill.engine.dali.placing import Place, drawn, placed, values_of
+from pixelmill.graph import DataNode, OperatorNode, lowered_again
+from pixelmill.operators.declare import Argument, Floats, Ints
+from pixelmill.operators.decoders import decoded_shape
+from pixelmill.operators.program import Expr, Step, lowering
+
+log = logging.getLogger("pixelmill")
+
+# An output of an operator.
+Value = tuple[OperatorNode, int]
+
+# What is handed to DALI: an output of an operator, or an argument of a call that is found out natively; and its type.
+Handed = tuple[OperatorNode, int | str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """A value that is handed to the native program behind DALI.
+
+    Attributes:
+        inside: Whether DALI gives it, or the program before DALI.
+        number: Its number among the outputs there.
+    """
+
+    inside: bool
+    number: int
+
+
+@dataclass(frozen=True, eq=False)
+class SplitPlan(Plan):
+    """A compiled graph, whole for the native engine, and cut for DALI.
+
+    Attributes:
+        front: What runs before.
+        inside: The operators that DALI runs, in the order of their creation.
+        handed: What it gets, and the number of each among the outputs of `front`.
+        given: What it gives.
+        behind: What runs behind; None where nothing does.
+        results: Where each output of the graph comes from: the name of the part, and the number of its output.
+    """
+
+    front: Plan
+    inside: list[OperatorNode]
+    handed: dict[Handed, int]
+    given: list[Value]
+    behind: Plan | None
+    results: list[tuple[str, int]]
+
+
+def split(
+    whole: Plan, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode], *, seed: int, has: Callable[[Any], bool]
+) -> SplitPlan | None:
+    """Cut a graph for DALI; None where nothing of it is for DALI.
+
+    Args:
+        whole: The graph as the native engine runs it.
+        nodes: Its operators, in the order of their creation.
+        outputs: What it gives.
+        seed: What random keys follow from.
+        has: Tells whether the DALI that is installed can do the work of an operator.
+    """
+    places = placed(nodes, has)
+    if Place.INSIDE not in places.values():
+        return None
+    _note(places)
+    return _Cut(places, outputs).plan(whole, seed)
+
+
+def argument_type(argument: Argument) -> str:
+    """Name the type that DALI wants of an argument that differs from sample to sample."""
+    if argument.kind in (float, Floats):
+        return "float32"
+    return "int32" if argument.kind in (int, Ints) else "bool" if argument.kind is bool else ""
+
+
+def _note(places: dict[OperatorNode, Place]) -> None:
+    """Tell once for a pipeline what of it DALI does not do."""
+    native = [
+        f"{node.operator} ({place.value} DALI)"
+        for node, place in places.items()
+        if place is Place.BEHIND or (place is Place.BEFORE and node.spec.dali is None)
+    ]
+    if native:
+        log.info("pixelmill: the DALI engine runs these operators natively: %s", ", ".join(dict.fromkeys(native)))
+
+
+class _Cut:
+    """Collects what crosses from one part to another."""
+
+    def __init__(self, places: dict[OperatorNode, Place], outputs: Sequence[DataNode]) -> None:
+        self.places = places
+        self.outputs = outputs
+        self.inside = [node for node, place in places.items() if place is Place.INSIDE]
+        self.front: dict[Any, Expr] = {}
+        self.numbers: dict[Any, int] = {}
+        self.handed: dict[Handed, int] = {}
+        self.given: dict[Value, int] = {}
+        self.behind: dict[OperatorNode, list[Expr]] = {}
+        self.crossings: dict[Value, Expr] = {}
+
+    def plan(self, whole: Plan, seed: int) -> SplitPlan:
+        for node in self.inside:
+            self._hand(node)
+        for node, place in self.places.items():
+            if place is Place.BEHIND:
+                self.behind[node] = lowered_again(node, self._expr_behind)
+        last: list[Expr] = []
+        results = [self._result(value, last) for value in self.outputs]
+        part: Any = {"seed": seed, "whole": whole}
+        front = compile_graph(list(self.front.values()), **part)
+        behind = compile_graph(last, **part) if last else None
+        known = {entry.name: getattr(whole, entry.name) for entry in fields(Plan)}
+        return SplitPlan(
+            **known,
+            front=front,
+            inside=self.inside,
+            handed=self.handed,
+            given=list(self.given),
+            behind=behind,
+            results=results,
+        )
+
+    def _hand(self, node: OperatorNode) -> None:
+        """Note what a call of DALI gets from before."""
+        for value in node.inputs:
+            if value is not None:
+                self._hand_value(value, "")
+        for name, value in node.arguments.items():
+            if isinstance(value, DataNode):
+                self._hand_value(value, argument_type(node.spec.arguments[name]))
+        for name, expr in drawn(node).items():
+            self.handed[node, name, ""] = self._wanted((node, name), expr)
+        if node.operator.startswith("decoders.image"):
+            self._check_header(node)
+
+    def _hand_value(self, value: DataNode, dtype: str) -> None:
+        if value.operator is not None and self.places[value.operator] is Place.BEFORE:
+            self.handed[value.operator, value.index, dtype] = self._before(value.operator, value.index)
+
+    def _check_header(self, node: OperatorNode) -> None:
+        """Let damaged headers and pictures beyond the limits be found natively, as DALI stops at the first of them."""
+        (encoded, *_), arguments = node.inputs, node.arguments
+        assert encoded is not None
+        if encoded.operator is not None and self.places[encoded.operator] is Place.BEFORE:
+            data = encoded.operator.exprs[encoded.index]
+            with lowering(node):
+                shape = decoded_shape(data, arguments["output_type"], arguments["adjust_orientation"])
+            self._wanted((node, "header"), shape)
+
+    def _before(self, node: OperatorNode, index: int) -> int:
+        return self._wanted((node, index), node.exprs[index])
+
+    def _wanted(self, key: Any, expr: Expr) -> int:
+        self.front.setdefault(key, expr)
+        return self.numbers.setdefault(key, len(self.numbers))
+
+    def _expr_behind(self, value: DataNode) -> Expr:
+        """Give a value as the native program behind DALI sees it."""
+        node = value.operator
+        if node is None:
+            return value.expr
+        if node in self.behind:
+            return self.behind[node][value.index]
+        expr = node.exprs[value.index]
+        if expr.step.kind == "constant":
+            return expr
+        key = node, value.index
+        if key not in self.crossings:
+            inside = self.places[node] is Place.INSIDE
+            number = self.given.setdefault(key, len(self.given)) if inside else self._before(*key)
+            params = {"source": Crossing(inside, number), "output": 0}
+            self.crossings[key] = Expr(Step("input", (), params, 1, None), 0, expr.layout)
+        return self.crossings[key]
+
+    def _result(self, value: DataNode, last: list[Expr]) -> tuple[str, int]:
+        node = value.operator
+        if node is None:
+            return "front", self._wanted(value, value.expr)
+        if node in self.behind:
+            last.append(self.behind[node][value.index])
+            return "behind", len(last) - 1
+        key = node, value.index
+        if self.places[node] is Place.INSIDE:
+            return "inside", self.given.setdefault(key, len(self.given))
+        return "front", self._before(*key)
+
+
+def handed_array(data: Any, dtype: str) -> Any:
+    """Bring a value into the type that DALI wants of it."""
+    if not dtype:
+        return data
+    if isinstance(data, np.ndarray):
+        return data.astype(dtype, copy=False)
+    return [sample.astype(dtype, copy=False) for sample in data]

@@ -1,0 +1,73 @@
+"""DALI itself, and what differs between its versions 1.50 to 2.4."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from pixelmill.errors import MissingDependency
+
+# Names that operators had in older versions, where the newer one is missing.
+OLDER_NAMES = {
+    "equalize": "experimental.equalize",
+    "filter": "experimental.filter",
+    "tensor_resize": "experimental.tensor_resize",
+    "resize_crop_mirror": "resize_crop_mirror",
+}
+# The executor that lets outputs live on, and goes on behind an error: an argument of Pipeline by these names.
+DYNAMIC = ("exec_dynamic", "experimental_exec_dynamic")
+
+
+@lru_cache(1)
+def dali() -> ModuleType:
+    """Import DALI, or raise MissingDependency."""
+    with quiet():
+        try:
+            module = import_module("nvidia.dali")
+            for part in ("fn", "types", "math"):
+                import_module(f"nvidia.dali.{part}")
+        except ImportError as error:
+            raise MissingDependency("nvidia.dali", "gpu") from error
+    return module
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep back what DALI warns of: that names are old which it still has."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@lru_cache(256)
+def function(name: str) -> Callable[..., Any] | None:
+    """Find a function of `nvidia.dali.fn` by its name here; None where this DALI has none."""
+    for known in (name, OLDER_NAMES.get(name, name)):
+        found: Any = dali().fn
+        for part in known.split("."):
+            found = getattr(found, part, None)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+    return None
+
+
+def new_pipeline(*, batch_size: int, threads: int, device_id: int | None) -> Any:
+    """Make an empty pipeline. Batches are begun when they are fed, as many at a time as there are."""
+    pipeline = dali().Pipeline
+    known = inspect.signature(pipeline.__init__).parameters
+    dynamic = next((name for name in DYNAMIC if name in known), None)
+    options: dict[str, Any] = {} if dynamic is None else {dynamic: True}
+    return pipeline(
+        batch_size=batch_size,
+        num_threads=threads,
+        device_id=device_id,
+        prefetch_queue_depth=1,
+        seed=0,
+        **options,
+    )
