@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from pixelmill.engine import devices
 from pixelmill.engine.compile import Plan
 from pixelmill.engine.native import NativeEngine, Pending, Samples
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.graph import DataNode, OperatorNode
 from pixelmill.types import Limits
 
@@ -93,7 +93,17 @@ def cut_for_dali(
     from pixelmill.engine.dali import emission, split
 
     has = partial(emission.supported, gpu=gpu)
-    return split.split(whole, nodes, outputs, seed=seed, has=has) or whole
+    return split.split(whole, nodes, outputs, seed=seed, gpu=gpu, has=has) or whole
+
+
+def emitted(plan: Plan, batch_size: int, *, threads: int, device_id: int | None) -> Any:
+    """Write what DALI does of a graph that was cut for it as a `nvidia.dali.Pipeline`, which is not built."""
+    from pixelmill.engine.dali import emission
+    from pixelmill.engine.dali.split import SplitPlan
+
+    if not isinstance(plan, SplitPlan):
+        raise EngineError("dali_pipeline: the graph has nothing that DALI does")
+    return emission.emitted(plan, batch_size=batch_size, threads=threads, device_id=device_id)
 
 
 def started(plan: Plan, options: Options) -> Engine:

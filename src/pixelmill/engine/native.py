@@ -105,9 +105,7 @@ class NativeEngine:
         executor: Threads of somebody else to work on, who also closes them.
     """
 
-    def __init__(
-        self, plan: Plan, *, threads: int, limits: Limits, executor: _core.Executor | None = None
-    ) -> None:
+    def __init__(self, plan: Plan, *, threads: int, limits: Limits, executor: _core.Executor | None = None) -> None:
         self.plan = plan
         self._own = executor is None
         self._executor = _core.Executor(threads) if executor is None else executor

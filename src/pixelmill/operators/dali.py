@@ -24,6 +24,9 @@ class Tolerance:
     real: float = 0.0
 
 
+EXACT = Tolerance()
+
+
 @dataclass(frozen=True)
 class DaliCall:
     """A call of DALI that does the work of an operator.

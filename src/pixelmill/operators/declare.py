@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.dali import SAME, OnDali, Tolerance
+from pixelmill.operators.dali import EXACT, SAME, OnDali, Tolerance
 from pixelmill.operators.program import Expr, constant, step
 
 T = TypeVar("T")
@@ -110,7 +110,7 @@ class Operator:
     class_name: str
     leading: tuple[str, ...] = ()
     dali: OnDali = SAME
-    tolerance: Tolerance = Tolerance()
+    tolerance: Tolerance = EXACT
     required_inputs: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -162,7 +162,7 @@ def operator(
     class_name: str | None = None,
     leading: Sequence[str] = (),
     dali: OnDali = SAME,
-    tolerance: Tolerance = Tolerance(),  # noqa: B008 - frozen
+    tolerance: Tolerance = EXACT,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare an operator.
 

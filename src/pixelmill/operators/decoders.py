@@ -62,7 +62,9 @@ def decoded_shape(data: Tensor, color: DALIImageType, orientation: bool) -> Tens
     return step("image_shape", data, color=COLORS[color.name], orientation=orientation)
 
 
-@operator("decoders.image", ignored=DECODER_HINTS, aliases=("ImageDecoder", "HostDecoder", "nvJPEGDecoder"), dali=DECODER)
+@operator(
+    "decoders.image", ignored=DECODER_HINTS, aliases=("ImageDecoder", "HostDecoder", "nvJPEGDecoder"), dali=DECODER
+)
 def image(
     data: Tensor,
     *,
@@ -87,7 +89,8 @@ def _drawn_slice(decoded: Expr) -> dict[str, Expr]:
     window = decoded.step.inputs[1]
     assert window is not None
     return {
-        name: step("cast", part, dtype=int(INT32)) for name, part in zip(("start", "shape"), window.step.inputs, strict=True)
+        name: step("cast", part, dtype=int(INT32))
+        for name, part in zip(("start", "shape"), window.step.inputs, strict=True)
     }
 
 

@@ -81,7 +81,9 @@ def make_reader(
     )
 
 
-@operator("readers.file", outputs=2, ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"), aliases=("FileReader",), dali=BEFORE)
+@operator(
+    "readers.file", outputs=2, ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"), aliases=("FileReader",), dali=BEFORE
+)
 def file(
     *,
     file_root: str | None = None,

@@ -18,7 +18,7 @@ from pixelmill.engine.compile import Plan, compile_graph
 from pixelmill.engine.native import Array, Data
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.external_source import Feed
-from pixelmill.graph import DataNode, OperatorNode, as_node, operators_of, relowered
+from pixelmill.graph import DataNode, as_node, operators_of, relowered
 from pixelmill.operators.readers import Reader
 from pixelmill.pipeline.schedule import Schedule
 from pixelmill.recovery import Errors, OnError, Recovery
@@ -122,7 +122,7 @@ class Pipeline:
         self._py_num_workers = py_num_workers
         self._recovery = Recovery(on_error, max_errors, strict)
         self._limits = limits or Limits()
-        self._rules = {"optimize": optimize, "decode_scaling": decode_scaling}
+        self._rules: dict[str, Any] = {"optimize": optimize, "decode_scaling": decode_scaling}
         self._engine_name = engine
         self._expected = {"dtype": output_dtype, "ndim": output_ndim, "layout": output_layout}
         self._checkpoint = checkpoint
@@ -171,14 +171,7 @@ class Pipeline:
             raise ArgumentError(f"Pipeline: batch_size must be at least 1, got {self._batch_size}")
         if self._num_threads < 1:
             raise ArgumentError(f"Pipeline: num_threads must be at least 1, got {self._num_threads}")
-        if self._outputs is None:
-            with self:
-                defined = self.define_graph()
-            self.set_outputs(*(defined if isinstance(defined, (list, tuple)) else [defined]))
-        nodes = self._outputs or []
-        if not nodes:
-            raise ArgumentError("Pipeline: the graph has no outputs")
-        self._nodes = operators_of(nodes)
+        nodes = self._defined()
         self._engine = choice.chosen(self._engine_name, self._nodes, nodes)
         self._gpu = choice.usable_device(self._device_id) if self._engine == "dali" else None
         if self._gpu is None and choice.asks_for_gpu(self._nodes, nodes):
@@ -190,11 +183,39 @@ class Pipeline:
             self.load_state_dict(json.loads(self._checkpoint))
         return schedule
 
-    def _compiled(self) -> tuple[Plan, list[Feed]]:
-        outputs = self._outputs or []
+    def _defined(self) -> list[DataNode]:
+        """Give the outputs of the graph, and know its operators."""
+        if self._outputs is None:
+            with self:
+                defined = self.define_graph()
+            self.set_outputs(*(defined if isinstance(defined, (list, tuple)) else [defined]))
+        nodes = self._outputs or []
+        if not nodes:
+            raise ArgumentError("Pipeline: the graph has no outputs")
+        self._nodes = operators_of(nodes)
+        return nodes
+
+    def dali_pipeline(self, device_id: int | None = 0) -> Any:
+        """Give what the DALI engine runs of the graph as a `nvidia.dali.Pipeline` that is not built.
+
+        It can be looked at, or serialised, where there is no GPU. What runs natively before it comes in by its external
+        sources.
+
+        Args:
+            device_id: The GPU it is for; None to have all on the CPU.
+        """
+        gpu, nodes = device_id is not None, self._defined()
+        plan = self._plan_for(nodes, "dali", gpu=gpu)
+        return choice.emitted(plan, self._batch_size, threads=self._num_threads, device_id=device_id)
+
+    def _plan_for(self, outputs: list[DataNode], engine: str, *, gpu: bool) -> Plan:
         plan = compile_graph([node.expr for node in outputs], seed=self._seed, **self._rules)
-        if self._engine == "dali":
-            plan = choice.cut_for_dali(plan, self._nodes, outputs, seed=self._seed, gpu=self._gpu is not None)
+        if engine == "dali":
+            plan = choice.cut_for_dali(plan, self._nodes, outputs, seed=self._seed, gpu=gpu)
+        return plan
+
+    def _compiled(self) -> tuple[Plan, list[Feed]]:
+        plan = self._plan_for(self._outputs or [], self._engine, gpu=self._gpu is not None)
         names = {}
         for node in self._nodes:
             for step in {expr.step for expr in node.exprs if expr.step.kind == "input"}:

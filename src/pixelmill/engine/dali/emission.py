@@ -68,7 +68,7 @@ def emitted(plan: SplitPlan, *, batch_size: int, threads: int, device_id: int | 
         emitter = _Emitter(plan, gpu=device_id is not None)
         for node in plan.inside:
             emitter.emit(node)
-        pipe.set_outputs(*(emitter.values[value] for value in plan.given))
+        pipe.set_outputs(*(emitter.given(node, index, device) for node, index, device in plan.given))
     return pipe
 
 
@@ -93,6 +93,11 @@ class _Emitter:
         several = list(made.values()) if isinstance(made, dict) else made
         for index, value in enumerate(several if isinstance(several, (list, tuple)) else [several]):
             self.values[node, index] = value
+
+    def given(self, node: OperatorNode, index: int, device: str) -> Any:
+        """Give an output of an operator where it is wanted."""
+        made = self.values.get((node, index))
+        return self._moved(self.handed[node, index, ""] if made is None else made, device)
 
     def _call(self, node: OperatorNode) -> Any:
         call, device = node.spec.dali, self._device(node)
@@ -140,10 +145,8 @@ class _Emitter:
             return self._constant(value.expr.step.params["value"], value.expr.layout, dtype)
         if (node, value.index, dtype) in self.handed:
             return self.handed[node, value.index, dtype]
-        if (node, value.index) in self.values:
-            found = self.values[node, value.index]
-            return found if not dtype else self.dali.fn.cast(self._moved(found, "cpu"), dtype=self._dtype(dtype))
-        raise LookupError(f"{node.name} is neither handed to DALI nor made there")
+        found = self.values[node, value.index]
+        return found if not dtype else self.dali.fn.cast(self._moved(found, "cpu"), dtype=self._dtype(dtype))
 
     def _constant(self, array: Any, layout: str, dtype: str) -> Any:
         kept = array.astype(dtype) if dtype else array.astype(np.float32) if array.dtype == np.float64 else array

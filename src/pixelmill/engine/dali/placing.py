@@ -108,9 +108,7 @@ def drawn(node: OperatorNode) -> dict[str, Expr]:
     return call.drawn(node.exprs[0]) if isinstance(call, DaliCall) and call.drawn is not None else {}
 
 
-def _place(
-    node: OperatorNode, needed: set[OperatorNode], places: dict[OperatorNode, Place], *, usable: bool
-) -> Place:
+def _place(node: OperatorNode, needed: set[OperatorNode], places: dict[OperatorNode, Place], *, usable: bool) -> Place:
     def free(found: Reach) -> bool:
         return all(places.get(other, Place.BEFORE) is Place.BEFORE for other in found.operators if other is not node)
 

@@ -1,4 +1,4 @@
-"""Runs a graph that was cut for DALI: native threads before it, DALI, native threads behind it, all at the same time."""
+"""Runs a graph that was cut for DALI: native threads before it, DALI, and native threads behind it, all at once."""
 
 from __future__ import annotations
 

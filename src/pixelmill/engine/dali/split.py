@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pixelmill.engine.compile import Plan, compile_graph
-from pixelmill.engine.dali.placing import Place, drawn, placed, values_of
+from pixelmill.engine.dali.placing import Place, drawn, placed
 from pixelmill.graph import DataNode, OperatorNode, lowered_again
 from pixelmill.operators.declare import Argument, Floats, Ints
 from pixelmill.operators.decoders import decoded_shape
@@ -20,6 +20,9 @@ log = logging.getLogger("pixelmill")
 
 # An output of an operator.
 Value = tuple[OperatorNode, int]
+
+# What DALI gives: an output of an operator, on the CPU or on the GPU.
+Given = tuple[OperatorNode, int, str]
 
 # What is handed to DALI: an output of an operator, or an argument of a call that is found out natively; and its type.
 Handed = tuple[OperatorNode, int | str, str]
@@ -54,13 +57,19 @@ class SplitPlan(Plan):
     front: Plan
     inside: list[OperatorNode]
     handed: dict[Handed, int]
-    given: list[Value]
+    given: list[Given]
     behind: Plan | None
     results: list[tuple[str, int]]
 
 
 def split(
-    whole: Plan, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode], *, seed: int, has: Callable[[Any], bool]
+    whole: Plan,
+    nodes: Sequence[OperatorNode],
+    outputs: Sequence[DataNode],
+    *,
+    seed: int,
+    gpu: bool,
+    has: Callable[[OperatorNode], bool],
 ) -> SplitPlan | None:
     """Cut a graph for DALI; None where nothing of it is for DALI.
 
@@ -69,13 +78,14 @@ def split(
         nodes: Its operators, in the order of their creation.
         outputs: What it gives.
         seed: What random keys follow from.
+        gpu: Whether outputs that are wanted on a GPU go there.
         has: Tells whether the DALI that is installed can do the work of an operator.
     """
     places = placed(nodes, has)
     if Place.INSIDE not in places.values():
         return None
     _note(places)
-    return _Cut(places, outputs).plan(whole, seed)
+    return _Cut(places, outputs, gpu=gpu).plan(whole, seed)
 
 
 def argument_type(argument: Argument) -> str:
@@ -99,14 +109,15 @@ def _note(places: dict[OperatorNode, Place]) -> None:
 class _Cut:
     """Collects what crosses from one part to another."""
 
-    def __init__(self, places: dict[OperatorNode, Place], outputs: Sequence[DataNode]) -> None:
+    def __init__(self, places: dict[OperatorNode, Place], outputs: Sequence[DataNode], *, gpu: bool) -> None:
         self.places = places
+        self.gpu = gpu
         self.outputs = outputs
         self.inside = [node for node, place in places.items() if place is Place.INSIDE]
         self.front: dict[Any, Expr] = {}
         self.numbers: dict[Any, int] = {}
         self.handed: dict[Handed, int] = {}
-        self.given: dict[Value, int] = {}
+        self.given: dict[Given, int] = {}
         self.behind: dict[OperatorNode, list[Expr]] = {}
         self.crossings: dict[Value, Expr] = {}
 
@@ -179,7 +190,7 @@ class _Cut:
         key = node, value.index
         if key not in self.crossings:
             inside = self.places[node] is Place.INSIDE
-            number = self.given.setdefault(key, len(self.given)) if inside else self._before(*key)
+            number = self._give(*key, "cpu") if inside else self._before(*key)
             params = {"source": Crossing(inside, number), "output": 0}
             self.crossings[key] = Expr(Step("input", (), params, 1, None), 0, expr.layout)
         return self.crossings[key]
@@ -191,10 +202,16 @@ class _Cut:
         if node in self.behind:
             last.append(self.behind[node][value.index])
             return "behind", len(last) - 1
-        key = node, value.index
+        wanted = "gpu" if self.gpu and value.device == "gpu" else "cpu"
         if self.places[node] is Place.INSIDE:
-            return "inside", self.given.setdefault(key, len(self.given))
-        return "front", self._before(*key)
+            return "inside", self._give(node, value.index, wanted)
+        if wanted == "gpu":
+            self._hand_value(value, "")
+            return "inside", self._give(node, value.index, wanted)
+        return "front", self._before(node, value.index)
+
+    def _give(self, node: OperatorNode, index: int, device: str) -> int:
+        return self.given.setdefault((node, index, device), len(self.given))
 
 
 def handed_array(data: Any, dtype: str) -> Any:

@@ -18,7 +18,6 @@ OLDER_NAMES = {
     "equalize": "experimental.equalize",
     "filter": "experimental.filter",
     "tensor_resize": "experimental.tensor_resize",
-    "resize_crop_mirror": "resize_crop_mirror",
 }
 # The executor that lets outputs live on, and goes on behind an error: an argument of Pipeline by these names.
 DYNAMIC = ("exec_dynamic", "experimental_exec_dynamic")
@@ -40,8 +39,7 @@ def dali() -> ModuleType:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep back what DALI warns of: that names are old which it still has."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(record=True):  # DALI sets filters of its own, so that ignoring is not enough
         yield
 
 
