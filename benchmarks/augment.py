@@ -4,7 +4,8 @@ python benchmarks/augment.py [--small DIR] [--images 1200] [--threads 2] [--roun
 
 The job: TFRecords of JPEG files in; decode, resize to 512x512, mirror, rotate by up to 7 degrees, crop to 448x448, JPEG
 of quality 90; TFRecords out. Contestants take turns. Time by the clock counts the whole call of `augment`, the start of
-its workers and the manifest included; DALI's pipelines are built before their clock starts.
+its workers and the manifest included; DALI's pipelines are built before their clock starts. The bare codecs decode the
+same files and encode the pictures that came out, in as many threads, and do nothing else.
 """
 
 from __future__ import annotations
@@ -25,14 +26,17 @@ from typing import Any
 
 import data
 import machine
+from bare_codecs import bare_codecs
 from rich.console import Console
 from rich.table import Table
 
-from pixelmill import augment
+from pixelmill import augment, open_dataset
 from pixelmill.formats import example, tfrecord
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARDS, BATCH = 4, 32
+BARE = "bare codecs"
+ENCODED = 256  # pictures that the bare encoder has in memory
 
 
 def main() -> None:
@@ -48,9 +52,14 @@ def main() -> None:
             "DALI + Pillow + TensorFlow": peer.run,
         }
         times: dict[str, list[tuple[float, float]]] = {contestant: [] for contestant in contestants}
+        inputs = [files.files[number % len(files.files)] for number in range(options.images)]
         for _ in range(options.rounds):
             for contestant, work in contestants.items():
                 times[contestant].append(measured(work, Path(name) / "out"))
+                if contestant == "pixelmill":
+                    cost = bare_codecs(inputs, unpacked(Path(name)), threads=options.threads)
+                    spent = (cost.clock * options.images / 1e3, cost.processor * options.images / 1e3)
+                    times.setdefault(BARE, []).append(spent)
                 shutil.rmtree(Path(name) / "out")
     result: dict[str, Any] = {
         "machine": machine.facts(),
@@ -91,6 +100,17 @@ def fill(folder: Path, count: int, files: list[str]) -> Path:
                 lines.append("{} {}\n".format(*writer.write(example.encode(features))))
         path.with_name(path.name + ".idx").write_text("".join(lines))
     return folder
+
+
+def unpacked(folder: Path) -> list[str]:
+    """Write some of the pictures that came out as files."""
+    target = folder / "pictures"
+    target.mkdir(exist_ok=True)
+    dataset = open_dataset(str(folder / "out"))
+    paths = [target / f"{number}.jpg" for number in range(min(ENCODED, len(dataset)))]
+    for number, path in enumerate(paths):
+        path.write_bytes(dataset.sample(number).image)
+    return list(map(str, paths))
 
 
 def ours(source: Path, output: Path, *, workers: int, threads: int | None = None) -> None:
@@ -192,12 +212,16 @@ def figures(rounds: list[tuple[float, float]], images: int) -> dict[str, Any]:
 def show(results: dict[str, Any]) -> None:
     """Print a table."""
     table = Table(title="augment: resize 512, mirror, rotate, crop 448, JPEG 90; TFRecord to TFRecord")
-    for heading in ("", "images/s, median", "processor ms/image", "of DALI's speed"):
+    for heading in ("", "images/s, median", "processor ms/image", "of DALI's speed", "of the bare codecs' time"):
         table.add_column(heading, justify="left" if not heading else "right")
     dali = results["DALI + Pillow + TensorFlow"]["images_per_second"]
     for name, values in results.items():
         rate = values["images_per_second"]
-        table.add_row(name, f"{rate:,.0f}", f"{values['processor_ms_per_image']:.2f}", f"{rate / dali:.2f}")
+        bare = results[BARE]["processor_ms_per_image"]
+        share = values["processor_ms_per_image"] / bare
+        table.add_row(
+            name, f"{rate:,.0f}", f"{values['processor_ms_per_image']:.2f}", f"{rate / dali:.2f}", f"{share:.2f}"
+        )
     Console().print(table)
 
 

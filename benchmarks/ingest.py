@@ -3,7 +3,8 @@
 python benchmarks/ingest.py [--images 2000] [--size 300] [--workers 2] [--rounds 3] [--json FILE]
 
 Contestants take turns. Time by the clock counts the whole call of `ingest`, the start of its workers and the manifest
-included; TensorFlow's processes are warm before their clock starts. Processor time is that of all processes.
+included; TensorFlow's processes are warm before their clock starts. Processor time is that of all processes. The bare
+codec decodes the same files in as many threads and does nothing else.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 
 import data
 import machine
+from bare_codecs import bare_codecs
 from rich.console import Console
 from rich.table import Table
 
@@ -41,6 +43,7 @@ def main() -> None:
             "pixelmill": lambda output: ours(source, output, options),
             "tensorflow, antialias": lambda output: theirs(source, output, options, antialias=True),
             "tensorflow": lambda output: theirs(source, output, options, antialias=False),
+            "bare decoder": lambda output: bare(source, output, options),
         }
         times: dict[str, list[tuple[float, float]]] = {contestant: [] for contestant in contestants}
         for _ in range(options.rounds):
@@ -109,6 +112,12 @@ def theirs(source: Path, output: Path, options: argparse.Namespace, *, antialias
         process.join()
     seconds = time.perf_counter() - begin
     return seconds, sum(results.get() for _ in processes)
+
+
+def bare(source: Path, output: Path, options: argparse.Namespace) -> tuple[float, float]:
+    output.mkdir()
+    cost = bare_codecs(sorted(str(path) for path in source.rglob("*.jpg")), threads=options.workers)
+    return cost.clock * options.images / 1e3, cost.processor * options.images / 1e3
 
 
 def tensorflow_worker(files: list[str], target: Path, size: int, antialias: bool, ready: Any, results: Any) -> None:

@@ -1,6 +1,6 @@
 """Compares photo-like pictures with photographs: JPEG size, decoding time, spectrum, PNG size.
 
-    python benchmarks/photo_statistics.py --photos FOLDER [--count 64]
+    python benchmarks/photo_statistics.py --photos FOLDER [--count 64] [--seed 0]
 
 All pictures are brought to 400x470 pixels (photographs by the largest window of that shape, reduced where they are
 larger) and encoded by Pillow at qualities from 75 to 95. Decoding of both kinds is measured in turns. Without a folder,
@@ -99,8 +99,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--photos", type=Path, help="folder of photographs")
     parser.add_argument("--count", type=int, default=64)
+    parser.add_argument("--seed", type=int, default=0, help="of the made pictures")
     options = parser.parse_args()
-    sets = [[photo(0, index, height=HEIGHT, width=WIDTH) for index in range(options.count)]]
+    sets = [[photo(options.seed, index, height=HEIGHT, width=WIDTH) for index in range(options.count)]]
     if options.photos:
         sets.append(photographs(options.photos, options.count))
     far = []

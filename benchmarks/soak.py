@@ -1,9 +1,11 @@
 """Loads one dataset for a long time, with bad files among the good, and watches memory, threads and files.
 
     python benchmarks/soak.py --minutes 60
+    python benchmarks/soak.py --job augment --images 100000 [--workers 2]
 
 Every epoch must have its exact length and name exactly the damaged files. Every tenth is begun by a new pipeline from
-a saved state. The last line of output is JSON; the exit code is 1 where an epoch was wrong.
+a saved state. With --job, a bulk job over many small pictures is watched instead. The last line of output is JSON; the
+exit code is 1 where an epoch was wrong, or where a job's memory grew.
 """
 
 from __future__ import annotations
@@ -19,11 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import soak_jobs
 
 from pixelmill import Loader, fn, pipeline_def
 from pixelmill.create import create_photo_folder
 
 COUNT, BAD = 500, 5
+MOST_MB_PER_10000 = 2.0
 
 
 @pipeline_def(batch_size=32, num_threads=2, seed=11, on_error="skip")
@@ -94,8 +98,16 @@ def main() -> None:
     """Parse the command line, run, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--job", choices=soak_jobs.JOBS, help="watch a bulk job")
+    parser.add_argument("--images", type=int, default=100_000, help="of the bulk job")
+    parser.add_argument("--workers", type=int, default=2, help="of the bulk job")
+    parser.add_argument("--folder", type=Path, help="where to write; the system's folder for such files when left out")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        if options.job:
+            figures = soak_jobs.run_job(options.job, Path(folder), images=options.images, workers=options.workers)
+            print(json.dumps({"job": options.job, "workers": options.workers, **figures}))
+            sys.exit(int(figures["mb_per_10000_images"] > MOST_MB_PER_10000))
         create_photo_folder(Path(folder) / "photos", COUNT)
         damage(Path(folder) / "photos")
         print(json.dumps(run(str(Path(folder) / "photos"), options.minutes * 60)))

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from small_jobs import NumbersJob, tree
 
+from pixelmill import augment
+from pixelmill.create import create_images
 from pixelmill.jobs import run_job
 
 PROGRAM = """
@@ -18,6 +20,8 @@ from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
 from small_jobs import NumbersJob, tree
+from pixelmill import augment
+from pixelmill.create import create_images
 from pixelmill.errors import DataError
 from pixelmill.jobs import run_job
 
@@ -46,6 +50,10 @@ try:
     run_job(NumbersJob(count=8, bad=(5,), per_shard=4), output / "bad", runner="ray")
 except DataError as error:
     said["bad"] = [event.sample for event in error.events]
+create_images(output / "made", "i_", 64, 48, 12, "jpg", container="tfrecord", img_per_file=4, runner="ray")
+create_images(output / "files", "i_", 64, 48, 12, "png", chunksize=4, runner="ray")
+augment(output / "made", output / "more", variants=2, runner="ray")
+said |= {name: tree(output / name) for name in ("made", "files", "more")}
 (output / "said.json").write_text(json.dumps(said))
 ray.shutdown()
 cluster.shutdown()
@@ -69,3 +77,9 @@ def test_cluster_writes_the_same_though_a_node_dies(tmp_path: Path) -> None:
     assert said["attempts"] > 12
     assert said["bad"] == [5]
     assert said["tree"] == tree(tmp_path / "expected")
+    here = tmp_path / "here"
+    create_images(here / "made", "i_", 64, 48, 12, "jpg", container="tfrecord", img_per_file=4)
+    create_images(here / "files", "i_", 64, 48, 12, "png", chunksize=4)
+    augment(here / "made", here / "more", variants=2, workers=2)
+    for name in ("made", "files", "more"):
+        assert said[name] == tree(here / name)

@@ -10,7 +10,7 @@ import numpy as np
 
 from pixelmill import fn, types
 from pixelmill.engine.compile import Key, compile_graph
-from pixelmill.engine.native import Data, NativeEngine, Pending, Samples
+from pixelmill.engine.native import Data, NativeEngine, Pending, Samples, Trouble
 from pixelmill.graph import DataNode
 from pixelmill.recipe import Recipe, Scene
 from pixelmill.recipe.follow import Path
@@ -25,13 +25,15 @@ class Shape:
 
     Attributes:
         is_array: The image comes as an array of pixels, and goes as one, instead of an encoded file.
-        has_mask: There is a mask.
+        mask: `array`, or `file` for an encoded one; nothing where there is no mask.
         format: `jpeg` or `png`; nothing for arrays.
+        has_boxes: How points move has to be known.
     """
 
     is_array: bool
-    has_mask: bool
+    mask: str
     format: str = ""
+    has_boxes: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,7 @@ class Input:
         number: Its number in the dataset.
         variant: Which of its variants is made, from 1; the first is what the first epoch of a training would see.
         image: The bytes of the file, or the pixels.
-        mask: Class numbers, HW1.
+        mask: The same of the mask: class numbers, HW1.
     """
 
     number: int
@@ -57,10 +59,10 @@ class Made:
 
     Attributes:
         image: The bytes of the new file, or the pixels.
-        mask: The moved mask, HW1.
+        mask: The same of the moved mask.
         before: Height and width before.
         after: Height and width behind.
-        path: How points have moved, step by step.
+        path: How points have moved, step by step, where there are boxes.
     """
 
     image: Array
@@ -94,18 +96,23 @@ class Program:
         self, recipe: Recipe, shape: Shape, *, seed: int, quality: int, subsampling: str, threads: int
     ) -> None:
         source: Any = fn.external_source(name="image", layout="HWC" if shape.is_array else None)
-        mask: Any = fn.external_source(name="mask", layout="HWC") if shape.has_mask else None
+        mask_source: Any = None
+        if shape.mask:
+            mask_source = fn.external_source(name="mask", layout="HWC" if shape.mask == "array" else None)
         image = source if shape.is_array else fn.decoders.image(source, output_type=types.RGB)
+        mask = _decoded_mask(mask_source) if shape.mask == "file" else mask_source
         scene: Scene = recipe.apply(image, mask, seed=seed)
         new = scene.image if shape.is_array else _encoded(scene.image, shape, quality, subsampling)
-        self._moves = scene.moves
-        details = [node for move in scene.moves for node in move.nodes]
+        self._moves = scene.moves if shape.has_boxes else ()
+        details = [node for move in self._moves for node in move.nodes]
         outputs = [new, fn.shapes(image), fn.shapes(scene.image), *details]
         self._has_mask = scene.mask is not None
         if scene.mask is not None:
-            outputs.append(scene.mask)
+            new_mask: Any = fn.encoders.image(scene.mask, format="png") if shape.mask == "file" else scene.mask
+            outputs.append(new_mask)
+        self._mask_decoder = mask.expr.step.origin if shape.mask == "file" else None
         self._plan = compile_graph([node.expr for node in outputs], seed=seed, optimize=True, decode_scaling=True)
-        named = [("image", source), *([("mask", mask)] if shape.has_mask else [])]
+        named = [("image", source), *([("mask", mask_source)] if shape.mask else [])]
         self._places = {node.expr.step.params["source"]: what for what, node in named}
         self._engine = NativeEngine(self._plan, threads=threads, limits=Limits())
 
@@ -126,11 +133,16 @@ class Program:
     def take(self, pending: Pending, batch: Sequence[Input]) -> list[Made | Failure]:
         """Wait for a batch and give what became of each sample."""
         result = pending.result()
-        failures = {t.place: Failure(t.kind, t.message) for t in result.troubles if t.fatal}
-        if not result.outputs:  # a graph of several programs, one of which failed
-            other = Failure("corrupt", "another sample of its batch failed")
-            return [failures.get(place, other) for place in range(len(batch))]
+        failures = {trouble.place: self._failure(trouble) for trouble in result.troubles if trouble.fatal}
+        if not result.outputs:  # a graph of several programs ends for all where one sample fails: again without it
+            others = [made for place, made in enumerate(batch) if place not in failures]
+            again = iter(self.take(self.submit(others), others) if others else ())
+            return [failures[place] if place in failures else next(again) for place in range(len(batch))]
         return [failures.get(place) or self._made(result.outputs, place) for place in range(len(batch))]
+
+    def _failure(self, trouble: Trouble) -> Failure:
+        of_mask = self._mask_decoder is not None and trouble.origin is self._mask_decoder
+        return Failure(trouble.kind, f"mask: {trouble.message}" if of_mask else trouble.message)
 
     def close(self) -> None:
         """Stop the threads."""
@@ -145,6 +157,10 @@ class Program:
             at += len(move.nodes)
         mask = values[-1] if self._has_mask else None
         return Made(image, mask, (int(before[0]), int(before[1])), (int(after[0]), int(after[1])), path)
+
+
+def _decoded_mask(source: DataNode) -> Any:
+    return fn.decoders.image(source, output_type=types.GRAY, adjust_orientation=False)
 
 
 def _encoded(image: DataNode, shape: Shape, quality: int, subsampling: str) -> Any:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
+from pixelmill.augmentation import masks
+from pixelmill.augmentation.masks import MaskKind
 from pixelmill.augmentation.program import Input, Made, Shape
 from pixelmill.errors import DataError
 from pixelmill.formats import npy
@@ -26,87 +26,80 @@ _FORMATS = ("image/format",)
 _OBJECT_PREFIXES = ("image/object/", "objects/")
 
 
-@dataclass(frozen=True)
-class MaskKind:
-    """How a mask was stored, so that it is stored like that again."""
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A sample as programs take it.
 
-    kind: str  # npy or png
-    squeezed: bool = False  # an array without an axis for channels
-    palette: tuple[str, bytes] | None = None
+    Attributes:
+        number: Its number in the dataset.
+        sample: The sample.
+        shape: Which program it needs.
+        image: The bytes of the file, or the pixels.
+        mask: The same of the mask.
+        mask_kind: How the mask is stored.
+    """
+
+    number: int
+    sample: Sample
+    shape: Shape
+    image: Array
+    mask: Array | None
+    mask_kind: MaskKind | None
+
+    def variant(self, variant: int) -> Input:
+        """Give the input of a program for one of its variants."""
+        return Input(self.number, variant, self.image, self.mask)
 
 
-def shape_of(sample: Sample, format: str | None) -> Shape:
-    """Tell which program a sample needs."""
-    if image_type(sample.image) == "npy":
-        return Shape(True, sample.mask is not None)
-    own = "jpeg" if image_type(sample.image) == "jpg" else "png"
-    return Shape(False, sample.mask is not None, format or own)
-
-
-def to_input(sample: Sample, number: int, variant: int) -> tuple[Input, MaskKind | None]:
-    """Prepare a sample. DataError if its mask or its array cannot be read."""
-    if image_type(sample.image) == "npy":
+def prepare(sample: Sample, number: int, *, format: str | None) -> Prepared:
+    """Prepare a sample. DataError if its mask, its array or its boxes cannot be used."""
+    kind = image_type(sample.image)
+    if kind == "npy":
         image = npy.decode(sample.image)
         image = image[:, :, None] if image.ndim == 2 else image
         if image.ndim != 3:
             raise DataError(f"an array of shape {image.shape} is not a picture")
     else:
         image = np.frombuffer(sample.image, np.uint8)
-    if sample.mask is None:
-        return Input(number, variant, image, None), None
-    mask, kind = _decoded_mask(sample.mask)
-    return Input(number, variant, image, mask), kind
+    mask, mask_kind = (None, None) if sample.mask is None else masks.prepared(sample.mask)
+    if sample.boxes is not None:
+        _check_boxes(sample.boxes)
+    shape = Shape(
+        kind == "npy",
+        "" if mask_kind is None else "file" if mask_kind.kind == "file" else "array",
+        "" if kind == "npy" else format or ("jpeg" if kind == "jpg" else "png"),
+        bool(sample.boxes),
+    )
+    return Prepared(number, sample, shape, image, mask, mask_kind)
 
 
-def _decoded_mask(data: bytes) -> tuple[Array, MaskKind]:
-    """Give class numbers: palettes are not looked up."""
-    if image_type(data) == "npy":
-        mask = npy.decode(data)
-        if mask.ndim not in (2, 3) or (mask.ndim == 3 and mask.shape[2] != 1):
-            raise DataError(f"a mask of shape {mask.shape} has not one channel")
-        return mask.reshape(*mask.shape[:2], 1), MaskKind("npy", squeezed=mask.ndim == 2)
-    try:
-        picture: Image.Image = Image.open(io.BytesIO(data))
-        picture.load()
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise DataError(f"the mask cannot be decoded: {error}") from None
-    palette = None
-    if picture.mode == "P" and picture.palette is not None:
-        palette = (picture.palette.mode, bytes(picture.palette.palette))
-    elif picture.mode == "1":
-        picture = picture.convert("L")
-    elif picture.mode not in ("L", "I;16", "I;16B"):
-        raise DataError(f"the mask has the mode {picture.mode}; one channel of class numbers is needed")
-    array = np.asarray(picture)
-    array = array.astype(array.dtype.newbyteorder("=")) if array.dtype.itemsize > 1 else array
-    return array[:, :, None], MaskKind("png", palette=palette)
+def _check_boxes(boxes: Boxes) -> None:
+    turned = (boxes.ltrb[:, 2:] < boxes.ltrb[:, :2]).any(axis=1)
+    if turned.any():
+        number = int(turned.argmax())
+        raise DataError(f"box {number} ends before it begins: left, top, right, bottom {boxes.ltrb[number].tolist()}")
 
 
-def _encoded_mask(mask: Array, kind: MaskKind) -> bytes:
-    if kind.kind == "npy":
-        return npy.encode(mask[:, :, 0] if kind.squeezed else mask)
-    picture: Image.Image = Image.fromarray(np.ascontiguousarray(mask[:, :, 0]))
-    if kind.palette is not None:
-        picture = picture.convert("L")
-        picture.putpalette(kind.palette[1], kind.palette[0])
-    stream = io.BytesIO()
-    picture.save(stream, "png")
-    return stream.getvalue()
+def check_mask_size(prepared: Prepared, size: tuple[int, int]) -> None:
+    """Refuse a mask that has not the size of its image."""
+    if prepared.mask_kind is not None and prepared.mask_kind.size != size:
+        height, width = prepared.mask_kind.size
+        raise DataError(f"the mask has {height} x {width} pixels, its image {size[0]} x {size[1]}")
 
 
-def to_sample(sample: Sample, made: Made, mask_kind: MaskKind | None, *, format: str, least: float, key: str) -> Sample:
+def to_sample(prepared: Prepared, made: Made, *, least: float, key: str) -> Sample:
     """Give the new sample: everything of the old one, with what has changed.
 
     Args:
-        sample: The old one.
+        prepared: The old one.
         made: What the program gave.
-        mask_kind: How the mask was stored.
-        format: `jpeg`, `png`, or nothing for arrays.
         least: Boxes of which a smaller share is left are dropped.
         key: The name of the new sample.
     """
+    check_mask_size(prepared, made.before)
+    sample, format, mask_kind = prepared.sample, prepared.shape.format, prepared.mask_kind
     boxes, kept = sample.boxes, None
-    if boxes is not None:
+    if boxes:
         ltrb, visible = follow(boxes.ltrb, made.path, made.before)
         kept = (visible >= least) & (ltrb[:, 2] > ltrb[:, 0]) & (ltrb[:, 3] > ltrb[:, 1])
         boxes = Boxes(ltrb[kept], boxes.labels[kept])
@@ -117,7 +110,7 @@ def to_sample(sample: Sample, made: Made, mask_kind: MaskKind | None, *, format:
         image=made.image.tobytes() if format else npy.encode(np.ascontiguousarray(made.image)),
         extension=sample.extension if same or not format else _EXTENSIONS[format],
         boxes=boxes,
-        mask=None if made.mask is None or mask_kind is None else _encoded_mask(made.mask, mask_kind),
+        mask=None if made.mask is None or mask_kind is None else masks.finished(made.mask, mask_kind),
         extra=_extra(sample.extra, made, kept, encoded=bool(format)),
     )
 

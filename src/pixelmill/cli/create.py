@@ -20,7 +20,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _CONTENTS = ["noise", "photo", "shapes", "gradient"]
 _CONTAINERS = ["files", "tfrecord", "recordio", "webdataset", "npy"]
 _PRESETS = ["mlperf-resnet50", "imagenet", "camera", "shapes"]
-_RUN_OPTIONS = ("workers", "exists", "shard_index", "num_shards", "durable")
+_RUN_OPTIONS = ("workers", "exists", "shard_index", "num_shards", "durable", "runner", "address")
 _DEFAULTS: dict[str, Any] = {"width": 1920, "height": 1080, "image_format": "png"}
 
 
@@ -84,6 +84,14 @@ _output_options: tuple[Any, ...] = (
     click.option("--shard-index", type=int, help="Make part I of N, from 0; other hosts make the others."),
     click.option("--num-shards", type=int, help="Number of parts."),
     click.option("--durable", is_flag=True, help="Wait for the disk with each image file."),
+    click.option(
+        "--runner",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="Processes of this machine, or Ray tasks.",
+    ),
+    click.option("--address", help="The Ray cluster.  [default: the running one, or one on this machine]"),
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else."),
 )
 

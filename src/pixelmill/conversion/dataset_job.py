@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from pixelmill.conversion.survey import Survey
+from pixelmill.errors import DataError
 from pixelmill.formats import storage
 from pixelmill.formats.adapters.folder import CLASSES
 from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.sample import split_name
 from pixelmill.jobs import InputFile, Job, ShardFiles
 
 HOW: dict[str, Any] = {"plan": False}  # metadata of fields that do not change what is written
@@ -57,7 +60,17 @@ class DatasetJob(Job):
     def reject_faults(self, files: ShardFiles) -> None:
         """Tell about the pieces of the container that are no samples; the first shard does."""
         for fault in self.dataset.faults:
-            files.reject(fault.event(fault.record))
+            event = fault.event(fault.record)
+            message = f"{event.message} (record {fault.record}, {fault.length} bytes are lost)"
+            files.reject(replace(event, message=message), self.dataset.lost_bytes(fault))
+
+    def reject(self, files: ShardFiles, number: int, error: DataError) -> None:
+        """Leave out a sample; where bytes are kept aside, they are those of its record or of its file."""
+        first = error.events[0] if error.events else None
+        kind, message = (first.kind, first.message) if first is not None else ("corrupt", str(error))
+        path, offset = self.dataset.locate(number)
+        extension = split_name(path)[1] if offset is None else "bin"
+        files.reject(self.dataset.event(number, kind, message), self.dataset.raw(number), extension=extension)
 
     def writer_options(self, keys: str) -> dict[str, Any]:
         """Give the options of the writer of a shard; `keys` are those of TFRecords."""

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats import npy
-from pixelmill.formats.sample import Sample, image_type
+from pixelmill.formats.sample import Sample, image_type, is_cut
 
 FORMATS = {"jpeg": "jpg", "png": "png", "webp": "webp", "bmp": "bmp", "npy": "npy"}
 MAX_PIXELS = 1 << 27
@@ -67,7 +67,7 @@ class Encoding:
         extension = sample.extension if format == _TYPES.get(kind) else FORMATS[format]
         mask = sample.mask
         if mask is not None and size != picture.size:
-            mask = _resized_mask(mask, size)
+            mask = _resized_mask(mask, size, before=picture.size)
         return replace(sample, image=image, extension=extension, mask=mask)
 
     def _size(self, size: tuple[int, int]) -> tuple[int, int]:
@@ -114,7 +114,8 @@ def decode(data: bytes) -> Image.Image:
         picture.load()
         return ImageOps.exif_transpose(picture)
     except (OSError, ValueError, SyntaxError, EOFError, IndexError, Image.DecompressionBombError) as error:
-        raise DataError(f"the {picture.format} image cannot be decoded: {error}") from None
+        kind = "truncated" if "truncated" in str(error) or is_cut(data) else "corrupt"
+        raise _refused(kind, f"the {picture.format} image cannot be decoded: {error}") from None
 
 
 def encode(picture: Image.Image, format: str, quality: int | None) -> bytes:
@@ -137,13 +138,22 @@ def _open(data: bytes) -> Image.Image:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             picture: Image.Image = Image.open(io.BytesIO(data))
-    except (OSError, ValueError, SyntaxError, EOFError, IndexError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError as error:
+        raise _refused("too_large", f"too large: {error}") from None
+    except (OSError, ValueError, SyntaxError, EOFError, IndexError) as error:
         if image_type(data) is None:
-            raise DataError(f"not an image: it begins with {data[:16]!r}") from None
-        raise DataError(f"the header of the {image_type(data)} image cannot be read: {error}") from None
+            what = f"it begins with {data[:16]!r}" if data else "it is empty"
+            raise _refused("not_an_image", f"not an image: {what}") from None
+        kind = "truncated" if is_cut(data) else "corrupt"
+        raise _refused(kind, f"the header of the {image_type(data)} image cannot be read: {error}") from None
     if picture.width * picture.height > MAX_PIXELS:
-        raise DataError(f"too large: {picture.height} x {picture.width} pixels, the limit is {MAX_PIXELS}")
+        message = f"too large: {picture.height} x {picture.width} pixels, the limit is {MAX_PIXELS}"
+        raise _refused("too_large", message)
     return picture
+
+
+def _refused(kind: str, message: str) -> DataError:
+    return DataError(message, (Event(kind, message, sample=0, epoch=0),))
 
 
 def _eight_bits(picture: Image.Image) -> Image.Image:
@@ -162,13 +172,22 @@ def _resized(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
     return picture.resize(size, Image.Resampling.LANCZOS)
 
 
-def _resized_mask(mask: bytes, size: tuple[int, int]) -> bytes:
+def _resized_mask(mask: bytes, size: tuple[int, int], *, before: tuple[int, int]) -> bytes:
     """Take the nearest value for each place: classes cannot be mixed."""
     if image_type(mask) == "npy":
         array = npy.decode(mask)
+        _check_mask_size((array.shape[1], array.shape[0]) if array.ndim >= 2 else (0, 0), before)
         rows = np.minimum((np.arange(size[1]) + 0.5) * array.shape[0] / size[1], array.shape[0] - 1).astype(np.intp)
         columns = np.minimum((np.arange(size[0]) + 0.5) * array.shape[1] / size[0], array.shape[1] - 1).astype(np.intp)
         return npy.encode(array[rows][:, columns])
+    picture = decode(mask)
+    _check_mask_size(picture.size, before)
     stream = io.BytesIO()
-    decode(mask).resize(size, Image.Resampling.NEAREST).save(stream, "png")
+    picture.resize(size, Image.Resampling.NEAREST).save(stream, "png")
     return stream.getvalue()
+
+
+def _check_mask_size(mask: tuple[int, int], image: tuple[int, int]) -> None:
+    if mask != image:
+        message = f"the mask has {mask[1]} x {mask[0]} pixels, its image {image[1]} x {image[0]}"
+        raise _refused("corrupt", message)

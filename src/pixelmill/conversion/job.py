@@ -111,8 +111,7 @@ class ConvertJob(DatasetJob):
                     sample = self.encoding.apply(sample)
                     writer.add(sample, name=self.survey.names[position] if self.survey else None)
                 except DataError as error:
-                    event = error.events[0] if error.events else self.dataset.event(item, "corrupt", str(error))
-                    files.reject(event, self.dataset.raw(item), extension="bin")
+                    self.reject(files, item, error)
                     continue
                 files.progress(1, sample.size())
         return ShardReport(samples=writer.samples)

@@ -44,6 +44,8 @@ def create_images(
     shard_index: int | None = None,
     num_shards: int | None = None,
     durable: bool = False,
+    runner: Literal["local", "ray"] = "local",
+    address: str | None = None,
     on_progress: Callable[[Progress], object] | None = None,
 ) -> JobReport:
     """Create synthetic images.
@@ -80,6 +82,8 @@ def create_images(
         num_shards: Number of parts that the work is split into.
         durable: Wait until image files are on the disk before they get their names. Without, they survive a kill, but
             perhaps not a loss of power. Record files are always durable.
+        runner: `local`, or `ray` for a Ray task for each shard.
+        address: The Ray cluster; the running one, or one on this machine when left out.
         on_progress: Called now and then with the progress made.
 
     Returns:
@@ -116,6 +120,8 @@ def create_images(
         num_shards=num_shards,
         plain=container == FILES,
         durable=durable or container != FILES,
+        runner=runner,
+        address=address,
         on_progress=on_progress,
     )
     if size:

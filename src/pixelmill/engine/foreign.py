@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pixelmill.formats.sample import is_cut
+
 PILLOW_FORMATS = {
     "BMP": ("BMP", "DIB"),
     "GIF": ("GIF",),
@@ -43,6 +45,6 @@ def decode(data: bytes, name: str) -> tuple[Any, str, str]:
         return None, "too_large", "not enough memory to decode it"
     except Exception as error:  # Pillow's plugins raise whatever they like on damaged files
         text = f"{name}: {error or type(error).__name__}"
-        return None, "truncated" if "truncated" in text.lower() else "corrupt", text
+        return None, "truncated" if "truncated" in text.lower() or is_cut(data) else "corrupt", text
     pixels = pixels.astype(np.uint16 if pixels.dtype.itemsize == 2 else np.uint8, copy=False)
     return np.ascontiguousarray(pixels.reshape(*pixels.shape[:2], -1)), "", ""

@@ -15,6 +15,7 @@ from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Sample
 
 _SCHEMA_SAMPLES = 16
+_PIECE = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,17 @@ class Dataset(ABC):
             return storage.read_range(path, offset, int(self.index.lengths[number]))
         except (OSError, DataError):
             return None
+
+    def lost_bytes(self, fault: RecordFault) -> Iterator[bytes]:
+        """Give a piece of the container that is no sample, bit by bit: it may be as large as the file."""
+        places = dict(zip(self.index.names, self.index.paths, strict=False))
+        path = places.get(fault.path, fault.path)
+        behind = fault.offset + fault.length
+        for offset in range(fault.offset, behind, _PIECE):
+            try:
+                yield storage.read_range(path, offset, min(_PIECE, behind - offset))
+            except OSError:
+                return
 
     @property
     @abstractmethod

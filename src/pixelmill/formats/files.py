@@ -40,7 +40,7 @@ def from_root(
     labels: list[int] = []
     for label, folder in enumerate(folders):
         with os.scandir(os.path.join(root, folder)) as files:
-            names = sorted((entry.name for entry in files if entry.is_file()), key=os.fsencode)
+            names = sorted((entry.name for entry in files if _is_file(entry)), key=os.fsencode)
         chosen = [name for name in names if _matches(name, filters, case_sensitive)]
         paths += [os.path.join(root, folder, name) for name in chosen]
         labels += [label] * len(chosen)
@@ -113,6 +113,11 @@ def named_in_list(path: str, *, root: str | None = None) -> Index:
     if not paths:
         raise DataError(f"file_list: {path} names no file")
     return Index(paths, root=os.path.join(base, ""))
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Tell whether an entry is to be read; a link that leads nowhere is, so that somebody notices."""
+    return entry.is_file() or (entry.is_symlink() and not entry.is_dir())
 
 
 def _index(paths: list[str], labels: Sequence[int], root: str) -> Index:

@@ -168,6 +168,16 @@ def image_type(data: bytes) -> str | None:
     return None
 
 
+def is_cut(data: bytes) -> bool:
+    """Tell whether an encoded image ends before its format says, as far as that can be seen without decoding."""
+    kind = image_type(data)
+    if kind == "jpg":
+        return b"\xff\xd9" not in data[-64:]
+    if kind == "png":
+        return b"IEND" not in data[-64:]
+    return kind == "webp" and len(data) < 8 + int.from_bytes(data[4:8], "little")
+
+
 def file_ending(sample: Sample) -> str:
     """Give the extension of the file of a sample: its own if readers of folders look for such files."""
     if sample.extension.lower() in IMAGE_EXTENSIONS:

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pixelmill import fn, math, types
-from pixelmill.errors import ArgumentError, Event
-from pixelmill.formats import example, files, tfrecord
+from pixelmill.errors import ArgumentError, DataError, Event
+from pixelmill.formats import example, files, storage, tfrecord
 from pixelmill.ingest.labels import ClassLabel, class_labels
 from pixelmill.jobs import InputFile, Job, ShardFiles, ShardPlan, ShardReport
 from pixelmill.loader import Loader
@@ -74,8 +74,13 @@ class IngestJob(Job):
     @property
     def inputs(self) -> Iterator[InputFile]:
         for picture in self.pictures:
-            status = os.stat(picture.path)  # noqa: PTH116 - a Path for each of a million files takes its time
-            yield InputFile(f"{picture.folder}/{_base(picture)}", status.st_size, status.st_mtime_ns)
+            name = f"{picture.folder}/{_base(picture)}"
+            try:
+                status = os.stat(picture.path)  # noqa: PTH116 - a Path for each of a million files takes its time
+            except OSError:  # met again when it is read
+                yield InputFile(name, 0)
+                continue
+            yield InputFile(name, status.st_size, status.st_mtime_ns)
 
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
         first, end = (self.num_images * edge // self.num_shards for edge in (number, number + 1))
@@ -85,9 +90,9 @@ class IngestJob(Job):
         written = 0
         for place, (pixels, event) in enumerate(self._decoded(pictures, files.threads)):
             if event is not None:
-                raw = Path(pictures[place].path).read_bytes()
                 extension = Path(pictures[place].path).suffix
-                files.reject(replace(event, sample=first + place), raw, extension=extension)
+                event = replace(event, sample=first + place, operator=self.kind, line=None)
+                files.reject(event, _raw(pictures[place].path), extension=extension)
                 continue
             writer.write(self._record(pictures[place], pixels))
             written += 1
@@ -219,6 +224,13 @@ def make_job(
 
 def _plain(label: ClassLabel) -> tuple[int, str]:
     return label.label, label.text
+
+
+def _raw(path: str) -> bytes | None:
+    try:
+        return storage.read_file(path)
+    except (OSError, DataError):
+        return None
 
 
 def _base(picture: Picture) -> str:

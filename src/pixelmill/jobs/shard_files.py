@@ -170,8 +170,14 @@ class ShardFiles:
         with self.open(name) as stream:
             stream.write(data)
 
-    def reject(self, event: Event, raw: bytes | None = None, *, extension: str = "bin") -> None:
-        """Leave out a sample, as the job's policy says: stop, go on, or keep its bytes aside and go on."""
+    def reject(self, event: Event, raw: bytes | Iterable[bytes] | None = None, *, extension: str = "bin") -> None:
+        """Leave out a sample, as the job's policy says: stop, go on, or keep its bytes aside and go on.
+
+        Args:
+            event: What is wrong with the sample.
+            raw: Its bytes, or pieces of them; None where nothing can be read.
+            extension: The ending of the file that keeps them.
+        """
         if self._on_error == "fail":
             message = f"{event}\n  on_error=skip leaves such samples out and lists them, quarantine keeps their bytes"
             raise DataError(message, (event,))
@@ -179,7 +185,7 @@ class ShardFiles:
             name = f"shard-{self.number:05d}-{len(self.errors):06d}.{extension.lstrip('.') or 'bin'}"
             stream = OutputStream(self._scratch / f"quarantine-{len(self.errors)}", shown=name)
             with stream:
-                stream.write(raw)
+                stream.writelines([raw] if isinstance(raw, bytes) else raw)
             self.quarantined[name] = stream
             event = replace(event, message=f"{event.message} [kept as {name}]")
         self.errors.append(event)

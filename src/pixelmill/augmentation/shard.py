@@ -1,0 +1,185 @@
+"""Making one shard: samples are read, worked on in batches, and written in order, each whole or not at all."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pixelmill.augmentation.program import Failure, Input, Made, Program, Shape
+from pixelmill.augmentation.samples import Prepared, check_mask_size, prepare, to_sample
+from pixelmill.conversion.encoding import image_size
+from pixelmill.engine.native import Pending
+from pixelmill.errors import DataError, Event
+from pixelmill.formats.dataset import ShardWriter
+from pixelmill.formats.sample import Sample
+from pixelmill.jobs import ShardFiles
+from pixelmill.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from pixelmill.augmentation.job import AugmentJob
+
+_BATCH = 8
+_UNDER_WAY = 3  # batches
+
+
+@dataclass(frozen=True, eq=False)
+class _Item:
+    """One variant of a sample, or why there is none of a sample."""
+
+    number: int
+    variant: int
+    source: Prepared | DataError
+
+    @property
+    def shape(self) -> Shape | None:
+        """The program it needs; None if it needs none."""
+        return self.source.shape if isinstance(self.source, Prepared) else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Waiting:
+    """A batch under way: what was given to the program, and all items that are written with it."""
+
+    program: Program | None
+    pending: Pending | None
+    changed: list[_Item]
+    items: list[_Item]
+
+
+class ShardMaker:
+    """Makes the samples of one shard, several batches at a time.
+
+    Args:
+        job: What is done.
+        files: Takes note of progress, and of samples that cannot be used.
+        writer: Where the samples go.
+    """
+
+    def __init__(self, job: AugmentJob, files: ShardFiles, writer: ShardWriter) -> None:
+        self._job = job
+        self._files = files
+        self._writer = writer
+        self._programs: dict[Shape, Program] = {}
+        self._waiting: deque[_Waiting] = deque()
+        self._number = -1
+        self._ready: list[tuple[Sample, str | None]] = []
+        self._error: DataError | None = None
+
+    def run(self, numbers: Iterable[int]) -> None:
+        """Make everything."""
+        try:
+            for shape, items in _groups(self._read(numbers)):
+                self._begin(shape, items)
+                while len(self._waiting) >= _UNDER_WAY:
+                    self._finish()
+            while self._waiting:
+                self._finish()
+            self._write()
+        finally:
+            for program in self._programs.values():
+                program.close()
+
+    def _read(self, numbers: Iterable[int]) -> Iterator[_Item]:
+        """Read the samples; each comes once for every variant, and as variant 0 where originals are kept."""
+        job = self._job
+        for number in numbers:
+            try:
+                source = prepare(job.dataset.sample(number), number, format=job.format)
+            except DataError as error:
+                yield _Item(number, 0, error)
+                continue
+            for variant in range(0 if job.keep_originals else 1, job.variants + 1):
+                yield _Item(number, variant, source)
+
+    def _program(self, shape: Shape) -> Program:
+        if shape not in self._programs:
+            job = self._job
+            with Pipeline(batch_size=_BATCH, num_threads=1, device_id=None):
+                self._programs[shape] = Program(
+                    job.how,
+                    shape,
+                    seed=job.seed,
+                    quality=job.quality,
+                    subsampling=job.subsampling,
+                    threads=self._files.threads,
+                )
+        return self._programs[shape]
+
+    def _begin(self, shape: Shape | None, items: list[_Item]) -> None:
+        changed = [item for item in items if item.variant > 0]
+        if shape is None or not changed:
+            self._waiting.append(_Waiting(None, None, [], items))
+            return
+        program = self._program(shape)
+        self._waiting.append(_Waiting(program, program.submit(_inputs(changed)), changed, items))
+
+    def _finish(self) -> None:
+        waiting = self._waiting.popleft()
+        results: Iterator[Made | Failure] = iter(())
+        if waiting.program is not None and waiting.pending is not None:
+            results = iter(waiting.program.take(waiting.pending, _inputs(waiting.changed)))
+        for item in waiting.items:
+            if item.number != self._number:
+                self._write()
+                self._number = item.number
+            try:
+                self._add(item, next(results) if item.variant > 0 else None)
+            except DataError as error:
+                self._error = self._error or error
+
+    def _add(self, item: _Item, result: Made | Failure | None) -> None:
+        """Make a new sample ready. DataError if it cannot be used."""
+        if isinstance(item.source, DataError):
+            raise item.source
+        sample, job = item.source.sample, self._job
+        if isinstance(result, Failure):
+            raise _explained(result, item.source)
+        if result is not None:
+            key = job.new_key(sample.key, item.variant)
+            sample = to_sample(item.source, result, least=job.visibility, key=key)
+        name = None if job.survey is None else job.new_key(job.survey.names[item.number], item.variant)
+        self._ready.append((sample, name))
+
+    def _write(self) -> None:
+        """Write all variants of a sample, or none where one of them failed."""
+        ready, error = self._ready, self._error
+        self._ready, self._error = [], None
+        if error is not None:
+            self._job.reject(self._files, self._number, error)
+            return
+        for sample, name in ready:
+            try:
+                self._writer.add(sample, name=name)
+            except DataError as unfit:  # the container cannot hold it
+                self._job.reject(self._files, self._number, unfit)
+                return
+            self._files.progress(1, sample.size())
+
+
+def _inputs(items: Iterable[_Item]) -> list[Input]:
+    return [item.source.variant(item.variant) for item in items if isinstance(item.source, Prepared)]
+
+
+def _explained(failure: Failure, source: Prepared) -> DataError:
+    """Tell why a sample failed; an argument that does not fit may come from a mask of another size."""
+    if failure.kind == "argument" and source.mask_kind is not None and not source.shape.is_array:
+        check_mask_size(source, image_size(source.sample.image))
+    event = Event(failure.kind, failure.message, sample=source.number, epoch=0)
+    return DataError(failure.message, (event,))
+
+
+def _groups(items: Iterable[_Item]) -> Iterator[tuple[Shape | None, list[_Item]]]:
+    """Put together neighbours that the same program can work on."""
+    shape: Shape | None = None
+    group: list[_Item] = []
+    for item in items:
+        other = item.shape is not None and shape is not None and item.shape != shape
+        if other or len(group) == _BATCH:
+            yield shape, group
+            shape, group = None, []
+        shape = shape or item.shape
+        group.append(item)
+    if group:
+        yield shape, group
