@@ -6,7 +6,7 @@ from pixelmill.operators.declare import Tensor, operator
 from pixelmill.operators.program import step
 
 
-@operator("_branches.merge", dali=None)
+@operator("_branches.merge")
 def merge(condition: Tensor, taken: Tensor, otherwise: Tensor) -> Tensor:
     """Take one of two values for each sample.
 
@@ -19,7 +19,7 @@ def merge(condition: Tensor, taken: Tensor, otherwise: Tensor) -> Tensor:
     return step("merge", condition, taken, otherwise, gives=layout)
 
 
-@operator("_branches.choose", dali=None)
+@operator("_branches.choose")
 def choose(number: Tensor, *values: Tensor) -> Tensor:
     """Take one of several values for each sample.
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from pixelmill.engine.dali import versions
-from pixelmill.engine.dali.split import SplitPlan, Value, argument_type
+from pixelmill.engine.dali.scopes import CHOOSE, MERGE, Condition, Scope
+from pixelmill.engine.dali.split import SplitPlan, argument_type
 from pixelmill.graph import DataNode, OperatorNode
 from pixelmill.operators.arithmetic import OPERATIONS
 from pixelmill.operators.dali import DaliCall
-from pixelmill.operators.declare import Argument
 from pixelmill.operators.subscripts import SUBSCRIPT
 
 # Arithmetic that DALI writes as Python's operators; the rest are functions of its `math`.
@@ -50,6 +50,10 @@ def supported(node: OperatorNode, *, gpu: bool) -> bool:
         return node.operator in PYTHON or hasattr(versions.dali().math, node.operator)
     if node.spec is SUBSCRIPT:
         return True
+    if node.operator in (MERGE, CHOOSE):
+        number = node.inputs[0]
+        known = number is not None and number.operator is not None
+        return known and versions.function("_conditional.merge") is not None
     typed = (node.spec.arguments[name] for name, value in node.arguments.items() if isinstance(value, DataNode))
     return versions.function(call.name or node.operator) is not None and all(map(argument_type, typed))
 
@@ -78,41 +82,47 @@ def input_name(number: int) -> str:
 
 
 class _Emitter:
+    """Adds calls to the pipeline that is being defined.
+
+    Attributes:
+        known: Values of all samples, or of those of a scope.
+    """
+
     def __init__(self, plan: SplitPlan, *, gpu: bool) -> None:
         self.dali = versions.dali()
         self.gpu = gpu
-        self.handed = {
-            key: self.dali.fn.external_source(name=input_name(number), no_copy=_only_decoded(plan, key))
-            for number, key in enumerate(plan.handed)
-        }
-        self.values: dict[Value, Any] = {}
+        self.scopes = plan.scopes
+        self.known: dict[tuple[Any, Scope], Any] = {}
+        for number, key in enumerate(plan.handed):
+            decoded = _only_decoded(plan, key)
+            self.known[key, ()] = self.dali.fn.external_source(name=input_name(number), no_copy=decoded)
 
     def emit(self, node: OperatorNode) -> None:
         """Add the call of an operator."""
         made = self._call(node)
         several = list(made.values()) if isinstance(made, dict) else made
         for index, value in enumerate(several if isinstance(several, (list, tuple)) else [several]):
-            self.values[node, index] = value
+            self.known[(node, index), self.scopes[node]] = value
 
     def given(self, node: OperatorNode, index: int, device: str) -> Any:
         """Give an output of an operator where it is wanted."""
-        made = self.values.get((node, index))
-        return self._moved(self.handed[node, index, ""] if made is None else made, device)
+        return self._moved(self._output(node, index, ()), device)
 
     def _call(self, node: OperatorNode) -> Any:
-        call, device = node.spec.dali, self._device(node)
+        call, device, scope = node.spec.dali, self._device(node), self.scopes[node]
         assert isinstance(call, DaliCall)
         if node.spec is OPERATIONS.get(node.operator):
             return self._arithmetic(node, device)
-        if node.spec is SUBSCRIPT:
-            return self._subscript(node, device)
+        special = {SUBSCRIPT.name: self._subscript, MERGE: self._merge, CHOOSE: self._choose}.get(node.operator)
+        if special is not None:
+            return special(node, device)
         inputs = [self._input(node, place, device) for place in range(len(node.inputs))]
         while inputs and inputs[-1] is None:
             inputs.pop()
         arguments = {**self._arguments(node, call), **call.constants}
-        for name in () if call.drawn is None else [key[1] for key in self.handed if key[0] is node]:
-            if isinstance(name, str):
-                arguments[name] = self.handed[node, name, ""]
+        for (key, _), value in list(self.known.items()):
+            if key[0] is node and isinstance(key[1], str):
+                arguments[key[1]] = self._within(key, value, (), scope)
         function = versions.function(call.name or node.operator)
         assert function is not None
         return function(*inputs, device=device, **arguments)
@@ -130,73 +140,133 @@ class _Emitter:
         assert isinstance(call, DaliCall)
         if value is None:
             return None
-        found = self._value(value)
+        found = self._value(value, self.scopes[node])
         return self._moved(found, "gpu" if device == "gpu" and place not in call.cpu_inputs else "cpu")
 
     def _moved(self, value: Any, device: str) -> Any:
-        if not hasattr(value, "device") or value.device == device:
+        if value.device == device:
             return value
         return value.gpu() if device == "gpu" else value.cpu()
 
-    def _value(self, value: DataNode, dtype: str = "") -> Any:
-        """Give a value in DALI: as it was handed, as a call gave it, or as a constant."""
-        node = value.operator
-        if node is None:
-            return self._constant(value.expr.step.params["value"], value.expr.layout, dtype)
-        if (node, value.index, dtype) in self.handed:
-            return self.handed[node, value.index, dtype]
-        found = self.values[node, value.index]
-        return found if not dtype else self.dali.fn.cast(self._moved(found, "cpu"), dtype=self._dtype(dtype))
+    # Values
 
-    def _constant(self, array: Any, layout: str, dtype: str) -> Any:
-        kept = array.astype(dtype) if dtype else array.astype(np.float32) if array.dtype == np.float64 else array
+    def _value(self, value: DataNode, scope: Scope) -> Any:
+        """Give a value for the samples of a scope."""
+        if value.operator is not None:
+            return self._output(value.operator, value.index, scope)
+        expr = value.expr
+        key = expr.step, expr.index
+        if (key, ()) not in self.known:
+            self.known[key, ()] = self._constant(expr.step.params["value"], expr.layout)
+        return self._within(key, self.known[key, ()], (), scope)
+
+    def _output(self, node: OperatorNode, index: int, scope: Scope) -> Any:
+        own = self.scopes.get(node, ())
+        key: Any = (node, index) if node in self.scopes else (node, index, "")
+        return self._within(key, self.known[key, own], own, scope)
+
+    def _within(self, key: Any, value: Any, own: Scope, scope: Scope) -> Any:
+        """Give those samples of a value that fulfil the further conditions of a scope."""
+        for depth in range(len(own), len(scope)):
+            narrower = scope[: depth + 1]
+            if (key, narrower) not in self.known:
+                maker, index, number, _ = scope[depth]
+                fulfilled = self._fulfilled(scope[depth], scope[:depth])
+                split = versions.function("_conditional.split")
+                assert split is not None
+                for equal, part in zip((True, False), split(value, predicate=fulfilled), strict=True):
+                    self.known[key, (*scope[:depth], (maker, index, number, equal))] = part
+            value = self.known[key, narrower]
+        return value
+
+    def _fulfilled(self, condition: Condition, scope: Scope) -> Any:
+        """Tell for each sample of a scope whether the number of a condition is what it should be, or should not be."""
+        node, index, number, _ = condition
+        key = "fulfilled", node, index, number
+        if (key, scope) not in self.known:
+            self.known[key, scope] = self._moved(self._output(node, index, scope), "cpu") == number
+        return self.known[key, scope]
+
+    def _constant(self, array: Any, layout: str) -> Any:
+        kept = array.astype(np.float32) if array.dtype == np.float64 else array
         options = {"layout": layout} if layout else {}
         return self.dali.types.Constant(kept, dtype=self._dtype(kept.dtype.name), device="cpu", **options)
 
     def _dtype(self, name: str) -> Any:
         return self.dali.types.to_dali_type(np.dtype(name))
 
+    # Arguments
+
     def _arguments(self, node: OperatorNode, call: DaliCall) -> dict[str, Any]:
         """Give the arguments that are not left at what DALI takes, too, when they are left out."""
         chosen = {}
         for name, argument in node.spec.arguments.items():
             value = node.arguments[name]
-            if name not in call.without and (isinstance(value, DataNode) or value != argument.default):
-                chosen[name] = self._argument(value, argument)
+            if name in call.without:
+                continue
+            if isinstance(value, DataNode):
+                chosen[name] = self._number(value, argument_type(argument), self.scopes[node])
+            elif value != argument.default:
+                chosen[name] = getattr(self.dali.types, value.name) if isinstance(value, enum.Enum) else value
         return chosen
 
-    def _argument(self, value: Any, argument: Argument) -> Any:
-        if isinstance(value, DataNode):
-            return self._moved(self._value(value, argument_type(argument)), "cpu")
-        if isinstance(value, enum.Enum):
-            return getattr(self.dali.types, value.name)
-        return value
+    def _number(self, value: DataNode, dtype: str, scope: Scope) -> Any:
+        """Give an argument that differs from sample to sample, in the type that DALI wants."""
+        handed = value.operator, value.index, dtype
+        if (handed, ()) in self.known:
+            return self._within(handed, self.known[handed, ()], (), scope)
+        return self.dali.fn.cast(self._moved(self._value(value, scope), "cpu"), dtype=self._dtype(dtype))
+
+    # Calls that DALI writes in another way
 
     def _arithmetic(self, node: OperatorNode, device: str) -> Any:
-        operands = [self._operand(value, device) for value in node.inputs if value is not None]
+        operands = [self._operand(value, device, self.scopes[node]) for value in node.inputs if value is not None]
         function = PYTHON.get(node.operator) or getattr(self.dali.math, node.operator)
         return function(*operands)
 
-    def _operand(self, value: DataNode, device: str) -> Any:
+    def _operand(self, value: DataNode, device: str, scope: Scope) -> Any:
         if value.operator is None and value.expr.step.params["value"].ndim == 0:
             number = value.expr.step.params["value"]
             return self.dali.types.Constant(number.item(), dtype=self._dtype(number.dtype.name))
-        return self._moved(self._value(value), device)
+        return self._moved(self._value(value, scope), device)
 
     def _subscript(self, node: OperatorNode, device: str) -> Any:
         data, *bounds = node.inputs
         assert data is not None
-        fours = [bounds[place : place + 4] for place in range(0, len(bounds), 4)]
-        return self._moved(self._value(data), device)[tuple(map(self._bound, fours))]
+        scope = self.scopes[node]
+        ends = [None if value is None else self._bound(value, scope) for value in bounds]
+        fours = (ends[place : place + 4] for place in range(0, len(ends), 4))
+        parts = tuple(slice(*others) if index is None else index for index, *others in fours)
+        return self._moved(self._value(data, scope), device)[parts]
 
-    def _bound(self, four: list[DataNode | None]) -> Any:
-        index, *ends = (None if value is None else self._whole_number(value) for value in four)
-        return slice(*ends) if index is None else index
-
-    def _whole_number(self, value: DataNode) -> Any:
+    def _bound(self, value: DataNode, scope: Scope) -> Any:
         if value.operator is None:
             return int(value.expr.step.params["value"])
-        return self._moved(self._value(value), "cpu")
+        return self._moved(self._value(value, scope), "cpu")
+
+    def _merge(self, node: OperatorNode, device: str) -> Any:
+        _, taken, otherwise = node.inputs
+        return self._joined(node, device, [(0, True, otherwise), (0, False, taken)])
+
+    def _choose(self, node: OperatorNode, device: str) -> Any:
+        return self._joined(node, device, [(place, True, value) for place, value in enumerate(node.inputs[1:])])
+
+    def _joined(self, node: OperatorNode, device: str, branches: list[tuple[int, bool, DataNode | None]]) -> Any:
+        """Put the samples of branches together; each has the number that its samples have, or have not."""
+        number, scope = node.inputs[0], self.scopes[node]
+        merge = versions.function("_conditional.merge")
+        assert number is not None and number.operator is not None and merge is not None
+        parts, rest = [], [scope]
+        for own, equal, value in branches:
+            assert value is not None
+            maker = number.operator, number.index, own
+            parts.append(self._moved(self._value(value, (*scope, (*maker, equal))), device))
+            rest.append((*rest[-1], (*maker, False)))
+        joined = parts[-1]
+        for place in reversed(range(len(parts) - 1)):
+            fulfilled = self._fulfilled((number.operator, number.index, branches[place][0], True), rest[place])
+            joined = merge(parts[place], joined, predicate=fulfilled)
+        return joined
 
 
 def _only_decoded(plan: SplitPlan, key: tuple[OperatorNode, int | str, str]) -> bool:

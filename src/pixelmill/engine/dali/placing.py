@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -75,7 +75,7 @@ def _needed_for_shape(shape: Step) -> Sequence[Expr | None]:
     return shape.inputs
 
 
-def placed(nodes: Sequence[OperatorNode], has: Callable[[OperatorNode], bool]) -> dict[OperatorNode, Place]:
+def placed(nodes: Sequence[OperatorNode], fit: Collection[OperatorNode]) -> dict[OperatorNode, Place]:
     """Say where each operator runs.
 
     What draws, reads, or makes numbers that others take runs before. Of the rest, what DALI has runs there, unless it
@@ -83,12 +83,12 @@ def placed(nodes: Sequence[OperatorNode], has: Callable[[OperatorNode], bool]) -
 
     Args:
         nodes: All operators of a graph, in the order of their creation.
-        has: Tells whether the DALI that is installed can do the work of an operator.
+        fit: Those that the DALI that is installed can run.
     """
     needed = _needed_before(nodes)
     places: dict[OperatorNode, Place] = {}
     for node in nodes:
-        places[node] = _place(node, needed, places, usable=isinstance(node.spec.dali, DaliCall) and has(node))
+        places[node] = _place(node, needed, places, usable=node in fit)
     return places
 
 
@@ -113,6 +113,8 @@ def _place(node: OperatorNode, needed: set[OperatorNode], places: dict[OperatorN
         return all(places.get(other, Place.BEFORE) is Place.BEFORE for other in found.operators if other is not node)
 
     own = reach(node.exprs)
+    if node.branch and node.spec.dali is None:
+        return Place.BEHIND  # where it is run for the samples of its branch alone
     if free(own) and (not usable or node in needed or not own.reads):
         return Place.BEFORE
     if not usable or not free(reach(drawn(node).values())):

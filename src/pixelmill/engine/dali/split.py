@@ -11,6 +11,7 @@ import numpy as np
 
 from pixelmill.engine.compile import Plan, compile_graph
 from pixelmill.engine.dali.placing import Place, drawn, placed
+from pixelmill.engine.dali.scopes import Scope, scopes, widened
 from pixelmill.graph import DataNode, OperatorNode, lowered_again
 from pixelmill.operators.declare import Argument, Floats, Ints
 from pixelmill.operators.decoders import decoded_shape
@@ -48,6 +49,7 @@ class SplitPlan(Plan):
     Attributes:
         front: What runs before.
         inside: The operators that DALI runs, in the order of their creation.
+        scopes: The samples it runs each of them for.
         handed: What it gets, and the number of each among the outputs of `front`.
         given: What it gives.
         behind: What runs behind; None where nothing does.
@@ -56,6 +58,7 @@ class SplitPlan(Plan):
 
     front: Plan
     inside: list[OperatorNode]
+    scopes: dict[OperatorNode, Scope]
     handed: dict[Handed, int]
     given: list[Given]
     behind: Plan | None
@@ -81,11 +84,17 @@ def split(
         gpu: Whether outputs that are wanted on a GPU go there.
         has: Tells whether the DALI that is installed can do the work of an operator.
     """
-    places = placed(nodes, has)
-    if Place.INSIDE not in places.values():
+    fit = {node for node in nodes if has(node)}
+    places = placed(nodes, fit)
+    found = scopes(places, outputs)
+    while wrong := widened(found, places):
+        fit -= wrong
+        places = placed(nodes, fit)
+        found = scopes(places, outputs)
+    if not found:
         return None
     _note(places)
-    return _Cut(places, outputs, gpu=gpu).plan(whole, seed)
+    return _Cut(places, found, outputs, gpu=gpu).plan(whole, seed)
 
 
 def argument_type(argument: Argument) -> str:
@@ -109,11 +118,18 @@ def _note(places: dict[OperatorNode, Place]) -> None:
 class _Cut:
     """Collects what crosses from one part to another."""
 
-    def __init__(self, places: dict[OperatorNode, Place], outputs: Sequence[DataNode], *, gpu: bool) -> None:
+    def __init__(
+        self,
+        places: dict[OperatorNode, Place],
+        inside: dict[OperatorNode, Scope],
+        outputs: Sequence[DataNode],
+        *,
+        gpu: bool,
+    ) -> None:
         self.places = places
+        self.inside = inside
         self.gpu = gpu
         self.outputs = outputs
-        self.inside = [node for node, place in places.items() if place is Place.INSIDE]
         self.front: dict[Any, Expr] = {}
         self.numbers: dict[Any, int] = {}
         self.handed: dict[Handed, int] = {}
@@ -136,7 +152,8 @@ class _Cut:
         return SplitPlan(
             **known,
             front=front,
-            inside=self.inside,
+            inside=list(self.inside),
+            scopes=self.inside,
             handed=self.handed,
             given=list(self.given),
             behind=behind,
@@ -151,6 +168,9 @@ class _Cut:
         for name, value in node.arguments.items():
             if isinstance(value, DataNode):
                 self._hand_value(value, argument_type(node.spec.arguments[name]))
+        for maker, index, _, _ in self.inside[node]:
+            if self.places[maker] is Place.BEFORE:
+                self.handed[maker, index, ""] = self._before(maker, index)
         for name, expr in drawn(node).items():
             self.handed[node, name, ""] = self._wanted((node, name), expr)
         if node.operator.startswith("decoders.image"):
