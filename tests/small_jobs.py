@@ -112,3 +112,21 @@ def tree(folder: str | Path) -> dict[str, str]:
         )
         for path in sorted(root.rglob("*"))
     }
+
+
+@dataclass(frozen=True)
+class GpuJob(Job):
+    """Writes for each shard which GPUs its process sees."""
+
+    kind: ClassVar[str] = "gpus"
+
+    count: int = 4
+
+    @property
+    def shards(self) -> list[ShardPlan]:
+        return [ShardPlan(number, (f"{number}.txt",)) for number in range(self.count)]
+
+    def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
+        time.sleep(0.3)  # so that no process makes all of them
+        files.write(f"{number}.txt", f"{os.environ.get('CUDA_VISIBLE_DEVICES')} {os.getpid()}".encode())
+        return ShardReport(1)

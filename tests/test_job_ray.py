@@ -19,14 +19,14 @@ import json, os, sys, threading, time
 from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
-from small_jobs import NumbersJob, tree
+from small_jobs import GpuJob, NumbersJob, tree
 from pixelmill import augment
 from pixelmill.create import create_images
 from pixelmill.errors import DataError
 from pixelmill.jobs import run_job
 
 output = Path(sys.argv[1])
-cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "num_gpus": 2})
 doomed = cluster.add_node(num_cpus=1)
 ray.init(address=cluster.address, log_to_driver=False)
 said = {}
@@ -54,6 +54,8 @@ create_images(output / "made", "i_", 64, 48, 12, "jpg", container="tfrecord", im
 create_images(output / "files", "i_", 64, 48, 12, "png", chunksize=4, runner="ray")
 augment(output / "made", output / "more", variants=2, runner="ray")
 said |= {name: tree(output / name) for name in ("made", "files", "more")}
+run_job(GpuJob(count=2), output / "gpus", runner="ray", num_gpus=1)
+said["gpus"] = [path.read_text().split()[0] for path in (output / "gpus").glob("*.txt")]
 (output / "said.json").write_text(json.dumps(said))
 ray.shutdown()
 cluster.shutdown()
@@ -76,6 +78,7 @@ def test_cluster_writes_the_same_though_a_node_dies(tmp_path: Path) -> None:
     assert said["killed"]
     assert said["attempts"] > 12
     assert said["bad"] == [5]
+    assert len(said["gpus"]) == 2 and set(said["gpus"]) <= {"0", "1"}  # each task sees one
     assert said["tree"] == tree(tmp_path / "expected")
     here = tmp_path / "here"
     create_images(here / "made", "i_", 64, 48, 12, "jpg", container="tfrecord", img_per_file=4)

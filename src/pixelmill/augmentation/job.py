@@ -12,6 +12,7 @@ from typing import Any
 from pixelmill.augmentation.shard import ShardMaker
 from pixelmill.conversion.dataset_job import HOW, DatasetJob
 from pixelmill.conversion.survey import Survey, survey
+from pixelmill.engine.placement import Mode, versions_of
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.adapters.tfrecord_keys import CONVENTIONS, INCEPTION
 from pixelmill.formats.dataset import Dataset
@@ -48,6 +49,12 @@ class AugmentJob(DatasetJob):
     visibility: float = 0.3
     samples_per_shard: int = 1000
     limit: int | None = None
+    mode: Mode = "cpu"
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """The version of DALI where it makes the pixels."""
+        return versions_of(self.mode)
 
     @cached_property
     def dataset(self) -> Dataset:

@@ -1,4 +1,4 @@
-"""A recipe as a native program: encoded images and masks in, encoded images and moved masks out."""
+"""A recipe as a program: encoded images and masks in, encoded images and moved masks out."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from pixelmill import fn, types
+from pixelmill.engine.choice import Options, cut_for_dali, started
 from pixelmill.engine.compile import Key, compile_graph
-from pixelmill.engine.native import Data, NativeEngine, Pending, Samples, Trouble
-from pixelmill.graph import DataNode
-from pixelmill.recipe import Recipe, Scene
+from pixelmill.engine.native import Data, Pending, Samples, Trouble
+from pixelmill.engine.placement import Placement
+from pixelmill.graph import DataNode, OperatorNode, operators_of
+from pixelmill.recipe import Move, Recipe, Scene
 from pixelmill.recipe.follow import Path
 from pixelmill.types import Limits
 
@@ -80,6 +82,50 @@ class Failure:
     message: str
 
 
+@dataclass(frozen=True, eq=False)
+class RecipeGraph:
+    """A recipe as a graph.
+
+    Attributes:
+        outputs: The new image, the shapes before and behind, what moves need, and the mask where there is one.
+        moves: How points have moved, step by step, where there are boxes.
+        image: Where images come in.
+        mask: Where masks come in.
+        mask_decoder: The operator that decodes masks.
+    """
+
+    outputs: list[DataNode]
+    moves: tuple[Move, ...]
+    image: DataNode
+    mask: DataNode | None
+    mask_decoder: OperatorNode | None
+
+
+def recipe_graph(
+    recipe: Recipe, shape: Shape, *, seed: int, quality: int, subsampling: str, where: Placement
+) -> RecipeGraph:
+    """Make the graph of a recipe; the arguments are those of `Program`."""
+    source: Any = fn.external_source(name="image", layout="HWC" if shape.is_array else None)
+    mask_source: Any = None
+    if shape.mask:
+        mask_source = fn.external_source(name="mask", layout="HWC" if shape.mask == "array" else None)
+    image: Any = source if shape.is_array else _decoded(source, where)
+    mask = _decoded_mask(mask_source) if shape.mask == "file" else mask_source
+    decoder = mask.operator if shape.mask == "file" else None
+    if where.device == "gpu":
+        image, mask = image.gpu(), mask.gpu() if shape.mask else None
+    scene: Scene = recipe.apply(image, mask, seed=seed)
+    moves = scene.moves if shape.has_boxes else ()
+    details = [node for move in moves for node in move.nodes]
+    new = scene.image.cpu()
+    outputs = [new if shape.is_array else _encoded(new, shape, quality, subsampling)]
+    outputs += [fn.shapes(image), fn.shapes(scene.image), *details]
+    if scene.mask is not None:
+        new_mask: Any = scene.mask.cpu()
+        outputs.append(fn.encoders.image(new_mask, format="png") if shape.mask == "file" else new_mask)
+    return RecipeGraph([node.cpu() for node in outputs], moves, source, mask_source, decoder)
+
+
 class Program:
     """A compiled recipe with its worker threads.
 
@@ -90,31 +136,34 @@ class Program:
         quality: Of JPEG files.
         subsampling: Of JPEG files.
         threads: Samples that are worked on at a time.
+        batch_size: The most samples of a batch.
+        where: The engine and its GPU.
     """
 
     def __init__(
-        self, recipe: Recipe, shape: Shape, *, seed: int, quality: int, subsampling: str, threads: int
+        self,
+        recipe: Recipe,
+        shape: Shape,
+        *,
+        seed: int,
+        quality: int,
+        subsampling: str,
+        threads: int,
+        batch_size: int,
+        where: Placement,
     ) -> None:
-        source: Any = fn.external_source(name="image", layout="HWC" if shape.is_array else None)
-        mask_source: Any = None
-        if shape.mask:
-            mask_source = fn.external_source(name="mask", layout="HWC" if shape.mask == "array" else None)
-        image = source if shape.is_array else fn.decoders.image(source, output_type=types.RGB)
-        mask = _decoded_mask(mask_source) if shape.mask == "file" else mask_source
-        scene: Scene = recipe.apply(image, mask, seed=seed)
-        new = scene.image if shape.is_array else _encoded(scene.image, shape, quality, subsampling)
-        self._moves = scene.moves if shape.has_boxes else ()
-        details = [node for move in self._moves for node in move.nodes]
-        outputs = [new, fn.shapes(image), fn.shapes(scene.image), *details]
-        self._has_mask = scene.mask is not None
-        if scene.mask is not None:
-            new_mask: Any = fn.encoders.image(scene.mask, format="png") if shape.mask == "file" else scene.mask
-            outputs.append(new_mask)
-        self._mask_decoder = mask.expr.step.origin if shape.mask == "file" else None
+        graph = recipe_graph(recipe, shape, seed=seed, quality=quality, subsampling=subsampling, where=where)
+        outputs = graph.outputs
+        self._moves = graph.moves
+        self._has_mask = graph.mask is not None
+        self._mask_decoder = graph.mask_decoder
         self._plan = compile_graph([node.expr for node in outputs], seed=seed, optimize=True, decode_scaling=True)
-        named = [("image", source), *([("mask", mask_source)] if shape.mask else [])]
+        if where.engine == "dali":
+            nodes, gpu = operators_of(outputs), where.device == "gpu"
+            self._plan = cut_for_dali(self._plan, nodes, outputs, seed=seed, gpu=gpu)
+        named = [("image", graph.image), *([("mask", graph.mask)] if graph.mask is not None else [])]
         self._places = {node.expr.step.params["source"]: what for what, node in named}
-        self._engine = NativeEngine(self._plan, threads=threads, limits=Limits())
+        self._engine = started(self._plan, Options(batch_size, threads, Limits(), where.device_id))
 
     def submit(self, batch: Sequence[Input]) -> Pending:
         """Begin a batch."""
@@ -157,6 +206,11 @@ class Program:
             at += len(move.nodes)
         mask = values[-1] if self._has_mask else None
         return Made(image, mask, (int(before[0]), int(before[1])), (int(after[0]), int(after[1])), path)
+
+
+def _decoded(source: DataNode, where: Placement) -> Any:
+    decode: Any = fn.decoders.image  # its stub knows the devices by name only
+    return decode(source, output_type=types.RGB, device=where.decoder)
 
 
 def _decoded_mask(source: DataNode) -> Any:

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Literal
 
 from pixelmill.augmentation.job import AugmentJob
-from pixelmill.errors import ArgumentError, EngineError
+from pixelmill.engine.placement import Mode, check_mode
+from pixelmill.errors import ArgumentError
 from pixelmill.formats.registry import FORMATS, open_dataset
 from pixelmill.jobs import JobReport, Progress, run_job
 from pixelmill.operators.encoders import FORMATS as IMAGE_FORMATS
 from pixelmill.operators.encoders import SUBSAMPLINGS
 from pixelmill.recipe import load_recipe
-
-Mode = Literal["cpu", "gpu"]
 
 
 def augment(
@@ -52,7 +51,8 @@ def augment(
         source: A dataset in any container, or several record files.
         output: Folder or URL to write to.
         recipe: One of ours by name, a YAML file, or a function as ``file.py:name``.
-        mode: Where to work; ``gpu`` needs an NVIDIA GPU.
+        mode: Where to work: ``cpu``, or ``gpu`` for NVIDIA GPUs, with a process for each. ``dali`` uses DALI's CPU
+            operators in place of the GPU ones, for comparing.
         to: The container to write; that of the source when left out, with a file for each file.
         variants: How many to make of each sample.
         keep_originals: Write each sample as it is before its variants.
@@ -63,7 +63,7 @@ def augment(
         visibility: Boxes of which a smaller share stays inside the picture are dropped.
         samples_per_shard: Samples that are read for a shard, where shards do not follow the files of the source.
         limit: Read only so many samples.
-        workers: Processes; as many as there are processors when left out.
+        workers: Processes; as many as there are processors, or GPUs in mode ``gpu``, when left out.
         exists: What to do with output that is there; see `pixelmill.jobs.run_job`.
         on_error: What to do with samples that cannot be used.
         max_errors: Stop when more samples than this cannot be used.
@@ -76,6 +76,7 @@ def augment(
     Returns:
         What is there now.
     """
+    check_mode("augment", mode, here=runner == "local")
     job = plan_augment(
         source,
         recipe=recipe,
@@ -102,6 +103,7 @@ def augment(
         shard_index=shard_index,
         num_shards=num_shards,
         address=address,
+        num_gpus=int(mode == "gpu"),
         on_progress=on_progress,
     )
 
@@ -136,13 +138,10 @@ def plan_augment(
         (0 <= visibility <= 1, f"visibility must be from 0 to 1, got {visibility}"),
         (samples_per_shard >= 1, f"samples_per_shard must be at least 1, got {samples_per_shard}"),
         (limit is None or limit >= 1, f"limit must be at least 1, got {limit}"),
-        (mode in ("cpu", "gpu"), f"mode must be cpu or gpu, got {mode!r}"),
     )
     for holds, message in rules:
         if not holds:
             raise ArgumentError(f"augment: {message}")
-    if mode == "gpu":
-        raise EngineError("augment: no NVIDIA GPU can be used here; --mode cpu gives the same pictures")
     found = load_recipe(recipe)
     names = os.fspath(source) if isinstance(source, (str, os.PathLike)) else tuple(os.fspath(path) for path in source)
     dataset = open_dataset(names)
@@ -160,6 +159,7 @@ def plan_augment(
         visibility=visibility,
         samples_per_shard=samples_per_shard,
         limit=limit,
+        mode=mode,
     )
     job.__dict__["dataset"] = dataset  # opened once
     return job

@@ -11,6 +11,7 @@ from pixelmill.augmentation.program import Failure, Input, Made, Program, Shape
 from pixelmill.augmentation.samples import Prepared, check_mask_size, prepare, to_sample
 from pixelmill.conversion.encoding import image_size
 from pixelmill.engine.native import Pending
+from pixelmill.engine.placement import placed
 from pixelmill.errors import DataError, Event
 from pixelmill.formats.dataset import ShardWriter
 from pixelmill.formats.sample import Sample
@@ -61,6 +62,7 @@ class ShardMaker:
         self._job = job
         self._files = files
         self._writer = writer
+        self._where = placed("augment", job.mode)
         self._programs: dict[Shape, Program] = {}
         self._waiting: deque[_Waiting] = deque()
         self._number = -1
@@ -104,6 +106,8 @@ class ShardMaker:
                     quality=job.quality,
                     subsampling=job.subsampling,
                     threads=self._files.threads,
+                    batch_size=_BATCH,
+                    where=self._where,
                 )
         return self._programs[shape]
 

@@ -28,6 +28,7 @@ from pixelmill.cli.running import job_arguments, job_options, progress_bar, show
 )
 @click.option("--order", type=click.Choice(["HWC", "CHW"]), help="Order of the axes, named in image/order.")
 @click.option("--name", default="train", show_default=True, help="First part of the file names.")
+@click.option("--mode", type=click.Choice(["cpu", "gpu"]), default="cpu", show_default=True, help="Where to work.")
 @click.option("--yes", is_flag=True, help="Begin even if the disk has not enough room.")
 @click.option("--shard-index", type=click.IntRange(min=0), help="Make this one of the --num_shards files only.")
 @job_options

@@ -164,6 +164,12 @@ def usable_dali() -> bool:
     return why_no_dali() is None
 
 
+def shown_alone(gpu: Gpu) -> str:
+    """Give the value of CUDA_VISIBLE_DEVICES that shows a process this GPU of ours and no other."""
+    shown = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return str(gpu.number) if shown is None else shown.split(",")[gpu.number].strip()
+
+
 def require_gpus(what: str, *, instead: str) -> tuple[Gpu, ...]:
     """Give the usable GPUs, or raise an EngineError that names what is missing and what can be done instead.
 

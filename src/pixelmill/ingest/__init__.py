@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pixelmill.engine.placement import Mode, check_mode
 from pixelmill.errors import ArgumentError
 from pixelmill.ingest.job import DType, Order, expected_bytes, make_job
 from pixelmill.ingest.labels import ClassLabel, imagenet_labels, read_labels
@@ -30,6 +31,7 @@ def ingest(
     order: Order | None = None,
     name: str = "train",
     yes: bool = False,
+    mode: Mode = "cpu",
     part: tuple[int, int] | None = None,
     on_start: Callable[[int, int], object] | None = None,
     **options: Any,
@@ -46,7 +48,7 @@ def ingest(
         output_dir: Folder for the files ``train-00000-of-00010`` and so on.
         num_images: How many pictures to take; -1 takes all.
         num_shards: Number of files.
-        num_workers: Number of processes; as many as there are processors when left out.
+        num_workers: Number of processes; as many as there are processors, or GPUs in mode ``gpu``, when left out.
         img_size: Height and width of the result.
         labels: File with the label and text of each folder (json, csv, txt). Without it, folders that are all synsets
             of ImageNet get its labels, others are numbered in the order of their names.
@@ -56,6 +58,8 @@ def ingest(
         order: ``HWC`` or ``CHW``, named in ``image/order``; HWC, and not named, when left out.
         name: First part of the names of the files.
         yes: Begin even if the disk has not enough room.
+        mode: Where to work: ``cpu``, or ``gpu`` for NVIDIA GPUs, with a process for each. ``dali`` uses DALI's CPU
+            operators in place of the GPU ones, for comparing.
         part: Make only part ``I`` of ``N``, given as ``(I, N)`` and counted from 0; other processes make the others.
         on_start: Called with the number of pictures and the expected bytes before anything is written.
         options: Options of all jobs, such as ``exists`` and ``on_error``; see `run_job`.
@@ -63,6 +67,7 @@ def ingest(
     Returns:
         What was written.
     """
+    check_mode("ingest", mode, here=options.get("runner", "local") == "local")
     job = make_job(
         os.fspath(input_dir),
         num_images=num_images,
@@ -73,13 +78,15 @@ def ingest(
         dtype=dtype,
         order=order,
         name=name,
+        mode=mode,
     )
     size = expected_bytes(job.num_images, img_size=img_size, dtype=dtype)
     if on_start is not None:
         on_start(job.num_images, size)
     _check_room(os.fspath(output_dir), size, yes=yes)
     index, parts = part or (None, None)
-    return run_job(job, output_dir, workers=num_workers, shard_index=index, num_shards=parts, **options)
+    options |= {"shard_index": index, "num_shards": parts, "num_gpus": int(mode == "gpu")}
+    return run_job(job, output_dir, workers=num_workers, **options)
 
 
 def _check_room(output: str, size: int, *, yes: bool) -> None:

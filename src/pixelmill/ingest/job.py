@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from pixelmill import fn, math, types
+from pixelmill.engine.placement import Mode, placed, versions_of
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats import example, files, storage, tfrecord
 from pixelmill.ingest.labels import ClassLabel, class_labels
@@ -52,6 +53,7 @@ class IngestJob(Job):
     name: str
     classes: dict[str, tuple[int, str]]
     input_dir: str = field(metadata={"plan": False})
+    mode: Mode = "cpu"
 
     @cached_property
     def pictures(self) -> Sequence[Picture]:
@@ -59,6 +61,10 @@ class IngestJob(Job):
         found = list_pictures(self.input_dir)
         order = permute(np.arange(len(found)), len(found), fold(self.seed))
         return [found[number] for number in order[: self.num_images].tolist()]
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        return versions_of(self.mode)
 
     @property
     def samples(self) -> int:
@@ -108,27 +114,35 @@ class IngestJob(Job):
             events[event.sample] = event
             return "fill"
 
-        pipeline = Pipeline(_BATCH, threads, on_error=note, max_errors=len(pictures), device_id=None)
+        where = placed("ingest", self.mode)
+        pipeline = Pipeline(
+            _BATCH,
+            threads,
+            where.device_id,
+            on_error=note,
+            max_errors=len(pictures),
+            engine=where.engine,
+        )
         with pipeline:
-            pipeline.set_outputs(*self._graph([picture.path for picture in pictures]))
+            pipeline.set_outputs(*self._graph([picture.path for picture in pictures], where.decoder))
         place = 0
         for batch in Loader(pipeline, ["pixels", "place"]):
             for pixels, valid in zip(batch["pixels"], batch["valid"], strict=True):
                 yield pixels, None if valid else events[place]
                 place += 1
 
-    def _graph(self, paths: list[str]) -> tuple[Any, Any]:
+    def _graph(self, paths: list[str], decoder: str) -> tuple[Any, Any]:
         """Decode the largest square in the middle and resize it."""
         encoded, place = fn.readers.file(files=paths, labels=list(range(len(paths))))
         shape = fn.peek_image_shape(encoded)
         side = math.min(shape[0], shape[1])
-        square = fn.decoders.image_crop(encoded, crop_h=side, crop_w=side)
+        square = fn.decoders.image_crop(encoded, crop_h=side, crop_w=side, device=decoder)
         pixels = fn.resize(square, size=(self.img_size, self.img_size))
         if self.dtype != "uint8":
             pixels = fn.cast(pixels, dtype=_DTYPES[self.dtype])
         if self.order == "CHW":
             pixels = fn.transpose(pixels, perm=[2, 0, 1])
-        return pixels, place
+        return pixels.cpu(), place
 
     def _record(self, picture: Picture, pixels: Any) -> list[Any]:
         """Give the message of a record: what is before the pixels, the pixels, and what is behind them."""
@@ -188,6 +202,7 @@ def make_job(
     dtype: DType,
     order: Order | None,
     name: str,
+    mode: Mode,
 ) -> IngestJob:
     """Check the arguments and find out what there is to do."""
     rules = (
@@ -219,6 +234,7 @@ def make_job(
         name=name,
         classes={folder: _plain(label) for folder, label in classes.items()},
         input_dir=str(Path(input_dir).absolute()),
+        mode=mode,
     )
 
 

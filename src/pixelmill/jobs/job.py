@@ -110,6 +110,11 @@ class Job(ABC):
         return ()
 
     @property
+    def versions(self) -> Mapping[str, str]:
+        """Versions of what decides about the bytes, beside pixelmill and its codecs."""
+        return {}
+
+    @property
     def closing_files(self) -> tuple[str, ...]:
         """Names of files about the whole dataset, which `close` writes when all shards are there."""
         return ()

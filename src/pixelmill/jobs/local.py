@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -29,9 +29,15 @@ _READ = 1 << 16
 
 @dataclass(frozen=True)
 class LocalRunner:
-    """Makes shards with a number of processes; a single one is this process itself."""
+    """Makes shards with a number of processes; a single one is this process itself.
+
+    Attributes:
+        workers: The number of processes.
+        gpus: Values of CUDA_VISIBLE_DEVICES that are dealt out to the processes; without them all inherit ours.
+    """
 
     workers: int
+    gpus: tuple[str, ...] = ()
 
     def __call__(self, maker: ShardMaker, numbers: list[int], *, on_samples: OnSamples) -> Iterator[Entry]:
         workers = min(self.workers, len(numbers))
@@ -41,7 +47,8 @@ class LocalRunner:
             return
         description = maker.describe()
         load_job(description["job"])  # fails here, with a good message, if workers could not import it
-        with _Crew(json.dumps(description).encode(), workers, maker) as crew:
+        shown = [self.gpus[number % len(self.gpus)] if self.gpus else None for number in range(workers)]
+        with _Crew(json.dumps(description).encode(), shown, maker) as crew:
             yield from crew.make(deque(numbers), on_samples)
 
 
@@ -53,13 +60,13 @@ class _Worker:
 
 
 class _Crew:
-    def __init__(self, description: bytes, count: int, maker: ShardMaker) -> None:
+    def __init__(self, description: bytes, shown: Sequence[str | None], maker: ShardMaker) -> None:
         self._maker = maker
         self._selector = selectors.DefaultSelector()
         self._workers: list[_Worker] = []
         try:
-            for _ in range(count):
-                self._workers.append(_Worker(_start(description)))
+            for gpus in shown:
+                self._workers.append(_Worker(_start(description, gpus)))
         except BaseException:
             self._end()
             raise
@@ -129,13 +136,17 @@ class _Crew:
         self._selector.close()
 
 
-def _start(description: bytes) -> subprocess.Popen[bytes]:
+def _start(description: bytes, gpus: str | None) -> subprocess.Popen[bytes]:
+    """Start a worker that sees these GPUs; the same as we where None are named."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)}
+    if gpus is not None:
+        environment["CUDA_VISIBLE_DEVICES"] = gpus
     # Outside our process group: Ctrl-C reaches this process only, which then ends the workers.
     process = subprocess.Popen(
         [sys.executable, "-m", "pixelmill.jobs.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)},
+        env=environment,
         process_group=0,
     )
     pipe = _pipe(process.stdin)

@@ -67,7 +67,7 @@ def make_plan(job: Job, *, on_error: str) -> Plan:
         "inputs": {"files": count, "bytes": size, "sha256": names.hexdigest()},
         "on_error": on_error,
         "shards": len(job.shards),
-        "versions": versions(),
+        "versions": {**versions(), **job.versions},
     }
     try:
         text = json.dumps(content, sort_keys=True, allow_nan=False)

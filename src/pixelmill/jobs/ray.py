@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from pixelmill.engine.placement import INSTEAD
 from pixelmill.errors import DataError, EngineError, MissingDependency, PixelmillError
 from pixelmill.jobs.commit import OnSamples, ShardMaker
 from pixelmill.jobs.manifest import Entry, entry_bytes
@@ -34,10 +35,13 @@ class RayRunner:
         ours = not ray.is_initialized()
         if ours:
             ray.init(address=self.address, log_to_driver=False, configure_logging=False)
-        description = json.dumps(maker.describe())
-        task = ray.remote(max_retries=_RETRIES, num_gpus=self.num_gpus)(make_shard)
-        waiting = [task.remote(description, number) for number in numbers]
+        waiting: list[Any] = []
         try:
+            if self.num_gpus and ray.cluster_resources().get("GPU", 0) < self.num_gpus:
+                raise EngineError(f"job: no node of the Ray cluster has a GPU; {INSTEAD}")  # a task would wait for ever
+            description = json.dumps(maker.describe())
+            task = ray.remote(max_retries=_RETRIES, num_gpus=self.num_gpus)(make_shard)
+            waiting = [task.remote(description, number) for number in numbers]
             while waiting:
                 ready, waiting = ray.wait(waiting, num_returns=1)
                 entry = _result(ray, ready[0])

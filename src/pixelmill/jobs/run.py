@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from pixelmill.engine.devices import require_gpus, shown_alone
+from pixelmill.engine.placement import INSTEAD
 from pixelmill.errors import ArgumentError, DataError, PixelmillError
 from pixelmill.jobs.commit import OnSamples, ShardMaker, Site
 from pixelmill.jobs.folder import Exists, JobFolder, check_exists, figures
@@ -78,7 +80,8 @@ def run_job(
         job: What to write.
         output: Folder, or URL of an object store.
         runner: ``local`` for processes of this machine, ``ray`` for Ray tasks.
-        workers: Number of local processes; as many as there are processors when left out. 1 works in this process.
+        workers: Number of local processes; as many as there are processors when left out, or GPUs where they are
+            needed. 1 works in this process.
         exists: What to do with output that is there: refuse (``error``), go on with an unfinished job (``resume``), or
             replace it (``overwrite``).
         on_error: What to do with samples that cannot be used: ``fail``, ``skip``, or
@@ -92,7 +95,7 @@ def run_job(
             be made again: it survives a kill, but not a loss of power, and is quicker.
         quarantine: Folder for the bytes of samples that cannot be used; ``OUTPUT.quarantine`` when left out.
         address: The Ray cluster to use; a cluster on this machine is started when left out and none is running.
-        num_gpus: GPUs that a Ray task needs.
+        num_gpus: GPUs that a worker needs: each local process sees one of them, and a Ray task gets so many.
         on_progress: Called now and then with the progress made.
 
     Returns:
@@ -102,7 +105,9 @@ def run_job(
     if not (durable or plain):
         raise ArgumentError("job: durable=False needs plain=True: a manifest lists what is on the disk")
     part = _part(shard_index, num_shards, exists)
-    makes = _runner(runner, workers=workers, address=address, num_gpus=num_gpus)
+    gpus = tuple(map(shown_alone, require_gpus("job", instead=INSTEAD))) if num_gpus and runner == "local" else ()
+    workers = len(gpus) if workers is None and gpus else workers
+    makes = _runner(runner, workers=workers, gpus=gpus, address=address, num_gpus=num_gpus)
     plan = make_plan(job, on_error=_checked_policy(on_error))
     storage = open_storage(output)
     folder = JobFolder(storage, job=job, plan=plan, plain=plain)
@@ -252,13 +257,13 @@ def processors() -> int:
         return os.cpu_count() or 1
 
 
-def _runner(runner: str, *, workers: int | None, address: str | None, num_gpus: float) -> Makes:
+def _runner(runner: str, *, workers: int | None, gpus: tuple[str, ...], address: str | None, num_gpus: float) -> Makes:
     if workers is not None and workers < 1:
         raise ArgumentError(f"job: workers must be at least 1, got {workers}")
     if runner == "local":
         from pixelmill.jobs.local import LocalRunner
 
-        return LocalRunner(workers or processors())
+        return LocalRunner(workers or processors(), gpus)
     if runner == "ray":
         from pixelmill.jobs.ray import RayRunner
 

@@ -1,0 +1,66 @@
+"""Where a bulk job works: on the native engine, on GPUs through DALI, or on DALI's CPU operators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pixelmill.engine import devices
+from pixelmill.errors import ArgumentError
+
+# `dali` is `gpu` with DALI's CPU operators in place of its GPU ones: for comparing, on any machine.
+Mode = Literal["cpu", "gpu", "dali"]
+MODES = ("cpu", "gpu", "dali")
+INSTEAD = "--mode cpu (mode='cpu') gives the same pictures without a GPU"
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the pictures of a shard are worked on.
+
+    Attributes:
+        engine: The engine of the pipeline.
+        device_id: The GPU, as it is numbered in this process; None for the CPU.
+    """
+
+    engine: Literal["native", "dali"] = "native"
+    device_id: int | None = None
+
+    @property
+    def device(self) -> Literal["cpu", "gpu"]:
+        """Where operators work on pixels."""
+        return "cpu" if self.device_id is None else "gpu"
+
+    @property
+    def decoder(self) -> Literal["cpu", "mixed"]:
+        """Where images are decoded."""
+        return "cpu" if self.device_id is None else "mixed"
+
+
+def check_mode(what: str, mode: str, *, here: bool = True) -> None:
+    """Refuse a mode that cannot be, before anything is written.
+
+    Args:
+        what: Who asks, for messages.
+        mode: The mode.
+        here: Whether the GPUs must be those of this machine.
+    """
+    if mode not in MODES:
+        raise ArgumentError(f"{what}: mode must be cpu or gpu, got {mode!r}")
+    if mode == "gpu" and here:
+        devices.require_gpus(what, instead=INSTEAD)
+    elif mode != "cpu":
+        devices.require_dali(what)
+
+
+def placed(what: str, mode: Mode) -> Placement:
+    """Choose where this process works: in mode `gpu`, on the first GPU that it sees."""
+    check_mode(what, mode)
+    if mode == "cpu":
+        return Placement()
+    return Placement("dali", devices.usable_gpus()[0].number if mode == "gpu" else None)
+
+
+def versions_of(mode: Mode) -> dict[str, str]:
+    """Give the versions of what decides about pixels beside pixelmill itself."""
+    return {} if mode == "cpu" else {"dali": devices.find_dali().version or "unknown"}
