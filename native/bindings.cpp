@@ -228,7 +228,6 @@ NB_MODULE(_core, module) {
 
     nb::class_<Batch>(module, "Batch")
         .def("__len__", &Batch::size)
-        .def("wait", &Batch::wait, "seconds"_a, nb::call_guard<nb::gil_scoped_release>())
         .def_prop_ro("clean", &Batch::clean)
         .def("outcomes", &outcomes)
         .def("block", &block_of, "output"_a)
@@ -243,6 +242,12 @@ NB_MODULE(_core, module) {
     nb::class_<PythonExecutor>(module, "Executor")
         .def(nb::init<int>(), "threads"_a)
         .def("submit", &submit, "program"_a, "limits"_a, "who"_a, "inputs"_a, "fill"_a = false)
+        .def(
+            "wait",
+            [](PythonExecutor& self, const std::shared_ptr<Batch>& batch, double seconds) {
+                return self.wait(batch, seconds);
+            },
+            "batch"_a, "seconds"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("close", &PythonExecutor::close, nb::call_guard<nb::gil_scoped_release>());
 
     module.def("operator_key", &operator_key, "seed"_a, "operator_id"_a);

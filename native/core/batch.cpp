@@ -12,6 +12,8 @@ namespace pixelmill {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr size_t spare_buffers = 8;
 
 constexpr size_t line = 64, huge_page = size_t{2} << 20;
@@ -117,7 +119,7 @@ class Batch::Place : public Sink {
     size_t index_;
 };
 
-void Batch::run(ThreadState& thread, size_t index) {
+void Batch::run_sample(ThreadState& thread, size_t index) {
     Place place(*this, index);
     Context context(thread, limits_);
     const Sample& sample = samples_[index];
@@ -138,9 +140,26 @@ void Batch::run(ThreadState& thread, size_t index) {
     outcome.notes = context.notes;
     outcomes_[index] = std::move(outcome);
     thread.arena.reset();
+}
+
+void Batch::run(ThreadState& thread, size_t index) {
+    const auto begin = Clock::now();
+    run_sample(thread, index);
+    nanoseconds_ += (Clock::now() - begin).count();
     if (missing_.fetch_sub(1) > 1) return;
+    program_->took(std::chrono::nanoseconds(nanoseconds_));
     const std::lock_guard lock(mutex_);  // so that nobody who found it unfinished has yet to begin waiting
     finished_.notify_all();
+}
+
+size_t Batch::run_at_once(ThreadState& thread, std::chrono::nanoseconds patience) {
+    const auto begin = Clock::now();
+    size_t index = 0;
+    for (auto now = begin; index < size() && now - begin < patience; now = Clock::now()) run_sample(thread, index++);
+    nanoseconds_ += (Clock::now() - begin).count();
+    missing_ -= index;
+    if (index == size()) program_->took(std::chrono::nanoseconds(nanoseconds_));
+    return index;
 }
 
 bool Batch::wait(double seconds) {

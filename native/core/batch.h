@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -55,6 +56,12 @@ class Batch {
     // Runs sample `index` to its end; called once for each by the workers.
     void run(ThreadState& thread, size_t index);
     bool wait(double seconds);  // false: not yet
+    // Leaves the batch to whoever waits for it, if it takes less time than to wake a worker; tells whether it does.
+    bool defer() { return deferred_ = program_->quick(); }
+    // Gives a deferred batch to the first who asks.
+    bool claim() { return deferred_.exchange(false); }
+    // Runs samples until all are done or `patience` is over; gives the first that was not run.
+    size_t run_at_once(ThreadState& thread, std::chrono::nanoseconds patience);
 
     size_t size() const { return samples_.size(); }
     const Outcome& outcome(size_t index) const { return outcomes_[index]; }
@@ -78,6 +85,7 @@ class Batch {
         std::vector<Buffer> own;  // of samples that do not fit the block
     };
     class Place;
+    void run_sample(ThreadState& thread, size_t index);
 
     std::shared_ptr<const Program> program_;
     Limits limits_;
@@ -88,6 +96,8 @@ class Batch {
     std::mutex mutex_;
     std::condition_variable finished_;
     std::atomic<size_t> missing_;
+    std::atomic<int64_t> nanoseconds_ = 0;  // that the samples took together
+    std::atomic<bool> deferred_ = false;
 };
 
 }  // namespace pixelmill

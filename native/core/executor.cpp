@@ -29,12 +29,31 @@ void Executor::close() {
 
 void Executor::submit(const std::shared_ptr<Batch>& batch) {
     start();
-    if (batch->size() == 0) return;
-    {
-        const std::lock_guard lock(pool_->mutex);
-        pool_->queue.push_back({batch});
+    if (batch->size() > 0 && !batch->defer()) pool_->add({batch});
+}
+
+bool Executor::wait(const std::shared_ptr<Batch>& batch, double seconds) {
+    if (batch->claim()) {
+        start();
+        const size_t next = pool_->run_quick(*batch);
+        if (next < batch->size()) pool_->add({batch, next});  // it was not quick this time
     }
-    pool_->work_there.notify_all();
+    return batch->wait(seconds);
+}
+
+void Executor::Pool::add(const Work& work) {
+    {
+        const std::lock_guard lock(mutex);
+        queue.push_back(work);
+    }
+    work_there.notify_all();
+}
+
+size_t Executor::Pool::run_quick(Batch& batch) {
+    const std::unique_lock lock(caller_mutex, std::try_to_lock);
+    if (!lock) return 0;
+    if (caller == nullptr) caller = std::make_unique<ThreadState>();
+    return batch.run_at_once(*caller, 4 * Program::quick_batch);
 }
 
 void Executor::Pool::loop() {

@@ -20,6 +20,8 @@ class Executor {
     Executor& operator=(const Executor&) = delete;
 
     void submit(const std::shared_ptr<Batch>& batch);
+    // Waits for a batch that was submitted here; one that is quick is worked on by the caller. False: not yet.
+    bool wait(const std::shared_ptr<Batch>& batch, double seconds);
     void close();  // waits for the samples under way, drops those not begun; submit would start anew
     std::shared_ptr<BufferPool> buffers() const { return buffers_; }
 
@@ -36,7 +38,11 @@ class Executor {
         std::deque<Work> queue;
         std::vector<std::thread> threads;
         bool stopping = false;
+        std::mutex caller_mutex;
+        std::unique_ptr<ThreadState> caller;  // of whoever works on a quick batch
         void loop();
+        void add(const Work& work);
+        size_t run_quick(Batch& batch);  // the first sample that is left
     };
     void start();
 

@@ -1,6 +1,8 @@
 // A program: steps on numbered slots, run from the first to the last for each sample.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +33,11 @@ class Program {
 
     int outputs() const { return static_cast<int>(outputs_.size()); }
 
+    // Whether a batch took so little time that it is not worth waking a thread for.
+    bool quick() const { return quick_; }
+    void took(std::chrono::nanoseconds time) const { quick_ = time < quick_batch; }
+    static constexpr std::chrono::microseconds quick_batch{50};
+
     // Runs every step for the sample that `context` describes. A Fault is annotated with the step's number.
     void run(Context& context) const;
 
@@ -49,6 +56,7 @@ class Program {
     std::vector<std::unique_ptr<std::byte[]>> memory_;  // of the constants
     std::vector<std::pair<int, int>> inputs_;           // slot, number
     std::vector<int> outputs_;
+    mutable std::atomic<bool> quick_ = false;
 };
 
 // Which instruction of the program failed; thrown by Program::run around a Fault.

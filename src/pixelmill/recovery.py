@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -85,7 +86,6 @@ class Recovery:
             orders: The orders of the readers.
             resumed: Whether this batch has raised already; its bad samples are then skipped.
         """
-        valid = np.ones(len(samples), bool)
         bad: dict[int, Event] = {}
         for trouble in result.troubles:
             event = self._event(trouble, samples, engine)
@@ -94,7 +94,8 @@ class Recovery:
             if event.fatal:
                 bad.setdefault(trouble.place, event)
         if not bad:
-            return result, valid
+            return result, _all_valid(len(samples))
+        valid = np.ones(len(samples), bool)
         choices = {place: "skip" if resumed else self._choose(event) for place, event in bad.items()}
         if not resumed:
             self._count(bad, orders, int(samples.epochs[0]))
@@ -180,6 +181,13 @@ class Recovery:
                 return samples, Result(list(outputs), [])
         event = bad[places[0]]
         raise DataError(f"{event}\n  {ATTEMPTS} other samples that could have replaced it are bad as well", (event,))
+
+
+@lru_cache(8)
+def _all_valid(count: int) -> Array:
+    valid = np.ones(count, bool)
+    valid.flags.writeable = False  # many batches share it
+    return valid
 
 
 def _with_others(

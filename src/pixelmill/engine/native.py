@@ -146,7 +146,7 @@ class NativeEngine:
 
     def _collect(self, batch: _core.Batch, samples: Samples) -> _core.Batch:
         # `samples` is an argument so that the arrays which the core reads stay alive until here.
-        while not batch.wait(POLL_SECONDS):
+        while not self._executor.wait(batch, POLL_SECONDS):
             pass
         return batch
 

@@ -351,7 +351,7 @@ class Pipeline:
     @property
     def valid(self) -> Array:
         """Which samples of the last batch are themselves, and not filled in for bad ones."""
-        return self._valid
+        return self._valid.copy()
 
     # Going on later
 

@@ -188,8 +188,9 @@ class Schedule:
             items = np.stack([batch.items for batch in batches], axis=1)
             return batches[0].epochs, batches[0].items.astype(np.uint64), items
         first = self.feeds[0].iteration - 1 if self.feeds else self.iterations + len(self.queue)
-        counted, epochs, items = _without_readers(size, self.feeds[0].epoch if self.feeds else 0)
-        return epochs, counted + np.uint64(max(first, 0) * self._batch_size), items
+        epochs, items = _without_readers(size, self.feeds[0].epoch if self.feeds else 0)
+        before = max(first, 0) * self._batch_size
+        return epochs, np.arange(before, before + size, dtype=np.uint64), items
 
     # Taking them
 
@@ -276,9 +277,9 @@ class Schedule:
 
 
 @lru_cache(8)
-def _without_readers(size: int, epoch: int) -> tuple[Array, Array, Array]:
-    """Give the places in a batch, the epoch of each sample, and the items, of which there are none without readers."""
-    arrays = np.arange(size, dtype=np.uint64), np.full(size, epoch, np.uint32), np.empty((size, 0), np.int64)
+def _without_readers(size: int, epoch: int) -> tuple[Array, Array]:
+    """Give the epoch of each sample of a batch, and its items, of which there are none without readers."""
+    arrays = np.full(size, epoch, np.uint32), np.empty((size, 0), np.int64)
     for array in arrays:
         array.flags.writeable = False  # many batches share them
     return arrays
