@@ -171,16 +171,23 @@ class Recovery:
         for attempt in range(ATTEMPTS):
             missing = [place for place in places if place not in good]
             samples = _with_others(samples, missing, orders, attempt, bad)
-            made = _run(engine, _chosen(samples, missing))
-            failed = {trouble.place for trouble in made.troubles if trouble.fatal or trouble.kind in self.strict}
-            for row, place in enumerate(missing):
-                if row not in failed and made.outputs:
-                    good[place] = [data[row] for data in made.outputs]
+            good |= self._usable(engine, samples, missing)
             if len(good) == len(places):
                 outputs = [[good[place][index] for place in places] for index in range(len(engine.plan.outputs))]
                 return samples, Result(list(outputs), [])
         event = bad[places[0]]
         raise DataError(f"{event}\n  {ATTEMPTS} other samples that could have replaced it are bad as well", (event,))
+
+    def _usable(self, engine: Engine, samples: Samples, places: list[int]) -> dict[int, list[Array]]:
+        """Run some places of a batch; give the outputs of those that are good."""
+        while places:
+            made = _run(engine, _chosen(samples, places))
+            failed = {trouble.place for trouble in made.troubles if trouble.fatal or trouble.kind in self.strict}
+            rows = [row for row in range(len(places)) if row not in failed]
+            if made.outputs or not failed:
+                return {places[row]: [data[row] for data in made.outputs] for row in rows}
+            places = [places[row] for row in rows]  # the bad ones kept the others from going on
+        return {}
 
 
 @lru_cache(8)

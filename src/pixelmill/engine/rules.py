@@ -14,6 +14,9 @@ from pixelmill.operators.program import Expr, Step, rebuilt, step
 
 Rewrite = Callable[[Expr, bool], Expr]
 
+# Steps whose result has the shape of their first input.
+KEEP_SHAPE = frozenset({"flip", "cast", "contiguous", "brightness_contrast", "colour_twist", "gaussian_noise"})
+
 
 def optimize(outputs: Sequence[Expr], *, decode_scaling: bool) -> list[Expr]:
     """Apply all rules."""
@@ -74,6 +77,8 @@ def _fold(expr: Expr, alone: bool) -> Expr:
     source = first.step
     if kind == "shape" and source.kind == "decode":
         return _decoded_shape(first)
+    if kind == "shape" and source.kind in KEEP_SHAPE:
+        return _fold(step("shape", source.inputs[0]), False)
     if kind == "shape" and source.kind == "resample" and _plain(first):
         picture, geometry = source.inputs[:2]
         shape = _fold(step("shape", picture), False)
@@ -119,7 +124,8 @@ def _window(window: Expr) -> Expr:
 
 def _decoded_shape(decode: Expr) -> Expr:
     params, (data, window, *_) = decode.step.params, decode.step.inputs
-    header = step("image_shape", data, color=params["color"], orientation=params["orientation"])
+    asked = {"color": params["color"], "orientation": params["orientation"]}
+    header = Expr(Step("image_shape", (data,), asked, 1, decode.step.origin))  # a bad header is the decoder's matter
     if window is None:
         return header
     extents = (step("element", window, index=index) for index in (2, 3))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE
@@ -13,6 +13,11 @@ from pixelmill.types import FLOAT, FLOAT64, INT32, DALIDataType
 
 def _cast(value: Tensor, drawn: DALIDataType, wanted: DALIDataType | None) -> Tensor:
     return value if wanted in (None, drawn) else step("cast", value, dtype=int(wanted), gives=value.layout)
+
+
+def extents(shape: Any, like: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
+    """Give the shape of what is drawn. Of a value like it no more than the shape is asked for."""
+    return (shape, like) if shape is not None or like is None else (step("shape", like), None)
 
 
 @operator("random.uniform", draws=True, aliases=("Uniform",), dali=BEFORE)
@@ -39,7 +44,7 @@ def uniform(
         raise ArgumentError("random.uniform: the shape is given twice, by shape and by the input")
     bounds = range if range is not None else constant([-1.0, 1.0])
     wide = dtype not in (None, FLOAT)
-    drawn = step("uniform", bounds, values, shape, like, key=operator_key(), wide=wide)
+    drawn = step("uniform", bounds, values, *extents(shape, like), key=operator_key(), wide=wide)
     return _cast(drawn, FLOAT64 if wide else FLOAT, dtype)
 
 
@@ -61,7 +66,7 @@ def normal(
         shape: The shape of the result; a single number when left out.
         dtype: Type of the result, float when left out.
     """
-    drawn = step("normal", mean, stddev, shape, like, key=operator_key())
+    drawn = step("normal", mean, stddev, *extents(shape, like), key=operator_key())
     return _cast(drawn, FLOAT, dtype)
 
 
@@ -81,7 +86,7 @@ def coin_flip(
         shape: The shape of the result; a single number when left out.
         dtype: Type of the result, int32 when left out.
     """
-    drawn = step("coin_flip", probability, shape, like, key=operator_key())
+    drawn = step("coin_flip", probability, *extents(shape, like), key=operator_key())
     return _cast(drawn, INT32, dtype)
 
 
@@ -101,4 +106,4 @@ def choice(
         p: How likely each choice is; equally, when left out.
         shape: The shape of the result; a single choice when left out.
     """
-    return step("choice", step("contiguous", a), p, shape, like, key=operator_key())
+    return step("choice", step("contiguous", a), p, *extents(shape, like), key=operator_key())

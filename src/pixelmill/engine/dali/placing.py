@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from pixelmill.engine.rules import KEEP_SHAPE
 from pixelmill.graph import DataNode, OperatorNode
 from pixelmill.operators.dali import BEFORE, DaliCall
 from pixelmill.operators.program import Expr, Step
@@ -24,7 +25,7 @@ class Reach:
     """What has to be worked out for some values.
 
     Attributes:
-        operators: The operators whose work it is.
+        operators: The operators whose results it is made from.
         reads: Whether it is more than numbers: the bytes of a file or what a user hands over.
         decodes: Whether pictures are decoded for it.
     """
@@ -34,8 +35,13 @@ class Reach:
     decodes: bool = False
 
 
-def reach(exprs: Iterable[Expr]) -> Reach:
-    """Find out what values need. Of a picture whose shape is asked for, only its header is read."""
+def reach(exprs: Iterable[Expr], makers: Mapping[Step, OperatorNode]) -> Reach:
+    """Find out what values need. Of a picture whose shape is asked for, only its header is read.
+
+    Args:
+        exprs: The values.
+        makers: The operators whose results steps are; there may be other steps before that give an operator numbers.
+    """
     found = Reach()
     seen: set[tuple[Step, bool]] = set()
     todo = [(expr.step, False) for expr in exprs]
@@ -44,9 +50,8 @@ def reach(exprs: Iterable[Expr]) -> Reach:
         if (step, header) in seen:
             continue
         seen.add((step, header))
-        if step.origin is not None:
-            assert isinstance(step.origin, OperatorNode)
-            found.operators.add(step.origin)
+        if step in makers:
+            found.operators.add(makers[step])
         found.decodes |= step.kind == "decode"
         if not header and (step.kind == "input" or ("reader" in step.params and step.kind not in NUMBERS)):
             found.reads = True
@@ -66,6 +71,8 @@ def _needed_for_shape(shape: Step) -> Sequence[Expr | None]:
     assert value is not None
     if value.step.kind == "decode":
         return value.step.inputs[:2]
+    if value.step.kind in KEEP_SHAPE:
+        return _needed_for_shape(Step("shape", value.step.inputs[:1], {}, 1, None))
     params = value.step.params
     plain = value.step.kind == "resample" and not params["normalize"] and params["dtype"] == -1
     if plain and params["layout"] in ("", "HWC"):
@@ -85,18 +92,23 @@ def placed(nodes: Sequence[OperatorNode], fit: Collection[OperatorNode]) -> dict
         nodes: All operators of a graph, in the order of their creation.
         fit: Those that the DALI that is installed can run.
     """
-    needed = _needed_before(nodes)
+    makers: dict[Step, OperatorNode] = {}
+    for node in nodes:
+        for expr in node.exprs:
+            makers.setdefault(expr.step, node)
+    needed = _needed_before(nodes, makers)
     places: dict[OperatorNode, Place] = {}
     for node in nodes:
-        places[node] = _place(node, needed, places, usable=node in fit)
+        own, natively = reach(node.exprs, makers), reach(drawn(node).values(), makers)
+        places[node] = _place(node, own, natively, places, usable=node in fit, needed=node in needed)
     return places
 
 
-def _needed_before(nodes: Sequence[OperatorNode]) -> set[OperatorNode]:
+def _needed_before(nodes: Sequence[OperatorNode], makers: Mapping[Step, OperatorNode]) -> set[OperatorNode]:
     """Find operators that draws depend on: they have to run before, too, unless that means to decode pictures twice."""
     needed: set[OperatorNode] = set()
     for node in nodes:
-        found = reach(node.exprs if node.spec.dali == BEFORE else drawn(node).values())
+        found = reach(node.exprs if node.spec.dali == BEFORE else drawn(node).values(), makers)
         if not found.decodes:
             needed |= found.operators - {node}
     return needed
@@ -108,16 +120,23 @@ def drawn(node: OperatorNode) -> dict[str, Expr]:
     return call.drawn(node.exprs[0]) if isinstance(call, DaliCall) and call.drawn is not None else {}
 
 
-def _place(node: OperatorNode, needed: set[OperatorNode], places: dict[OperatorNode, Place], *, usable: bool) -> Place:
+def _place(
+    node: OperatorNode,
+    own: Reach,
+    natively: Reach,
+    places: Mapping[OperatorNode, Place],
+    *,
+    usable: bool,
+    needed: bool,
+) -> Place:
     def free(found: Reach) -> bool:
-        return all(places.get(other, Place.BEFORE) is Place.BEFORE for other in found.operators if other is not node)
+        return all(places[other] is Place.BEFORE for other in found.operators if other is not node)
 
-    own = reach(node.exprs)
     if node.branch and node.spec.dali is None:
         return Place.BEHIND  # where it is run for the samples of its branch alone
-    if free(own) and (not usable or node in needed or not own.reads):
+    if free(own) and (not usable or needed or not own.reads):
         return Place.BEFORE
-    if not usable or not free(reach(drawn(node).values())):
+    if not usable or not free(natively):
         return Place.BEHIND
     behind = any(places[value.operator] is Place.BEHIND for value in values_of(node) if value.operator is not None)
     return Place.BEHIND if behind else Place.INSIDE

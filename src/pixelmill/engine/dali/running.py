@@ -28,6 +28,9 @@ class DaliEngine:
     One thread hands batches to DALI as soon as they are read, another takes them from it, so that DALI has the next
     batch before it is done with one.
 
+    Attributes:
+        retries: How many batches DALI gave up, so that they were run natively.
+
     Args:
         plan: The graph.
         threads: The threads of DALI, and native ones beside them.
@@ -50,7 +53,7 @@ class DaliEngine:
             self._pipe.build()
         self._feeder = ThreadPoolExecutor(1, thread_name_prefix="pixelmill-feed")
         self._taker = ThreadPoolExecutor(1, thread_name_prefix="pixelmill-take")
-        self._told = False
+        self.retries = 0
 
     def _native(self, plan: Plan, threads: int, limits: Limits) -> NativeEngine:
         return NativeEngine(plan, threads=threads, limits=limits, executor=self._executor)
@@ -82,8 +85,8 @@ class DaliEngine:
     def _feed(self, pending: Pending) -> Result:
         """Hand a batch to DALI, unless a sample of it is known to be bad."""
         front = pending.result()
-        if any(trouble.fatal for trouble in front.troubles):
-            return Result([], front.troubles)
+        if _failed(front):
+            return front
         for number, ((_, _, dtype), output) in enumerate(self.plan.handed.items()):
             data = handed_array(front.outputs[output], dtype)
             layout = self.plan.front.layouts[output]
@@ -95,8 +98,8 @@ class DaliEngine:
     def _take(self, fed: Future[Result], samples: Samples) -> Result:
         # What was fed is kept until here: DALI may read it where it is.
         front = fed.result()
-        if not front.outputs:
-            return front
+        if _failed(front):
+            return self._examined(samples)
         try:
             lists = self._pipe.share_outputs()
         except RuntimeError as error:
@@ -124,12 +127,21 @@ class DaliEngine:
         return replace(samples, inputs=inputs)
 
     def _retried(self, samples: Samples, error: RuntimeError) -> Result:
-        """Run a batch natively that DALI gave up, to learn which samples are bad."""
-        result = self._whole.submit(samples).result()
-        if not any(trouble.fatal for trouble in result.troubles) and not self._told:
-            self._told = True
+        """Run a batch natively that DALI gave up."""
+        result = self._examined(samples)
+        self.retries += 1
+        if result.outputs and self.retries == 1:
             log.warning("pixelmill: DALI could not make a batch, which was made natively; it said: %s", error)
         return result
+
+    def _examined(self, samples: Samples) -> Result:
+        """Run a batch natively to learn which samples are bad. It has no outputs then, so that DALI makes it again."""
+        result = self._whole.submit(samples).result()
+        return Result([], result.troubles) if _failed(result) else result
+
+
+def _failed(result: Result) -> bool:
+    return any(trouble.fatal for trouble in result.troubles)
 
 
 def _with_inputs(samples: Samples, whole: Plan, part: Plan) -> Samples:
