@@ -6,6 +6,7 @@ import importlib.metadata
 import os
 import platform
 import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ PACKAGES = ("pixelmill", "nvidia-dali-cuda120", "tensorflow-cpu", "torch", "pill
 
 
 def facts() -> dict[str, Any]:
-    """Describe machine, versions and commit."""
+    """Describe machine, versions, commit, and the program that measures."""
     return {
+        "program": Path(sys.argv[0]).name,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)),

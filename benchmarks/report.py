@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import dataset_tables
 import tables
 from workloads import AFTER_DECODING, WORKLOADS
 
@@ -48,9 +49,14 @@ def page(text: str, runs: Sequence[dict[str, Any]]) -> str:
     sections = {
         "overview": overview(speeds),
         "results": "\n\n".join(speed_section(*key, *speeds[key]) for key in ordered(speeds)) or NOTHING,
+        "datasets": dataset_tables.sections(runs, table) or NOTHING,
         "operators": operators(runs),
         "stages": "\n\n".join(stage_section(*key, *stages[key]) for key in ordered(stages)) or NOTHING,
-        "machines": machines([run for run, _ in [*speeds.values(), *stages.values()]] + latest_operators(runs))
+        "machines": machines(
+            [run for run, _ in [*speeds.values(), *stages.values()]]
+            + latest_operators(runs)
+            + dataset_tables.latest(runs)
+        )
         or NOTHING,
     }
     for name, section in sections.items():
