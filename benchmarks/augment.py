@@ -89,15 +89,14 @@ def fill(folder: Path, count: int, files: list[str]) -> Path:
     for shard in range(SHARDS):
         path = folder / f"train-{shard:05d}-of-{SHARDS:05d}"
         lines = []
-        with path.open("wb") as stream:
-            writer = tfrecord.RecordWriter(stream)
+        with path.open("wb") as stream, tfrecord.RecordWriter(stream) as writer:
             for number in range(shard, count, SHARDS):
                 features = {
                     "image/encoded": example.bytes_feature(Path(files[number % len(files)]).read_bytes()),
                     "image/class/label": example.int64_feature(number % 10),
                     "image/filename": example.bytes_feature(f"{number}.jpg"),
                 }
-                lines.append("{} {}\n".format(*writer.write(example.encode(features))))
+                lines.append("{} {}\n".format(*writer.write_example(features)))
         path.with_name(path.name + ".idx").write_text("".join(lines))
     return folder
 

@@ -56,14 +56,13 @@ def packed(files: Dataset, build: Path) -> Dataset:
 
     target = build / "bench-data" / "pictures.tfrecord"
     target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("wb") as stream:
-        writer = tfrecord.RecordWriter(stream)
+    with target.open("wb") as stream, tfrecord.RecordWriter(stream) as writer:
         for number, name in enumerate(files.files):
             features = {
                 "image/encoded": example.bytes_feature(Path(name).read_bytes()),
                 "image/class/label": example.int64_feature(number),
             }
-            writer.write(example.encoded_pieces(features))
+            writer.write_example(features)
     tfrecord.write_index(f"{target}.idx", tfrecord.scan(str(target)).index)
     return replace(files, packed=str(target))
 

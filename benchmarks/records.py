@@ -161,10 +161,11 @@ def _large(pictures: Sequence[bytes], scratch: Path) -> Path:
     path = scratch / "large.tfrecord"
     if not path.exists() or path.stat().st_size < LARGE_BYTES:
         with path.open("wb") as stream:
-            writer, number = tfrecord.RecordWriter(stream), 0
-            while writer.position < LARGE_BYTES:
-                writer.write(example.encoded_pieces(features_of(pictures, number)))
-                number += 1
+            number = end = 0
+            with tfrecord.RecordWriter(stream) as writer:
+                while end < LARGE_BYTES:
+                    end = sum(writer.write_example(features_of(pictures, number)))
+                    number += 1
     return path
 
 
@@ -218,18 +219,16 @@ def command_case(pictures: Sequence[bytes], scratch: Path) -> Case:
 def read_case(pictures: Sequence[bytes], scratch: Path) -> Case:
     """Read the payloads of records of 100 kB, verified."""
     path = scratch / "pictures.tfrecord"
-    with path.open("wb") as stream:
-        writer = tfrecord.RecordWriter(stream)
+    with path.open("wb") as stream, tfrecord.RecordWriter(stream) as writer:
         for number in range(WRITTEN):
-            writer.write(example.encoded_pieces(features_of(pictures, number)))
+            writer.write_example(features_of(pictures, number))
     return _reading(path, WRITTEN, "read records of pictures")
 
 
 def read_small_case(pictures: Sequence[bytes], scratch: Path) -> Case:
     """Read the payloads of records of 300 bytes, verified."""
     path = scratch / "small.tfrecord"
-    with path.open("wb") as stream:
-        writer = tfrecord.RecordWriter(stream)
+    with path.open("wb") as stream, tfrecord.RecordWriter(stream) as writer:
         for number in range(SMALL_RECORDS):
             writer.write(pictures[0][number % 1000 : number % 1000 + SMALL_BYTES])
     return _reading(path, SMALL_RECORDS, "read records of 300 bytes")
@@ -274,10 +273,9 @@ def write_case(pictures: Sequence[bytes], scratch: Path, *, threads: int = 1) ->
     def ours(shard: int) -> None:
         path = scratch / f"ours-{shard}"
         path.unlink(missing_ok=True)
-        with path.open("wb") as stream:
-            writer = tfrecord.RecordWriter(stream)
+        with path.open("wb") as stream, tfrecord.RecordWriter(stream) as writer:
             for number in range(shard, WRITTEN, threads):
-                writer.write(example.encoded_pieces(features_of(pictures, number)))
+                writer.write_example(features_of(pictures, number))
 
     def theirs(shard: int) -> None:
         path = scratch / f"theirs-{shard}"

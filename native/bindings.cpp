@@ -180,6 +180,7 @@ nb::object block_of(const Batch& batch, int number) {
 
 void bind_codecs(nb::module_& module);
 void bind_records(nb::module_& module);
+void bind_output(nb::module_& module);
 void bind_create(nb::module_& module);
 
 }  // namespace pixelmill
@@ -271,5 +272,6 @@ NB_MODULE(_core, module) {
     });
     bind_codecs(module);
     bind_records(module);
+    bind_output(module);
     bind_create(module);
 }

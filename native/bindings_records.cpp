@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "buffer_view.h"
 #include "core/records/crc32c.h"
 #include "core/records/example.h"
 #include "core/records/example_features.h"
@@ -27,21 +28,6 @@ Bytes bytes_of(const nb::bytes& data) { return {reinterpret_cast<const std::byte
 nb::bytes python_bytes(const std::byte* data, size_t size) {
     return nb::bytes(reinterpret_cast<const char*>(data), size);
 }
-
-// A view of anything with a buffer, for as long as this lives.
-class BufferView {
-   public:
-    explicit BufferView(nb::handle data) {
-        if (PyObject_GetBuffer(data.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
-    }
-    BufferView(const BufferView&) = delete;
-    BufferView& operator=(const BufferView&) = delete;
-    ~BufferView() { PyBuffer_Release(&view_); }
-    Bytes bytes() const { return {static_cast<const std::byte*>(view_.buf), static_cast<size_t>(view_.len)}; }
-
-   private:
-    Py_buffer view_{};
-};
 
 template <class T>
 nb::object array_of(std::vector<T>&& values) {
@@ -74,6 +60,24 @@ nb::object scan_file(const nb::bytes& path, bool verify, int64_t record_bytes) {
 
 nb::object scan_memory(const nb::bytes& data, bool verify, int64_t record_bytes) {
     return scan_result(scan_records(Memory(bytes_of(data)), {verify, record_bytes}));
+}
+
+// The lines of DALI's index of a file, or nothing where any of it is lost.
+nb::object index_text(const nb::bytes& path) {
+    std::string text;
+    bool lost = false;
+    try {
+        nb::gil_scoped_release release;
+        const RecordScan scan = scan_records(File(std::string(path.c_str(), path.size())), {});
+        lost = !scan.losses.empty();
+        for (size_t i = 0; i < scan.offset.size(); ++i) {
+            text += std::to_string(scan.offset[i]) + ' ' + std::to_string(scan.length[i]) + '\n';
+        }
+    } catch (const Fault&) {
+        lost = true;
+    }
+    if (lost) return nb::none();
+    return nb::bytes(text.data(), text.size());
 }
 
 nb::object values_of(const Feature& feature) {
@@ -113,17 +117,6 @@ nb::object decode_example(nb::handle data) {
     }
 }
 
-nb::bytes encode_varints(nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> values) {
-    std::vector<std::byte> out;
-    out.reserve(values.size());
-    for (size_t i = 0; i < values.size(); ++i) {
-        auto rest = static_cast<uint64_t>(values.data()[i]);
-        for (; rest >= 0x80; rest >>= 7) out.push_back(static_cast<std::byte>(rest | 0x80));
-        out.push_back(static_cast<std::byte>(rest));
-    }
-    return python_bytes(out.data(), out.size());
-}
-
 // Name, kind as decode_example gives it, whether the shape is fixed, shape, default.
 using FeatureRow = std::tuple<std::string, int, bool, std::vector<int64_t>, std::optional<nb::bytes>>;
 
@@ -143,32 +136,6 @@ std::shared_ptr<ExampleFeatures> make_features(const std::vector<FeatureRow>& ro
     return features;
 }
 
-// Writes a record from its pieces to an open file. Gives the bytes of its payload, or what the system said.
-nb::object write_record(int descriptor, nb::sequence pieces) {
-    std::vector<std::unique_ptr<BufferView>> views;
-    std::vector<Bytes> parts(1);
-    for (nb::handle piece : pieces) {
-        views.push_back(std::make_unique<BufferView>(piece));
-        parts.push_back(views.back()->bytes());
-    }
-    uint64_t length = 0;
-    try {
-        nb::gil_scoped_release release;
-        uint32_t crc = 0;
-        for (size_t i = 1; i < parts.size(); ++i) {
-            crc = crc32c(parts[i], crc);
-            length += parts[i].size();
-        }
-        const Frame frame = frame_of(length, crc);
-        parts.front() = frame.head;
-        parts.push_back(frame.tail);
-        write_all(descriptor, parts);
-    } catch (const Fault& fault) {
-        return nb::str(fault.what());
-    }
-    return nb::int_(length);
-}
-
 nb::tuple frame_parts(uint64_t length, uint32_t crc) {
     const Frame frame = frame_of(length, crc);
     return nb::make_tuple(python_bytes(frame.head, sizeof frame.head), python_bytes(frame.tail, sizeof frame.tail));
@@ -185,11 +152,10 @@ void bind_records(nb::module_& module) {
         "crc32c_portable",
         [](nb::handle data, uint32_t before) { return crc32c_portable(BufferView(data).bytes(), before); }, "data"_a,
         "before"_a = 0);
-    module.def("write_tfrecord", &write_record, "descriptor"_a, "pieces"_a);
     module.def("tfrecord_frame", &frame_parts, "length"_a, "crc"_a);
     module.def("scan_tfrecord", &scan_file, "path"_a, "verify"_a, "record_bytes"_a);
+    module.def("tfrecord_index", &index_text, "path"_a);
     module.def("scan_tfrecord_bytes", &scan_memory, "data"_a, "verify"_a, "record_bytes"_a);
-    module.def("encode_varints", &encode_varints, "values"_a.noconvert());
     module.def("decode_example", &decode_example, "data"_a);
 }
 

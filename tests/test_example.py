@@ -52,8 +52,16 @@ def plain(ours: Example) -> dict[str, tuple[str | None, list[object]]]:
     return {name: (feature.kind, np.array(feature.values, object).tolist()) for name, feature in ours.items()}
 
 
+def varint(value: int) -> bytes:
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes((*out, value))
+
+
 def field(number: int, data: bytes) -> bytes:
-    return example._varint(number << 3 | 2) + example._varint(len(data)) + data
+    return varint(number << 3 | 2) + varint(len(data)) + data
 
 
 def entry(name: bytes, feature: bytes) -> bytes:

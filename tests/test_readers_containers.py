@@ -63,9 +63,8 @@ PAYLOADS = [
 
 
 def write_records(path, payloads, *, first=0):
-    with path.open("wb") as stream:
-        writer = recordio.RecordWriter(stream)
-        entries = []
+    entries = []
+    with path.open("wb") as stream, recordio.RecordWriter(stream) as writer:
         for number, (labels, image) in enumerate(payloads, start=first):
             entries.append((number, writer.write(recordio.pack(labels, number, image))[0]))
     recordio.write_index(path.with_suffix(".idx"), entries)

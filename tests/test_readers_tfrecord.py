@@ -42,10 +42,9 @@ def sample(number: int) -> dict[str, example.Feature]:
 
 
 def write(path: Path, samples: list[dict[str, example.Feature]]) -> None:
-    with path.open("wb") as stream:
-        writer = tfrecord.RecordWriter(stream)
+    with path.open("wb") as stream, tfrecord.RecordWriter(stream) as writer:
         for features in samples:
-            writer.write(example.encode(features))
+            writer.write_example(features)
     tfrecord.write_index(f"{path}.idx", tfrecord.scan(str(path)).index)
 
 

@@ -21,8 +21,8 @@ MAGIC = bytes.fromhex("0a23d7ce")
 
 def written(payloads):
     stream = io.BytesIO()
-    writer = recordio.RecordWriter(stream)
-    places = [writer.write(payload) for payload in payloads]
+    with recordio.RecordWriter(stream) as writer:
+        places = [writer.write(payload) for payload in payloads]
     return stream.getvalue(), places
 
 

@@ -74,8 +74,8 @@ def test_frame_is_what_the_format_says() -> None:
 
 def test_writer_gives_places(tmp_path: Path) -> None:
     stream = io.BytesIO()
-    writer = tfrecord.RecordWriter(stream)
-    places = [writer.write(payload) for payload in PAYLOADS]
+    with tfrecord.RecordWriter(stream) as writer:
+        places = [writer.write(payload) for payload in PAYLOADS]
     assert stream.getvalue() == file_of(PAYLOADS)
     scan = tfrecord.scan_bytes(stream.getvalue())
     assert places == list(zip(scan.index.offsets, scan.index.lengths, strict=True))
@@ -88,21 +88,23 @@ def test_writer_of_files_writes_what_the_one_of_streams_does(tmp_path: Path, buf
     pieces = [[data[i : i + 1000] for i in range(0, len(data), 1000)] for data in payloads]  # more than one call takes
     expected = file_of((*payloads, *payloads))
     with (tmp_path / "file").open("wb", buffering=buffering) as stream:
-        writer = tfrecord.RecordWriter(stream)
-        places = [writer.write(payload) for payload in [*payloads, *pieces]]
+        with tfrecord.RecordWriter(stream) as writer:
+            places = [writer.write(payload) for payload in [*payloads, *pieces]]
         assert stream.tell() == len(expected) == sum(places[-1])
     assert (tmp_path / "file").read_bytes() == expected
 
 
 def test_full_disk_is_an_error() -> None:
     with Path("/dev/full").open("wb", buffering=0) as stream, pytest.raises(OSError, match="No space left"):
-        tfrecord.RecordWriter(stream).write(bytes(100_000))
+        with tfrecord.RecordWriter(stream) as writer:
+            writer.write(bytes(100_000))
 
 
 @given(st.lists(st.binary(max_size=50), max_size=6))
 def test_pieces_are_one_payload(pieces: list[bytes]) -> None:
     stream = io.BytesIO()
-    tfrecord.RecordWriter(stream).write(pieces)
+    with tfrecord.RecordWriter(stream) as writer:
+        writer.write(pieces)
     assert stream.getvalue() == tfrecord.frame(b"".join(pieces))
 
 
@@ -203,8 +205,7 @@ def test_tensorflow_reads_ours_and_we_read_its(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
     payloads = [*PAYLOADS, "ünicode".encode(), bytes(100_000_000)]
     ours, theirs, packed = (str(tmp_path / name) for name in ("ours", "theirs", "packed"))
-    with Path(ours).open("wb") as stream:
-        writer = tfrecord.RecordWriter(stream)
+    with Path(ours).open("wb") as stream, tfrecord.RecordWriter(stream) as writer:
         for payload in payloads:
             writer.write(payload)
     with tf.io.TFRecordWriter(theirs) as other, tf.io.TFRecordWriter(packed, "GZIP") as zipped:

@@ -2,11 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -57,22 +54,14 @@ void Memory::read(std::byte* out, int64_t bytes, int64_t offset) const {
     if (bytes > 0) std::memcpy(out, bytes_.data() + offset, static_cast<size_t>(bytes));
 }
 
-void write_all(int descriptor, std::span<const Bytes> pieces) {
-    constexpr size_t most = 64;  // pieces in one call; every system allows that many
-    size_t piece = 0, done = 0;  // what is written: whole pieces, and bytes of the next one
-    while (piece < pieces.size()) {
-        std::array<iovec, most> parts;
-        const size_t count = std::min(most, pieces.size() - piece);
-        for (size_t i = 0; i < count; ++i) {
-            const Bytes rest = pieces[piece + i].subspan(i == 0 ? done : 0);
-            parts[i] = {const_cast<std::byte*>(rest.data()), rest.size()};
-        }
-        const ssize_t written = ::writev(descriptor, parts.data(), static_cast<int>(count));
+int write_all(int descriptor, Bytes bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) fail();
-        done += static_cast<size_t>(written);
-        while (piece < pieces.size() && done >= pieces[piece].size()) done -= pieces[piece++].size();
+        if (written < 0) return errno;
+        bytes = bytes.subspan(static_cast<size_t>(written));
     }
+    return 0;
 }
 
 }  // namespace pixelmill

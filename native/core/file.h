@@ -41,7 +41,7 @@ class Memory : public ByteSource {
     Bytes bytes_;
 };
 
-// Writes all pieces one behind the other to an open file; a Fault (io) where the operating system refuses.
-void write_all(int descriptor, std::span<const Bytes> pieces);
+// Writes all of it to an open file. 0, or errno.
+int write_all(int descriptor, Bytes bytes);
 
 }  // namespace pixelmill

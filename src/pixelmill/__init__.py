@@ -15,32 +15,44 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from pixelmill import fn, math, ops, types
-from pixelmill.branches import apply_with_probability, one_of
-from pixelmill.errors import ArgumentError, DataError, EngineError, Event, MissingDependency, PixelmillError
-from pixelmill.graph import DataNode
-from pixelmill.loader import Loader
-from pixelmill.operators.subscripts import newaxis
-from pixelmill.pipeline import Pipeline, pipeline_def
-
 if TYPE_CHECKING:
+    from pixelmill import fn, math, ops, types
     from pixelmill.augmentation import augment
+    from pixelmill.branches import apply_with_probability, one_of
     from pixelmill.conversion import convert
+    from pixelmill.errors import ArgumentError, DataError, EngineError, Event, MissingDependency, PixelmillError
     from pixelmill.formats.registry import open_dataset
+    from pixelmill.graph import DataNode
     from pixelmill.inspect.index_files import index
     from pixelmill.inspect.info import info
     from pixelmill.inspect.verify import verify
+    from pixelmill.loader import Loader
+    from pixelmill.operators.subscripts import newaxis
+    from pixelmill.pipeline import Pipeline, pipeline_def
 
 __version__ = "0.1.0"
 
-# What stands above `import pixelmill` and is imported when it is asked for.
+# Where names come from. They are imported when they are asked for, so that small commands start quickly.
 _LATER = {
-    "augment": "pixelmill.augmentation",
-    "convert": "pixelmill.conversion",
-    "index": "pixelmill.inspect.index_files",
-    "info": "pixelmill.inspect.info",
-    "open_dataset": "pixelmill.formats.registry",
-    "verify": "pixelmill.inspect.verify",
+    "ArgumentError": "errors",
+    "DataError": "errors",
+    "DataNode": "graph",
+    "EngineError": "errors",
+    "Event": "errors",
+    "Loader": "loader",
+    "MissingDependency": "errors",
+    "Pipeline": "pipeline",
+    "PixelmillError": "errors",
+    "apply_with_probability": "branches",
+    "augment": "augmentation",
+    "convert": "conversion",
+    "index": "inspect.index_files",
+    "info": "inspect.info",
+    "newaxis": "operators.subscripts",
+    "one_of": "branches",
+    "open_dataset": "formats.registry",
+    "pipeline_def": "pipeline",
+    "verify": "inspect.verify",
 }
 
 __all__ = [
@@ -72,5 +84,24 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
-        return getattr(importlib.import_module(_LATER[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(importlib.import_module(f"pixelmill.{_LATER[name]}"), name)
+    elif name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    else:
+        found = _module(name)
+    globals()[name] = found
+    return found
+
+
+def _module(name: str) -> Any:
+    """Import a module of the package that is asked for as an attribute, such as `pixelmill.fn`."""
+    try:
+        return importlib.import_module(f"pixelmill.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"pixelmill.{name}":
+            raise
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-// Image files copied into record files: read, framed, checked and written without a copy in between.
+// Image files copied into record files: read, framed, checked and written.
 #pragma once
 
 #include <cstddef>

@@ -13,6 +13,17 @@ namespace {
 constexpr uint32_t little_magic =
     std::endian::native == std::endian::little ? recordio_magic : __builtin_bswap32(recordio_magic);
 
+// Looks at everything, which vectorises, instead of stopping at the first.
+bool holds_magic(Bytes part) {
+    uint32_t hits = 0;
+    for (size_t at = 0; at + 4 <= part.size(); at += 4) {
+        uint32_t word;
+        std::memcpy(&word, part.data() + at, 4);
+        hits |= word == little_magic;
+    }
+    return hits != 0;
+}
+
 }  // namespace
 
 RecordPart parse_part(Bytes head, int64_t left) {
@@ -22,8 +33,8 @@ RecordPart parse_part(Bytes head, int64_t left) {
     if (le32(head, 0) != recordio_magic) {
         throw Fault(FaultKind::corrupt, "recordio: there is no magic word where a record should begin");
     }
-    const uint32_t word = le32(head, 4), flag = word >> 29;
-    const int64_t length = word & 0x1fffffff;
+    const uint32_t word = le32(head, 4), flag = word >> recordio_length_bits;
+    const int64_t length = word & ((1u << recordio_length_bits) - 1);
     if (flag > 3) throw Fault(FaultKind::corrupt, "recordio: a part with the flag " + std::to_string(flag));
     if (length > left - recordio_head) {
         throw Fault(FaultKind::truncated, "recordio: " + std::to_string(length) + " bytes are announced, and " +
@@ -59,14 +70,18 @@ std::span<std::byte> join_parts(std::span<std::byte> framed) {
 }
 
 void check_part(Bytes part) {
-    const std::byte* at = part.data();
-    for (size_t left = part.size() / 4; left > 0; --left, at += 4) {
-        uint32_t word;
-        std::memcpy(&word, at, 4);
-        if (word == little_magic) {
-            throw Fault(FaultKind::corrupt, "recordio: a part holds the magic word, so its length is wrong");
-        }
+    if (holds_magic(part)) {
+        throw Fault(FaultKind::corrupt, "recordio: a part holds the magic word, so its length is wrong");
     }
+}
+
+std::vector<size_t> magic_words(Bytes payload) {
+    std::vector<size_t> found;
+    if (!holds_magic(payload)) return found;
+    for (size_t at = 0; at + 4 <= payload.size(); at += 4) {
+        if (std::memcmp(payload.data() + at, &little_magic, 4) == 0) found.push_back(at);
+    }
+    return found;
 }
 
 int64_t label_count(Bytes header, int64_t size) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "../codecs/bytes.h"
 
@@ -11,6 +12,7 @@ namespace pixelmill {
 
 inline constexpr uint32_t recordio_magic = 0xced7230a;
 inline constexpr int64_t recordio_head = 8, image_head = 24;
+inline constexpr int recordio_length_bits = 29;  // the flag has the other three
 
 enum class PartFlag : uint32_t { whole, first, middle, last };
 
@@ -27,6 +29,9 @@ std::span<std::byte> join_parts(std::span<std::byte> framed);
 
 // Throws where a part holds the magic word at a multiple of four: writers cut records there, so its length is wrong.
 void check_part(Bytes part);
+
+// The places of the magic word at multiples of four.
+std::vector<size_t> magic_words(Bytes payload);
 
 // How many labels stand behind the header of an image record, whose payload has `size` bytes; 0 for one in the header.
 int64_t label_count(Bytes header, int64_t size);

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,10 +15,9 @@ from pixelmill.errors import ArgumentError, DataError, Event
 Kind = Literal["bytes", "float", "int64"]
 
 KINDS: tuple[Kind | None, ...] = (None, "bytes", "float", "int64")  # by the number of the field that holds the list
-NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Feature:
     """The values of one name.
 
@@ -90,77 +90,44 @@ def decode(payload: bytes) -> Example:
     """
     features, unknown, features_unknown = _core.decode_example(payload)
     if features is None:
-        raise _refused(str(unknown), str(features_unknown))
+        raise _not_read(str(unknown), str(features_unknown))
     example = Example()
     for name, kind, values, own, in_list in features:
         try:
             key = name.decode()
         except UnicodeDecodeError:
-            raise _refused("corrupt", f"the name {name[:100]!r} is not UTF-8") from None
+            raise _not_read("corrupt", f"the name {name[:100]!r} is not UTF-8") from None
         example[key] = Feature(KINDS[kind], values, own, in_list)
     example.unknown, example.features_unknown = unknown, features_unknown
     return example
 
 
-def _refused(kind: str, message: str) -> DataError:
+def _not_read(kind: str, message: str) -> DataError:
     return DataError(f"example: {message}", (Event(kind, f"example: {message}", sample=0, epoch=0),))
 
 
 def encode(features: Mapping[str, Feature]) -> bytes:
     """Write an Example, names sorted: the same features always give the same bytes."""
-    return b"".join(encoded_pieces(features))
+    with refused():
+        return _core.encode_example(*parts(features))
 
 
-def encoded_pieces(features: Mapping[str, Feature]) -> list[bytes]:
-    """Do the same in pieces, so that large values need not be copied; `RecordWriter.write` takes them."""
-    pieces: list[bytes] = []
-    size = 0
-    for name in sorted(features):
-        entry, entry_size = _entry(name.encode(), features[name])
-        pieces += entry
-        size += entry_size
-    other = features.features_unknown if isinstance(features, Example) else b""
-    last = features.unknown if isinstance(features, Example) else b""
-    return [b"\x0a" + _varint(size + len(other)), *pieces, other, last]
+def parts(features: Mapping[str, Feature]) -> tuple[dict[str, Feature], bytes, bytes]:
+    """Give what an Example is encoded from: its features and the fields that are not part of the format."""
+    if isinstance(features, Example):
+        return features, features.unknown, features.features_unknown
+    return dict(features), b"", b""
 
 
-def _entry(name: bytes, feature: Feature) -> tuple[list[bytes], int]:
-    """Give an entry of the map with its tag, in pieces, and how many bytes that is."""
-    pieces, size = _list(feature)
-    number = NUMBERS[feature.kind]
-    head = b""
-    if number:
-        head = bytes([number << 3 | 2]) + _varint(size)
-        size += len(head)
-    size += len(feature.unknown)
-    inner = b"\x0a" + _varint(len(name)) + name + b"\x12" + _varint(size)
-    outer = b"\x0a" + _varint(len(inner) + size)
-    return [outer + inner + head, *pieces, feature.unknown], len(outer) + len(inner) + size
-
-
-def _list(feature: Feature) -> tuple[list[bytes], int]:
-    pieces: list[bytes] = []
-    if feature.kind == "bytes":
-        for value in feature.values:
-            pieces += (b"\x0a" + _varint(len(value)), value)
-    elif feature.kind is not None and len(feature.values):
-        packed = _bits(feature) if feature.kind == "float" else _core.encode_varints(feature.values)
-        pieces = [b"\x0a" + _varint(len(packed)), packed]
-    pieces.append(feature.list_unknown)
-    return pieces, sum(map(len, pieces))
+@contextmanager
+def refused() -> Iterator[None]:
+    """Say in our words that a feature cannot be written."""
+    try:
+        yield
+    except (TypeError, BufferError) as error:
+        raise ArgumentError(f"example: {error}; make features by bytes_feature, float_feature, int64_feature") from None
 
 
 def _bits(feature: Feature) -> bytes:
     little = "<f4" if feature.kind == "float" else "<i8"
     return np.ascontiguousarray(feature.values, little).tobytes()
-
-
-def _varint(value: int) -> bytes:
-    if value < 0x80:
-        return bytes((value,))
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)

@@ -6,12 +6,12 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats.recordio_frames import frame, unframe
+from pixelmill.formats.record_writer import GatheringWriter
+from pixelmill.formats.recordio_frames import check_length, frame, unframe
 from pixelmill.formats.recordio_scan import scan
 
 __all__ = [
@@ -73,24 +73,20 @@ def unpack(record: bytes) -> tuple[Header, bytes]:
     return Header(tuple(labels.tolist()), identifier, second), record[end:]
 
 
-class RecordWriter:
-    """Writes records one behind the other.
-
-    Args:
-        stream: A file open for binary writing.
-    """
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._position = 0
+class RecordWriter(GatheringWriter):
+    """Writes records one behind the other."""
 
     def write(self, payload: bytes) -> tuple[int, int]:
         """Write a record; give the byte where it starts and how many it takes."""
-        framed = frame(payload)
-        self._stream.write(framed)
-        start = self._position
-        self._position += len(framed)
-        return start, len(framed)
+        return self._put(b"", payload)
+
+    def write_image(self, labels: Sequence[float], identifier: int, image: bytes) -> tuple[int, int]:
+        """Write the record of an image, as `pack` makes it, without joining its parts first."""
+        return self._put(pack(labels, identifier, b""), image)
+
+    def _put(self, head: bytes, body: bytes) -> tuple[int, int]:
+        check_length(len(head) + len(body))
+        return self._output.recordio(head, body)
 
 
 def write_index(path: str | Path, entries: Iterable[tuple[int, int]]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 
+from pixelmill import _core
 from pixelmill.errors import ArgumentError, DataError
 
 MAGIC = 0xCED7230A
@@ -23,14 +24,18 @@ _HEAD = struct.Struct("<II")
 
 def frame(payload: bytes) -> bytes:
     """Give a payload as it stands in the file."""
-    if len(payload) > LARGEST_PART:
-        raise ArgumentError(f"recordio: a record has at most {LARGEST_PART} bytes, got {len(payload)}")
-    cuts = aligned_magic(payload)
-    if not cuts:
-        return _part(WHOLE, payload)
-    begins, ends = [0, *(cut + 4 for cut in cuts)], [*cuts, len(payload)]
-    flags = [FIRST, *[MIDDLE] * (len(cuts) - 1), LAST]
-    return b"".join(_part(flag, payload[a:b]) for flag, a, b in zip(flags, begins, ends, strict=True))
+    check_length(len(payload))
+    pieces: list[bytes] = []
+    output = _core.RecordOutput(lambda piece: pieces.append(bytes(piece)))
+    output.recordio(b"", payload)
+    output.flush()
+    return b"".join(pieces)
+
+
+def check_length(length: int) -> None:
+    """Refuse a payload that is too long for a record."""
+    if length > LARGEST_PART:
+        raise ArgumentError(f"recordio: a record has at most {LARGEST_PART} bytes, got {length}")
 
 
 def unframe(framed: bytes) -> bytes:
@@ -57,10 +62,6 @@ def unframe(framed: bytes) -> bytes:
     if position != len(framed):
         raise DataError(f"recordio: the record has {position} bytes, but {len(framed)} were expected")
     return MAGIC_BYTES.join(parts)
-
-
-def _part(flag: int, data: bytes) -> bytes:
-    return _HEAD.pack(MAGIC, flag << LENGTH_BITS | len(data)) + data + bytes(-len(data) % 4)
 
 
 def aligned_magic(payload: bytes, *, most: int | None = None) -> list[int]:

@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from pixelmill.errors import DataError
 from pixelmill.formats.faults import FaultKind, RecordFault
+from pixelmill.formats.record_writer import Writable
 
 BLOCK = 512
 LARGEST_EXTENSION = 1 << 20  # a long name, or the records of a PAX header
@@ -280,7 +281,7 @@ class TarWriter:
         stream: A file open for binary writing.
     """
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: Writable) -> None:
         self._stream = stream
         self._position = 0
 

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import io
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import numpy as np
 
 from pixelmill import _core
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import gzip_copy
+from pixelmill.formats import example, gzip_copy
+from pixelmill.formats.example import Feature
 from pixelmill.formats.faults import FaultKind, RecordFault, Scan
 from pixelmill.formats.index import Array, Index
+from pixelmill.formats.record_writer import GatheringWriter
 
 HEAD = 12  # length and its checksum, in front of the payload
 TAIL = 4  # the payload's checksum, behind it
 FRAME = HEAD + TAIL
 Loss = tuple[int, int, int, str, str]  # record, offset, length, kind, message
-
-OWN_FILES = (io.BufferedWriter, io.FileIO)  # what open() gives: its descriptor can be written to
-LARGE = 1 << 14  # bytes; smaller records are gathered by the stream before they are written
 
 RECORD_BYTES = 1 << 30  # longest payload that is read
 
@@ -48,17 +46,8 @@ def frame(payload: bytes) -> bytes:
     return b"".join((head, payload, tail))
 
 
-class RecordWriter:
-    """Writes records one behind the other.
-
-    Args:
-        stream: A binary file that stands where the first record is to begin.
-        position: The byte of the file that this is.
-    """
-
-    def __init__(self, stream: BinaryIO, *, position: int = 0) -> None:
-        self._stream = stream
-        self.position = position
+class RecordWriter(GatheringWriter):
+    """Writes records one behind the other."""
 
     def write(self, payload: bytes | Sequence[bytes]) -> tuple[int, int]:
         """Write a record; a payload in pieces is not joined first.
@@ -66,22 +55,12 @@ class RecordWriter:
         Returns:
             Where the record begins, and how many bytes it has with its frame.
         """
-        pieces: tuple[Any, ...] = (payload,) if isinstance(payload, (bytes, bytearray, memoryview)) else tuple(payload)
-        length = sum(map(len, pieces))
-        if length >= LARGE and isinstance(self._stream, OWN_FILES):
-            self._stream.flush()
-            done = _core.write_tfrecord(self._stream.fileno(), pieces)
-            if isinstance(done, str):
-                raise OSError(f"tfrecord: {done}: {self._stream.name}")
-        else:
-            crc = 0
-            for piece in pieces:
-                crc = _core.crc32c(piece, crc)
-            head, tail = _core.tfrecord_frame(length, crc)
-            self._stream.writelines((head, *pieces, tail))
-        begin = self.position
-        self.position += length + FRAME
-        return begin, length + FRAME
+        return self._output.tfrecord((payload,) if isinstance(payload, (bytes, bytearray, memoryview)) else payload)
+
+    def write_example(self, features: Mapping[str, Feature]) -> tuple[int, int]:
+        """Write an Example, which is encoded on the way; see `example.encode`."""
+        with example.refused():
+            return self._output.example(*example.parts(features))
 
 
 def scan(path: str, *, verify: bool = False, record_bytes: int = RECORD_BYTES) -> Scan:

@@ -100,9 +100,10 @@ class IngestJob(Job):
                 event = replace(event, sample=first + place, operator=self.kind, line=None)
                 files.reject(event, _raw(pictures[place].path), extension=extension)
                 continue
-            writer.write(self._record(pictures[place], pixels))
+            writer.write_example(self._features(pictures[place], pixels))
             written += 1
             files.progress(1, pixels.nbytes)
+        writer.flush()
         stream.close()
         return ShardReport(written)
 
@@ -144,16 +145,14 @@ class IngestJob(Job):
             pixels = fn.transpose(pixels, perm=[2, 0, 1])
         return pixels.cpu(), place
 
-    def _record(self, picture: Picture, pixels: Any) -> list[Any]:
-        """Give the message of a record: what is before the pixels, the pixels, and what is behind them."""
+    def _features(self, picture: Picture, pixels: Any) -> dict[str, example.Feature]:
+        """Give the features of a record."""
         raw = np.ascontiguousarray(pixels).reshape(-1).view(np.uint8).data  # not copied
         own = {
             "image/filename": example.bytes_feature(os.fsencode(_base(picture))),
             "image/encoded": example.Feature("bytes", [raw]),
         }
-        pieces = example.encoded_pieces(self._common[picture.folder] | own)
-        place = next(number for number, piece in enumerate(pieces) if piece is raw)
-        return [b"".join(pieces[:place]), raw, b"".join(pieces[place + 1 :])]
+        return self._common[picture.folder] | own
 
     @cached_property
     def _common(self) -> dict[str, dict[str, example.Feature]]:

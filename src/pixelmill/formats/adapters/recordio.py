@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import numpy as np
 
 from pixelmill.errors import DataError
 from pixelmill.formats import facts, recordio, storage
-from pixelmill.formats.adapters.records import Stream, check_sources, numbers_within, scan_all, stem
+from pixelmill.formats.adapters.records import check_sources, numbers_within, scan_all, stem
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.recordio import ListEntry
 from pixelmill.formats.sample import Sample, image_type, split_name
@@ -82,7 +82,7 @@ class RecordIOWriter(ShardWriter):
         super().__init__(open_file, names)
         self._stack = ExitStack()
         stream = self._stack.enter_context(open_file(names["records"]))
-        self._writer = recordio.RecordWriter(cast(BinaryIO, Stream(stream)))
+        self._writer = self._stack.enter_context(recordio.RecordWriter(stream))
         self._index: list[tuple[int, int]] = []
         self._list: list[ListEntry] = []
         self._rows: list[bytes] = []
@@ -97,7 +97,7 @@ class RecordIOWriter(ShardWriter):
         # A label that float32 cannot hold comes back changed, and the row then has it in full.
         implied = Sample(key, b"", extension, tuple(np.asarray(labels, np.float32).tolist()))
         row = facts.difference(sample, implied=implied, mask=True)
-        offset, _ = self._writer.write(recordio.pack(labels, number, sample.image))
+        offset, _ = self._writer.write_image(labels, number, sample.image)
         self._index.append((number, offset))
         self._list.append(ListEntry(number, tuple(labels), path))
         if row:

@@ -9,12 +9,8 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import storage
-from pixelmill.formats.dataset import Output
 from pixelmill.formats.faults import RecordFault, Scan
 from pixelmill.formats.index import Index
-
-_SMALL = 1 << 14
-
 
 def scan_all(names: Sequence[str], scan: Callable[[str], Scan]) -> Scan:
     """Scan record files one after the other; what is at an address is fetched first."""
@@ -53,26 +49,3 @@ def check_sources(names: Sequence[str], *, format: str) -> list[str]:
 def stem(path: str) -> str:
     """Give the name of a file without folders and ending."""
     return PurePosixPath(path).name.partition(".")[0]
-
-
-class Stream:
-    """An output that also takes many pieces at once, as the writers of records expect."""
-
-    def __init__(self, output: Output) -> None:
-        self._output = output
-
-    def write(self, data: bytes) -> int:
-        """Append bytes."""
-        return self._output.write(data)
-
-    def writelines(self, pieces: Sequence[bytes]) -> None:
-        """Append bytes in pieces; small ones are joined, large ones are not copied."""
-        small: list[bytes] = []
-        for piece in pieces:
-            if len(piece) < _SMALL:
-                small.append(piece)
-                continue
-            self._output.write(b"".join(small))
-            self._output.write(piece)
-            small.clear()
-        self._output.write(b"".join(small))

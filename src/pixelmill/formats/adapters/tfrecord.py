@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import BinaryIO, cast
 
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import example, storage, tfrecord, tfrecord_files
-from pixelmill.formats.adapters.records import Stream, check_sources, numbers_within, scan_all, stem
+from pixelmill.formats.adapters.records import check_sources, numbers_within, scan_all, stem
 from pixelmill.formats.adapters.tfrecord_keys import CONVENTIONS, INCEPTION, Keys, convention_of, to_features, to_sample
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.sample import Sample
@@ -93,12 +92,12 @@ class TFRecordWriter(ShardWriter):
         self._keys = CONVENTIONS[keys]
         self._stack = ExitStack()
         stream = self._stack.enter_context(open_file(names["records"]))
-        self._writer = tfrecord.RecordWriter(cast(BinaryIO, Stream(stream)))
+        self._writer = self._stack.enter_context(tfrecord.RecordWriter(stream))
         self._index: list[tuple[int, int]] = []
 
     def add(self, sample: Sample, *, name: str | None = None) -> None:
         del name
-        self._index.append(self._writer.write(example.encoded_pieces(to_features(sample, self._keys))))
+        self._index.append(self._writer.write_example(to_features(sample, self._keys)))
         self.samples += 1
 
     def close(self) -> None:

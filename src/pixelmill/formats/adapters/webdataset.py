@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import BinaryIO, cast
 
 import numpy as np
 
 from pixelmill.errors import DataError
 from pixelmill.formats import facts, storage, webdataset
-from pixelmill.formats.adapters.records import Stream, check_sources
+from pixelmill.formats.adapters.records import check_sources
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.example import Example, Feature, bytes_feature
 from pixelmill.formats.index import Index
@@ -122,7 +121,7 @@ class WebDatasetWriter(ShardWriter):
         super().__init__(open_file, names)
         self._stack = ExitStack()
         stream = self._stack.enter_context(open_file(names["records"]))
-        self._writer = webdataset.TarWriter(cast(BinaryIO, Stream(stream)))
+        self._writer = webdataset.TarWriter(stream)
         self._unique = UniqueNames()
         self._written: list[TarSample] = []
 

@@ -1,0 +1,37 @@
+// Writes tf.train.Example. Nothing is copied on the way: values must live until the message is written.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "../codecs/bytes.h"
+#include "example.h"
+#include "record_output.h"
+
+namespace pixelmill {
+
+struct FeatureToWrite {
+    std::string_view name;
+    ListKind kind = ListKind::none;
+    std::vector<Bytes> values;          // of ListKind::bytes
+    std::span<const float> floats;      // of ListKind::floats
+    std::span<const int64_t> integers;  // of ListKind::integers
+    Bytes unknown, list_unknown;        // fields that are not part of the format, kept behind the others
+};
+
+struct ExampleToWrite {
+    std::vector<FeatureToWrite> features;  // sorted by their names, so that equal features give equal bytes
+    Bytes unknown, features_unknown;
+};
+
+void sort_features(ExampleToWrite& example);
+
+// Appends a TFRecord that holds the message.
+void write_example(RecordOutput& output, const ExampleToWrite& example);
+
+// Gives the message itself.
+std::vector<std::byte> encode_example(const ExampleToWrite& example);
+
+}  // namespace pixelmill
