@@ -12,13 +12,16 @@ import argparse
 import importlib.metadata
 import json
 import os
+import resource
 import runpy
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -28,6 +31,8 @@ import machine
 from rich.console import Console
 from rich.table import Table
 
+from pixelmill.conversion import convert
+from pixelmill.create.wrapping import create_recordio, create_tfrecords
 from pixelmill.formats import example, tfrecord
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -116,7 +121,7 @@ def measure(case: Case, rounds: int) -> dict[str, Any]:
                 "cpu_seconds": [round(value, 5) for value in cpu[name]],
                 "rate": round(case.amount / median(seconds[name]), 3),
                 "times_slower": round(median(b / a for a, b in zip(seconds[first], seconds[name], strict=True)), 3),
-                "times_cpu": round(median(cpu[name]) / max(median(cpu[first]), 1e-9), 3),
+                "times_cpu": round(median(b / max(a, 1e-9) for a, b in zip(cpu[first], cpu[name], strict=True)), 3),
             }
             for name in names
         },
@@ -124,8 +129,8 @@ def measure(case: Case, rounds: int) -> dict[str, Any]:
 
 
 def _cpu() -> float:
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def show(console: Console, name: str, result: dict[str, Any]) -> None:
@@ -319,6 +324,75 @@ def write_two_case(pictures: Sequence[bytes], scratch: Path) -> Case:
     return write_case(pictures, scratch, threads=2)
 
 
+# The whole job: a folder of pictures into record files
+
+SHARDS = 4
+
+
+def _folder(pictures: Sequence[bytes], scratch: Path) -> Path:
+    folder = scratch / "folder"
+    if not folder.exists():
+        folder.mkdir()
+        for number in range(WRITTEN):
+            (folder / f"{number:05d}.jpg").write_bytes(pictures[number % len(pictures)])
+    return folder
+
+
+def job_case(
+    pictures: Sequence[bytes], scratch: Path, *, threads: int | None = None, theirs: int = 1, recordio: bool = False
+) -> Case:
+    """Wrap the files of a folder into four record files, beside the loop that people write."""
+    import tensorflow as tf
+
+    folder, target = _folder(pictures, scratch), scratch / "job"
+    names = sorted(str(path) for path in folder.iterdir())
+    per_file = WRITTEN // SHARDS
+    feature, texts, integers = tf.train.Feature, tf.train.BytesList, tf.train.Int64List
+
+    def cleared() -> Path:
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir()
+        return target
+
+    def ours() -> None:
+        wrap = create_recordio if recordio else create_tfrecords
+        wrap(folder, cleared(), "data", per_file, workers=threads)
+
+    def converted() -> None:
+        format = "recordio" if recordio else "tfrecord"
+        convert(folder, cleared(), to=format, num_shards=SHARDS, workers=threads, exists="overwrite")
+
+    def shard(number: int) -> None:
+        with tf.io.TFRecordWriter(str(target / f"data{number}")) as writer:
+            for name in names[number * per_file : (number + 1) * per_file]:
+                with open(name, "rb") as file:  # noqa: PTH123 - the quickest way
+                    content = file.read()
+                features = {
+                    "image/encoded": feature(bytes_list=texts(value=[content])),
+                    "image/class/label": feature(int64_list=integers(value=[0])),
+                }
+                message = tf.train.Example(features=tf.train.Features(feature=features))
+                writer.write(message.SerializeToString())
+
+    def loop() -> None:
+        cleared()
+        if theirs == 1:
+            for number in range(SHARDS):
+                shard(number)
+            return
+        with ThreadPoolExecutor(theirs) as pool:
+            list(pool.map(shard, range(SHARDS)))
+
+    workers = f"{threads} thread{'s' * (threads > 1)}" if threads else "as many threads as processors"
+    contestants = {
+        "pixelmill create" + ("-recordio" if recordio else "-tfrecords"): ours,
+        f"the loop with TFRecordWriter, {theirs} thread{'s' * (theirs > 1)}": loop,
+        "pixelmill convert, with SHA-256 and fsync": converted,
+    }
+    title = f"{WRITTEN} files into {SHARDS} record files, {workers}"
+    return Case(title, "pictures", WRITTEN, contestants, 3.0)
+
+
 CASES: dict[str, Callable[[Sequence[bytes], Path], Case]] = {
     "index": index_case,
     "index_command": command_case,
@@ -326,6 +400,10 @@ CASES: dict[str, Callable[[Sequence[bytes], Path], Case]] = {
     "read_small": read_small_case,
     "write": write_case,
     "write_two": write_two_case,
+    "job": job_case,
+    "job_one": partial(job_case, threads=1),
+    "job_two": partial(job_case, threads=2, theirs=2),
+    "job_recordio": partial(job_case, recordio=True),
 }
 
 

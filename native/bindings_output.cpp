@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "buffer_view.h"
+#include "core/file.h"
 #include "core/records/example_writer.h"
 #include "core/records/record_output.h"
 
@@ -144,8 +145,9 @@ class PythonExample {
 
     template <class T>
     std::span<const T> numbers(nb::handle values, std::string_view letters, std::string_view name) {
-        views_.emplace_back(values, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT);
+        views_.emplace_back(values, PyBUF_STRIDES | PyBUF_FORMAT);
         const Py_buffer& view = views_.back().description();
+        if (!PyBuffer_IsContiguous(&view, 'C')) throw refused(name, "needs an array without gaps");
         const std::string_view format = view.format == nullptr ? "B" : view.format;
         if (view.itemsize != sizeof(T) || format.size() != 1 || letters.find(format[0]) == std::string_view::npos) {
             throw refused(name, sizeof(T) == 4 ? "needs an array of float32" : "needs an array of int64");
@@ -178,6 +180,8 @@ void bind_output(nb::module_& module) {
         .def("example", &put_example, "features"_a, "unknown"_a, "features_unknown"_a)
         .def("recordio", &put_recordio, "head"_a, "body"_a)
         .def("flush", [](PythonOutput& self) { self.run([](RecordOutput& output) { output.flush(); }); });
+    module.def("reserve", &reserve, "descriptor"_a, "offset"_a, "bytes"_a, nb::call_guard<nb::gil_scoped_release>());
+    module.def("release", &release, "descriptor"_a, nb::call_guard<nb::gil_scoped_release>());
     module.def("encode_example", &encoded, "features"_a, "unknown"_a, "features_unknown"_a);
 }
 

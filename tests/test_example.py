@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import time
 
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import example
+from pixelmill.formats import tfrecord
 from pixelmill.formats.example import Example, Feature, bytes_feature, decode, encode, float_feature, int64_feature
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -111,6 +112,37 @@ def test_tensorflow_parses_our_examples() -> None:
     parsed = tf.io.parse_single_example(encode(ours), wanted)
     assert (parsed["image"].numpy(), int(parsed["label"])) == (b"\0\xff", -7)
     assert tf.sparse.to_dense(parsed["box"]).numpy().tolist() == [0.5, 1.5]
+
+
+@given(examples)
+def test_writer_encodes_on_the_way(ours: dict[str, Feature]) -> None:
+    stream = io.BytesIO()
+    with tfrecord.RecordWriter(stream) as writer:
+        writer.write_example(ours)
+    assert stream.getvalue() == tfrecord.frame(encode(ours))
+
+
+@pytest.mark.parametrize(
+    ("feature", "message"),
+    [
+        (Feature("float", np.zeros(3)), "feature 'a' needs an array of float32"),
+        (Feature("int64", np.zeros(3, np.uint64)), "feature 'a' needs an array of int64"),
+        (Feature("int64", np.zeros(3, ">i8")), "feature 'a' needs an array of int64"),
+        (Feature("float", np.zeros((4, 4), np.float32)[:, 1]), "feature 'a' needs an array without gaps"),
+        (Feature("bytes", ["text"]), "bytes-like object is required"),
+        (Feature("float", [1.0]), "bytes-like object is required"),
+        (Feature("words", []), "feature 'a' has no kind of list"),  # type: ignore[arg-type]
+    ],
+)
+def test_features_that_cannot_be_written_are_refused(feature: Feature, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        encode({"a": feature})
+    stream = io.BytesIO()
+    with tfrecord.RecordWriter(stream) as writer:
+        with pytest.raises(ArgumentError, match=message):
+            writer.write_example({"a": feature})
+        writer.write_example({"a": int64_feature(1)})
+    assert list(decode(tfrecord.payload(stream.getvalue()))) == ["a"]
 
 
 def test_types_of_decoded_values() -> None:

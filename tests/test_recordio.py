@@ -26,6 +26,18 @@ def written(payloads):
     return stream.getvalue(), places
 
 
+def test_images_are_written_as_pack_makes_them():
+    stream = io.BytesIO()
+    images = [([1.0], b"abc"), ([1.0, 2.0], MAGIC + b"abcd" + MAGIC), ([3.0], MAGIC), ([4.0], bytes(3_000_001))]
+    with recordio.RecordWriter(stream) as writer:
+        places = [writer.write_image(labels, number, image) for number, (labels, image) in enumerate(images)]
+    for number, ((labels, image), (begin, length)) in enumerate(zip(images, places, strict=True)):
+        framed = stream.getvalue()[begin : begin + length]
+        assert framed == recordio.frame(recordio.pack(labels, number, image))
+        assert recordio.unframe(framed) == recordio.pack(labels, number, image)
+    assert sum(places[-1]) == len(stream.getvalue())
+
+
 def scanned(data):
     found = recordio.scan("a.rec", stream=io.BytesIO(data), verify=True)
     places = list(zip(found.index.offsets.tolist(), found.index.lengths.tolist(), strict=True))

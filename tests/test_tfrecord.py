@@ -6,7 +6,9 @@ import io
 import resource
 import struct
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pixelmill import _core
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import ArgumentError, DataError, OutputError
 from pixelmill.formats import tfrecord
 
 PAYLOADS = (b"first record", bytes(range(40)), b"", b"the last of the records, a little longer than the others")
@@ -95,9 +97,59 @@ def test_writer_of_files_writes_what_the_one_of_streams_does(tmp_path: Path, buf
 
 
 def test_full_disk_is_an_error() -> None:
-    with Path("/dev/full").open("wb", buffering=0) as stream, pytest.raises(OSError, match="No space left"):
-        with tfrecord.RecordWriter(stream) as writer:
-            writer.write(bytes(100_000))
+    with Path("/dev/full").open("wb", buffering=0) as stream:
+        writer = tfrecord.RecordWriter(stream)
+        writer.write(bytes(100_000))
+        with pytest.raises(OSError, match="No space left"):
+            writer.flush()
+        with pytest.raises(OSError, match="No space left"):
+            writer.write(bytes(2_000_000))
+
+
+def test_stream_that_takes_a_part_at_a_time_gets_everything() -> None:
+    class Slow(io.RawIOBase):
+        got = b""
+
+        def write(self, data: Any) -> int:
+            self.got += bytes(data[:7000])
+            return min(len(data), 7000)
+
+    class Full(io.RawIOBase):
+        def write(self, data: Any) -> int:
+            return 0
+
+    payload = np.random.default_rng(1).bytes(2_500_000)
+    slow = Slow()
+    with tfrecord.RecordWriter(slow) as writer:
+        writer.write(payload)
+    assert slow.got == tfrecord.frame(payload)
+    writer = tfrecord.RecordWriter(Full())
+    writer.write(b"abc")
+    with pytest.raises(OutputError, match="takes no more bytes, 19 are left"):
+        writer.flush()
+
+
+def test_room_that_is_not_needed_is_given_back(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with path.open("wb") as stream:
+        stream.write(b"in front")
+        with tfrecord.RecordWriter(stream, position=8) as writer:
+            assert writer.write(bytes(5_000_000)) == (8, 5_000_016)
+    status = path.stat()
+    assert status.st_size == 5_000_024
+    assert status.st_blocks * 512 < 5_100_000
+    assert path.read_bytes() == b"in front" + tfrecord.frame(bytes(5_000_000))
+
+
+def test_threads_may_share_a_writer() -> None:
+    stream = io.BytesIO()
+    payloads = [bytes([number]) * (1 + 997 * number) for number in range(200)]
+    with tfrecord.RecordWriter(stream) as writer, ThreadPoolExecutor(4) as pool:
+        places = list(pool.map(writer.write, payloads))
+    data = stream.getvalue()
+    assert len(data) == sum(length for _, length in places)
+    for payload, (begin, length) in zip(payloads, places, strict=True):
+        assert data[begin : begin + length] == tfrecord.frame(payload)
 
 
 @given(st.lists(st.binary(max_size=50), max_size=6))

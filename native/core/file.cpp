@@ -54,6 +54,18 @@ void Memory::read(std::byte* out, int64_t bytes, int64_t offset) const {
     if (bytes > 0) std::memcpy(out, bytes_.data() + offset, static_cast<size_t>(bytes));
 }
 
+void reserve([[maybe_unused]] int descriptor, [[maybe_unused]] int64_t offset, [[maybe_unused]] int64_t bytes) {
+#if defined(FALLOC_FL_KEEP_SIZE)
+    (void)::fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, bytes);
+#endif
+}
+
+void release(int descriptor) {
+    struct stat status {};
+    // Cutting a file where it ends anyway frees the blocks behind its end.
+    if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) (void)!::ftruncate(descriptor, status.st_size);
+}
+
 int write_all(int descriptor, Bytes bytes) {
     while (!bytes.empty()) {
         const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());

@@ -67,11 +67,22 @@ void put_image_record(RecordOutput& output, Bytes image, int64_t label, uint64_t
     output.recordio(header, image);
 }
 
+// The bytes of all files with what is put around them, rounded down, so that nothing reserved is left over.
+int64_t expected_bytes(std::span<const WrapItem> items) {
+    int64_t total = 0;
+    for (const WrapItem& item : items) {
+        struct stat about {};
+        if (stat(item.path.c_str(), &about) == 0) total += about.st_size;
+    }
+    return total;
+}
+
 }  // namespace
 
 Wrapped wrap_files(RecordKind kind, int output, std::span<const WrapItem> items) {
     Wrapped wrapped;
     std::vector<std::byte> content;
+    if (const int64_t bytes = expected_bytes(items); bytes > 0) reserve(output, 0, bytes);
     RecordOutput records([output](Bytes bytes) {
         if (const int error = write_all(output, bytes)) throw std::system_error(error, std::generic_category());
     });

@@ -60,8 +60,8 @@ void RecordOutput::recordio(Bytes head, Bytes body) {
     size_t from = 0;
     for (size_t i = 0; i < cuts.size(); ++i) {
         const bool first = i == 0, last = i + 1 == cuts.size();
-        const PartFlag flag = first ? (last ? PartFlag::whole : PartFlag::first)
-                                    : (last ? PartFlag::last : PartFlag::middle);
+        const PartFlag flag =
+            first ? (last ? PartFlag::whole : PartFlag::first) : (last ? PartFlag::last : PartFlag::middle);
         const size_t to = cuts[i], middle = std::clamp(head.size(), from, to), length = to - from;
         put(bytes_of(recordio_magic));
         put(bytes_of(static_cast<uint32_t>(flag) << recordio_length_bits | static_cast<uint32_t>(length)));

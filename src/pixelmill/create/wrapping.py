@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, NamedTuple
 
 from pixelmill import _core
 from pixelmill.create.making import in_order
@@ -18,7 +18,8 @@ from pixelmill.formats.sample import IMAGE_EXTENSIONS
 from pixelmill.jobs.storage import explained
 
 Exists = Literal["error", "overwrite"]
-_NUMBER = re.compile(r"\d+")
+_LAST_NUMBER = re.compile(r"(\d+)[^\d/]*\.[^./]*$")
+_DIGITS = re.compile(r"(\d+)")
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,7 @@ class WrapReport:
     bytes: int
 
 
-@dataclass(frozen=True)
-class _Image:
+class _Image(NamedTuple):
     path: str
     label: int
     identifier: int
@@ -143,11 +143,16 @@ def _images_of(root: Path) -> list[_Image]:
         found = [(path, label) for label, folder in enumerate(folders) for path in _image_files(root / folder)]
     if not found:
         raise ArgumentError(f"create: there are no image files in {root} and its folders")
-    numbers = [_NUMBER.findall(os.path.basename(path).rpartition(".")[0]) for path, _ in found]  # noqa: PTH119
-    identifiers = [int(n[-1]) if n and len(n[-1]) < 19 else -1 for n in numbers]
+    identifiers = [_last_number(path) for path, _ in found]
     if -1 in identifiers or len(set(identifiers)) < len(found):
         identifiers = list(range(len(found)))
     return [_Image(path, label, number) for (path, label), number in zip(found, identifiers, strict=True)]
+
+
+def _last_number(path: str) -> int:
+    """Give the last number in the name of a file without its ending, or -1."""
+    found = _LAST_NUMBER.search(path, path.rfind("/") + 1)
+    return int(found[1]) if found and len(found[1]) < 19 else -1
 
 
 def first_image(source_path: str | os.PathLike[str]) -> str:
@@ -161,12 +166,13 @@ def _image_files(folder: Path) -> list[str]:
         for entry in os.scandir(folder)
         if entry.name[0] != "." and entry.name.rpartition(".")[2].lower() in IMAGE_EXTENSIONS and entry.is_file()
     ]
-    return [os.path.join(folder, name) for name in sorted(names, key=_by_number)]  # noqa: PTH118
+    prefix = os.path.join(folder, "")  # noqa: PTH118 - a path for each file takes its time
+    return [prefix + name for name in sorted(names, key=_by_number)]
 
 
 def _by_number(name: str) -> list[tuple[int, int, str]]:
     """Sort 2 before 10."""
-    pieces = re.split(r"(\d+)", name)
+    pieces = _DIGITS.split(name)
     return [(1, int(piece), piece) if piece.isdecimal() else (0, 0, piece) for piece in pieces]
 
 

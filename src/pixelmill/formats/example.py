@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +16,7 @@ Kind = Literal["bytes", "float", "int64"]
 KINDS: tuple[Kind | None, ...] = (None, "bytes", "float", "int64")  # by the number of the field that holds the list
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)  # not frozen: some are made for every record, and frozen ones take twice as long
 class Feature:
     """The values of one name.
 
@@ -60,6 +59,8 @@ class Example(dict[str, Feature]):
 
 def bytes_feature(*values: bytes | str) -> Feature:
     """Make a feature of bytes; text is written as UTF-8."""
+    if len(values) == 1 and type(values[0]) is bytes:
+        return Feature("bytes", [values[0]])
     return Feature("bytes", [value.encode() if isinstance(value, str) else bytes(value) for value in values])
 
 
@@ -70,12 +71,10 @@ def float_feature(values: float | Iterable[float] | np.ndarray[Any, Any]) -> Fea
 
 def int64_feature(values: int | Iterable[int] | np.ndarray[Any, Any]) -> Feature:
     """Make a feature of integers, from one or from many."""
-    return Feature("int64", _numbers(values, np.int64))
+    return Feature("int64", np.array([values], np.int64) if type(values) is int else _numbers(values, np.int64))
 
 
 def _numbers(values: Any, dtype: Any) -> Any:
-    if type(values) is int:
-        return np.array([values], dtype)
     array = np.asarray(values if np.ndim(values) or np.isscalar(values) else list(values))
     if dtype is np.int64 and array.size and array.dtype.kind not in "iub":
         raise ArgumentError(f"int64_feature: whole numbers are needed, got {array.dtype}")
@@ -108,24 +107,22 @@ def _not_read(kind: str, message: str) -> DataError:
 
 def encode(features: Mapping[str, Feature]) -> bytes:
     """Write an Example, names sorted: the same features always give the same bytes."""
-    with refused():
+    try:
         return _core.encode_example(*parts(features))
+    except TypeError as error:
+        raise not_written(error) from None
 
 
 def parts(features: Mapping[str, Feature]) -> tuple[dict[str, Feature], bytes, bytes]:
     """Give what an Example is encoded from: its features and the fields that are not part of the format."""
     if isinstance(features, Example):
         return features, features.unknown, features.features_unknown
-    return dict(features), b"", b""
+    return features if type(features) is dict else dict(features), b"", b""
 
 
-@contextmanager
-def refused() -> Iterator[None]:
+def not_written(error: Exception) -> ArgumentError:
     """Say in our words that a feature cannot be written."""
-    try:
-        yield
-    except (TypeError, BufferError) as error:
-        raise ArgumentError(f"example: {error}; make features by bytes_feature, float_feature, int64_feature") from None
+    return ArgumentError(f"example: {error}; make features by bytes_feature, float_feature and int64_feature")
 
 
 def _bits(feature: Feature) -> bytes:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from functools import partial
 from typing import Any, Protocol, Self
 
 from pixelmill import _core
 from pixelmill.errors import OutputError
+from pixelmill.formats.room import Room
+
+_OWN_FILES = (io.BufferedWriter, io.FileIO)  # what open() gives
 
 
 class Writable(Protocol):
@@ -25,11 +29,15 @@ class GatheringWriter:
     """
 
     def __init__(self, stream: Writable, *, position: int = 0) -> None:
-        self._output = _core.RecordOutput(partial(_write_all, stream), position)
+        room = _room_behind(stream) if isinstance(stream, _OWN_FILES) else None
+        self._room = room
+        self._output = _core.RecordOutput(partial(_write_all, stream, room), position)
 
     def flush(self) -> None:
         """Hand everything to the stream."""
         self._output.flush()
+        if self._room is not None:
+            self._room.give_back()
 
     def __enter__(self) -> Self:
         return self
@@ -39,8 +47,15 @@ class GatheringWriter:
             self.flush()
 
 
-def _write_all(stream: Writable, data: memoryview) -> None:
+def _room_behind(stream: io.BufferedWriter | io.FileIO) -> Room | None:
+    stream.flush()
+    return Room(stream.fileno(), stream.tell()) if stream.seekable() else None
+
+
+def _write_all(stream: Writable, room: Room | None, data: memoryview) -> None:
     """Write all of it, also to a stream that takes only a part at a time."""
+    if room is not None:
+        room.take(len(data))
     while len(data):
         written = stream.write(data)
         if not written:

@@ -55,12 +55,15 @@ class RecordWriter(GatheringWriter):
         Returns:
             Where the record begins, and how many bytes it has with its frame.
         """
-        return self._output.tfrecord((payload,) if isinstance(payload, (bytes, bytearray, memoryview)) else payload)
+        is_whole = isinstance(payload, (bytes, bytearray, memoryview))
+        return self._output.tfrecord((cast(bytes, payload),) if is_whole else cast(Sequence[bytes], payload))
 
     def write_example(self, features: Mapping[str, Feature]) -> tuple[int, int]:
         """Write an Example, which is encoded on the way; see `example.encode`."""
-        with example.refused():
+        try:
             return self._output.example(*example.parts(features))
+        except TypeError as error:
+            raise example.not_written(error) from None
 
 
 def scan(path: str, *, verify: bool = False, record_bytes: int = RECORD_BYTES) -> Scan:

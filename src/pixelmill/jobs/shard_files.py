@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from pixelmill.errors import ArgumentError, DataError, Event
+from pixelmill.formats.room import Room
 from pixelmill.jobs.storage import Storage, check_name, explained, write_all
 
 OnError = Literal["fail", "skip", "quarantine"]
@@ -43,6 +44,7 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
         self._written = 0
         with explained(shown):
             self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        self._room = Room(self._descriptor, 0)
 
     @property
     def closed(self) -> bool:
@@ -86,6 +88,7 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
             return
         try:
             self.flush()
+            self._room.give_back()
         finally:
             descriptor, self._descriptor = self._descriptor, -1
             with explained(self._shown, written=self._written):
@@ -111,6 +114,7 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
             self.abandon()
 
     def _put(self, data: memoryview) -> None:
+        self._room.take(len(data))
         with explained(self._shown, written=self._written, more=len(data)):
             write_all(self._descriptor, data)
         if self._durable:

@@ -12,6 +12,7 @@ from pixelmill.formats import storage
 from pixelmill.formats.faults import RecordFault, Scan
 from pixelmill.formats.index import Index
 
+
 def scan_all(names: Sequence[str], scan: Callable[[str], Scan]) -> Scan:
     """Scan record files one after the other; what is at an address is fetched first."""
     scans = [scan(storage.local_path(name)) for name in names]
