@@ -2,11 +2,21 @@
 
 #include "codecs/jpeg.h"
 #include "codecs/jpeg_writer.h"
+#include "file.h"
 
 namespace pixelmill {
 
 ThreadState::ThreadState() : jpeg(std::make_unique<JpegReader>()), jpeg_writer(std::make_unique<JpegWriter>()) {}
 ThreadState::~ThreadState() = default;
+
+const File& ThreadState::file_of_records(const std::string& path) {
+    if (file_ == nullptr || path_ != path) {
+        file_.reset();
+        file_ = std::make_unique<File>(path);
+        path_ = path;
+    }
+    return *file_;
+}
 
 void Context::note(Note kind, const std::string& text) {
     if (notes == 0) note_text = text;

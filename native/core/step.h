@@ -18,6 +18,7 @@ namespace pixelmill {
 
 class JpegReader;
 class JpegWriter;
+class File;
 
 // Where the outputs of a program go. `place` may be asked again for an output; the last answer counts.
 class Sink {
@@ -42,6 +43,13 @@ struct ThreadState {
     Arena arena;
     std::unique_ptr<JpegReader> jpeg;
     std::unique_ptr<JpegWriter> jpeg_writer;
+
+    // A file of many records, which is kept open until another is asked for.
+    const File& file_of_records(const std::string& path);
+
+   private:
+    std::string path_;
+    std::unique_ptr<File> file_;
 };
 
 // Who the sample is: everything random is a function of this and of the operator.

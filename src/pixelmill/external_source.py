@@ -158,6 +158,8 @@ def _kept(batch: Data) -> Data:
     """Copy what its owner might change before the core has read it."""
     if isinstance(batch, np.ndarray):
         return batch.copy() if batch.flags.writeable else batch
+    if all(sample.flags.writeable and sample.shape == batch[0].shape for sample in batch):
+        return np.stack(batch)
     return [sample.copy() if sample.flags.writeable else sample for sample in batch]
 
 

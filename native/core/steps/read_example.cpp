@@ -73,7 +73,7 @@ class ReadExample : public Step {
    private:
     Bytes payload(Context& context) const {
         const auto item = static_cast<size_t>(context.items[reader_]);
-        const File file(ranges_->path_of(static_cast<int64_t>(item)));
+        const File& file = context.thread.file_of_records(ranges_->path_of(static_cast<int64_t>(item)));
         const int64_t offset = ranges_->offset[item], length = ranges_->length[item];
         const int64_t left = file.size() - offset;
         if (length > left) {

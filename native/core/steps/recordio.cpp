@@ -21,7 +21,7 @@ class ReadRecordIO : public Step {
         try {
             const int64_t item = context.items[reader_];
             ranges_->check(item);
-            const File file(ranges_->path_of(item));
+            const File& file = context.thread.file_of_records(ranges_->path_of(item));
             read(context, file, ranges_->offset_of(item), ranges_->length_of(item), out);
         } catch (const Fault&) {
             if (!context.fill) throw;

@@ -248,7 +248,7 @@ class _Builder:
             segment.steps.append(step)
         made_here = set(steps)
         for key in dict.fromkeys([*wanted, *crossing]):
-            if key[0] in made_here:
+            if key[0] in made_here and key[0].kind != "input":
                 slot_of(key)
                 segment.outputs.append(key)
         program.set_outputs([slots[key] for key in segment.outputs])

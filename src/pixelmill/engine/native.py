@@ -19,6 +19,7 @@ from pixelmill.engine.compile import Key, Plan, Segment
 from pixelmill.errors import EngineError
 from pixelmill.graph import OperatorNode
 from pixelmill.operators.program import Expr
+from pixelmill.operators.sources import ExternalSource
 from pixelmill.types import Limits
 
 NOTES = {
@@ -128,7 +129,7 @@ class NativeEngine:
         first = self._begin(self.plan.segments[0], samples, samples.inputs, fill) if begins else None
         if self._driver is None:
             assert first is not None
-            return Pending(None, lambda: self._finish(self._collect(first, samples)))
+            return Pending(None, lambda: self._finish(self._collect(first, samples), samples))
         return Pending(self._driver.submit(self._drive, first, samples, fill), lambda: Result([], []))
 
     def close(self) -> None:
@@ -169,12 +170,16 @@ class NativeEngine:
                 places = _places(barrier, known, count)
                 for index, data in enumerate(barrier.cross(values, samples, places)):
                     known[barrier.step, index] = data
-        return Result([known[key] for key in self.plan.outputs], troubles)
+        return Result(self._outputs(known, samples), troubles)
 
-    def _finish(self, batch: _core.Batch) -> Result:
+    def _finish(self, batch: _core.Batch, samples: Samples) -> Result:
         (segment,) = self.plan.segments
         known = {key: _data(batch, index) for index, key in enumerate(segment.outputs)}
-        return Result([known[key] for key in self.plan.outputs], _troubles(batch, segment))
+        return Result(self._outputs(known, samples), _troubles(batch, segment))
+
+    def _outputs(self, known: dict[Key, Data], samples: Samples) -> list[Data]:
+        """List the outputs of the graph; an input that is one is handed on as it is."""
+        return [_given(key, samples.inputs[key]) if key in samples.inputs else known[key] for key in self.plan.outputs]
 
 
 def _idle(segment: Segment) -> bool:
@@ -185,6 +190,17 @@ def _idle(segment: Segment) -> bool:
 def _calls(segment: Segment) -> bool:
     """Tell whether functions of the user are called behind a program: they may take long, so not in his thread."""
     return any(barrier.step.kind == "callback" for barrier in segment.barriers)
+
+
+def _given(key: Key, data: Data) -> Data:
+    """Give what a source made for this batch; what others may hold as well, or hand in again, is copied."""
+    source: ExternalSource = key[0].params["source"]
+    own = source.source is not None and source.copies
+    if isinstance(data, np.ndarray):
+        return data if own and data.flags.writeable else data.copy()
+    if len({sample.shape for sample in data}) == 1:
+        return np.stack(data)
+    return [sample if own and sample.flags.writeable else sample.copy() for sample in data]
 
 
 def _rows(data: Data) -> list[Array]:
