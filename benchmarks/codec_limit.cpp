@@ -2,7 +2,6 @@
 //   codec_limit THREADS QUALITY DECODE_LIST [ENCODE_LIST]
 // Decodes all files of the first list; then encodes the pictures of the second, at most 256 of them, over and over.
 // Prints seconds by the clock and milliseconds of a processor for each picture: decoding, then encoding.
-#include <jpeglib.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -16,6 +15,10 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+// clang-format off: it needs what is above it
+#include <jpeglib.h>
+// clang-format on
 
 namespace {
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
+from pixelmill.augmentation.program import Program, Shape
 from pixelmill.augmentation.shard import ShardMaker
 from pixelmill.conversion.dataset_job import HOW, DatasetJob
 from pixelmill.conversion.survey import Survey, survey
@@ -114,6 +115,11 @@ class AugmentJob(DatasetJob):
     def shards(self) -> Sequence[ShardPlan]:
         """The files of each shard; images and masks of folders are named by `survey`."""
         return [ShardPlan(number, tuple(part.names.values())) for number, part in enumerate(self.parts)]
+
+    @cached_property
+    def programs(self) -> dict[tuple[Shape, int], Program]:
+        """The compiled programs by what they are for and their threads."""
+        return {}
 
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
         """Write the variants of the samples of one shard."""

@@ -193,10 +193,6 @@ class Program:
         of_mask = self._mask_decoder is not None and trouble.origin is self._mask_decoder
         return Failure(trouble.kind, f"mask: {trouble.message}" if of_mask else trouble.message)
 
-    def close(self) -> None:
-        """Stop the threads."""
-        self._engine.close()
-
     def _made(self, outputs: Sequence[Any], place: int) -> Made:
         values = [output[place] for output in outputs]
         image, before, after = values[:3]

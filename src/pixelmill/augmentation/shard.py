@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from pixelmill.augmentation.program import Failure, Input, Made, Program, Shape
 from pixelmill.augmentation.samples import Prepared, check_mask_size, prepare, to_sample
@@ -45,7 +45,7 @@ class _Waiting:
 
     program: Program | None
     pending: Pending | None
-    changed: list[_Item]
+    inputs: list[Input]
     items: list[_Item]
 
 
@@ -63,7 +63,6 @@ class ShardMaker:
         self._files = files
         self._writer = writer
         self._where = placed("augment", job.mode)
-        self._programs: dict[Shape, Program] = {}
         self._waiting: deque[_Waiting] = deque()
         self._number = -1
         self._ready: list[tuple[Sample, str | None]] = []
@@ -71,17 +70,13 @@ class ShardMaker:
 
     def run(self, numbers: Iterable[int]) -> None:
         """Make everything."""
-        try:
-            for shape, items in _groups(self._read(numbers)):
-                self._begin(shape, items)
-                while len(self._waiting) >= _UNDER_WAY:
-                    self._finish()
-            while self._waiting:
+        for shape, items in _groups(self._read(numbers)):
+            self._begin(shape, items)
+            while len(self._waiting) >= _UNDER_WAY:
                 self._finish()
-            self._write()
-        finally:
-            for program in self._programs.values():
-                program.close()
+        while self._waiting:
+            self._finish()
+        self._write()
 
     def _read(self, numbers: Iterable[int]) -> Iterator[_Item]:
         """Read the samples; each comes once for every variant, and as variant 0 where originals are kept."""
@@ -96,34 +91,35 @@ class ShardMaker:
                 yield _Item(number, variant, source)
 
     def _program(self, shape: Shape) -> Program:
-        if shape not in self._programs:
-            job = self._job
+        """Compile a program, once for all shards that are made here."""
+        job, threads = self._job, self._files.threads
+        if (shape, threads) not in job.programs:
             with Pipeline(batch_size=_BATCH, num_threads=1, device_id=None):
-                self._programs[shape] = Program(
+                job.programs[shape, threads] = Program(
                     job.how,
                     shape,
                     seed=job.seed,
                     quality=job.quality,
                     subsampling=job.subsampling,
-                    threads=self._files.threads,
+                    threads=threads,
                     batch_size=_BATCH,
                     where=self._where,
                 )
-        return self._programs[shape]
+        return job.programs[shape, threads]
 
     def _begin(self, shape: Shape | None, items: list[_Item]) -> None:
-        changed = [item for item in items if item.variant > 0]
-        if shape is None or not changed:
+        inputs = [item.source.variant(item.variant) for item in items if _is_changed(item.source, item.variant)]
+        if shape is None or not inputs:
             self._waiting.append(_Waiting(None, None, [], items))
             return
         program = self._program(shape)
-        self._waiting.append(_Waiting(program, program.submit(_inputs(changed)), changed, items))
+        self._waiting.append(_Waiting(program, program.submit(inputs), inputs, items))
 
     def _finish(self) -> None:
         waiting = self._waiting.popleft()
         results: Iterator[Made | Failure] = iter(())
         if waiting.program is not None and waiting.pending is not None:
-            results = iter(waiting.program.take(waiting.pending, _inputs(waiting.changed)))
+            results = iter(waiting.program.take(waiting.pending, waiting.inputs))
         for item in waiting.items:
             if item.number != self._number:
                 self._write()
@@ -162,8 +158,8 @@ class ShardMaker:
             self._files.progress(1, sample.size())
 
 
-def _inputs(items: Iterable[_Item]) -> list[Input]:
-    return [item.source.variant(item.variant) for item in items if isinstance(item.source, Prepared)]
+def _is_changed(source: Prepared | DataError, variant: int) -> TypeGuard[Prepared]:
+    return variant > 0 and isinstance(source, Prepared)
 
 
 def _explained(failure: Failure, source: Prepared) -> DataError:

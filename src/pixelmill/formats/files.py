@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import fnmatch
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -126,7 +128,12 @@ def _index(paths: list[str], labels: Sequence[int], root: str) -> Index:
 
 
 def _matches(name: str, patterns: Sequence[str], case_sensitive: bool) -> bool:
-    if not case_sensitive:
-        name = name.lower()
-        patterns = [pattern.lower() for pattern in patterns]
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+    matches = _matcher(tuple(patterns), case_sensitive)
+    return matches(name if case_sensitive else name.lower()) is not None
+
+
+@lru_cache(64)
+def _matcher(patterns: tuple[str, ...], case_sensitive: bool) -> Callable[[str], re.Match[str] | None]:
+    """Make one expression of all patterns: folders may hold millions of names."""
+    chosen = patterns if case_sensitive else [pattern.lower() for pattern in patterns]
+    return re.compile("|".join(map(fnmatch.translate, chosen)) or r"(?!)").match

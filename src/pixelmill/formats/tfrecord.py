@@ -138,9 +138,11 @@ def payload(record: bytes, *, path: str = "bytes", offset: int = 0, number: int 
         offset: Where in the file it begins.
         number: Its number in the file.
     """
+    if len(record) >= FRAME:
+        head, tail = _core.tfrecord_frame(len(record) - FRAME, _core.crc32c(memoryview(record)[HEAD:-TAIL]))
+        if record.startswith(head) and record.endswith(tail) and len(record) - FRAME <= RECORD_BYTES:
+            return record[HEAD:-TAIL]
     found = scan_bytes(record, name=path, verify=True)
-    if len(found.index) == 1 and not found.faults:
-        return record[HEAD:-TAIL]
     if found.faults:
         first = found.faults[0]
         fault = RecordFault(path, number, offset + first.offset, first.length, first.kind, first.message)

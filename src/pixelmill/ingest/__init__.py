@@ -10,8 +10,9 @@ from typing import Any
 
 from pixelmill.engine.placement import Mode, check_mode
 from pixelmill.errors import ArgumentError
-from pixelmill.ingest.job import DType, Order, expected_bytes, make_job
+from pixelmill.ingest.job import expected_bytes, make_job
 from pixelmill.ingest.labels import ClassLabel, imagenet_labels, read_labels
+from pixelmill.ingest.squares import DType, Order
 from pixelmill.jobs import JobReport, run_job
 
 __all__ = ["ClassLabel", "imagenet_labels", "ingest", "read_labels"]

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
-from pixelmill import fn, math, types
+from pixelmill.engine.native import Pending, Trouble
 from pixelmill.engine.placement import Mode, placed, versions_of
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats import example, files, storage, tfrecord
 from pixelmill.ingest.labels import ClassLabel, class_labels
+from pixelmill.ingest.squares import DTYPES, DType, Order, Squares
 from pixelmill.jobs import InputFile, Job, ShardFiles, ShardPlan, ShardReport
-from pixelmill.loader import Loader
 from pixelmill.permutation import fold, permute
-from pixelmill.pipeline import Pipeline
 
-DType = Literal["uint8", "float16", "float32"]
-Order = Literal["HWC", "CHW"]
+Array = np.ndarray[Any, Any]
 
-_DTYPES = {"uint8": types.UINT8, "float16": types.FLOAT16, "float32": types.FLOAT}
 _BATCH = 16
+_UNDER_WAY = 3  # batches
 _CHANNELS = 3
 _RECORD_OVERHEAD = 400  # names of the features, labels and the frame, about
 
@@ -56,9 +55,14 @@ class IngestJob(Job):
     mode: Mode = "cpu"
 
     @cached_property
+    def found(self) -> list[Picture]:
+        """All pictures that there are."""
+        return list_pictures(self.input_dir)
+
+    @cached_property
     def pictures(self) -> Sequence[Picture]:
         """The chosen pictures, in their order."""
-        found = list_pictures(self.input_dir)
+        found = self.found
         order = permute(np.arange(len(found)), len(found), fold(self.seed))
         return [found[number] for number in order[: self.num_images].tolist()]
 
@@ -90,60 +94,71 @@ class IngestJob(Job):
 
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
         first, end = (self.num_images * edge // self.num_shards for edge in (number, number + 1))
-        pictures = self.pictures[first:end]
         stream = files.open(self.shards[number].files[0])
         writer = tfrecord.RecordWriter(stream)
         written = 0
-        for place, (pixels, event) in enumerate(self._decoded(pictures, files.threads)):
-            if event is not None:
-                extension = Path(pictures[place].path).suffix
-                event = replace(event, sample=first + place, operator=self.kind, line=None)
-                files.reject(event, _raw(pictures[place].path), extension=extension)
+        for place, pixels in self._made(range(first, end), files.threads):
+            if isinstance(pixels, Event):
+                path = self.pictures[place].path
+                files.reject(pixels, _raw(path), extension=Path(path).suffix)
                 continue
-            writer.write_example(self._features(pictures[place], pixels))
+            writer.write_example(self._features(self.pictures[place], pixels))
             written += 1
             files.progress(1, pixels.nbytes)
         writer.flush()
         stream.close()
         return ShardReport(written)
 
-    def _decoded(self, pictures: Sequence[Picture], threads: int) -> Iterator[tuple[Any, Event | None]]:
-        """Give the pixels of each picture, or what is wrong with it."""
-        events: dict[int, Event] = {}
+    def _made(self, places: range, threads: int) -> Iterator[tuple[int, Array | Event]]:
+        """Give the pixels of each picture, or what is wrong with it; several batches are under way at a time."""
+        squares = self._squares(threads)
+        waiting: deque[tuple[dict[int, bytes | Event], Pending | None]] = deque()
+        for begin in range(places.start, places.stop, _BATCH):
+            read = {place: self._read(place) for place in range(begin, min(begin + _BATCH, places.stop))}
+            waiting.append((read, squares.submit(_whole(read))))
+            if len(waiting) == _UNDER_WAY:
+                yield from self._taken(squares, *waiting.popleft())
+        while waiting:
+            yield from self._taken(squares, *waiting.popleft())
 
-        def note(event: Event) -> Literal["fill"]:
-            events[event.sample] = event
-            return "fill"
+    def _read(self, place: int) -> bytes | Event:
+        try:
+            return storage.read_file(self.pictures[place].path)
+        except OSError as error:
+            return self._event(place, "io", error.strerror or str(error))
+        except DataError as error:
+            return self._event(place, "too_large", str(error))
 
-        where = placed("ingest", self.mode)
-        pipeline = Pipeline(
-            _BATCH,
-            threads,
-            where.device_id,
-            on_error=note,
-            max_errors=len(pictures),
-            engine=where.engine,
-        )
-        with pipeline:
-            pipeline.set_outputs(*self._graph([picture.path for picture in pictures], where.decoder))
-        place = 0
-        for batch in Loader(pipeline, ["pixels", "place"]):
-            for pixels, valid in zip(batch["pixels"], batch["valid"], strict=True):
-                yield pixels, None if valid else events[place]
-                place += 1
+    def _taken(
+        self, squares: Squares, read: dict[int, bytes | Event], pending: Pending | None
+    ) -> Iterator[tuple[int, Array | Event]]:
+        results = iter(squares.take(pending, _whole(read)))
+        for place, data in read.items():
+            if isinstance(data, Event):
+                yield place, data
+                continue
+            result = next(results)
+            yield place, self._event(place, result.kind, result.message) if isinstance(result, Trouble) else result
 
-    def _graph(self, paths: list[str], decoder: str) -> tuple[Any, Any]:
-        """Decode the largest square in the middle and resize it."""
-        encoded, place = fn.readers.file(files=paths, labels=list(range(len(paths))))
-        shape = fn.peek_image_shape(encoded)
-        side = math.min(shape[0], shape[1])
-        square = fn.decoders.image_crop(encoded, crop_h=side, crop_w=side, device=decoder)
-        pixels = fn.resize(square, size=(self.img_size, self.img_size))
-        if self.dtype != "uint8":
-            pixels = fn.cast(pixels, dtype=_DTYPES[self.dtype])
-        if self.order == "CHW":
-            pixels = fn.transpose(pixels, perm=[2, 0, 1])
-        return pixels.cpu(), place
+    def _event(self, place: int, kind: str, message: str) -> Event:
+        return Event(kind, message, sample=place, epoch=0, path=self.pictures[place].path, operator=self.kind)
+
+    def _squares(self, threads: int) -> Squares:
+        """Compile the program, once for all shards that are made here."""
+        if threads not in self._programs:
+            self._programs[threads] = Squares(
+                self.img_size,
+                dtype=self.dtype,
+                order=self.order or "HWC",
+                threads=threads,
+                batch_size=_BATCH,
+                where=placed(self.kind, self.mode),
+            )
+        return self._programs[threads]
+
+    @cached_property
+    def _programs(self) -> dict[int, Squares]:
+        return {}
 
     def _features(self, picture: Picture, pixels: Any) -> dict[str, example.Feature]:
         """Give the features of a record."""
@@ -208,7 +223,7 @@ def make_job(
         (img_size >= 1, f"img_size must be at least 1, got {img_size}"),
         (num_shards >= 1, f"num_shards must be at least 1, got {num_shards}"),
         (num_images == -1 or num_images >= 1, f"num_images must be at least 1, or -1 for all, got {num_images}"),
-        (dtype in _DTYPES, f"dtype must be one of {', '.join(_DTYPES)}, got {dtype!r}"),
+        (dtype in DTYPES, f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}"),
         (order in (None, "HWC", "CHW"), f"order must be HWC or CHW, got {order!r}"),
         (name and not set(name) & set("/\0"), f"name must be the beginning of a file name, got {name!r}"),
         (Path(input_dir).is_dir(), f"input_dir must be a folder with a folder for each class, got {input_dir}"),
@@ -223,7 +238,7 @@ def make_job(
     if num_shards > count:
         raise ArgumentError(f"ingest: {num_shards} shards cannot share {count} images")
     classes = class_labels(sorted({picture.folder for picture in found}), file=labels)
-    return IngestJob(
+    job = IngestJob(
         num_images=count,
         num_shards=num_shards,
         img_size=img_size,
@@ -235,10 +250,17 @@ def make_job(
         input_dir=str(Path(input_dir).absolute()),
         mode=mode,
     )
+    if Path(input_dir).is_absolute():
+        job.__dict__["found"] = found  # listed once
+    return job
 
 
 def _plain(label: ClassLabel) -> tuple[int, str]:
     return label.label, label.text
+
+
+def _whole(read: Mapping[int, bytes | Event]) -> list[bytes]:
+    return [data for data in read.values() if isinstance(data, bytes)]
 
 
 def _raw(path: str) -> bytes | None:

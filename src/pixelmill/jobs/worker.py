@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import queue
@@ -26,6 +27,8 @@ def main() -> None:
     threading.Thread(target=_listen, args=(sys.stdin.buffer, lines), daemon=True).start()
     try:
         maker = ShardMaker.rebuild(json.loads(lines.get()))
+        gc.freeze()
+        gc.enable()
         while True:
             teller = _Teller(answers)
             entry = maker.make(int(lines.get()), on_samples=teller.advance)
@@ -78,7 +81,3 @@ def _failure(error: BaseException) -> dict[str, Any]:
         "events": [event_entry(event) for event in error.events] if isinstance(error, DataError) else [],
         "traceback": "".join(traceback.format_exception(error)),
     }
-
-
-if __name__ == "__main__":
-    main()

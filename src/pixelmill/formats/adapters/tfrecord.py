@@ -29,6 +29,7 @@ class TFRecordDataset(Dataset):
         found = scan_all(self._names, tfrecord_files.open_file)
         self.index, self.faults = found.index, found.faults
         self._within = numbers_within(self.index)
+        self._stems = [stem(name) for name in self._names]
 
     def sample(self, number: int) -> Sample:
         file = int(self.index.files[number])
@@ -40,7 +41,7 @@ class TFRecordDataset(Dataset):
         try:
             features = example.decode(tfrecord.payload(framed, path=path, offset=offset or 0, number=number))
             keys = self._keys(features)
-            return to_sample(features, keys, fallback_key=f"{stem(self._names[file])}-{self._within[number]:08d}")
+            return to_sample(features, keys, fallback_key=f"{self._stems[file]}-{self._within[number]:08d}")
         except DataError as error:
             kind = error.events[0].kind if error.events else "corrupt"
             message = error.events[0].message if error.events else str(error)
