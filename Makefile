@@ -12,14 +12,14 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format api docs bench fuzz kills soak slow clean
+.PHONY: help demo test gpu-test lint format api docs bench fuzz kills soak slow clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
 	@echo "pixelmill: image data for deep-learning training"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
-		awk -F '|' '{ printf "%-14s %s\n", $$1, $$2 }'
-	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, fuzz, soak, slow)"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+		awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
+	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, gpu-test, fuzz, soak, slow)"
 
 demo: $(VENV)/installed.stamp ## make 300 photo-like pictures, augment one epoch, show speed and a contact sheet
 	@$(BIN)/pixelmill demo --output build/demo
@@ -27,6 +27,10 @@ demo: $(VENV)/installed.stamp ## make 300 photo-like pictures, augment one epoch
 test: $(VENV)/test.stamp lint ## check everything, the comparisons with DALI, TensorFlow and torch included
 	@echo "running the tests"
 	@$(PY) -m pytest $(PYTEST_ARGS)
+
+gpu-test: $(VENV)/installed.stamp ## compare what a GPU gives with the CPU; ends with one sentence where there is none
+	@test ! -e /dev/nvidiactl || $(PIP) $$($(PY) scripts/requirements.py gpu)
+	@$(PY) tests/gpu/gpu_test.py $(ARGS)
 
 lint: $(VENV)/test.stamp ## check style and types
 	@echo "checking style and types"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pixelmill.engine import choice
 from pixelmill.engine.compile import compile_graph
 from pixelmill.engine.dali.emission import emitted
 from pixelmill.engine.dali.split import SplitPlan
-from pixelmill.graph import DataNode, operators_of
+from pixelmill.graph import DataNode, OperatorNode, operators_of
 
 # Of OpSpecs: where in the source an operator was made, and what DALI gives to all of them.
 NOT_SHOWN = {"device", "preserve_name", "num_threads", "max_batch_size", "seed", "checkpointing"}
@@ -67,22 +68,24 @@ def text(plan: SplitPlan, data: bytes) -> str:
     for call in found:
         for edge in call.outputs:
             names.setdefault(edge.name, f"%{len(names)}")
-    lines = [f"native before: {_steps(plan.front)}"]
+    lines = [f"native before: {_operators(plan.front)}"]
     for call in found:
         inputs = [_shown(edge, names) for edge in call.inputs]
         arguments = [f"{name}={value}" for name, value in sorted(call.arguments.items())]
         given = ", ".join(_shown(edge, names) for edge in call.outputs)
         lines.append(f"{given} = {call.schema}[{call.device}]({', '.join([*inputs, *arguments])})")
     lines.append(f"outputs: {', '.join(_shown(edge, names) for edge in outputs)}")
-    lines.append(f"native behind: {_steps(plan.behind)}")
+    lines.append(f"native behind: {_operators(plan.behind)}")
     return "\n".join(lines) + "\n"
 
 
-def _steps(plan: Any) -> str:
+def _operators(plan: Any) -> str:
+    """Name the operators that a native program works for."""
     if plan is None:
         return "nothing"
-    steps = [step.kind for segment in plan.segments for step in segment.steps if step.kind not in ("constant", "input")]
-    return " ".join(dict.fromkeys(steps)) or "nothing"
+    origins = [step.origin for segment in plan.segments for step in segment.steps]
+    named = {origin.operator for origin in origins if isinstance(origin, OperatorNode)}
+    return ", ".join(sorted(named - {"external_source"})) or "nothing"
 
 
 def _shown(edge: Edge, names: dict[str, str]) -> str:
@@ -128,8 +131,6 @@ def _value(argument: dict[int, list[Any]]) -> str:
 
 
 def _scalar(number: int) -> Callable[[Any], str]:
-    import struct
-
     return {
         3: lambda value: f"{struct.unpack('<f', value)[0]:.7g}",
         4: lambda value: str(value - (1 << 64) if value >> 63 else value),

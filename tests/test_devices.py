@@ -207,3 +207,21 @@ def test_the_command_shows_engines_reasons_and_gpus(monkeypatch):
     assert "driver" in found["dali gpu"]["reason"] and found["dali gpu"]["gpus"] == []
     table = CliRunner().invoke(main, ["engines"]).output
     assert table.count("no ") >= 2 and "pixelmill[gpu]" in table.replace("\n", "")
+
+
+def test_the_page_about_gpus_repeats_what_is_checked():
+    page = (ROOT / "docs" / "gpu.md").read_text()
+    assert f"DALI {devices._dotted(devices.OLDEST)} to {devices._dotted(devices.NEWEST)}" in page
+    for name, build in devices.BUILDS.items():
+        cells = (
+            f"{devices._dotted(build.cuda)} or newer | {build.driver} or newer | {devices._dotted(build.capability)}"
+        )
+        assert f"| nvidia-dali-{name} | {cells} or newer" in page
+
+
+def test_make_has_a_target_for_machines_with_a_gpu():
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True).stdout
+    assert "make gpu-test" in shown
+    planned = ["make", "--dry-run", "gpu-test", "ARGS=decode"]
+    steps = subprocess.run(planned, cwd=ROOT, capture_output=True, text=True, timeout=30, check=True).stdout
+    assert "tests/gpu/gpu_test.py decode" in steps

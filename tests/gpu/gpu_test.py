@@ -248,6 +248,7 @@ EQUAL = ([pixels[:90, :90] for pixels in PICTURES[0]], "HWC")
 EDGES = Limit(most=255, mean=0.6)  # a pixel at the border may be in or out
 KERNEL = [np.array([[0, -1, 0], [-1, 5, -1], [0, -1, 0]], np.float32)] * BATCH
 BOXES = [np.array([[0.1, 0.2, 0.5, 0.6], [0.3, 0.1, 0.9, 0.4]], np.float32)] * BATCH
+LABELS = [np.array([3, 5], np.int32)] * BATCH
 POINTS = [np.array([[0.1, 0.2], [0.5, 0.6], [0.9, 0.4]], np.float32)] * BATCH
 PARTS = {
     "in_anchors": [np.array([[0, 0], [10, 20]], np.int32)] * BATCH,
@@ -308,6 +309,8 @@ CASES: dict[str, Case] = {
     "lookup_table": case(keys=list(range(256)), values=[float(level // 64) for level in range(256)]),
     "one_hot": case(each(0, 3, 5, dtype=np.int32), num_classes=6),
     "element_extract": case((floats(4, 5, 6), "FHW"), element_map=[0, 2]),
+    "permute_batch": case(indices=each(*reversed(range(BATCH)), dtype=np.int32)),
+    "box_encoder": case(BOXES, LABELS, anchors=[0.0, 0.0, 0.5, 0.5, 0.3, 0.1, 0.9, 0.4]),
     "bb_flip": case(BOXES, horizontal=each(0, 1, dtype=np.int32), ltrb=True),
     "coord_flip": case((POINTS, ""), flip_x=each(0, 1, dtype=np.int32)),
     "coord_transform": case((POINTS, ""), MT=[0.0, 1.0, 0.25, -1.0, 0.0, 0.5]),

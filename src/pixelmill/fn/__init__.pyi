@@ -1027,7 +1027,7 @@ def jpeg_compression_distortion(
     data: _Data | _Constant,
     /,
     *,
-    quality: float | _Node = 50,
+    quality: int | _Node = 50,
     bytes_per_sample_hint: object = None,
     preserve: object = None,
     device: str | None = None,

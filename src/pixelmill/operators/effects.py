@@ -62,7 +62,7 @@ def clahe(
 
 
 @operator("jpeg_compression_distortion")
-def jpeg_compression_distortion(data: Tensor, *, quality: PerSample[float] = 50) -> Tensor:
+def jpeg_compression_distortion(data: Tensor, *, quality: PerSample[int] = 50) -> Tensor:
     """Give pictures the marks of JPEG: they are written as such, with half the resolution of colours, and read again.
 
     Args:

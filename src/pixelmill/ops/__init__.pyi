@@ -1304,7 +1304,7 @@ class JpegCompressionDistortion(OperatorClass):
     def __init__(
         self,
         *,
-        quality: float = 50,
+        quality: int = 50,
         bytes_per_sample_hint: object = None,
         preserve: object = None,
         device: str | None = None,
@@ -1316,7 +1316,7 @@ class JpegCompressionDistortion(OperatorClass):
         data: _Data | _Constant,
         /,
         *,
-        quality: float | _Node | None = None,
+        quality: int | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
