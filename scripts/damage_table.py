@@ -1,4 +1,4 @@
-"""Prints how much damage to small files is found, for docs/formats.md.
+"""Prints how much damage to small files is found, with and without a manifest, for docs/formats.md.
 
 Every byte of a file below 1 KB is changed into all 255 others, of a larger one into 16 others unless `--all` is given.
 """
@@ -6,20 +6,37 @@ Every byte of a file below 1 KB is changed into all 255 others, of a larger one 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import sys
+import tempfile
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 import test_npy
 import test_recordio
+import test_tfrecord
 import test_webdataset
-from damage import Read, changed, cut, table, with_one_less, with_one_more
+from damage import Read, changed, cut, table, with_blocks_swapped, with_one_less, with_one_more
+
+from pixelmill.inspect.verify import check_manifest
 
 # Each bit alone, and some that change several.
 FEW = [1, 2, 4, 8, 16, 32, 64, 128, 3, 7, 15, 31, 85, 127, 170, 255]
+
+
+def read_tfrecord(data: bytes) -> tuple[list[Any], bool]:
+    """Give the payloads and whether anything was wrong."""
+    payloads, faults = test_tfrecord.payloads_of(data, verify=True)
+    return payloads, bool(faults)
+
+
 FILES: dict[str, tuple[bytes, Read]] = {
+    "TFRecord, 4 records": (test_tfrecord.file_of(test_tfrecord.PAYLOADS), read_tfrecord),
     "RecordIO, 4 records": (test_recordio.four_records()[0], test_recordio.read),
     "tar, 4 samples of 2 files": (test_webdataset.written(test_webdataset.FOUR), test_webdataset.read),
     "npy, 6 numbers": (test_npy.saved(test_npy.ARRAY), test_npy.read),
@@ -31,20 +48,50 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="all values of bytes in larger files too; takes long")
     everything = parser.parse_args().all
-    print("| file | damage | cases | found | harmless | found, a wrong sample given | silent |")
-    print("|---|---|---|---|---|---|---|")
+    print("| file | damage | cases | found | harmless | found, a wrong sample given | silent | silent with a manifest |")
+    print("|---|---|---|---|---|---|---|---|")
     for name, (data, read) in FILES.items():
         flips = range(1, 256) if everything or len(data) < 1000 else FEW
-        kinds = {"a byte changed": changed(data, flips), "cut": cut(data)}
-        kinds |= {"a byte too many": with_one_more(data), "a byte too few": with_one_less(data)}
-        for kind, damages in kinds.items():
-            print(row(f"{name}, {len(data)} bytes", kind, table(read, data, damages)), flush=True)
+        few = flips if len(data) < 1000 else FEW  # a manifest compares hashes, whatever the damage
+        with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+            guarded = with_manifest(Path(folder), data)
+            for kind, damages in kinds(data, flips).items():
+                counts = table(read, data, damages)
+                print(row(f"{name}, {len(data)} bytes", kind, counts, table(guarded, data, kinds(data, few)[kind])), flush=True)
 
 
-def row(name: str, kind: str, counts: Counter[str]) -> str:
-    """Give a line of the table."""
+def kinds(data: bytes, flips: Sequence[int]) -> dict[str, Iterator[bytes]]:
+    """Give every kind of damage."""
+    return {
+        "a byte changed": changed(data, flips),
+        "cut": cut(data),
+        "a byte too many": with_one_more(data),
+        "a byte too few": with_one_less(data),
+        "two blocks of 16 bytes swapped": with_blocks_swapped(data),
+    }
+
+
+def with_manifest(folder: Path, data: bytes) -> Read:
+    """Give a reader that only compares a file with its manifest."""
+    file = {"name": "data", "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    entry = {"number": 0, "samples": 1, "files": [file], "errors": []}
+    manifest = {"job": "", "kind": "convert", "options": {}, "entries": [entry]}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+    def read(damaged: bytes) -> tuple[list[Any], bool]:
+        (folder / "data").write_bytes(damaged)
+        _, compared, problems = check_manifest(str(folder))
+        assert compared == 1
+        return [damaged], bool(problems)
+
+    return read
+
+
+def row(name: str, kind: str, counts: Counter[str], guarded: Counter[str]) -> str:
+    """Give a line of the table. A file that is as it was written is no damage, with a manifest as without."""
     total = counts.total()
     shares = [f"{100 * counts[key] / total:.2f} %" for key in ("found", "harmless", "found, wrong", "silent")]
+    shares.append(f"{guarded['silent']:,} of {guarded.total():,}")
     return f"| {name} | {kind} | {total:,} | {' | '.join(shares)} |"
 
 

@@ -33,6 +33,16 @@ def with_one_less(data: bytes) -> Iterator[bytes]:
     return (data[:place] + data[place + 1 :] for place in range(len(data)))
 
 
+def with_blocks_swapped(data: bytes, size: int = 16) -> Iterator[bytes]:
+    """Give the file with each pair of different blocks in each other's place."""
+    starts = range(0, len(data) - size + 1, size)
+    for number, first in enumerate(starts):
+        for second in starts[number + 1 :]:
+            one, other = data[first : first + size], data[second : second + size]
+            if one != other:
+                yield data[:first] + other + data[first + size : second] + one + data[second + size :]
+
+
 def outcome(read: Read, data: bytes, intact: list[Any]) -> str:
     """Say what a reader makes of a damaged file.
 

@@ -76,7 +76,7 @@ def verify(
         on_sample: Called with the number of samples done and of all, for progress bars.
     """
     shown = os.fspath(source) if isinstance(source, (str, os.PathLike)) else source[0]
-    manifest, hashed, problems = _check_manifest(shown)
+    manifest, hashed, problems = check_manifest(shown)
     try:
         dataset = open_dataset(source, format, root=root, allow_outside=allow_outside)
     except DataError as error:
@@ -167,7 +167,7 @@ class _Checker:
             self._problems.append(self._dataset.event(number, "corrupt", f"{what}{error}"))
 
 
-def _check_manifest(source: str) -> tuple[str | None, int, list[Event]]:
+def check_manifest(source: str) -> tuple[str | None, int, list[Event]]:
     """Compare the files that a manifest lists with their hashes: all of a folder, or the one file that was named."""
     is_folder = storage.is_folder(source)
     folder = source if is_folder else source.rpartition("/")[0] or "."
