@@ -48,7 +48,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="all values of bytes in larger files too; takes long")
     everything = parser.parse_args().all
-    print("| file | damage | cases | found | harmless | found, a wrong sample given | silent | silent with a manifest |")
+    print(
+        "| file | damage | cases | found | harmless | found, a wrong sample given | silent | silent with a manifest |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for name, (data, read) in FILES.items():
         flips = range(1, 256) if everything or len(data) < 1000 else FEW
@@ -57,7 +59,10 @@ def main() -> None:
             guarded = with_manifest(Path(folder), data)
             for kind, damages in kinds(data, flips).items():
                 counts = table(read, data, damages)
-                print(row(f"{name}, {len(data)} bytes", kind, counts, table(guarded, data, kinds(data, few)[kind])), flush=True)
+                print(
+                    row(f"{name}, {len(data)} bytes", kind, counts, table(guarded, data, kinds(data, few)[kind])),
+                    flush=True,
+                )
 
 
 def kinds(data: bytes, flips: Sequence[int]) -> dict[str, Iterator[bytes]]:

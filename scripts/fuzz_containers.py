@@ -6,6 +6,7 @@ python scripts/fuzz_containers.py --executions 100000 --seed 1
 from __future__ import annotations
 
 import argparse
+import hashlib
 import io
 import json
 import random
@@ -19,17 +20,26 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import numpy as np
 import test_npy
 import test_readers_coco
 import test_recordio
 import test_webdataset
 
+from pixelmill import _core
 from pixelmill.errors import DataError
-from pixelmill.formats import npy, recordio, webdataset
+from pixelmill.formats import facts, index_cache, npy, recordio, tfrecord, webdataset
+from pixelmill.formats.adapters import file_list
 from pixelmill.formats.coco import Choice, open_annotations
+from pixelmill.formats.sample import Sample
+from pixelmill.inspect.verify import check_manifest
+from pixelmill.jobs.manifest import read_entry
+from pixelmill.jobs.storage import open_storage
 
-SCRATCH = Path(tempfile.mkdtemp())
+SCRATCH = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+STAMP = (200, 1)
 WORDS = [b"\xff" * 4, b"\0" * 4, b"\x80" + bytes(7), test_recordio.MAGIC, b"ustar", b"99999999999", b"(", b"-1"]
+WORDS += [b'"', b"[", b"]", b"{", b"}", b",", b"\n", b"\t", b"null", b"1e999", b"../", b"9" * 30]
 
 
 def run_recordio(data: bytes) -> str:
@@ -66,10 +76,16 @@ def run_coco(data: bytes) -> str:
 
 def run_index(data: bytes) -> str:
     """Read index and list files of all kinds."""
-    path = SCRATCH / "a.idx"
+    path, size = SCRATCH / "a.idx", (SCRATCH / "a.data").stat().st_size
     path.write_bytes(data)
     read = 0
-    for parse in (recordio.read_index, recordio.read_list, webdataset.read_index):
+
+    def of_tfrecords(path: Path) -> None:
+        index = tfrecord.read_index(str(path), data=str(SCRATCH / "a.data"))
+        ends = index.offsets + index.lengths
+        assert not len(ends) or (index.offsets.min() >= 0 and ends.max() <= size), "a record leaves the file"
+
+    for parse in (recordio.read_index, recordio.read_list, webdataset.read_index, of_tfrecords):
         try:
             parse(path)
             read += 1
@@ -78,9 +94,58 @@ def run_index(data: bytes) -> str:
     return f"{read} accept it"
 
 
+def run_list(data: bytes) -> str:
+    """Read a list as text and as a table, and what its rows say about samples."""
+    accepted = 0
+    for name in ("a.txt", "a.csv"):
+        path = SCRATCH / name
+        path.write_bytes(data)
+        try:
+            for entry in file_list.read_list(str(path)):
+                facts.apply(entry.row, implied=Sample("a", b"", "jpg", entry.labels), where=entry.where)
+            accepted += 1
+        except DataError:
+            continue
+    return f"{accepted} accept it"
+
+
+def run_rows(data: bytes) -> str:
+    """Read lines of annotations."""
+    for line in data.split(b"\n"):
+        facts.apply(facts.decode_row(line, where="a"), implied=Sample("a", b"", "jpg", ()), where="a")
+    return "rows"
+
+
+def run_cache(data: bytes) -> str:
+    """Read a cache of an index, with a checksum that fits in every second input."""
+    if sum(data) % 2 and len(data) > 4:
+        data = data[:-4] + _core.crc32c(data[:-4]).to_bytes(4, "little")
+    Path(f"{SCRATCH}/a.data{index_cache.ENDING}").write_bytes(data)
+    return "nothing" if index_cache.load(f"{SCRATCH}/a.data", "tfrecord", stamp=STAMP) is None else "arrays"
+
+
+def run_manifest(data: bytes) -> str:
+    """Compare files with a manifest, and read it as a sidecar; files outside of the folder are not looked at."""
+    (SCRATCH / "dataset" / "manifest.json").write_bytes(data)
+    (SCRATCH / "dataset" / "shard.json").write_bytes(data)
+    read_entry(open_storage(SCRATCH / "dataset"), "shard.json")
+    manifest, _, problems = check_manifest(str(SCRATCH / "dataset"))
+    return "no manifest" if manifest is None else "problems" if problems else "whole"
+
+
 def seeds() -> dict[str, tuple[Callable[[bytes], str], list[bytes]]]:
     """Give for each parser whole files to begin with."""
     test_readers_coco.write(SCRATCH)
+    (SCRATCH / "a.data").write_bytes(bytes(200))
+    (SCRATCH / "dataset").mkdir(exist_ok=True)
+    (SCRATCH / "dataset" / "a").write_bytes(b"abc")
+    file = {"name": "a", "bytes": 3, "sha256": hashlib.sha256(b"abc").hexdigest()}
+    entry = {"number": 0, "samples": 1, "files": [file], "errors": []}
+    manifest = {"job": "1f", "kind": "convert", "options": {"seed": 1}, "entries": [entry], "files": [], **entry}
+    extra = {"a": {"float": [1.5]}, "b": {"bytes": ["YWJj"]}, "c": {"int64": [7]}, "d": {"float_bits": [1]}}
+    row = {"key": "k", "class": "c", "labels": [1, 2.5], "boxes": [[0, 0, 0.5, 1]], "box_labels": [3], "extra": extra}
+    table = b'path,label,class,boxes,box_labels,extra\na.jpg,1 2,cat,"[[0,0,1,1]]",3,"{""a"":{""int64"":[1]}}"\n'
+    cached = {"offsets": np.arange(3, dtype=np.int64), "lengths": np.arange(3, dtype=np.int64)}
     tars = [test_webdataset.written(test_webdataset.FOUR[:4])]
     tars += [
         test_webdataset.by_tarfile([("é" * 60 + ".jpg", b"x" * 600)], form) for form in test_webdataset.FORMATS[1:]
@@ -91,7 +156,11 @@ def seeds() -> dict[str, tuple[Callable[[bytes], str], list[bytes]]]:
         "tar": (run_tar, [data[:6144] for data in tars]),
         "npy": (run_npy, [test_npy.saved(test_npy.ARRAY), test_npy.saved(test_npy.ARRAY.astype(">f8"))]),
         "coco": (run_coco, [(SCRATCH / "a.json").read_bytes()]),
-        "index": (run_index, [b"0\t0\n1\t48\n", b"0\t1.000000\ta.jpg\n", index]),
+        "index": (run_index, [b"0\t0\n1\t48\n", b"0\t1.000000\ta.jpg\n", index, b"0 48\n48 100\n148 52\n"]),
+        "list": (run_list, [b"a b.jpg 1 2\nc.jpg\t3\t4.5\n", table, b"path,label_0,mask\nb.png,1,m.png\n"]),
+        "rows": (run_rows, [json.dumps(row).encode(), json.dumps(row).encode() + b'\n{"mask": "YWJj"}']),
+        "cache": (run_cache, [index_cache.encoded("tfrecord", cached, STAMP)]),
+        "manifest": (run_manifest, [json.dumps(manifest).encode(), json.dumps(manifest, indent=1).encode()]),
     }
 
 

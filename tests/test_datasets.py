@@ -199,6 +199,7 @@ def test_tables(text: str, expected: object, tmp_path: Path) -> None:
         ("x.txt", "\n\n", "names no file"),
         ("x.csv", "path,label\nc.jpg,3,4\n", "x.csv:2 has 3 fields, the header has 2"),
         ("x.csv", "path,label\nc.jpg,many\n", "x.csv:2 has a label that is not a number"),
+        ("x.csv", "path,boxes,box_labels\nc.jpg,[],many\n", "x.csv:2 has a label that is not a number"),
         ("x.csv", 'path,label\n"c.jpg,3\n', "x.csv:.* is not CSV"),
         ("x.csv", "id,label\nc,3\n", "x.csv:1 names no column of paths"),
         ("x.csv", "path,boxes\nc.jpg,[[1]]\n", "x.csv:2 cannot be used: a box has four numbers"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -98,6 +100,35 @@ def test_every_changed_file_is_found_by_its_hash(format: str, tmp_path: Path) ->
         assert [p for p in problems if p["kind"] == "checksum" and p["path"] == str(path)], (file, result.output)
         path.write_bytes(data)
     assert run("verify", tmp_path / "y").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace('"sha256"', '"sha255"', 1),
+        lambda text: text.replace('"data.tfrecord"', '"../x/data.tfrecord"', 1),
+        lambda text: text.replace('"data.tfrecord"', "7", 1),
+        lambda text: re.sub(r'"entries": \[.*\]', '"entries": [5]', text, flags=re.DOTALL),
+    ],
+)
+def test_a_damaged_manifest_is_a_problem(tmp_path: Path, damage: Callable[[str], str]) -> None:
+    write(tmp_path / "x", "tfrecord", plain_samples(2))
+    pixelmill.convert(tmp_path / "x", tmp_path / "y", to="tfrecord")
+    manifest = tmp_path / "y/manifest.json"
+    text = manifest.read_text()
+    assert damage(text) != text
+    manifest.write_text(damage(text))
+    (problem,) = pixelmill.verify(tmp_path / "y").problems
+    assert (problem.kind, problem.path) == ("corrupt", str(manifest))
+    assert problem.message.startswith("manifest: it is damaged: ")
+
+
+def test_a_manifest_of_another_program_is_none(tmp_path: Path) -> None:
+    write(tmp_path / "x", "tfrecord", plain_samples(2))
+    (tmp_path / "x/manifest.json").write_text('{"name": "an app"}')
+    found = pixelmill.verify(tmp_path / "x")
+    assert found.is_whole and found.manifest is None
 
 
 def test_planted_faults_are_listed_with_their_places(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pixelmill.formats import npy, storage
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.sample import image_type
-from pixelmill.jobs.manifest import NAME, read_manifest
+from pixelmill.jobs.manifest import NAME, listed_files, read_manifest
 from pixelmill.jobs.storage import open_storage
 from pixelmill.pipeline import Pipeline
 
@@ -171,19 +171,25 @@ def check_manifest(source: str) -> tuple[str | None, int, list[Event]]:
     """Compare the files that a manifest lists with their hashes: all of a folder, or the one file that was named."""
     is_folder = storage.is_folder(source)
     folder = source if is_folder else source.rpartition("/")[0] or "."
-    manifest = read_manifest(open_storage(folder)) if storage.is_folder(folder) else None
-    if manifest is None:
+    if not storage.is_folder(folder):
         return None, 0, []
-    files = [file for entry in manifest["entries"] for file in entry["files"]] + list(manifest.get("files", ()))
+    where = storage.join(folder, NAME)
+    try:
+        manifest = read_manifest(open_storage(folder), strict=True)
+        if manifest is None:
+            return None, 0, []
+        files = listed_files(manifest)
+    except DataError as error:
+        return where, 0, [Event("corrupt", str(error), sample=-1, epoch=0, path=where, operator="manifest")]
     if not is_folder:
-        files = [file for file in files if file["name"] == source.rpartition("/")[2]]
+        files = [file for file in files if file.name == source.rpartition("/")[2]]
     problems: list[Event] = []
     for file in files:
-        path = storage.join(folder, file["name"])
-        problem = _compare(path, int(file["bytes"]), str(file["sha256"]))
+        path = storage.join(folder, file.name)
+        problem = _compare(path, file.bytes, file.sha256)
         if problem is not None:
             problems.append(Event(*problem, sample=-1, epoch=0, path=path, operator="manifest"))
-    return storage.join(folder, NAME), len(files), problems
+    return where, len(files), problems
 
 
 def _compare(path: str, size: int, sha256: str) -> tuple[str, str] | None:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from pixelmill.errors import Event
+from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.jobs.job import ShardReport
 from pixelmill.jobs.plan import Plan
 from pixelmill.jobs.shard_files import FileRecord
-from pixelmill.jobs.storage import Storage
+from pixelmill.jobs.storage import Storage, check_name
 
 NAME = "manifest.json"
 
@@ -68,9 +68,36 @@ def manifest_text(
     yield b"\n ]\n}\n"
 
 
-def read_manifest(storage: Storage) -> Entry | None:
-    """Read the manifest of a dataset; None if there is none, or one of another program."""
-    return _object(storage.read(NAME), ("job", "kind", "options", "entries"))
+def read_manifest(storage: Storage, *, strict: bool = False) -> Entry | None:
+    """Read the manifest of a dataset; None if there is none, or one of another program.
+
+    Args:
+        storage: The dataset.
+        strict: Raise DataError where there is a file of this name that is no JSON, instead of passing over it.
+    """
+    data = storage.read(NAME)
+    found = _object(data, ("job", "kind", "options", "entries"))
+    if strict and data is not None and found is None:
+        try:
+            json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"manifest: it is damaged: {error}") from None
+    return found
+
+
+def listed_files(manifest: Entry) -> list[FileRecord]:
+    """Give all files that a manifest lists; DataError if it is damaged."""
+    found: list[FileRecord] = []
+    try:
+        rows = [file for entry in manifest["entries"] for file in entry["files"]] + list(manifest.get("files", ()))
+        for row in rows:
+            name, size, sha256 = row["name"], row["bytes"], row["sha256"]
+            if not (isinstance(name, str) and isinstance(size, int) and isinstance(sha256, str)):
+                raise TypeError(f"a file has the entry {str(row)[:100]}")
+            found.append(FileRecord(check_name(name), size, sha256))
+    except (KeyError, TypeError, ArgumentError) as error:
+        raise DataError(f"manifest: it is damaged: {error!r:.200}") from None
+    return found
 
 
 def read_entry(storage: Storage, name: str) -> Entry | None:

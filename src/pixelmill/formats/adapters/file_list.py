@@ -138,6 +138,7 @@ def _entry(row: list[str], places: Mapping[str, list[int]], where: str) -> Entry
         raise DataError(f"file list: {where} has no usable path")
     try:
         labels = tuple(parse_label(part) for at in places["labels"] for part in row[at].split())
+        box_labels = [parse_label(part) for part in cells.get("box_labels", "").split()]
     except ValueError as error:
         raise DataError(f"file list: {where} has a label that is not a number: {error}") from None
     found: dict[str, Any] = {name: cells[name] for name in ("key", "class") if name in cells}
@@ -148,7 +149,7 @@ def _entry(row: list[str], places: Mapping[str, list[int]], where: str) -> Entry
             if name in cells:
                 found[name] = facts.decode_row(f'{{"":{cells[name]}}}', where=where)[""]
         if "boxes" in cells and "box_labels" in cells:
-            found["box_labels"] = [parse_label(part) for part in cells["box_labels"].split()]
+            found["box_labels"] = box_labels
     return Entry(cells["path"], labels, where, cells.get("mask"), found)
 
 
