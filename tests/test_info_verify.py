@@ -106,7 +106,7 @@ def test_every_changed_file_is_found_by_its_hash(format: str, tmp_path: Path) ->
     "damage",
     [
         lambda text: text[: len(text) // 2],
-        lambda text: text.replace('"sha256"', '"sha255"', 1),
+        lambda text: text.replace('"data.tfrecord", "sha256"', '"data.tfrecord", "sha255"'),
         lambda text: text.replace('"data.tfrecord"', '"../x/data.tfrecord"', 1),
         lambda text: text.replace('"data.tfrecord"', "7", 1),
         lambda text: re.sub(r'"entries": \[.*\]', '"entries": [5]', text, flags=re.DOTALL),
