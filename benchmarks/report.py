@@ -46,18 +46,15 @@ def main() -> None:
 def page(text: str, runs: Sequence[dict[str, Any]]) -> str:
     """Replace what stands between the markers."""
     speeds, stages = newest(runs, "workloads"), newest(runs, "stages")
+    others = latest_operators(runs) + dataset_tables.latest(runs) + latest(runs, "dali_engine")
     sections = {
         "overview": overview(speeds),
         "results": "\n\n".join(speed_section(*key, *speeds[key]) for key in ordered(speeds)) or NOTHING,
         "datasets": dataset_tables.sections(runs, table) or NOTHING,
         "operators": operators(runs),
         "stages": "\n\n".join(stage_section(*key, *stages[key]) for key in ordered(stages)) or NOTHING,
-        "machines": machines(
-            [run for run, _ in [*speeds.values(), *stages.values()]]
-            + latest_operators(runs)
-            + dataset_tables.latest(runs)
-        )
-        or NOTHING,
+        "dali engine": dali_engine(runs),
+        "machines": machines([*(run for run, _ in [*speeds.values(), *stages.values()]), *others]) or NOTHING,
     }
     for name, section in sections.items():
         begin, end = f"<!-- {name}: written by benchmarks/report.py -->", f"<!-- end of {name} -->"
@@ -126,7 +123,35 @@ def speed_section(source: str, name: str, run: dict[str, Any], result: dict[str,
 
 def latest_operators(runs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Find the newest run of benchmarks/operators.py, if there is one."""
-    return sorted((run for run in runs if "operators" in run), key=lambda run: str(run["machine"]["date"]))[-1:]
+    return latest(runs, "operators")
+
+
+def latest(runs: Iterable[dict[str, Any]], part: str) -> list[dict[str, Any]]:
+    """Find the newest run that has a part, if there is one."""
+    return sorted((run for run in runs if part in run), key=lambda run: str(run["machine"]["date"]))[-1:]
+
+
+def dali_engine(runs: Iterable[dict[str, Any]]) -> str:
+    """Write what the DALI engine costs beside the same program written for DALI."""
+    found = latest(runs, "dali_engine")
+    if not found:
+        return NOTHING
+    options = found[0]["options"]
+    headings = ("images/s", "written for DALI", 'engine="dali"', "speed", "CPU time", "within 5 %")
+    rows = [
+        [
+            f"{name}: {variant}",
+            tables.number(median(pair["by_hand"])),
+            tables.number(median(pair["engine"])),
+            f"{pair['speed']:.3f}",
+            f"{pair['cpu']:.3f}",
+            "yes" if pair["met"] else "no",
+        ]
+        for name, result in found[0]["dali_engine"].items()
+        for variant, pair in result["variants"].items()
+    ]
+    how = f"{options['threads']} threads, {options['rounds']} rounds of {options['seconds']:g} s in turns"
+    return f"{table(headings, rows)}\n\n{how}; load {found[0]['machine']['load_before']}. Ratios are medians of rounds."
 
 
 def operators(runs: Iterable[dict[str, Any]]) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from api_stubs import OPTIONS, literal, wrapped
 
+from pixelmill.operators.dali import EXACT, DaliCall
 from pixelmill.operators.declare import COMMON_IGNORED, Argument, Floats, Ints, Operator, Strings, public_operators
 
 NOTE = "<!-- Written by scripts/write_api.py from the declarations in src/pixelmill/operators. -->"
@@ -89,7 +90,25 @@ def _section(spec: Operator) -> str:
     own_ignored = sorted(spec.ignored - COMMON_IGNORED)
     if own_ignored:
         parts.append(f"Accepted without effect: {_names(own_ignored)}.")
+    parts.append(_on_dali(spec))
     return "\n\n".join(part for part in parts if part)
+
+
+def _on_dali(spec: Operator) -> str:
+    """Say what the DALI engine makes of an operator, and how close the results are."""
+    if spec.dali is None:
+        return "On the DALI engine it runs natively."
+    if not isinstance(spec.dali, DaliCall):
+        return "On the DALI engine it runs natively, before DALI."
+    call = f"`{spec.dali.name}`, with what is drawn natively" if spec.dali.drawn else "DALI's own"
+    where = " or ".join(
+        {"cpu": "the CPU", "gpu": "a GPU", "mixed": "CPU and GPU (`mixed`)"}[d] for d in spec.dali.devices
+    )
+    close = "the same numbers"
+    if spec.tolerance != EXACT:
+        level = f"{spec.tolerance.level} level or " if spec.tolerance.level else ""
+        close = f"results within {level}{spec.tolerance.share:g} of the largest float"
+    return f"On the DALI engine: {call}, on {where}; {close}."
 
 
 def _signature(spec: Operator) -> str:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from running import DALI, HERE, make, noise, numpy_batch
 
 from pixelmill import _core
+from pixelmill.operators import REGISTRY
 
 SAMPLES = 3
 RELATIVE = 1e-4  # what floats may differ by, as a share of the largest value
@@ -51,9 +52,12 @@ def graph_of(name, per_sample=(), **constants):
     return graph
 
 
-def compare(name, batch, layout="HWC", per_sample=None, *, level=1, relative=RELATIVE, least=0.0, **constants):
-    """Demand DALI's results of an operator, with their types, shapes and names of axes."""
+def compare(name, batch, layout="HWC", per_sample=None, *, level=None, relative=None, least=0.0, **constants):
+    """Demand DALI's results of an operator, with their types, shapes and names of axes, within its own tolerance."""
     nodes = per_sample or {}
+    tolerance = REGISTRY[name].tolerance
+    level = tolerance.level if level is None else level
+    relative = min(tolerance.share, RELATIVE) if relative is None else relative
     graph = graph_of(name, tuple(nodes), **constants)
     layouts = [layout] + [""] * len(nodes)
     same(graph, batch, *nodes.values(), layouts=layouts, level=level, relative=relative, least=least)

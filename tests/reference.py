@@ -29,7 +29,7 @@ class Entry:
         draws: Whether the result is random, so that DALI's is another one.
         alone: Whether a sample depends on itself alone, and not on its batch.
         empty: Whether pictures without pixels are allowed.
-        level: What whole numbers may differ by, from the reference and from DALI.
+        level: What whole numbers may differ by from the reference; from DALI, the declaration tells.
         real: What floats may differ by.
         unlike_dali: Why DALI's results are others, where they are.
     """

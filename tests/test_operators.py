@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 import pytest
+from compared import near
 from drawing import distance
 from pictures import color, encode
 from plain import philox
@@ -147,7 +148,8 @@ class TestContract:
             for output, expected in zip(results, wanted if isinstance(wanted, tuple) else [wanted], strict=True):
                 close(output[number], np.asarray(expected), level=entry.level, real=entry.real)
 
-    def test_it_is_dalis(self, entry, samples):
+    def test_it_is_dalis(self, name, entry, samples):
+        tolerance = REGISTRY[name].tolerance
         if entry.unlike_dali:
             pytest.skip(entry.unlike_dali)
         samples = [sample for sample in samples if np.size(sample)]
@@ -160,7 +162,7 @@ class TestContract:
             return
         for output, other in zip(mine, theirs, strict=True):
             for got, wanted in zip(output, other, strict=True):
-                close(got, wanted, level=entry.level, real=entry.real)
+                near(got, wanted, level=tolerance.level, relative=tolerance.share)
 
     def test_it_leaves_its_input_alone(self, entry, samples):
         before = [np.array(sample) for sample in samples]

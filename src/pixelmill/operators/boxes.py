@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.dali import BEFORE, ON_CPU
+from pixelmill.operators.dali import BEFORE, NEARLY, ON_CPU
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.geometry import fixed
 from pixelmill.operators.program import operator_key, step, steps
@@ -13,7 +13,7 @@ from pixelmill.operators.program import operator_key, step, steps
 CORNERS, EXTENTS = ("xyXY", "xyzXYZ"), ("xyWH", "xyzWHD")
 
 
-@operator("bb_flip")
+@operator("bb_flip", tolerance=NEARLY)
 def bb_flip(
     boxes: Tensor, *, ltrb: bool = False, horizontal: PerSample[int] = 1, vertical: PerSample[int] = 0
 ) -> Tensor:
@@ -29,7 +29,7 @@ def bb_flip(
     return step("box_flip", boxes, horizontal, vertical, gives=boxes.layout, layout=layout)
 
 
-@operator("bbox_paste", class_name="BBoxPaste", dali=ON_CPU)
+@operator("bbox_paste", tolerance=NEARLY, class_name="BBoxPaste", dali=ON_CPU)
 def bbox_paste(
     boxes: Tensor,
     *,
@@ -50,7 +50,7 @@ def bbox_paste(
     return step("box_paste", boxes, ratio, paste_x, paste_y, gives=boxes.layout, ltrb=ltrb)
 
 
-@operator("bbox_rotate", outputs=None, class_name="BBoxRotate", dali=ON_CPU)
+@operator("bbox_rotate", tolerance=NEARLY, outputs=None, class_name="BBoxRotate", dali=ON_CPU)
 def bbox_rotate(
     boxes: Tensor,
     labels: Tensor | None = None,
@@ -237,7 +237,7 @@ def roi_random_crop(
     return step("region_crop", crop_shape, roi_start, roi_end, roi_shape, whole, key=operator_key())
 
 
-@operator("box_encoder", outputs=2)
+@operator("box_encoder", tolerance=NEARLY, outputs=2)
 def box_encoder(
     boxes: Tensor,
     labels: Tensor,

@@ -7,6 +7,7 @@ from typing import Any
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
+from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import PerSample, Tensor, operator
 from pixelmill.operators.program import step
 from pixelmill.types import ANY_DATA, FLOAT, FLOAT16, INT16, INT32, UINT8, DALIDataType, DALIImageType
@@ -36,7 +37,7 @@ def _brightness_contrast(name: str, data: Tensor, *given: Any, dtype: DALIDataTy
     return step("brightness_contrast", data, *given, gives=layout, name=name, layout=data.layout, dtype=number)
 
 
-@operator("brightness")
+@operator("brightness", tolerance=CLOSE)
 def brightness(
     data: Tensor,
     *,
@@ -55,7 +56,7 @@ def brightness(
     return _brightness_contrast("brightness", data, brightness, brightness_shift, None, None, dtype=dtype)
 
 
-@operator("contrast")
+@operator("contrast", tolerance=CLOSE)
 def contrast(
     data: Tensor,
     *,
@@ -75,7 +76,7 @@ def contrast(
     return _brightness_contrast("contrast", data, None, None, contrast, contrast_center, dtype=dtype)
 
 
-@operator("brightness_contrast")
+@operator("brightness_contrast", tolerance=CLOSE)
 def brightness_contrast(
     data: Tensor,
     *,
@@ -120,7 +121,7 @@ def _twist(
     return step("colour_twist", data, *given, gives=layout, name=name, layout=data.layout, dtype=number)
 
 
-@operator("hue", ignored=("image_type",))
+@operator("hue", tolerance=CLOSE, ignored=("image_type",))
 def hue(
     data: Tensor,
     *,
@@ -137,7 +138,7 @@ def hue(
     return _twist("hue", data, hue=hue, dtype=dtype)
 
 
-@operator("saturation", ignored=("image_type",))
+@operator("saturation", tolerance=CLOSE, ignored=("image_type",))
 def saturation(
     data: Tensor,
     *,
@@ -154,7 +155,7 @@ def saturation(
     return _twist("saturation", data, saturation=saturation, dtype=dtype)
 
 
-@operator("hsv")
+@operator("hsv", tolerance=CLOSE)
 def hsv(
     data: Tensor,
     *,
@@ -175,7 +176,7 @@ def hsv(
     return _twist("hsv", data, hue=hue, saturation=saturation, value=value, dtype=dtype)
 
 
-@operator("color_twist", ignored=("image_type",))
+@operator("color_twist", tolerance=CLOSE, ignored=("image_type",))
 def color_twist(
     data: Tensor,
     *,
@@ -200,7 +201,7 @@ def color_twist(
     )
 
 
-@operator("color_space_conversion")
+@operator("color_space_conversion", tolerance=CLOSE)
 def color_space_conversion(data: Tensor, *, image_type: DALIImageType, output_type: DALIImageType) -> Tensor:
     """Change how colours are told: RGB, BGR, GRAY, or YCbCr of BT.601 with its luminance from 16 to 235.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pixelmill.errors import ArgumentError
+from pixelmill.operators.dali import NEARLY
 from pixelmill.operators.declare import Floats, PerSample, Tensor, operator
 from pixelmill.operators.program import step
 from pixelmill.types import FLOAT, DALIDataType
 
 
-@operator("coord_transform")
+@operator("coord_transform", tolerance=NEARLY)
 def coord_transform(
     points: Tensor,
     *,
@@ -33,7 +34,7 @@ def coord_transform(
     return step("coord_transform", points, matrix, T, gives=points.layout, dtype=int(dtype), fused=fused)
 
 
-@operator("coord_flip")
+@operator("coord_flip", tolerance=NEARLY)
 def coord_flip(
     points: Tensor,
     *,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.dali import DaliCall
+from pixelmill.operators.dali import CLOSE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
 from pixelmill.operators.program import Expr, constant, step, steps
 from pixelmill.types import FLOAT, FLOAT16, INT8, UINT8, DALIDataType
@@ -264,6 +264,7 @@ def flip(
 
 @operator(
     "crop_mirror_normalize",
+    tolerance=CLOSE,
     renamed={"output_dtype": "dtype", "height": "crop_h", "width": "crop_w"},
     ignored=("image_type",),
     aliases=("NormalizePermute", "CropCastPermute"),

@@ -16,15 +16,17 @@ class Tolerance:
     """What results may differ by from DALI's.
 
     Attributes:
-        level: Whole numbers.
-        real: Floats.
+        level: Whole numbers; of those with 16 bits and more, four times as much.
+        share: Floats, as a share of the largest of the result.
     """
 
     level: int = 0
-    real: float = 0.0
+    share: float = 0.0
 
 
 EXACT = Tolerance()
+CLOSE = Tolerance(level=1, share=1e-3)  # pixels that are worked out anew
+NEARLY = Tolerance(share=1e-4)  # sums, places and matrices
 
 
 @dataclass(frozen=True)

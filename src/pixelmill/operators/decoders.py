@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import crop_window, cut, slice_window
-from pixelmill.operators.dali import BEFORE, DECODER, DaliCall
+from pixelmill.operators.dali import BEFORE, CLOSE, DECODER, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.program import Expr, operator_key, step, steps
 from pixelmill.types import INT32, INT64, RGB, UINT8, DALIDataType, DALIImageType
@@ -63,7 +63,11 @@ def decoded_shape(data: Tensor, color: DALIImageType, orientation: bool) -> Tens
 
 
 @operator(
-    "decoders.image", ignored=DECODER_HINTS, aliases=("ImageDecoder", "HostDecoder", "nvJPEGDecoder"), dali=DECODER
+    "decoders.image",
+    tolerance=CLOSE,
+    ignored=DECODER_HINTS,
+    aliases=("ImageDecoder", "HostDecoder", "nvJPEGDecoder"),
+    dali=DECODER,
 )
 def image(
     data: Tensor,
@@ -105,6 +109,7 @@ DRAWN_SLICE = DaliCall(
 
 @operator(
     "decoders.image_random_crop",
+    tolerance=CLOSE,
     dali=DRAWN_SLICE,
     draws=True,
     ignored=DECODER_HINTS,
@@ -165,6 +170,7 @@ def _pair(values: list[float]) -> tuple[float, float]:
 
 @operator(
     "decoders.image_crop",
+    tolerance=CLOSE,
     dali=DECODER,
     ignored=DECODER_HINTS,
     aliases=("ImageDecoderCrop", "HostDecoderCrop", "nvJPEGDecoderCrop"),
@@ -210,6 +216,7 @@ def image_crop(
 
 @operator(
     "decoders.image_slice",
+    tolerance=CLOSE,
     dali=DECODER,
     ignored=DECODER_HINTS,
     aliases=("ImageDecoderSlice", "HostDecoderSlice", "nvJPEGDecoderSlice"),

@@ -8,12 +8,13 @@ from typing import Annotated
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.colour import check_layout
 from pixelmill.operators.crop import image_layout
+from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import PerSample, Range, Tensor, operator
 from pixelmill.operators.program import step
 from pixelmill.types import INTERP_LINEAR, INTERP_NN, DALIInterpType
 
 
-@operator("equalize")
+@operator("equalize", tolerance=CLOSE)
 def equalize(data: Tensor) -> Tensor:
     """Spread the levels of every channel so that all occur about equally often.
 
@@ -24,10 +25,10 @@ def equalize(data: Tensor) -> Tensor:
     return step("equalize", data, gives=image_layout(data.layout), layout=data.layout)
 
 
-operator("experimental.equalize")(equalize)
+operator("experimental.equalize", tolerance=CLOSE)(equalize)
 
 
-@operator("clahe")
+@operator("clahe", tolerance=CLOSE)
 def clahe(
     data: Tensor,
     *,
@@ -61,7 +62,7 @@ def clahe(
     )
 
 
-@operator("jpeg_compression_distortion")
+@operator("jpeg_compression_distortion", tolerance=CLOSE)
 def jpeg_compression_distortion(data: Tensor, *, quality: PerSample[int] = 50) -> Tensor:
     """Give pictures the marks of JPEG: they are written as such, with half the resolution of colours, and read again.
 
@@ -79,7 +80,7 @@ def _check_interpolation(name: str, interp_type: DALIInterpType) -> int:
     return int(interp_type)
 
 
-@operator("sphere")
+@operator("sphere", tolerance=CLOSE)
 def sphere(
     data: Tensor,
     *,
@@ -101,7 +102,7 @@ def sphere(
     return step("sphere", data, mask, gives=image_layout(data.layout), name="sphere", layout=data.layout, **options)
 
 
-@operator("water")
+@operator("water", tolerance=CLOSE)
 def water(
     data: Tensor,
     *,

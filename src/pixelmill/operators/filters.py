@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
-from pixelmill.operators.dali import DaliCall
+from pixelmill.operators.dali import CLOSE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.program import step
 from pixelmill.types import DALIDataType
@@ -62,7 +62,7 @@ LARGEST_BLUR = 65535
 LARGEST_LAPLACIAN = 23
 
 
-@operator("gaussian_blur")
+@operator("gaussian_blur", tolerance=CLOSE)
 def gaussian_blur(
     data: Tensor,
     *,
@@ -92,7 +92,7 @@ def gaussian_blur(
     return step("gaussian_blur", data, sigma, window_size, gives=data.layout, layout=data.layout, dtype=number(dtype))
 
 
-@operator("laplacian")
+@operator("laplacian", tolerance=CLOSE)
 def laplacian(
     data: Tensor,
     *,
@@ -132,7 +132,7 @@ def laplacian(
     )
 
 
-@operator("filter")
+@operator("filter", tolerance=CLOSE)
 def filter(
     data: Tensor,
     filter: Tensor,
@@ -172,7 +172,7 @@ def filter(
     )
 
 
-operator("experimental.filter")(filter)
+operator("experimental.filter", tolerance=CLOSE)(filter)
 
 
 LARGEST_MEDIAN = 255

@@ -8,6 +8,7 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
+from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import Floats, PerSample, Tensor, operator
 from pixelmill.operators.program import constant, step, steps
 from pixelmill.types import INTERP_LINEAR, INTERP_NN, DALIDataType, DALIInterpType
@@ -59,7 +60,7 @@ def warp(
     )
 
 
-@operator("rotate", renamed={"output_dtype": "dtype"})
+@operator("rotate", tolerance=CLOSE, renamed={"output_dtype": "dtype"})
 def rotate(
     data: Tensor,
     *,
@@ -97,7 +98,7 @@ def rotate(
     return warp("rotate", data, matrix, canvas, interp_type=interp_type, fill_value=fill_value, dtype=dtype)
 
 
-@operator("warp_affine", renamed={"output_dtype": "dtype"})
+@operator("warp_affine", tolerance=CLOSE, renamed={"output_dtype": "dtype"})
 def warp_affine(
     data: Tensor,
     transform: Tensor | None = None,

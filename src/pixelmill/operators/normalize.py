@@ -8,6 +8,7 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.arithmetic import arithmetic
+from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import Ints, PerSampleArray, Tensor, operator
 from pixelmill.operators.program import constant, step, steps
 from pixelmill.operators.reductions import counted, named_axes
@@ -16,7 +17,7 @@ from pixelmill.types import BOOL, FLOAT, DALIDataType
 NAME = "normalize"
 
 
-@operator(NAME)
+@operator(NAME, tolerance=CLOSE)
 def normalize(
     data: Tensor,
     *,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pixelmill.errors import ArgumentError
+from pixelmill.operators.dali import NEARLY
 from pixelmill.operators.declare import Ints, Tensor, operator
 from pixelmill.operators.program import step
 from pixelmill.types import BOOL, NO_TYPE, STRING, DALIDataType
@@ -90,7 +91,7 @@ def sum(
     return reduced("sum", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims, dtype=dtype)
 
 
-@operator("reductions.mean")
+@operator("reductions.mean", tolerance=NEARLY)
 def mean(
     data: Tensor,
     *,
@@ -111,7 +112,7 @@ def mean(
     return reduced("mean", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims, dtype=dtype)
 
 
-@operator("reductions.mean_square")
+@operator("reductions.mean_square", tolerance=NEARLY)
 def mean_square(
     data: Tensor,
     *,
@@ -132,7 +133,7 @@ def mean_square(
     return reduced("mean_square", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims, dtype=dtype)
 
 
-@operator("reductions.rms", class_name="RMS")
+@operator("reductions.rms", tolerance=NEARLY, class_name="RMS")
 def rms(
     data: Tensor,
     *,
@@ -179,7 +180,7 @@ def max(data: Tensor, *, axes: Ints | None = None, axis_names: str | None = None
     return reduced("max", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims)
 
 
-@operator("reductions.std_dev")
+@operator("reductions.std_dev", tolerance=NEARLY)
 def std_dev(
     data: Tensor,
     mean: Tensor,
@@ -202,7 +203,7 @@ def std_dev(
     return reduced("std_dev", data, mean, axes=axes, axis_names=axis_names, keep_dims=keep_dims, ddof=ddof)
 
 
-@operator("reductions.variance")
+@operator("reductions.variance", tolerance=NEARLY)
 def variance(
     data: Tensor,
     mean: Tensor,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import Rounding, crop_window, image_layout
-from pixelmill.operators.dali import BEFORE, DaliCall
+from pixelmill.operators.dali import BEFORE, CLOSE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.decoders import random_window
 from pixelmill.operators.program import Expr, constant, step
@@ -97,7 +97,7 @@ def resize_geometry(name: str, data: Tensor, extents: dict[str, Any], mode: Mode
     )
 
 
-@operator("resize", outputs=None, ignored=MEMORY_HINTS)
+@operator("resize", tolerance=CLOSE, outputs=None, ignored=MEMORY_HINTS)
 def resize(
     data: Tensor,
     *,
@@ -169,7 +169,7 @@ DRAWN_WINDOW = DaliCall(
 )
 
 
-@operator("random_resized_crop", draws=True, ignored=MEMORY_HINTS, dali=DRAWN_WINDOW)
+@operator("random_resized_crop", tolerance=CLOSE, draws=True, ignored=MEMORY_HINTS, dali=DRAWN_WINDOW)
 def random_resized_crop(
     data: Tensor,
     *,
@@ -245,7 +245,7 @@ def _resize_crop_mirror(name: str, data: Tensor, antialias: bool, given: dict[st
     return resample(data, geometry, antialias=antialias, **filters)
 
 
-@operator("resize_crop_mirror", ignored=MEMORY_HINTS)
+@operator("resize_crop_mirror", tolerance=CLOSE, ignored=MEMORY_HINTS)
 def resize_crop_mirror(
     data: Tensor,
     *,

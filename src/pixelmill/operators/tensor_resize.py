@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from pixelmill.errors import ArgumentError
+from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
 from pixelmill.operators.geometry import fixed
 from pixelmill.operators.program import constant, step, steps
@@ -34,7 +35,7 @@ def _check_sizes(sizes: Any, scales: Any, axes: list[int] | None, mode: str) -> 
         raise ArgumentError(f"tensor_resize: {len(numbers)} sizes or scales do not fit {len(axes)} axes")
 
 
-@operator("tensor_resize", ignored=MEMORY_HINTS)
+@operator("tensor_resize", tolerance=CLOSE, ignored=MEMORY_HINTS)
 def tensor_resize(
     data: Tensor,
     *,
@@ -105,4 +106,4 @@ def tensor_resize(
     return step("tensor_back", resized, geometry, gives=data.layout)
 
 
-operator("experimental.tensor_resize", ignored=MEMORY_HINTS)(tensor_resize)
+operator("experimental.tensor_resize", tolerance=CLOSE, ignored=MEMORY_HINTS)(tensor_resize)

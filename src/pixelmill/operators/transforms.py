@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.dali import ON_CPU
+from pixelmill.operators.dali import NEARLY, ON_CPU
 from pixelmill.operators.declare import Floats, PerSample, Tensor, operator
 from pixelmill.operators.geometry import fixed
 from pixelmill.operators.program import step
@@ -21,7 +21,7 @@ def _check_counts(name: str, **arguments: Any) -> None:
         raise ArgumentError(f"{name}: all arguments must have one number for each axis; {told}")
 
 
-@operator("transforms.translation", aliases=("TransformTranslation",), dali=ON_CPU)
+@operator("transforms.translation", tolerance=NEARLY, aliases=("TransformTranslation",), dali=ON_CPU)
 def translation(matrix: Tensor | None = None, *, offset: PerSample[Floats], reverse_order: bool = False) -> Tensor:
     """Make a matrix that shifts.
 
@@ -33,7 +33,7 @@ def translation(matrix: Tensor | None = None, *, offset: PerSample[Floats], reve
     return step("translation", matrix, offset, gives=MATRIX, reverse_order=reverse_order)
 
 
-@operator("transforms.scale", dali=ON_CPU)
+@operator("transforms.scale", tolerance=NEARLY, dali=ON_CPU)
 def scale(
     matrix: Tensor | None = None,
     *,
@@ -59,7 +59,7 @@ def scale(
     return step("scaling", matrix, scale, center, gives=MATRIX, ndim=ndim or 0, reverse_order=reverse_order)
 
 
-@operator("transforms.rotation", dali=ON_CPU)
+@operator("transforms.rotation", tolerance=NEARLY, dali=ON_CPU)
 def rotation(
     matrix: Tensor | None = None,
     *,
@@ -85,7 +85,7 @@ def rotation(
     return step("rotation", matrix, angle, axis, center, gives=MATRIX, reverse_order=reverse_order)
 
 
-@operator("transforms.shear", dali=ON_CPU)
+@operator("transforms.shear", tolerance=NEARLY, dali=ON_CPU)
 def shear(
     matrix: Tensor | None = None,
     *,
@@ -113,7 +113,7 @@ def shear(
     return step("shear", matrix, shear, angles, center, gives=MATRIX, reverse_order=reverse_order)
 
 
-@operator("transforms.crop", dali=ON_CPU)
+@operator("transforms.crop", tolerance=NEARLY, dali=ON_CPU)
 def crop(
     matrix: Tensor | None = None,
     *,
@@ -143,7 +143,7 @@ def crop(
     )
 
 
-@operator("transforms.combine", dali=ON_CPU)
+@operator("transforms.combine", tolerance=NEARLY, dali=ON_CPU)
 def combine(*matrices: Tensor, reverse_order: bool = False) -> Tensor:
     """Make one matrix of several that are applied one after the other.
 
