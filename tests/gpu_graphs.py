@@ -19,7 +19,7 @@ from gpu import gpu_test
 from pixelmill.augmentation.program import Shape, recipe_graph
 from pixelmill.create import create_images
 from pixelmill.engine.placement import Placement
-from pixelmill.ingest.job import make_job
+from pixelmill.ingest.squares import squares_graph
 from pixelmill.recipe import load_recipe
 
 GOLDEN = Path(__file__).parent / "golden" / "dali"
@@ -42,29 +42,13 @@ def graphs(folder: Path) -> dict[str, Callable[[], Any]]:
     }
     for name, shape in RECIPES.items():
         found[f"augment_{name}"] = partial(_recipe, name, shape)
-    found["ingest"] = partial(_ingest, folder)
+    found["ingest"] = partial(squares_graph, 300, dtype="float16", order="CHW", where=Placement("dali", GPU))
     return found
 
 
 def _recipe(name: str, shape: Shape) -> Any:
     options: Any = {"seed": 0, "quality": 90, "subsampling": "4:2:0", "where": Placement("dali", GPU)}
     return recipe_graph(load_recipe(name), shape, **options).outputs
-
-
-def _ingest(folder: Path) -> Any:
-    job = make_job(
-        str(folder),
-        num_images=-1,
-        num_shards=1,
-        img_size=300,
-        labels=None,
-        seed=0,
-        dtype="uint8",
-        order=None,
-        name="train",
-        mode="cpu",
-    )
-    return job._graph([picture.path for picture in job.pictures], "mixed")
 
 
 def some_pictures(folder: str) -> Path:

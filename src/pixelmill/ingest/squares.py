@@ -23,6 +23,20 @@ Order = Literal["HWC", "CHW"]
 DTYPES = {"uint8": types.UINT8, "float16": types.FLOAT16, "float32": types.FLOAT}
 
 
+def squares_graph(side: int, *, dtype: DType, order: Order, where: Placement) -> Any:
+    """Make the graph; the arguments are those of `Squares`."""
+    encoded: Any = fn.external_source(name="picture")
+    shape: Any = fn.peek_image_shape(encoded)
+    shorter = math.min(shape[0], shape[1])
+    square = fn.decoders.image_crop(encoded, crop_h=shorter, crop_w=shorter, device=where.decoder)
+    pixels: Any = fn.resize(square, size=(side, side))
+    if dtype != "uint8":
+        pixels = fn.cast(pixels, dtype=DTYPES[dtype])
+    if order == "CHW":
+        pixels = fn.transpose(pixels, perm=[2, 0, 1])
+    return pixels.cpu()
+
+
 class Squares:
     """Cuts the largest square out of the middle of each picture and resizes it.
 
@@ -39,16 +53,7 @@ class Squares:
         self, side: int, *, dtype: DType, order: Order, threads: int, batch_size: int, where: Placement
     ) -> None:
         with Pipeline(batch_size=batch_size, num_threads=1, device_id=None):
-            encoded: Any = fn.external_source(name="picture")
-            shape: Any = fn.peek_image_shape(encoded)
-            shorter = math.min(shape[0], shape[1])
-            square = fn.decoders.image_crop(encoded, crop_h=shorter, crop_w=shorter, device=where.decoder)
-            pixels: Any = fn.resize(square, size=(side, side))
-            if dtype != "uint8":
-                pixels = fn.cast(pixels, dtype=DTYPES[dtype])
-            if order == "CHW":
-                pixels = fn.transpose(pixels, perm=[2, 0, 1])
-            pixels = pixels.cpu()
+            pixels = squares_graph(side, dtype=dtype, order=order, where=where)
         self._plan = compile_graph([pixels.expr], seed=0, optimize=True, decode_scaling=True)
         if where.engine == "dali":
             gpu = where.device == "gpu"
