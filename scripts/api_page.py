@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from api_stubs import OPTIONS, literal, wrapped
 
+from pixelmill.operators import OLDER_FUNCTIONS
 from pixelmill.operators.dali import EXACT, DaliCall
 from pixelmill.operators.declare import COMMON_IGNORED, Argument, Floats, Ints, Operator, Strings, public_operators
 
@@ -131,6 +132,8 @@ def _classes(spec: Operator) -> str:
     current = ".".join(["ops", *path, spec.class_name])
     older = [f"ops.{alias}" for alias in spec.aliases if f"ops.{alias}" != current]
     text = f"As a class: `{current}`" + (f", under older names {_names(older)}" if older else "") + "."
+    functions = [f"fn.{name}" for name, meant in OLDER_FUNCTIONS.items() if meant == spec.name]
+    text += f" Older names of the function: {_names(functions)}." if functions else ""
     return text + (" It draws random numbers, which follow from the seed of the pipeline." if spec.draws else "")
 
 

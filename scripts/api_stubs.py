@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from pixelmill import types
+from pixelmill.operators import OLDER_FUNCTIONS
 from pixelmill.operators.declare import Argument, Floats, Ints, Operator, Strings, public_operators
 from pixelmill.operators.program import Expr
 
@@ -74,8 +75,7 @@ def stubs(package: Literal["fn", "ops"]) -> dict[str, str]:
     bodies: dict[str, list[str]] = {"": [] if package == "fn" else [BASE_CLASS]}
     for name, spec in sorted(public_operators().items()):
         bodies.setdefault(_family(name), []).append(_function(spec) if package == "fn" else _class(spec))
-    if package == "ops":
-        bodies[""] += _older_classes()
+    bodies[""] += _older_classes() if package == "ops" else _older_functions()
     for family in list(bodies):  # a family inside another, such as io.file, needs that one
         bodies.setdefault(_family(family), [])
     written = {}
@@ -176,6 +176,11 @@ def _older_classes() -> list[str]:
                 excuse = "" if alias[0].isupper() else "  # noqa: N801 - DALI's name"
                 written[alias] = f'class {alias}({current}):{excuse}\n    """An older name of `ops.{current}`."""'
     return [written[alias] for alias in sorted(written)]
+
+
+def _older_functions() -> list[str]:
+    """Write the older names of functions, as far as they stand directly below `fn`."""
+    return ["\n".join(f"{older} = {name}" for older, name in sorted(OLDER_FUNCTIONS.items()) if "." not in older)]
 
 
 def _signature(name: str, parameters: Sequence[str], result: str, doc: str = "", indent: str = "") -> str:

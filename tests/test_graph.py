@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import logging
@@ -13,7 +14,7 @@ from running import DALI, HERE, noise, run
 
 import pixelmill
 from pixelmill import ArgumentError, fn, ops, types
-from pixelmill.operators import REGISTRY, public_operators
+from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, public_operators
 from pixelmill.pipeline import execution
 
 PUBLIC = public_operators()
@@ -356,3 +357,12 @@ def test_functions_show_their_arguments():
     inspect.signature(fn.external_source).bind([1], num_outputs=2)
     with pytest.raises(TypeError):
         inspect.signature(fn.flip).bind(1, horizontl=1)
+
+
+def test_older_names_of_functions_are_there():
+    for older, name in OLDER_FUNCTIONS.items():
+        found, current = (functools.reduce(getattr, path.split("."), fn) for path in (older, name))
+        assert found is current
+        assert callable(functools.reduce(getattr, older.split("."), DALI.fn)), "DALI has no such function"
+    assert ops.experimental.decoders.ImageSlice is ops.decoders.ImageSlice
+    assert ops.experimental.PeekImageShape is ops.PeekImageShape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pixelmill.graph import call, family
-from pixelmill.operators import Operator, public_operators
+from pixelmill.operators import OLDER_FUNCTIONS, Operator, public_operators
 
 
 def _function(spec: Operator) -> Any:
@@ -26,3 +26,6 @@ def _function(spec: Operator) -> Any:
 for _name, _spec in public_operators().items():
     *_path, _last = _name.split(".")
     setattr(family(__name__, _path), _last, _function(_spec))
+for _older, _name in OLDER_FUNCTIONS.items():
+    (*_path, _last), (*_family, _current) = _older.split("."), _name.split(".")
+    setattr(family(__name__, _path), _last, getattr(family(__name__, _family), _current))

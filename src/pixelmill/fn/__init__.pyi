@@ -2217,3 +2217,17 @@ def zeros_like(
         name: The name of its node.
         seed: A seed for its random numbers.
     """
+
+coco_reader = readers.coco
+coin_flip = random.coin_flip
+file_reader = readers.file
+image_decoder = decoders.image
+image_decoder_crop = decoders.image_crop
+image_decoder_random_crop = decoders.image_random_crop
+image_decoder_slice = decoders.image_slice
+mxnet_reader = readers.mxnet
+normal_distribution = random.normal
+numpy_reader = readers.numpy
+tfrecord_reader = readers.tfrecord
+transform_translation = transforms.translation
+uniform = random.uniform

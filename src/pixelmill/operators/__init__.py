@@ -35,7 +35,30 @@ from pixelmill.operators import (
 )
 from pixelmill.operators.declare import REGISTRY, Operator, public_operators
 
+# Older names of functions that programs still use, and the operators they stand for.
+OLDER_FUNCTIONS = {
+    "coco_reader": "readers.coco",
+    "coin_flip": "random.coin_flip",
+    "experimental.decoders.image": "decoders.image",
+    "experimental.decoders.image_crop": "decoders.image_crop",
+    "experimental.decoders.image_random_crop": "decoders.image_random_crop",
+    "experimental.decoders.image_slice": "decoders.image_slice",
+    "experimental.peek_image_shape": "peek_image_shape",
+    "file_reader": "readers.file",
+    "image_decoder": "decoders.image",
+    "image_decoder_crop": "decoders.image_crop",
+    "image_decoder_random_crop": "decoders.image_random_crop",
+    "image_decoder_slice": "decoders.image_slice",
+    "mxnet_reader": "readers.mxnet",
+    "normal_distribution": "random.normal",
+    "numpy_reader": "readers.numpy",
+    "tfrecord_reader": "readers.tfrecord",
+    "transform_translation": "transforms.translation",
+    "uniform": "random.uniform",
+}
+
 __all__ = [
+    "OLDER_FUNCTIONS",
     "REGISTRY",
     "Operator",
     "batch",

@@ -34,8 +34,8 @@ def resample(
     if interp_type is not None and min_filter is not None and mag_filter is not None:
         raise ArgumentError("interp_type does nothing when min_filter and mag_filter are both given")
     decoded = data.step.params["dtype"] if data.step.kind == "decode" else None
-    if decoded is not None and dtype not in (None, FLOAT, decoded):
-        raise ArgumentError(f"dtype must be that of the input, or FLOAT; got {dtype and dtype.name}")
+    if decoded is not None and dtype is not None and dtype not in (FLOAT, decoded):
+        raise ArgumentError(f"dtype must be that of the input, or FLOAT; got {dtype.name}")
     shrinking, shrinks = _filter(interp_type if min_filter is None else min_filter)
     enlarging, enlarges = _filter(interp_type if mag_filter is None else mag_filter)
     return step(

@@ -10,7 +10,7 @@ from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operato
 from pixelmill.operators.geometry import fixed
 from pixelmill.operators.program import constant, step, steps
 from pixelmill.operators.resize import MEMORY_HINTS, Mode, resample
-from pixelmill.types import FLOAT, DALIDataType, DALIInterpType
+from pixelmill.types import DALIDataType, DALIInterpType
 
 
 def _axes(layout: str, axes: list[int] | None, axis_names: str | None) -> list[int] | None:
@@ -84,8 +84,6 @@ def tensor_resize(
     _check_sizes(sizes, scales, chosen, mode)
     if (roi_start is None) != (roi_end is None):
         raise ArgumentError("tensor_resize: roi_start and roi_end belong together")
-    if dtype not in (None, FLOAT):
-        raise ArgumentError(f"tensor_resize: dtype must be left out or FLOAT, got {dtype and dtype.name}")
     limits = None if max_size is None else constant(max_size)
     geometry = step(
         "tensor_geometry",

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from pixelmill.errors import ArgumentError
 from pixelmill.graph import call, family
-from pixelmill.operators import Operator, public_operators
+from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_operators
 
 
 class OperatorClass:
@@ -79,3 +79,7 @@ for _name, _spec in public_operators().items():
     setattr(_module, _spec.class_name, _class(_spec, _spec.class_name, _module.__name__))
     for _alias in _spec.aliases:
         setattr(sys.modules[__name__], _alias, _class(_spec, _alias, __name__))
+for _older, _name in OLDER_FUNCTIONS.items():
+    if "." in _older:  # the others are aliases, in the spelling of classes
+        _module, _spec = family(__name__, _older.split(".")[:-1]), REGISTRY[_name]
+        setattr(_module, _spec.class_name, getattr(family(__name__, _name.split(".")[:-1]), _spec.class_name))
