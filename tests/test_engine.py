@@ -159,6 +159,13 @@ CHAIN = {
     "flip": lambda draw, x: fn.flip(
         x, horizontal=draw(st.sampled_from([0, 1, coin()])), vertical=draw(st.integers(0, 1))
     ),
+    "rotate": lambda draw, x: fn.rotate(
+        x,
+        angle=draw(st.floats(-180, 180, width=32)),
+        keep_size=draw(st.booleans()),
+        fill_value=draw(st.sampled_from([None, 9])),
+        interp_type=draw(st.sampled_from([types.INTERP_NN, types.INTERP_LINEAR])),
+    ),
     "random": lambda draw, x: fn.random_resized_crop(x, size=(draw(sides), draw(sides)), seed=draw(st.integers(0, 9))),
     "mirror": lambda draw, x: fn.resize_crop_mirror(
         x, size=(30, 30), crop=(draw(sides), 9), mirror=draw(st.integers(0, 3))
@@ -208,6 +215,8 @@ def test_rules_leave_the_steps_that_are_needed():
     assert [kind for kind in steps_of(GRAPHS["crop"], optimize=True) if kind in pixels] == ["decode"]
     validate = [kind for kind in steps_of(GRAPHS["validate"], optimize=True) if kind in pixels]
     assert validate == ["decode", "resample"]
+    turned = steps_of(lambda data: fn.crop(fn.rotate(image(data), angle=3.0), crop=(9, 9)), optimize=True)
+    assert "warp" in turned and "window" not in turned and "shape" not in turned
 
 
 def test_equal_steps_are_one_step():

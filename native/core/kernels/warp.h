@@ -32,6 +32,7 @@ struct WarpOptions {
     bool linear = true;
     bool repeats_edge = true;  // what lies outside of the source: its edge, or `fill`
     double fill = 0;
+    int64_t left = 0, top = 0;  // where the output lies in the canvas that the map is of
 };
 
 // `out` is packed in its own order of axes; its type may differ from that of `in`.

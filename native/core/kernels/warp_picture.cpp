@@ -119,6 +119,8 @@ class PictureWarp {
         : out_(out),
           in_(in),
           repeats_edge_(options.repeats_edge),
+          left_(options.left),
+          top_(options.top),
           bounds_(bounds_of(in, options)),
           pixel_bytes_(out.channels * size_of(out.dtype)),
           copy_(copy_of(pixel_bytes_)),
@@ -137,24 +139,27 @@ class PictureWarp {
     }
 
     void run(const AffineMap& map) {
+        const int64_t right = left_ + out_.size[0];
         for (int64_t y = 0; y < out_.size[1]; y += WarpWalk::rows) {
-            WarpWalk across(map, 0, y, 0), down(map, 1, y, 0);
+            WarpWalk across(map, 0, top_ + y, 0), down(map, 1, top_ + y, 0);
             const int64_t rows = std::min<int64_t>(WarpWalk::rows, out_.size[1] - y);
-            for (int64_t x = 0; x < out_.size[0]; x += WarpWalk::columns) {
+            for (int64_t x = 0; x < right; x += WarpWalk::columns) {  // from the left of the canvas: places are sums
                 across.strip(x);
                 down.strip(x);
-                const auto count = static_cast<int>(std::min<int64_t>(WarpWalk::columns, out_.size[0] - x));
+                if (x + WarpWalk::columns <= left_) continue;
+                const auto from = static_cast<int>(std::max<int64_t>(left_ - x, 0));
+                const auto to = static_cast<int>(std::min<int64_t>(WarpWalk::columns, right - x));
                 for (int64_t r = 0; r < rows; ++r) {
                     passes_.locate(taps_, across.place[r], down.place[r], bounds_);
-                    row(reinterpret_cast<uint8_t*>(out_.at(x, y + r)), count);
+                    row(reinterpret_cast<uint8_t*>(out_.at(x - left_, y + r)), from, to);
                 }
             }
         }
     }
 
    private:
-    void row(uint8_t* out, int count) const {
-        for (int x = 0; x < count;) {
+    void row(uint8_t* out, int begin, int count) const {
+        for (int x = begin; x < count;) {
             const uint64_t fast = taps_.fast >> x, outside = taps_.outside >> x;
             const int from = x;
             if ((fast & 1) != 0) {
@@ -219,6 +224,7 @@ class PictureWarp {
     const WarpPasses& passes_ = warp_passes();
     const Grid &out_, &in_;
     bool repeats_edge_;
+    int64_t left_, top_;
     Bounds bounds_;
     int64_t pixel_bytes_;
     Copy* copy_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "affine.h"
 #include "layout.h"
@@ -86,14 +87,16 @@ class InverseMap : public Step {
     }
 };
 
-// in: x, map from the result to x, size of the result, fill_value
+// in: x, map from the result to x, size of the result, fill_value; and perhaps a window of the result, start before
+// extents and rows before columns, of which alone anything is made
 class Warp : public Step {
    public:
     explicit Warp(const Params& params)
         : layout_(params.text("layout")),
           name_(params.text("name")),
           dtype_(params.integer("dtype")),
-          linear_(params.flag("linear")) {}
+          linear_(params.flag("linear")),
+          window_(params.text("window")) {}
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const Value& x = in[0];
@@ -111,15 +114,35 @@ class Warp : public Step {
         shape[w] = size[0];
         shape[h] = size[1];
         if (d >= 0) shape[d] = size[2];
+        WarpOptions options{linear_, !in[3].present(), in[3].present() ? in[3].number() : 0};
+        if (in.size() > 4) narrow(shape, options, in[4], x.ndim, h, w);
         const DType dtype = dtype_ < 0 ? x.dtype : static_cast<DType>(dtype_);
         out[0] = context.allocate(0, dtype, {shape.data(), static_cast<size_t>(x.ndim)});
         if (out[0].elements() == 0) return;
-        WarpOptions options{linear_, !in[3].present(), in[3].present() ? in[3].number() : 0};
         Pictures pictures{context, layout, map, options, out[0], x};
         pictures.each(0, grid_of(out[0], layout), grid_of(x, layout));
     }
 
    private:
+    void narrow(Extents& shape, WarpOptions& options, const Value& window, int ndim, int h, int w) const {
+        Extents start{}, extent = shape;
+        bool fits = true;
+        for (const auto& [axis, place] : {std::pair(h, 0), std::pair(w, 1)}) {
+            start[axis] = window.integer(place);
+            extent[axis] = window.integer(place + 2);
+            if (extent[axis] < 0) throw Fault(FaultKind::argument, window_ + ": an extent of the window is negative");
+            fits &= start[axis] >= 0 && start[axis] <= shape[axis] && extent[axis] <= shape[axis] - start[axis];
+        }
+        if (!fits) {
+            throw Fault(FaultKind::argument, window_ + ": window at " + listed(start.data(), ndim) + " of size " +
+                                                 listed(extent.data(), ndim) + " does not fit into " +
+                                                 listed(shape.data(), ndim));
+        }
+        shape = extent;
+        options.top = start[h];
+        options.left = start[w];
+    }
+
     // Channels that do not come last are pictures of their own.
     static Grid grid_of(const Value& value, const std::string& layout) {
         Grid grid;
@@ -162,6 +185,7 @@ class Warp : public Step {
     std::string layout_, name_;
     int64_t dtype_;
     bool linear_;
+    std::string window_;  // the operator that asked for a window
 };
 
 }  // namespace

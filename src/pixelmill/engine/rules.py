@@ -69,7 +69,7 @@ def _uses(outputs: Sequence[Expr]) -> Counter[tuple[Step, int]]:
 
 
 def _fold(expr: Expr, alone: bool) -> Expr:
-    """Take the shape of a picture from its header; let resampling crop, flip and normalise."""
+    """Take the shape of a picture from its header; let resampling crop, flip and normalise, and rotations crop."""
     kind, inputs = expr.step.kind, expr.step.inputs
     first = inputs[0] if inputs else None
     if first is None:
@@ -83,9 +83,13 @@ def _fold(expr: Expr, alone: bool) -> Expr:
         picture, geometry = source.inputs[:2]
         shape = _fold(step("shape", picture), False)
         return step("geometry_shape", geometry, shape, layout=source.params["layout"])
+    if kind == "shape" and source.kind == "warp" and _turns(first):
+        return _turned_shape(first)
     if not alone:
         return expr
     if kind == "window" and _inside(expr):
+        if source.kind == "warp" and _turns(first) and len(source.inputs) == 4:
+            return rebuilt(first, *source.inputs, _window(expr), window=expr.step.params["name"])
         if source.kind == "decode" and source.inputs[1] is None:
             return rebuilt(first, source.inputs[0], _window(expr))
         if source.kind == "resample" and _plain(first):
@@ -103,6 +107,20 @@ def _plain(resample: Expr) -> bool:
     """Tell whether a resampling step still gives a picture with rows, columns and channels, in its own type."""
     params = resample.step.params
     return not params["normalize"] and params["dtype"] == -1 and params["layout"] in ("", "HWC")
+
+
+def _turns(warp: Expr) -> bool:
+    """Tell whether a warp is a rotation of a picture, whose extents are known without it."""
+    params, size = warp.step.params, warp.step.inputs[2]
+    return params["layout"] == "HWC" and size is not None and size.step.kind == "rotation_map"
+
+
+def _turned_shape(warp: Expr) -> Expr:
+    picture, _, size, _, *window = warp.step.inputs
+    source = window[0] if window else size
+    assert picture is not None and source is not None
+    extents = (step("element", source, index=index + 2 * len(window)) for index in (0, 1))
+    return step("join", *extents, step("element", _fold(step("shape", picture), False), index=2))
 
 
 def _inside(window: Expr) -> bool:

@@ -57,6 +57,7 @@ def warp(
         name=name,
         dtype=-1 if dtype is None else int(dtype),
         linear=interp_type == INTERP_LINEAR,
+        window="",
     )
 
 
