@@ -79,6 +79,7 @@ REFUSED = {
     "missing": "{'descr': '<i8', 'shape': (6,)}",
     "more": FIELDS[:-1] % ("'<i8'", "False", "(6,)") + ", 'x': 1}",
     "nothing": "",
+    "a set": "{{}}",
     "no dictionary": "[1, 2]",
     "deep": "(" * 5000,
     "zero": "{'descr': '<i8', \0}",

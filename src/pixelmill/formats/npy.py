@@ -94,7 +94,7 @@ def _parsed(text: str, offset: int) -> NpyHeader:
         raise DataError(f"npy: the header is not that of a plain array: {text[:80]!r}")
     try:
         fields = ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         raise DataError(f"npy: the header is no dictionary: {text[:80]!r}") from None
     if not isinstance(fields, dict) or fields.keys() != {"descr", "fortran_order", "shape"}:
         raise DataError(f"npy: the header must hold descr, fortran_order and shape: {text[:80]!r}")

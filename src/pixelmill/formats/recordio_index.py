@@ -11,9 +11,9 @@ import numpy as np
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.faults import joined, numbers
 from pixelmill.formats.index import Index
+from pixelmill.formats.kept_scans import scan_recordio
 from pixelmill.formats.recordio import read_index
 from pixelmill.formats.recordio_frames import MAGIC_BYTES
-from pixelmill.formats.recordio_scan import scan
 
 SAMPLED = 16  # records whose heads are looked at when an index file is opened
 
@@ -29,7 +29,7 @@ def open_records(paths: Sequence[str], index_paths: Sequence[str] | None) -> Ind
     if not paths:
         raise ArgumentError("recordio: no file is given")
     if index_paths is None:
-        return _filled(joined([scan(path) for path in paths]), paths)
+        return _filled(joined([scan_recordio(path) for path in paths]), paths)
     sizes = [_size(path) for path in paths]
     if len(index_paths) == 1:
         return _filled(_indexed(paths, sizes, index_paths[0]), paths)

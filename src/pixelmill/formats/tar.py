@@ -150,7 +150,7 @@ class _Scanner:
             raise _EndError
         if len(block) < BLOCK:
             raise _LostError("truncated", f"the archive ends inside a header, after {len(block)} bytes")
-        if not _checksum_fits(block):
+        if not is_header(block):
             kind: FaultKind = "corrupt" if position > 0 or block[257:262] == b"ustar" else "wrong_format"
             raise _LostError(kind, "the checksum of a header does not match")
         return block
@@ -199,7 +199,7 @@ class _Scanner:
         """Find the next header behind a damaged place: by the word ustar and its checksum."""
         for position in self._candidates(max(0, start - BLOCK + 1)):
             near = start - BLOCK < position < start and (position - start) % BLOCK != 0
-            if (near or position > start) and _checksum_fits(self._bytes(position, BLOCK)):
+            if (near or position > start) and is_header(self._bytes(position, BLOCK)):
                 return position
         return self.size
 
@@ -222,7 +222,8 @@ def _padded(size: int) -> int:
     return size + -size % BLOCK
 
 
-def _checksum_fits(block: bytes) -> bool:
+def is_header(block: bytes) -> bool:
+    """Tell whether a block is a header whose checksum fits."""
     if len(block) < BLOCK:
         return False
     try:

@@ -11,7 +11,8 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.index import Index, Ragged
-from pixelmill.formats.webdataset import Member, TarSample, read_index, scan, split_name
+from pixelmill.formats.kept_scans import scan_tar
+from pixelmill.formats.webdataset import Member, TarSample, read_index, split_name
 
 Missing = Literal["", "empty", "skip", "error"]
 
@@ -67,7 +68,7 @@ def open_archives(
 
 
 def _scanned(number: int, path: str) -> list[_Item]:
-    found = scan(path)
+    found = scan_tar(path)
     items = [_Item(number, sample, *_span(sample)) for sample in found.samples]
     damaged = [fault for fault in found.faults if fault.length > 0]
     items += [_Item(number, None, f.offset, f.length, (f.kind, f.message)) for f in damaged]

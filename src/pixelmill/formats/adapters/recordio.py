@@ -12,6 +12,7 @@ from pixelmill.errors import DataError
 from pixelmill.formats import facts, recordio, storage
 from pixelmill.formats.adapters.records import check_sources, numbers_within, scan_all, stem
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
+from pixelmill.formats.kept_scans import scan_recordio
 from pixelmill.formats.recordio import ListEntry
 from pixelmill.formats.sample import Sample, image_type, split_name
 
@@ -29,7 +30,7 @@ class RecordIODataset(Dataset):
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="recordio")
-        found = scan_all(self._names, recordio.scan)
+        found = scan_all(self._names, scan_recordio)
         self.index, self.faults = found.index, found.faults
         self._within = numbers_within(self.index)
         self._lists = [_read_list(name) for name in self._names]

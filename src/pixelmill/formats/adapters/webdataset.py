@@ -13,6 +13,7 @@ from pixelmill.formats.adapters.records import check_sources
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.example import Example, Feature, bytes_feature
 from pixelmill.formats.index import Index
+from pixelmill.formats.kept_scans import scan_tar
 from pixelmill.formats.names import UniqueNames, is_plain
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Label, Sample, image_type
 from pixelmill.formats.tar import BLOCK
@@ -39,7 +40,7 @@ class WebDatasetDataset(Dataset):
         self.source = source
         self._names = check_sources(files, format="webdataset")
         paths = [storage.local_path(name) for name in self._names]
-        scans = [webdataset.scan(path) for path in paths]
+        scans = [scan_tar(path) for path in paths]
         for found in scans:
             wrong = [fault for fault in found.faults if fault.kind == "wrong_format" and not found.samples]
             if wrong:
