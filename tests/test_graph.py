@@ -366,3 +366,16 @@ def test_older_names_of_functions_are_there():
         assert callable(functools.reduce(getattr, older.split("."), DALI.fn)), "DALI has no such function"
     assert ops.experimental.decoders.ImageSlice is ops.decoders.ImageSlice
     assert ops.experimental.PeekImageShape is ops.PeekImageShape
+
+
+@pytest.mark.parametrize("name", ["NHWC", "NCHW", "NFHWC", "NFCHW", "SAME", "CPU_ONLY_DEVICE_ID"])
+def test_names_of_layouts_in_older_programs_are_dalis(name):
+    assert getattr(types, name) == getattr(DALI.types, name)
+
+
+def test_older_names_of_layouts_are_taken():
+    wanted, got = (
+        run(lambda m, x, to=to: m.fn.crop_mirror_normalize(x, output_layout=to), [noise((3, 4, 3))])
+        for to in ("CHW", types.NCHW)
+    )
+    np.testing.assert_array_equal(got[0][0], wanted[0][0])

@@ -167,6 +167,12 @@ class Limits:
                 raise ArgumentError(f"Limits: {name} must be at least 1, got {value}")
 
 
+# Layouts by the names that older programs give to `output_layout`; the batch is not part of them.
+NHWC, NCHW, NFHWC, NFCHW, SAME = "HWC", "CHW", "FHWC", "FCHW", ""
+
+CPU_ONLY_DEVICE_ID = -99999
+
+
 class ScalarConstant:
     """A number of a given type, for arithmetic with nodes.
 
