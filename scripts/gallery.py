@@ -1,4 +1,4 @@
-"""Show on one drawn picture what every operator that makes pictures does: docs/gallery, a PNG each and a page."""
+"""Show on one drawn picture what operators do: docs/gallery, a PNG each and a page."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from gallery_chart import HEIGHT, WIDTH, chart
 from gallery_examples import EXAMPLES, EXTRAS
+from gallery_marks import MARKED
 from PIL import Image, ImageDraw, ImageFont
 
 from pixelmill.operators.declare import public_operators
@@ -85,6 +86,10 @@ def entries() -> list[Entry]:
     for name, example in sorted(EXAMPLES.items()):
         caption = f"fn.{name}({', '.join(filter(None, ['images', example.text]))})"
         shown.append(Entry(name, caption, operators[name].summary, lambda e=example: [before, e.make(before)]))
+    for name, marked in MARKED.items():
+        caption = f"fn.{name}({marked.text})" + (f", {marked.times} times" if marked.times > 1 else "")
+        shown.append(Entry(name, caption, operators[name].summary, lambda m=marked: m.make(before)))
+    shown.sort(key=lambda entry: entry.name)
     for name, extra in EXTRAS.items():
         shown.append(Entry(name, extra.text, extra.summary, lambda e=extra: e.make(before)))
     return shown
@@ -95,7 +100,8 @@ def page() -> str:
     lines = [
         "# Gallery",
         "",
-        "What each operator that makes pictures does to one of them: before on the left, after on the right.",
+        "What each operator does that makes pictures, boxes, points, masks or matrices: before on the left, after on",
+        "the right. Matrices are shown by `warp_affine`, random choices by several of them.",
         "`make docs` writes this page (scripts/gallery.py); [operators.md](../operators.md) has all arguments.",
         "",
         "| operator | | what it does |",
