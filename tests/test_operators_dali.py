@@ -82,21 +82,10 @@ DECLARED = sorted(
 )
 
 
-# Arguments that write files which nobody reads here.
-NOT_OFFERED = {
-    "readers.coco": {
-        "save_preprocessed_annotations",
-        "save_preprocessed_annotations_dir",
-        "dump_meta_files",
-        "dump_meta_files_path",
-    }
-}
-
-
 @pytest.mark.parametrize("name", DECLARED)
 def test_arguments_are_those_of_dali(name):
     schema, spec = dali_schema(name), REGISTRY[name]
-    known = {*NOT_OFFERED.get(name, ()), *spec.arguments, *spec.ignored, *spec.renamed, "device", "name", "seed"}
+    known = {*spec.arguments, *spec.ignored, *spec.renamed, "device", "name", "seed"}
     assert set(schema.GetArgumentNames()) - known == set()
     assert set(spec.arguments) - set(schema.GetArgumentNames()) == set()
     assert schema.MinNumInput() == spec.required_inputs or spec.many_inputs

@@ -188,6 +188,10 @@ def test_arguments_that_cannot_be_meant_are_refused(tmp_path):
         {"annotations_file": "/nowhere.json"},
         {"annotations_file": None},
         {"preprocessed_annotations": "folder"},
+        {"preprocessed_annotations": "folder", "annotations_file": None},
+        {"preprocessed_annotations": "folder", "annotations_file": None, "ltrb": True},
+        {"save_preprocessed_annotations": True},
+        {"save_preprocessed_annotations": True, "save_preprocessed_annotations_dir": "/dev/null/folder"},
     ):
         with pytest.raises(ArgumentError):
             rows(HERE, tmp_path, **arguments)

@@ -101,9 +101,14 @@ def _images(content: dict[str, list[Any]], path: str) -> Iterator[_Image]:
         if not (0 < height <= LARGEST_SIDE and 0 < width <= LARGEST_SIDE):
             raise DataError(f"coco: {where} must have sides from 1 to {LARGEST_SIDE}, got {height, width}")
         name = _field(row, "file_name", (str,), where)
-        if name.startswith("/") or ".." in name.split("/") or "\0" in name:
-            raise DataError(f"coco: {where} is named {name[:80]!r}, which is not below file_root")
+        check_name(name, where)
         yield _Image(_field(row, "id", (int,), where), name, height, width)
+
+
+def check_name(name: str, where: str) -> None:
+    """Refuse the name of an image that does not lie below the folder of the images."""
+    if name.startswith("/") or ".." in name.split("/") or "\0" in name:
+        raise DataError(f"coco: {where} is named {name[:80]!r}, which is not below file_root")
 
 
 def _add_objects(images: dict[int, _Image], content: dict[str, list[Any]], path: str, choice: Choice) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.coco import Choice, open_annotations
+from pixelmill.formats.coco_preprocessed import Parts, open_preprocessed, save
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Strings, Tensor, operator
 from pixelmill.operators.program import step
@@ -14,7 +15,12 @@ from pixelmill.operators.readers import LOADER_HINTS, Reader, make_reader
     "readers.coco",
     dali=BEFORE,
     outputs=None,
-    renamed={"save_img_ids": "image_ids", "meta_files_path": "preprocessed_annotations"},
+    renamed={
+        "save_img_ids": "image_ids",
+        "meta_files_path": "preprocessed_annotations",
+        "dump_meta_files": "save_preprocessed_annotations",
+        "dump_meta_files_path": "save_preprocessed_annotations_dir",
+    },
     ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"),
     aliases=("COCOReader",),
     class_name="COCO",
@@ -35,6 +41,8 @@ def coco(
     avoid_class_remapping: bool = False,
     images: Strings | None = None,
     preprocessed_annotations: str | None = None,
+    save_preprocessed_annotations: bool = False,
+    save_preprocessed_annotations_dir: str | None = None,
     random_shuffle: bool = False,
     shuffle_after_epoch: bool = False,
     num_shards: int = 1,
@@ -63,7 +71,10 @@ def coco(
         image_ids: Give the numbers of the images.
         avoid_class_remapping: Labels as in the file, instead of 1, 2, … in the order of its categories.
         images: File names of the images to read, in this order; all by number when left out.
-        preprocessed_annotations: Not supported; give the JSON file.
+        preprocessed_annotations: A folder of files that were saved by `save_preprocessed_annotations`, instead of
+            the JSON file; what objects are taken and how boxes are given was decided then.
+        save_preprocessed_annotations: Save what was read, for `preprocessed_annotations`.
+        save_preprocessed_annotations_dir: The folder for that.
         random_shuffle: Walk in a new random order in each epoch.
         shuffle_after_epoch: The same; every instance then stays with its shard.
         num_shards: Into how many parts the dataset is divided.
@@ -71,13 +82,23 @@ def coco(
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
         pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
     """
-    if annotations_file is None or preprocessed_annotations is not None:
-        raise ArgumentError("readers.coco needs the JSON file of the annotations, as annotations_file")
     if (polygon_masks or masks) and pixelwise_masks:
         raise ArgumentError("readers.coco: polygon_masks and pixelwise_masks exclude each other")
     choice = Choice(ltrb, ratio, size_threshold, include_iscrowd, skip_empty, avoid_class_remapping, images)
+    parts = Parts(polygon_masks or masks, pixelwise_masks, image_ids)
+    if preprocessed_annotations:
+        _check_alone(annotations_file, choice)
+        index = open_preprocessed(preprocessed_annotations, root=file_root, parts=parts)
+    elif annotations_file:
+        index = open_annotations(annotations_file, root=file_root, choice=choice)
+    else:
+        raise ArgumentError("readers.coco needs the annotations: annotations_file or preprocessed_annotations")
+    if save_preprocessed_annotations and not preprocessed_annotations:
+        if not save_preprocessed_annotations_dir:
+            raise ArgumentError("readers.coco: save_preprocessed_annotations needs save_preprocessed_annotations_dir")
+        save(save_preprocessed_annotations_dir, index, parts=parts, ratio=ratio)
     reader = make_reader(
-        open_annotations(annotations_file, root=file_root, choice=choice),
+        index,
         random_shuffle=random_shuffle,
         shuffle_after_epoch=shuffle_after_epoch,
         num_shards=num_shards,
@@ -97,6 +118,16 @@ def coco(
     if image_ids:
         outputs.append(_column(reader, "image_id"))
     return tuple(outputs)
+
+
+def _check_alone(annotations_file: str | None, choice: Choice) -> None:
+    """Refuse arguments that were decided about when the annotations were saved."""
+    usual = Choice(include_iscrowd=choice.include_iscrowd, avoid_class_remapping=choice.avoid_class_remapping)
+    given = [name for name, value in vars(choice).items() if value != getattr(usual, name)]
+    if annotations_file:
+        given.append("annotations_file")
+    if given:
+        raise ArgumentError(f"readers.coco: preprocessed_annotations does not go with {', '.join(given)}")
 
 
 def _column(reader: Reader, name: str) -> Tensor:

@@ -38,7 +38,10 @@ class COCO(OperatorClass):
         image_ids: Give the numbers of the images.
         avoid_class_remapping: Labels as in the file, instead of 1, 2, … in the order of its categories.
         images: File names of the images to read, in this order; all by number when left out.
-        preprocessed_annotations: Not supported; give the JSON file.
+        preprocessed_annotations: A folder of files that were saved by `save_preprocessed_annotations`, instead of the
+            JSON file; what objects are taken and how boxes are given was decided then.
+        save_preprocessed_annotations: Save what was read, for `preprocessed_annotations`.
+        save_preprocessed_annotations_dir: The folder for that.
         random_shuffle: Walk in a new random order in each epoch.
         shuffle_after_epoch: The same; every instance then stays with its shard.
         num_shards: Into how many parts the dataset is divided.
@@ -67,6 +70,8 @@ class COCO(OperatorClass):
         avoid_class_remapping: bool = False,
         images: _Strings | None = None,
         preprocessed_annotations: str | None = None,
+        save_preprocessed_annotations: bool = False,
+        save_preprocessed_annotations_dir: str | None = None,
         random_shuffle: bool = False,
         shuffle_after_epoch: bool = False,
         num_shards: int = 1,
@@ -75,6 +80,8 @@ class COCO(OperatorClass):
         pad_last_batch: bool = False,
         save_img_ids: bool | None = None,
         meta_files_path: str | None = None,
+        dump_meta_files: bool | None = None,
+        dump_meta_files_path: str | None = None,
         bytes_per_sample_hint: object = None,
         dont_use_mmap: object = None,
         initial_fill: object = None,
