@@ -124,3 +124,47 @@ def test_a_list_at_an_address_stays_below_its_folder() -> None:
 def test_unknown_addresses_are_named() -> None:
     with pytest.raises(DataError, match="nonsense"):
         open_dataset("nonsense://x/y")
+
+
+@pytest.mark.parametrize("format", ["tfrecord", "recordio"])
+def test_a_few_records_are_read_by_their_ranges(format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"memory://{uuid.uuid4().hex}/data"
+    write(tmp_path / "x", "tfrecord", plain_samples(40))
+    pixelmill.convert(tmp_path / "x", address, to=format)
+    fetched: list[str] = []
+    read: list[int] = []
+    fetch, read_some = remote.fetch, remote.read
+    monkeypatch.setattr(remote, "fetch", lambda path: fetched.append(path) or fetch(path))
+    monkeypatch.setattr(remote, "read", lambda path, at, n, **more: read.append(n) or read_some(path, at, n, **more))
+    dataset = open_dataset(address)
+    name = dataset.files[0]
+    records = sum(dataset.index.lengths.tolist())
+    assert [dataset.sample(number).key for number in (3, 30)] == ["ant/0003", "ant/0030"]
+    assert name not in fetched and sum(read) < records / 2
+    assert by_name(dataset) == by_name(open_dataset(tmp_path / "x"))
+    assert fetched.count(name) == 1  # most of it was wanted
+
+
+@pytest.mark.parametrize("format", ["tfrecord", "recordio"])
+@pytest.mark.parametrize("text", [b"", b"0 10", b"1 2 3", b"words", b"0 16\n16 99999999999999999999\n", b"0 1\n7 2\n"])
+def test_an_index_that_does_not_cover_the_file_is_not_used(format: str, text: bytes, tmp_path: Path) -> None:
+    address = f"memory://{uuid.uuid4().hex}/data"
+    write(tmp_path / "x", "tfrecord", plain_samples(4))
+    pixelmill.convert(tmp_path / "x", address, to=format)
+    fsspec.filesystem("memory").pipe_file(f"{address.removeprefix('memory://')}/data.idx", text)
+    assert by_name(open_dataset(address)) == by_name(open_dataset(tmp_path / "x"))
+
+
+def test_damage_is_found_by_ranges_too(tmp_path: Path) -> None:
+    address = f"memory://{uuid.uuid4().hex}/data"
+    write(tmp_path / "x", "tfrecord", plain_samples(40))
+    pixelmill.convert(tmp_path / "x", address, to="tfrecord")
+    files = fsspec.filesystem("memory")
+    name = f"{address.removeprefix('memory://')}/data.tfrecord"
+    data = bytearray(files.cat_file(name))
+    dataset = open_dataset(address)
+    data[int(dataset.index.offsets[5]) + 30] ^= 1
+    files.pipe_file(name, bytes(data))
+    with pytest.raises(DataError, match="checksum"):
+        dataset.sample(5)
+    assert dataset.sample(6).key == "ant/0006"

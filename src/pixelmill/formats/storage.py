@@ -141,7 +141,11 @@ def read_pieces(path: str, length: int) -> Iterator[bytes]:
 
 
 def read_range(path: str, offset: int, length: int) -> bytes:
-    """Read bytes from the middle of a file on this machine; fewer come back where the file ends."""
+    """Read bytes from the middle of a file; fewer come back where the file ends."""
+    if is_remote(path):
+        from pixelmill.formats import remote
+
+        return remote.read(path, offset, length)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         available = os.fstat(descriptor).st_size - offset

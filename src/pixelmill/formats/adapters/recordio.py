@@ -10,6 +10,7 @@ import numpy as np
 
 from pixelmill.errors import DataError
 from pixelmill.formats import facts, recordio, storage
+from pixelmill.formats.adapters.ranges import RangeReader, keys_and_offsets
 from pixelmill.formats.adapters.records import check_sources, numbers_within, scan_all, stem
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.kept_scans import scan_recordio
@@ -30,8 +31,9 @@ class RecordIODataset(Dataset):
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="recordio")
-        found = scan_all(self._names, scan_recordio)
+        found = scan_all(self._names, scan_recordio, places=keys_and_offsets)
         self.index, self.faults = found.index, found.faults
+        self._ranges = RangeReader()
         self._within = numbers_within(self.index)
         self._lists = [_read_list(name) for name in self._names]
         self._rows = [_read_rows(name) for name in self._names]
@@ -40,7 +42,7 @@ class RecordIODataset(Dataset):
         file = int(self.index.files[number])
         path, offset = self.place(number)
         try:
-            framed = storage.read_range(path, offset or 0, int(self.index.lengths[number]))
+            framed = self._ranges.read(path, offset or 0, int(self.index.lengths[number]))
             header, image = recordio.unpack(recordio.unframe(framed))
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None

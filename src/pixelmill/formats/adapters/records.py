@@ -9,13 +9,22 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import storage
+from pixelmill.formats.adapters.ranges import Places, listed
 from pixelmill.formats.faults import RecordFault, Scan
 from pixelmill.formats.index import Index
 
 
-def scan_all(names: Sequence[str], scan: Callable[[str], Scan]) -> Scan:
-    """Scan record files one after the other; what is at an address is fetched first."""
-    scans = [scan(storage.local_path(name)) for name in names]
+def scan_all(
+    names: Sequence[str], scan: Callable[[str], Scan], *, places: Callable[[Places, int], list[tuple[int, int]]]
+) -> Scan:
+    """Scan record files one after the other.
+
+    Args:
+        names: The files. What is at an address is fetched first, unless an index file tells where its records are.
+        scan: Scans a file of this machine.
+        places: Turns the pairs of an index file, and the size of the file, into offsets and lengths.
+    """
+    scans = [listed(name, places) or scan(storage.local_path(name)) for name in names]
     paths = [found.index.paths[0] for found in scans]  # that of an unpacked copy where the file is packed
     faults: list[RecordFault] = []
     for found in scans:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import example, storage, tfrecord, tfrecord_files
+from pixelmill.formats import example, tfrecord, tfrecord_files
+from pixelmill.formats.adapters.ranges import RangeReader, offsets_and_lengths
 from pixelmill.formats.adapters.records import check_sources, numbers_within, scan_all, stem
 from pixelmill.formats.adapters.tfrecord_keys import CONVENTIONS, INCEPTION, Keys, convention_of, to_features, to_sample
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
@@ -26,8 +27,9 @@ class TFRecordDataset(Dataset):
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="tfrecord")
-        found = scan_all(self._names, tfrecord_files.open_file)
+        found = scan_all(self._names, tfrecord_files.open_file, places=offsets_and_lengths)
         self.index, self.faults = found.index, found.faults
+        self._ranges = RangeReader()
         self._within = numbers_within(self.index)
         self._stems = [stem(name) for name in self._names]
 
@@ -35,7 +37,7 @@ class TFRecordDataset(Dataset):
         file = int(self.index.files[number])
         path, offset = self.place(number)
         try:
-            framed = storage.read_range(path, offset or 0, int(self.index.lengths[number]))
+            framed = self._ranges.read(path, offset or 0, int(self.index.lengths[number]))
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
         try:
@@ -54,7 +56,7 @@ class TFRecordDataset(Dataset):
     def layout(self) -> str:
         for number in range(min(len(self), 16)):
             path, offset = self.place(number)
-            framed = storage.read_range(path, offset or 0, int(self.index.lengths[number]))
+            framed = self._ranges.read(path, offset or 0, int(self.index.lengths[number]))
             try:
                 keys = convention_of(example.decode(tfrecord.payload(framed)))
             except DataError:
