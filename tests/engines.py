@@ -39,7 +39,7 @@ def agree(one, other, *, level=1, real=1e-3):
     assert len(one) == len(other)
     for outputs, others in zip(one, other, strict=True):
         for batch, wanted in zip(outputs, others, strict=True):
-            for got, expected in zip(batch, wanted, strict=True):
+            for got, expected in zip(map(np.asarray, batch), map(np.asarray, wanted), strict=True):
                 assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
                 if got.size:
                     allowed = real if got.dtype.kind == "f" else level

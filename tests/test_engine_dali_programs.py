@@ -131,8 +131,7 @@ def test_segmentation(conditionals, arrays):
 def records(tmp_path_factory, files):
     """Write the pictures as records with boxes, as the DGX example has them."""
     path = tmp_path_factory.mktemp("records") / "train.tfrecord"
-    with path.open("wb") as stream:
-        writer = RecordWriter(stream)
+    with path.open("wb") as stream, RecordWriter(stream) as writer:
         for number, name in enumerate(files):
             features = {
                 "image/encoded": example.bytes_feature(Path(name).read_bytes()),

@@ -153,7 +153,8 @@ class _Loop:
             raise
 
 
-def _array(output: TensorListCPU) -> Array | list[Array]:
+def _array(batch: TensorListCPU) -> Array | list[Array]:
+    output = batch.as_cpu()
     return output.as_array() if output.is_dense_tensor() else [output.at(place) for place in range(len(output))]
 
 

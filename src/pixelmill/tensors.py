@@ -218,8 +218,114 @@ def _copy(array: Array, target: int) -> None:
 
 
 class TensorGPU:
-    """Exists for `isinstance`; batches of the native engine are in main memory."""
+    """One array on a GPU: a sample, or a batch whose samples agree in shape. DLPack and CUDA's interface are DALI's.
+
+    Args:
+        tensor: A `TensorGPU` of DALI.
+        layout: Names of the axes.
+    """
+
+    def __init__(self, tensor: Any, layout: str = "") -> None:
+        self._tensor = tensor
+        self._layout = layout
+
+    def shape(self) -> list[int]:
+        """Give the extents."""
+        return list(self._tensor.shape())
+
+    def layout(self) -> str:
+        """Give the names of the axes."""
+        return self._layout
+
+    @property
+    def dtype(self) -> DALIDataType:
+        """The type of the elements."""
+        return DALIDataType(int(self._tensor.dtype))
+
+    def ndim(self) -> int:
+        """Give the number of axes."""
+        return len(self.shape())
+
+    def as_cpu(self) -> TensorCPU:
+        """Copy the tensor to main memory."""
+        return TensorCPU(np.asarray(self._tensor.as_cpu()), self._layout)
+
+    def data_ptr(self) -> int:
+        """Give the address of the first element on the GPU."""
+        return int(self._tensor.data_ptr())
+
+    def copy_to_external(self, target: int, **options: Any) -> None:
+        """Copy the elements to an address on the GPU; options are those of DALI."""
+        self._tensor.copy_to_external(target, **options)
+
+    @property
+    def __cuda_array_interface__(self) -> Any:
+        return self._tensor.__cuda_array_interface__
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._tensor.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._tensor.__dlpack_device__()
+
+    def __len__(self) -> int:
+        return self.shape()[0]
 
 
 class TensorListGPU:
-    """Exists for `isinstance`; batches of the native engine are in main memory."""
+    """A batch on a GPU, as DALI made it.
+
+    Args:
+        batch: A `TensorListGPU` of DALI.
+        layout: Names of the axes of a sample.
+    """
+
+    def __init__(self, batch: Any, layout: str = "") -> None:
+        self._batch = batch
+        self._layout = layout
+
+    def __len__(self) -> int:
+        return len(self._batch)
+
+    def __getitem__(self, index: int) -> TensorGPU:
+        return TensorGPU(self._batch[index], self._layout)
+
+    def __iter__(self) -> Iterator[TensorGPU]:
+        return (self[index] for index in range(len(self)))
+
+    def at(self, index: int) -> TensorGPU:
+        """Give one sample."""
+        return self[index]
+
+    def as_tensor(self) -> TensorGPU:
+        """Give the batch as one tensor. Samples of different shapes are an error."""
+        return TensorGPU(self._batch.as_tensor(), "N" + self._layout if self._layout else "")
+
+    def as_cpu(self) -> TensorListCPU:
+        """Copy the batch to main memory."""
+        batch = self._batch.as_cpu()
+        return TensorListCPU([np.asarray(batch[place]) for place in range(len(batch))], self._layout)
+
+    def shape(self) -> list[tuple[int, ...]]:
+        """Give the shape of every sample."""
+        return [tuple(shape) for shape in self._batch.shape()]
+
+    def layout(self) -> str:
+        """Give the names of the axes of a sample."""
+        return self._layout
+
+    def is_dense_tensor(self) -> bool:
+        """Tell whether all samples agree in shape."""
+        return bool(self._batch.is_dense_tensor())
+
+    @property
+    def dtype(self) -> DALIDataType:
+        """The type of the elements."""
+        return DALIDataType(int(self._batch.dtype))
+
+    def ndim(self) -> int:
+        """Give the number of axes of a sample."""
+        return len(self.shape()[0]) if len(self) else 0
+
+    def __repr__(self) -> str:
+        return f"TensorListGPU({len(self)} x {self.dtype.name}, layout={self._layout!r})"

@@ -22,7 +22,7 @@ from pixelmill.graph import DataNode, as_node, operators_of, relowered
 from pixelmill.operators.readers import Reader
 from pixelmill.pipeline.schedule import Schedule
 from pixelmill.recovery import Errors, OnError, Recovery
-from pixelmill.tensors import TensorListCPU
+from pixelmill.tensors import TensorListCPU, TensorListGPU
 from pixelmill.types import Limits
 
 log = logging.getLogger("pixelmill")
@@ -412,8 +412,10 @@ class Pipeline:
         return len(self._ready().plan.outputs)
 
 
-def _named(data: Data, layout: str) -> TensorListCPU:
+def _named(data: Data | TensorListGPU, layout: str) -> Any:
     """Name the axes of a batch, unless it has another number of them than the graph made believe."""
+    if isinstance(data, TensorListGPU):
+        return TensorListGPU(data._batch, layout if len(layout) == data.ndim() else "")
     return TensorListCPU(data, layout if len(data) > 0 and len(layout) == data[0].ndim else "")
 
 

@@ -47,7 +47,8 @@ def supported(node: OperatorNode, *, gpu: bool) -> bool:
     if not isinstance(call, DaliCall) or ("cpu" not in call.devices and not (gpu and node.device == "gpu")):
         return False
     if node.spec is OPERATIONS.get(node.operator):
-        return node.operator in PYTHON or hasattr(versions.dali().math, node.operator)
+        written = PYTHON.get(node.operator)
+        return hasattr(versions.dali().math, node.operator) if written is None else versions.writes(written.__name__)
     if node.spec is SUBSCRIPT:
         return True
     if node.operator in (MERGE, CHOOSE):

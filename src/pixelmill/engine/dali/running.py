@@ -17,6 +17,7 @@ from pixelmill.engine.dali import versions
 from pixelmill.engine.dali.emission import emitted, input_name
 from pixelmill.engine.dali.split import Crossing, SplitPlan, handed_array
 from pixelmill.engine.native import Data, NativeEngine, Pending, Result, Samples
+from pixelmill.tensors import TensorListGPU
 from pixelmill.types import Limits
 
 log = logging.getLogger("pixelmill")
@@ -65,7 +66,8 @@ class DaliEngine:
     def submit(self, samples: Samples, *, fill: bool = False) -> Pending:
         """Begin a batch. One that has to be filled with gray, or that DALI could not hold, runs natively."""
         if fill or not 0 < len(samples) <= self._batch_size:
-            return self._whole.submit(samples, fill=fill)
+            pending = self._whole.submit(samples, fill=fill)
+            return Pending(None, lambda: self._on_devices(pending.result()))
         pending = self._front.submit(_with_inputs(samples, self.plan, self.plan.front))
         fed = self._feeder.submit(self._feed, pending)
         return Pending(self._taker.submit(self._take, fed, samples), lambda: Result([], []))
@@ -106,7 +108,7 @@ class DaliEngine:
             return self._retried(samples, error)
         finally:
             self._pipe.release_outputs()
-        given = [_arrays(batch) for batch in lists]
+        given = [_arrays(batch, device) for batch, (_, _, device) in zip(lists, self.plan.given, strict=True)]
         last: Sequence[Data] = []
         troubles = front.troubles
         if self._behind is not None:
@@ -137,7 +139,19 @@ class DaliEngine:
     def _examined(self, samples: Samples) -> Result:
         """Run a batch natively to learn which samples are bad. It has no outputs then, so that DALI makes it again."""
         result = self._whole.submit(samples).result()
-        return Result([], result.troubles) if _failed(result) else result
+        return Result([], result.troubles) if _failed(result) else self._on_devices(result)
+
+    def _on_devices(self, result: Result) -> Result:
+        """Move outputs of a batch that was made natively to where DALI would have made them."""
+        wanted = {number for number, (_, _, device) in enumerate(self.plan.given) if device == "gpu"}
+        if not wanted or not result.outputs:
+            return result
+        pairs = zip(result.outputs, self.plan.results, strict=True)
+        moved: list[Any] = [
+            TensorListGPU(versions.on_gpu(data)) if part == "inside" and number in wanted else data
+            for data, (part, number) in pairs
+        ]
+        return Result(moved, result.troubles)
 
 
 def _failed(result: Result) -> bool:
@@ -154,10 +168,10 @@ def _source(key: Key) -> tuple[Any, int]:
     return key[0].params["source"], key[0].params["output"]
 
 
-def _arrays(batch: Any) -> Data:
+def _arrays(batch: Any, device: str) -> Any:
     """Give a batch of DALI without a copy: its memory lives as long as the arrays."""
-    if not hasattr(batch, "as_cpu") or "GPU" in type(batch).__name__:
-        return batch  # type: ignore[no-any-return]
+    if device == "gpu":
+        return TensorListGPU(batch)
     if batch.is_dense_tensor():
         return np.asarray(batch.as_tensor())
     return [np.asarray(batch[place]) for place in range(len(batch))]

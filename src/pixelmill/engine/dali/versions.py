@@ -11,6 +11,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from pixelmill.errors import MissingDependency
 
 # Names that operators had in older versions, where the newer one is missing.
@@ -18,6 +20,11 @@ OLDER_NAMES = {
     "equalize": "experimental.equalize",
     "filter": "experimental.filter",
     "tensor_resize": "experimental.tensor_resize",
+}
+# Operators whose results were wrong before a version; they run natively then.
+RIGHT_SINCE = {
+    "tensor_resize": (2, 4),  # constant scales were those of the first sample alone
+    "experimental.tensor_resize": (2, 4),
 }
 # The executor that lets outputs live on, and goes on behind an error: an argument of Pipeline by these names.
 DYNAMIC = ("exec_dynamic", "experimental_exec_dynamic")
@@ -43,9 +50,22 @@ def quiet() -> Iterator[None]:
         yield
 
 
+@lru_cache(1)
+def version() -> tuple[int, ...]:
+    """Give the first two numbers of the version."""
+    return tuple(map(int, dali().__version__.split(".")[:2]))
+
+
+def writes(operation: str) -> bool:
+    """Tell whether nodes of this DALI know one of Python's operators, by the name it has in Python's own module."""
+    return hasattr(import_module("nvidia.dali.data_node").DataNode, f"__{operation.strip('_')}__")
+
+
 @lru_cache(256)
 def function(name: str) -> Callable[..., Any] | None:
-    """Find a function of `nvidia.dali.fn` by its name here; None where this DALI has none."""
+    """Find a function of `nvidia.dali.fn` by its name here; None where this DALI has none, or a wrong one."""
+    if version() < RIGHT_SINCE.get(name, (0, 0)):
+        return None
     for known in (name, OLDER_NAMES.get(name, name)):
         found: Any = dali().fn
         for part in known.split("."):
@@ -53,6 +73,12 @@ def function(name: str) -> Callable[..., Any] | None:
         if found is not None:
             return found  # type: ignore[no-any-return]
     return None
+
+
+def on_gpu(samples: Any) -> Any:
+    """Copy a batch to the current GPU."""
+    tensors = import_module("nvidia.dali.tensors")
+    return tensors.TensorListCPU([tensors.TensorCPU(np.ascontiguousarray(sample)) for sample in samples])._as_gpu()
 
 
 def new_pipeline(*, batch_size: int, threads: int, device_id: int | None) -> Any:

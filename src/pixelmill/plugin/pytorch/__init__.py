@@ -10,7 +10,7 @@ import numpy as np
 from pixelmill.errors import ArgumentError, MissingDependency
 from pixelmill.pipeline import Pipeline
 from pixelmill.plugin.base_iterator import BaseIterator, LastBatchPolicy
-from pixelmill.tensors import Array, TensorCPU, TensorListCPU
+from pixelmill.tensors import Array, TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
 from pixelmill.types import DALIDataType
 
 try:
@@ -188,15 +188,17 @@ class DALIRaggedIterator(BaseIterator):
         return _sparse(samples)
 
 
-def _dense(name: str, output: TensorListCPU, size: int) -> torch.Tensor:
+def _dense(name: str, output: TensorListCPU | TensorListGPU, size: int) -> torch.Tensor:
     if not output.is_dense_tensor():
         shapes = ", ".join(str(shape) for shape in sorted(set(output.shape()))[:3])
         raise ArgumentError(f"output {name!r}: samples of shapes {shapes} make no tensor; see DALIRaggedIterator")
-    return tensor_of(output.as_array()[:size])
+    return tensor_of(output.as_tensor() if isinstance(output, TensorListGPU) else output.as_array())[:size]
 
 
-def tensor_of(array: Array) -> torch.Tensor:
+def tensor_of(array: Array | TensorGPU) -> torch.Tensor:
     """Give an array as a tensor, in the same memory unless the array may not be written to."""
+    if isinstance(array, TensorGPU):
+        return torch.utils.dlpack.from_dlpack(array)
     return torch.from_numpy(array if array.flags.writeable else array.copy())
 
 
