@@ -6,11 +6,13 @@ python scripts/fuzz_containers.py --executions 100000 --seed 1
 from __future__ import annotations
 
 import argparse
+import atexit
 import hashlib
 import io
 import json
 import random
 import resource
+import shutil
 import sys
 import tempfile
 import time
@@ -37,6 +39,7 @@ from pixelmill.jobs.manifest import read_entry
 from pixelmill.jobs.storage import open_storage
 
 SCRATCH = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 STAMP = (200, 1)
 WORDS = [b"\xff" * 4, b"\0" * 4, b"\x80" + bytes(7), test_recordio.MAGIC, b"ustar", b"99999999999", b"(", b"-1"]
 WORDS += [b'"', b"[", b"]", b"{", b"}", b",", b"\n", b"\t", b"null", b"1e999", b"../", b"9" * 30]
