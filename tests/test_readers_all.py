@@ -31,15 +31,13 @@ def folder(tmp_path_factory):
     for number in range(COUNT):
         (made / f"{number}.jpg").write_bytes(content(number))
         np.save(made / f"{number}.npy", noise((number + 1, 3), np.int16, number))
-    with (made / "a.tfrecord").open("wb") as stream:
-        records = tfrecord.RecordWriter(stream)
+    with (made / "a.tfrecord").open("wb") as stream, tfrecord.RecordWriter(stream) as records:
         for number in range(COUNT):
             boxes = float_feature(np.arange(number, dtype=np.float32))
             features = {"image": bytes_feature(content(number)), "label": int64_feature([number]), "boxes": boxes}
             records.write(encode(features))
     tfrecord.write_index(str(made / "a.idx"), tfrecord.scan(str(made / "a.tfrecord")).index)
-    with (made / "a.rec").open("wb") as stream:
-        writer = recordio.RecordWriter(stream)
+    with (made / "a.rec").open("wb") as stream, recordio.RecordWriter(stream) as writer:
         places = [writer.write(recordio.pack([n, n + 0.5], n, content(n)))[0] for n in range(COUNT)]
     recordio.write_index(made / "rec.idx", enumerate(places))
     with (made / "a.tar").open("wb") as stream:
