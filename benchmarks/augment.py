@@ -1,6 +1,6 @@
 """Measures `pixelmill augment` beside the same job by DALI on the CPU, Pillow and TensorFlow's writer.
 
-python benchmarks/augment.py [--small DIR] [--images 2400] [--threads 2] [--rounds 3] [--json FILE]
+python benchmarks/augment.py [--small DIR] [--images 3600] [--threads 2] [--rounds 3] [--json FILE]
 
 The job: TFRecords of JPEG files in; decode, resize to 512x512, mirror, rotate by up to 7 degrees, crop to 448x448, JPEG
 of quality 90; TFRecords out. Contestants take turns. Time by the clock counts the whole call of `augment`, the start of
@@ -75,7 +75,7 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; made if left out")
-    parser.add_argument("--images", type=int, default=2400)
+    parser.add_argument("--images", type=int, default=3600)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", type=Path, default=Path("/dev/shm"), help="where to write")

@@ -1,6 +1,6 @@
 """Measures `pixelmill ingest` beside TensorFlow doing the same with as many processes, and the bare codecs.
 
-python benchmarks/ingest.py [--images 4000] [--size 300] [--workers 2] [--rounds 3] [--json FILE]
+python benchmarks/ingest.py [--images 6000] [--size 300] [--workers 2] [--rounds 3] [--json FILE]
 
 Contestants take turns. Time by the clock counts the whole call of `ingest`, the start of its workers and the manifest
 included; TensorFlow's processes are warm before their clock starts. Processor time is that of all processes. The bare
@@ -65,7 +65,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--images", type=int, default=4000)
+    parser.add_argument("--images", type=int, default=6000)
     parser.add_argument("--size", type=int, default=300)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
