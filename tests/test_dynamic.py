@@ -152,6 +152,22 @@ def test_types_have_names():
     assert pmd.tensor([1, 2], dtype=pmd.int16).itemsize == 2 and pmd.tensor([1, 2], dtype=pmd.int16).nbytes == 4
 
 
+def test_modes_and_threads_of_dalis_programs_are_taken():
+    assert {mode.name: mode.value for mode in pmd.EvalMode} == {mode.name: mode.value for mode in ndd.EvalMode}
+    with pmd.EvalMode.sync_full:
+        np.testing.assert_array_equal(pmd.flip(PICTURE).array, PICTURE[:, ::-1])
+    before = pmd.get_num_threads()
+    pmd.set_num_threads(before + 1)
+    try:
+        assert pmd.get_num_threads() == before + 1
+        assert pmd.flip(pmd.batch(BATCH)).shape == [picture.shape for picture in BATCH]
+    finally:
+        pmd.set_num_threads(None)
+    assert pmd.get_num_threads() == before
+    with pytest.raises(ArgumentError, match="at least 1, got 0"):
+        pmd.set_num_threads(0)
+
+
 def test_pictures_are_read_by_their_paths(tmp_path):
     create_photo_folder(tmp_path, 2)
     paths = sorted(tmp_path.rglob("*.jpg"))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pixelmill import math as _math
+from pixelmill.experimental.dynamic.modes import EvalMode, get_num_threads, set_num_threads
 from pixelmill.experimental.dynamic.readers import reader_class
 from pixelmill.experimental.dynamic.run import RNG, operate, run
 from pixelmill.experimental.dynamic.values import Batch, Tensor, as_batch, as_tensor
@@ -91,6 +92,7 @@ __all__ = [
     "RNG",
     "Batch",
     "DataType",
+    "EvalMode",
     "ImageType",
     "InterpType",
     "Tensor",
@@ -100,11 +102,13 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "get_num_threads",
     "imread",
     "int8",
     "int16",
     "int32",
     "int64",
+    "set_num_threads",
     "tensor",
     "uint8",
     "uint16",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
+from pixelmill.experimental.dynamic.modes import get_num_threads
 from pixelmill.experimental.dynamic.values import Batch
 from pixelmill.graph import call
 from pixelmill.loader import Loader
@@ -54,7 +54,7 @@ class Reader:
                 return self._loader
             state = self._loader.state_dict()
             self._loader.pipeline.close()
-        pipe = Pipeline(batch_size or 1, os.cpu_count() or 1, None, self._seed)
+        pipe = Pipeline(batch_size or 1, get_num_threads(), None, self._seed)
         with pipe:
             made = call(self.spec, (), self._arguments, name="reader")
         nodes = made.values() if isinstance(made, dict) else made if isinstance(made, list) else [made]

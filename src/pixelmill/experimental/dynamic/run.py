@@ -9,6 +9,7 @@ import numpy as np
 
 from pixelmill import fn, graph
 from pixelmill.errors import ArgumentError
+from pixelmill.experimental.dynamic.modes import get_num_threads
 from pixelmill.experimental.dynamic.values import Batch, Tensor
 from pixelmill.graph import call
 from pixelmill.operators import Operator
@@ -95,7 +96,7 @@ def _common_size(name: str, values: list[Any], batch_size: int | None) -> int | 
 
 
 def _pipeline(size: int, seed: int) -> Pipeline:
-    return Pipeline(size, min(size, os.cpu_count() or 1), None, seed, prefetch_queue_depth=1)
+    return Pipeline(size, min(size, get_num_threads()), None, seed, prefetch_queue_depth=1)
 
 
 def _evaluated(pipe: Pipeline, made: Any, *, single: bool) -> Any:
