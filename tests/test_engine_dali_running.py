@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 import torch
 from engines import ENGINES, agree, compare, done_by_dali, files, made, taken
-from nvidia.dali.tensors import TensorCPU as DaliTensor
-from nvidia.dali.tensors import TensorListCPU as DaliBatch
 from running import noise
 
 from pixelmill import ArgumentError, DataError, EngineError, fn, types
 from pixelmill.engine import choice, devices
-from pixelmill.engine.dali import emission, running, versions
+from pixelmill.engine.dali import emission, running
 from pixelmill.engine.dali.running import DaliEngine
+from pixelmill.engine.dali.upload import Upload
 from pixelmill.engine.native import NativeEngine
 from pixelmill.plugin.base_iterator import LastBatchPolicy
 from pixelmill.plugin.pytorch import DALIGenericIterator
@@ -293,7 +292,7 @@ def pretended_gpu(monkeypatch):
     monkeypatch.setattr(choice, "usable_device", lambda device_id: device_id)
     monkeypatch.setattr(running, "emitted", on_cpu)
     monkeypatch.setattr(emission._Emitter, "_moved", lambda self, value, device: value)
-    monkeypatch.setattr(versions, "on_gpu", lambda data: DaliBatch([DaliTensor(np.array(array)) for array in data]))
+    monkeypatch.setattr(running, "Upload", lambda batch_size, device_id: Upload(batch_size=batch_size, device_id=None))
 
 
 def on_gpu(paths):
@@ -335,3 +334,33 @@ def test_bad_samples_among_batches_on_a_gpu(on_error, damaged, pretended_gpu):
         agree([[one[0].as_cpu()]], [[other[0]]])
         assert np.array_equal(one[2].as_cpu().as_array(), other[2].as_array())
     assert list(dali.errors.events) == list(native.errors.events)
+
+
+def test_what_runs_natively_behind_dali_is_brought_to_the_gpu(files, pretended_gpu):
+    def graph(paths):
+        encoded, labels = fn.readers.file(files=paths, random_shuffle=True)
+        images = fn.resize(fn.decoders.image(encoded, device="mixed"), size=(24, 32))
+        noisy = fn.noise.gaussian(images, stddev=9.0)
+        return noisy, noisy.cpu(), labels
+
+    native, dali = made(graph, "native", files), made(graph, "dali", files, device_id=0)
+    for _ in range(3):
+        (noisy, copied, labels), (wanted, *_) = dali.run(), native.run()
+        assert isinstance(noisy, TensorListGPU) and isinstance(copied, TensorListCPU)
+        assert isinstance(labels, TensorListCPU) and noisy.layout() == "HWC"
+        assert np.array_equal(noisy.as_cpu().as_array(), copied.as_array())
+        assert np.abs(copied.as_array().astype(int) - wanted.as_array()).max() <= 2
+
+
+@pytest.mark.parametrize("layout", ["", "HWC"])
+def test_uploads_keep_types_shapes_and_names_of_axes(layout):
+    upload = Upload(batch_size=4, device_id=None)
+    for dtype in (np.uint8, np.int32, np.int64, np.float16, np.float32, bool):
+        shapes = [(2, 3, 1), (5, 1, 2), (4, 4, 3)]
+        samples = [np.random.default_rng(n).integers(0, 2, shape).astype(dtype) for n, shape in enumerate(shapes)]
+        batch = TensorListGPU(upload(samples, layout))
+        assert all(map(np.array_equal, batch.as_cpu(), samples)) and batch.shape() == shapes
+        assert batch.dtype == types.to_data_type(np.dtype(dtype))
+        dense = upload(np.arange(12).reshape(4, 3, 1, 1).astype(dtype), layout)
+        assert np.array_equal(TensorListGPU(dense).as_cpu().as_array().ravel(), np.arange(12).astype(dtype))
+        assert dense.layout() == layout

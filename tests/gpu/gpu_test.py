@@ -32,6 +32,7 @@ from pixelmill import DataError, Pipeline, augment, fn, math, open_dataset, type
 from pixelmill.auto_aug import rand_augment
 from pixelmill.create import create_images, photo
 from pixelmill.engine import devices
+from pixelmill.engine.dali import versions
 from pixelmill.formats.example import decode as parsed
 from pixelmill.formats.tfrecord import read_records
 from pixelmill.ingest import ingest
@@ -341,6 +342,8 @@ def operator(name: str, place: Place, folder: Path) -> str:
     chosen = CASES[name]
     if place.device == "cpu" and "cpu" not in REGISTRY[name].dali.devices:  # type: ignore[union-attr]
         raise Skipped("DALI has it for the GPU alone")
+    if versions.function(REGISTRY[name].dali.name or name) is None:  # type: ignore[union-attr]
+        raise Skipped("this version of DALI does not have it, or not right")
     build = partial(called, name, chosen, place)
     pipeline = made(build, engine="dali", device_id=place.device_id)
     plan: Any = pipeline._ready().plan

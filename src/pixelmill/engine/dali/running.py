@@ -16,6 +16,7 @@ from pixelmill.engine.compile import Key, Plan
 from pixelmill.engine.dali import versions
 from pixelmill.engine.dali.emission import emitted, input_name
 from pixelmill.engine.dali.split import Crossing, SplitPlan, handed_array
+from pixelmill.engine.dali.upload import Upload
 from pixelmill.engine.native import Data, NativeEngine, Pending, Result, Samples
 from pixelmill.tensors import TensorListGPU
 from pixelmill.types import Limits
@@ -52,6 +53,7 @@ class DaliEngine:
         self._pipe = emitted(plan, batch_size=batch_size, threads=threads, device_id=device_id)
         with versions.quiet():
             self._pipe.build()
+        self._upload = Upload(batch_size=batch_size, device_id=device_id)
         self._feeder = ThreadPoolExecutor(1, thread_name_prefix="pixelmill-feed")
         self._taker = ThreadPoolExecutor(1, thread_name_prefix="pixelmill-take")
         self.retries = 0
@@ -91,9 +93,8 @@ class DaliEngine:
             return front
         for number, ((_, _, dtype), output) in enumerate(self.plan.handed.items()):
             data = handed_array(front.outputs[output], dtype)
-            layout = self.plan.front.layouts[output]
-            known = layout if len(layout) == np.ndim(data[0]) else None
-            self._pipe.feed_input(input_name(number), data, layout=known)
+            layout = _fitting(self.plan.front.layouts[output], data)
+            self._pipe.feed_input(input_name(number), data, layout=layout or None)
         self._pipe.schedule_run()
         return front
 
@@ -118,7 +119,7 @@ class DaliEngine:
                 return Result([], troubles)
             last = behind.outputs
         parts = {"front": front.outputs, "inside": given, "behind": last}
-        return Result([parts[name][number] for name, number in self.plan.results], troubles)
+        return self._on_devices(Result([parts[name][number] for name, number in self.plan.results], troubles))
 
     def _behind_samples(self, samples: Samples, front: Sequence[Data], given: Sequence[Data]) -> Samples:
         assert self.plan.behind is not None
@@ -142,16 +143,18 @@ class DaliEngine:
         return Result([], result.troubles) if _failed(result) else self._on_devices(result)
 
     def _on_devices(self, result: Result) -> Result:
-        """Move outputs of a batch that was made natively to where DALI would have made them."""
-        wanted = {number for number, (_, _, device) in enumerate(self.plan.given) if device == "gpu"}
-        if not wanted or not result.outputs:
+        """Move outputs that were made natively to where they are wanted."""
+        if "gpu" not in self.plan.devices or not result.outputs:
             return result
-        pairs = zip(result.outputs, self.plan.results, strict=True)
-        moved: list[Any] = [
-            TensorListGPU(versions.on_gpu(data)) if part == "inside" and number in wanted else data
-            for data, (part, number) in pairs
-        ]
+        moved: list[Any] = []
+        for data, device, layout in zip(result.outputs, self.plan.devices, self.plan.layouts, strict=True):
+            away = device == "gpu" and not isinstance(data, TensorListGPU)
+            moved.append(TensorListGPU(self._upload(data, _fitting(layout, data))) if away else data)
         return Result(moved, result.troubles)
+
+
+def _fitting(layout: str, data: Data) -> str:
+    return layout if len(layout) == np.ndim(data[0]) else ""
 
 
 def _failed(result: Result) -> bool:

@@ -54,6 +54,7 @@ class SplitPlan(Plan):
         given: What it gives.
         behind: What runs behind; None where nothing does.
         results: Where each output of the graph comes from: the name of the part, and the number of its output.
+        devices: Where each output of the graph is wanted.
     """
 
     front: Plan
@@ -63,6 +64,7 @@ class SplitPlan(Plan):
     given: list[Given]
     behind: Plan | None
     results: list[tuple[str, int]]
+    devices: list[str]
 
 
 def split(
@@ -158,6 +160,7 @@ class _Cut:
             given=list(self.given),
             behind=behind,
             results=results,
+            devices=[self._device(value) for value in self.outputs],
         )
 
     def _hand(self, node: OperatorNode) -> None:
@@ -222,13 +225,16 @@ class _Cut:
         if node in self.behind:
             last.append(self.behind[node][value.index])
             return "behind", len(last) - 1
-        wanted = "gpu" if self.gpu and value.device == "gpu" else "cpu"
+        wanted = self._device(value)
         if self.places[node] is Place.INSIDE:
             return "inside", self._give(node, value.index, wanted)
         if wanted == "gpu":
             self._hand_value(value, "")
             return "inside", self._give(node, value.index, wanted)
         return "front", self._before(node, value.index)
+
+    def _device(self, value: DataNode) -> str:
+        return "gpu" if self.gpu and value.device == "gpu" else "cpu"
 
     def _give(self, node: OperatorNode, index: int, device: str) -> int:
         return self.given.setdefault((node, index, device), len(self.given))

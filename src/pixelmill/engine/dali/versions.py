@@ -11,8 +11,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from pixelmill.errors import MissingDependency
 
 # Names that operators had in older versions, where the newer one is missing.
@@ -23,8 +21,8 @@ OLDER_NAMES = {
 }
 # Operators whose results were wrong before a version; they run natively then.
 RIGHT_SINCE = {
-    "tensor_resize": (2, 4),  # constant scales were those of the first sample alone
-    "experimental.tensor_resize": (2, 4),
+    "tensor_resize": (2, 2),  # constant scales were those of the first sample alone
+    "experimental.tensor_resize": (2, 2),
 }
 # The executor that lets outputs live on, and goes on behind an error: an argument of Pipeline by these names.
 DYNAMIC = ("exec_dynamic", "experimental_exec_dynamic")
@@ -73,12 +71,6 @@ def function(name: str) -> Callable[..., Any] | None:
         if found is not None:
             return found  # type: ignore[no-any-return]
     return None
-
-
-def on_gpu(samples: Any) -> Any:
-    """Copy a batch to the current GPU."""
-    tensors = import_module("nvidia.dali.tensors")
-    return tensors.TensorListCPU([tensors.TensorCPU(np.ascontiguousarray(sample)) for sample in samples])._as_gpu()
 
 
 def new_pipeline(*, batch_size: int, threads: int, device_id: int | None) -> Any:
