@@ -42,6 +42,8 @@ ENCODED = 256  # pictures that the bare encoder has in memory
 def main() -> None:
     """Measure, print, and write the results."""
     options = _options()
+    machine.compile_modules()
+    facts = machine.facts()
     files = data.load("small", options.small, ROOT / "build")
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         source = fill(Path(name) / "in", options.images, files.files)
@@ -62,7 +64,7 @@ def main() -> None:
                     times.setdefault(BARE, []).append(spent)
                 shutil.rmtree(Path(name) / "out")
     result: dict[str, Any] = {
-        "machine": machine.facts(),
+        "machine": facts,
         "data": files.facts(),
         "options": {"images": options.images, "threads": options.threads, "rounds": options.rounds},
         "results": {contestant: figures(rounds, options.images) for contestant, rounds in times.items()},

@@ -37,6 +37,8 @@ ROOT = Path(__file__).resolve().parents[1]
 def main() -> None:
     """Measure, print, and write the results."""
     options = _options()
+    machine.compile_modules()
+    facts = machine.facts()
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         source = fill(Path(name) / "in", options.images, options.small)
         contestants: dict[str, Callable[[Path], tuple[float, float]]] = {
@@ -50,7 +52,7 @@ def main() -> None:
             for contestant, measure in contestants.items():
                 times[contestant].append(measure(Path(name) / "out"))
                 shutil.rmtree(Path(name) / "out")
-    result = {"machine": machine.facts(), "options": {**vars(options), "json": None, "small": None}, "results": {}}
+    result = {"machine": facts, "options": {**vars(options), "json": None, "small": None}, "results": {}}
     for contestant, rounds in times.items():
         clock, processor = (statistics.median(values) for values in zip(*rounds, strict=True))
         result["results"][contestant] = {

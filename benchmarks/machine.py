@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import importlib.metadata
 import os
 import platform
@@ -59,3 +60,10 @@ def _commit() -> str:
     commit = git("rev-parse", "--short=12", "HEAD")
     changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "native", "CMakeLists.txt")
     return f"{commit or 'unknown'}{' with changes' if changed else ''}"
+
+
+def compile_modules() -> None:
+    """Write the bytecode of pixelmill, as pip does when it installs; else every worker would compile all modules."""
+    import pixelmill
+
+    compileall.compile_dir(str(Path(pixelmill.__file__).parent), quiet=1)
