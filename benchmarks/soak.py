@@ -28,6 +28,7 @@ from pixelmill.create import create_photo_folder
 
 COUNT, BAD = 500, 5
 MOST_MB_PER_10000 = 2.0
+ENOUGH = 10_000  # images of a job that say something about its memory
 
 
 @pipeline_def(batch_size=32, num_threads=2, seed=11, on_error="skip")
@@ -107,7 +108,7 @@ def main() -> None:
         if options.job:
             figures = soak_jobs.run_job(options.job, Path(folder), images=options.images, workers=options.workers)
             print(json.dumps({"job": options.job, "workers": options.workers, **figures}))
-            sys.exit(int(figures["mb_per_10000_images"] > MOST_MB_PER_10000))
+            sys.exit(int(options.images >= ENOUGH and figures["mb_per_10000_images"] > MOST_MB_PER_10000))
         create_photo_folder(Path(folder) / "photos", COUNT)
         damage(Path(folder) / "photos")
         print(json.dumps(run(str(Path(folder) / "photos"), options.minutes * 60)))

@@ -63,6 +63,7 @@ def _watched(work: Any, images: int) -> dict[str, Any]:
 
     report = work(show)
     seconds = time.monotonic() - began
+    seen = seen or [(report.samples, resident_mb())]
     late = np.array([entry for entry in seen if entry[0] > images / 4] or seen, float)
     slope = float(np.polyfit(late[:, 0], late[:, 1], 1)[0]) if len(late) > 2 else float("nan")
     quarters = [next((mb for done, mb in seen if done >= images * part / 4), seen[-1][1]) for part in (1, 2, 3)]

@@ -136,3 +136,22 @@ def test_every_operator_of_dali_is_measured(monkeypatch: pytest.MonkeyPatch) -> 
     public = {name for name in public_operators() if name.removeprefix("experimental.") not in measured}
     assert public - measured - ONLY_HERE == set(), "add a case to benchmarks/cases"
     assert set(OPERATIONS) - measured == set(), "add a case to benchmarks/cases/arithmetic.py"
+
+
+@pytest.mark.parametrize("job", ["augment", "ingest", "create"])
+def test_jobs_can_be_watched(job: str, tmp_path: Path) -> None:
+    done = run("soak.py", "--job", job, "--images", "60", "--workers", "1", "--folder", tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert (said["job"], said["images"]) == (job, 60)
+    assert len(said["mb_at_quarters"]) == 4 and 10 < min(said["mb_at_quarters"]) <= said["mb_most"]
+
+
+def test_scaling_of_jobs_is_measured(results: Path, tmp_path: Path) -> None:
+    target = tmp_path / "scaling.json"
+    options = ("--images", "24", "--rounds", "1", "--small", results.parent / "photos", "--folder", tmp_path)
+    done = run("scaling.py", *options, "--json", target)
+    assert done.returncode == 0, done.stderr
+    rates = json.loads(target.read_text("utf-8"))["images_per_second"]
+    assert list(rates) == ["augment", "ingest", "convert, encoded anew", "create, photo"]
+    assert all(rate > 0 for found in rates.values() for rate in found.values())
