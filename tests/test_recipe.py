@@ -14,6 +14,7 @@ from pixelmill.recipe import Recipe, check_recipe, follow, load_recipe, recipe_n
 from pixelmill.recipe.steps import GEOMETRY, PIXELS, SHORT_NAMES
 
 HEIGHT, WIDTH = 96, 128
+ARRAYS = Shape(True, "array", has_boxes=True)
 
 
 def marked(top, left, height, width):
@@ -27,7 +28,7 @@ def marked(top, left, height, width):
 def run_arrays(steps, image, mask, *, seed=0, number=0, variant=1):
     with Pipeline(batch_size=1, num_threads=1, device_id=None):
         recipe = Recipe("test", steps=tuple(steps))
-        program = Program(recipe, Shape(True, True), seed=seed, quality=90, subsampling="4:2:0", threads=1)
+        program = Program(recipe, ARRAYS, seed=seed, quality=90, subsampling="4:2:0", threads=1)
     batch = [Input(number, variant, image, mask)]
     (made,) = program.take(program.submit(batch), batch)
     program.close()
@@ -127,7 +128,7 @@ def test_offline_is_online(tmp_path):
 
     pipeline = online()
     with Pipeline(batch_size=1, num_threads=1, device_id=None):
-        program = Program(recipe, Shape(True, False), seed=12, quality=90, subsampling="4:2:0", threads=2)
+        program = Program(recipe, Shape(True, ""), seed=12, quality=90, subsampling="4:2:0", threads=2)
     for variant in (1, 2):
         (epoch,) = pipeline.run()
         batch = [Input(number, variant, picture, None) for number, picture in enumerate(pictures)]

@@ -12,7 +12,7 @@ from pixelmill import fn, types
 from pixelmill.engine.choice import Options, cut_for_dali, started
 from pixelmill.engine.compile import Key, compile_graph
 from pixelmill.engine.native import Data, Pending, Samples, Trouble
-from pixelmill.engine.placement import Placement
+from pixelmill.engine.placement import NATIVE, Placement
 from pixelmill.graph import DataNode, OperatorNode, operators_of
 from pixelmill.recipe import Move, Recipe, Scene
 from pixelmill.recipe.follow import Path
@@ -119,7 +119,7 @@ def recipe_graph(
     details = [node for move in moves for node in move.nodes]
     new = scene.image.cpu()
     outputs = [new if shape.is_array else _encoded(new, shape, quality, subsampling)]
-    outputs += [fn.shapes(image), fn.shapes(scene.image), *details]
+    outputs += [fn.shapes(image, device="cpu"), fn.shapes(scene.image, device="cpu"), *details]
     if scene.mask is not None:
         new_mask: Any = scene.mask.cpu()
         outputs.append(fn.encoders.image(new_mask, format="png") if shape.mask == "file" else new_mask)
@@ -149,8 +149,8 @@ class Program:
         quality: int,
         subsampling: str,
         threads: int,
-        batch_size: int,
-        where: Placement,
+        batch_size: int = 8,
+        where: Placement = NATIVE,
     ) -> None:
         graph = recipe_graph(recipe, shape, seed=seed, quality=quality, subsampling=subsampling, where=where)
         outputs = graph.outputs
@@ -188,6 +188,10 @@ class Program:
             again = iter(self.take(self.submit(others), others) if others else ())
             return [failures[place] if place in failures else next(again) for place in range(len(batch))]
         return [failures.get(place) or self._made(result.outputs, place) for place in range(len(batch))]
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self._engine.close()
 
     def _failure(self, trouble: Trouble) -> Failure:
         of_mask = self._mask_decoder is not None and trouble.origin is self._mask_decoder

@@ -37,6 +37,9 @@ class Placement:
         return "cpu" if self.device_id is None else "mixed"
 
 
+NATIVE = Placement()
+
+
 def check_mode(what: str, mode: str, *, here: bool = True) -> None:
     """Refuse a mode that cannot be, before anything is written.
 
@@ -57,7 +60,7 @@ def placed(what: str, mode: Mode) -> Placement:
     """Choose where this process works: in mode `gpu`, on the first GPU that it sees."""
     check_mode(what, mode)
     if mode == "cpu":
-        return Placement()
+        return NATIVE
     return Placement("dali", devices.usable_gpus()[0].number if mode == "gpu" else None)
 
 

@@ -41,6 +41,7 @@ class DaliCall:
         constants: Further arguments of the call.
         without: Arguments of the operator that the call does not take.
         cpu_inputs: The numbers of inputs that stay in main memory when the rest is on a GPU.
+        anywhere: Whether its inputs may be on a GPU when it is not: it looks at their shapes alone.
     """
 
     name: str = ""
@@ -49,6 +50,7 @@ class DaliCall:
     constants: Mapping[str, Any] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
     cpu_inputs: tuple[int, ...] = ()
+    anywhere: bool = False
 
 
 SAME = DaliCall()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.dali import BEFORE
+from pixelmill.operators.dali import BEFORE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
 from pixelmill.operators.program import constant, step
 from pixelmill.operators.reductions import counted, named_axes
 from pixelmill.types import INT64, UINT8, DALIDataType
 
 
-@operator("shapes", renamed={"type": "dtype"})
+@operator("shapes", renamed={"type": "dtype"}, dali=DaliCall(anywhere=True))
 def shapes(data: Tensor, *, dtype: DALIDataType = INT64) -> Tensor:
     """Give the extents of each sample.
 

@@ -59,7 +59,7 @@ class Scene:
         image = resize(self.image, size=size, mode=mode, **arguments)
         arguments = {**arguments, "interp_type": types.INTERP_NN, "antialias": False}
         mask = None if self.mask is None else resize(self.mask, size=size, mode=mode, **arguments)
-        return self._moved(image, mask, (fn.shapes(self.image), fn.shapes(image)), _resized)
+        return self._moved(image, mask, (_shape(self.image), _shape(image)), _resized)
 
     def flip(self, *, horizontal: Number = 0, vertical: Number = 0) -> Scene:
         """Mirror left and right, or top and bottom, or both."""
@@ -68,7 +68,7 @@ class Scene:
             None if value is None else fn.flip(value, horizontal=flags[0], vertical=flags[1])
             for value in (self.image, self.mask)
         )
-        return self._moved(image, mask, (fn.shapes(self.image), *flags), _flipped)
+        return self._moved(image, mask, (_shape(self.image), *flags), _flipped)
 
     def rotate(
         self, *, angle: Number, keep_size: bool = True, fill_value: float = 0.0, mask_fill_value: float = 0.0
@@ -81,13 +81,13 @@ class Scene:
             mask = fn.rotate(
                 self.mask, angle=turn, keep_size=keep_size, fill_value=mask_fill_value, interp_type=types.INTERP_NN
             )
-        return self._moved(image, mask, (fn.shapes(self.image), fn.shapes(image), turn), _rotated)
+        return self._moved(image, mask, (_shape(self.image), _shape(image), turn), _rotated)
 
     def crop(self, *, size: Sequence[int], y: Number = 0.5, x: Number = 0.5) -> Scene:
         """Cut out (height, width); y and x, from 0 to 1, say where. A side that is shorter already stays."""
         if len(size) != 2 or min(size) < 1:
             raise ArgumentError(f"crop: size must be a height and a width of at least 1, got {tuple(size)}")
-        there = fn.shapes(self.image)
+        there = _shape(self.image)
         extents = [node_math.min(there[axis], int(wanted)) for axis, wanted in enumerate(size)]
         places = [_node(place) for place in (y, x)]
         corners = [
@@ -107,7 +107,7 @@ class Scene:
     ) -> Scene:
         """Cut out a random window and resize it to (height, width)."""
         corner, extents = fn.random_crop_generator(
-            fn.shapes(self.image),
+            _shape(self.image),
             random_area=list(random_area),
             random_aspect_ratio=list(random_aspect_ratio),
             seed=seed,
@@ -125,6 +125,11 @@ class Scene:
 
     def _moved(self, image: Any, mask: Any, nodes: tuple[DataNode, ...], work_out: Callable[..., Any]) -> Scene:
         return Scene(image, mask, (*self.moves, Move(nodes, work_out)))
+
+
+def _shape(image: DataNode) -> DataNode:
+    """Ask for the extents of a picture. They are numbers in main memory wherever the picture is."""
+    return fn.shapes(image, device="cpu")
 
 
 def _node(value: Number) -> DataNode:

@@ -142,6 +142,8 @@ class _Emitter:
         if value is None:
             return None
         found = self._value(value, self.scopes[node])
+        if call.anywhere and device == "cpu":
+            return found
         return self._moved(found, "gpu" if device == "gpu" and place not in call.cpu_inputs else "cpu")
 
     def _moved(self, value: Any, device: str) -> Any:
