@@ -16,11 +16,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from dataset_cases import encoded, odd_samples, plain_samples, write
-from PIL import Image
+from PIL import Image, ImageOps
 
 import pixelmill
 from pixelmill.cli import main
+from pixelmill.conversion import Encoding, native_encoding
 from pixelmill.conversion.selection import parse_split, select, shard_bounds
+from pixelmill.create.photo import photo
 from pixelmill.errors import ArgumentError, DataError, OutputExists
 from pixelmill.formats import npy
 from pixelmill.formats.registry import FORMATS, open_dataset
@@ -178,6 +180,59 @@ def test_new_encodings(tmp_path: Path) -> None:
     assert np.array_equal(npy.decode(raw[0].image), np.asarray(Image.open(io.BytesIO(samples[0].image))))
     pixelmill.convert(tmp_path / "raw", tmp_path / "tensors", to="tfrecord", keys="raw")
     assert [sample.image for sample in open_dataset(tmp_path / "tensors")] == [sample.image for sample in raw]
+
+
+def saved(picture: Image.Image, kind: str, **options: Any) -> bytes:
+    stream = io.BytesIO()
+    picture.save(stream, kind, **options)
+    return stream.getvalue()
+
+
+def photograph(mode: str = "RGB") -> Image.Image:
+    return Image.fromarray(photo(3, 1, height=230, width=310)).convert(mode)
+
+
+@pytest.mark.parametrize("target", ["jpeg", "png"])
+@pytest.mark.parametrize("mode", ["RGB", "L"])
+@pytest.mark.parametrize("kind", ["jpeg", "png"])
+@pytest.mark.parametrize("orientation", [1, 6])
+def test_our_codecs_encode_what_pillow_would(kind: str, mode: str, target: str, orientation: int) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    data = saved(photograph(mode), kind, exif=exif)
+    wishes: list[dict[str, Any]] = [{"max_side": 100}, {"resize": (64, 48)}, {"quality": 80}, {"resize": (300,)}]
+    for options in wishes:
+        encoding = Encoding(format=target, **options)
+        made = encoding.apply(Sample("a", data, "x"))
+        upright = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
+        size = encoding._size(upright.size)
+        expected = upright if size == upright.size else upright.resize(size, Image.Resampling.LANCZOS)
+        found = Image.open(io.BytesIO(made.image))
+        assert (found.format, found.mode, found.size) == (target.upper(), mode, size)
+        assert not found.getexif()
+        wanted = np.asarray(Image.open(io.BytesIO(saved(expected, target, quality=options.get("quality", 95)))), float)
+        error = np.sqrt(np.mean((np.asarray(found, float) - wanted) ** 2))
+        assert error < 2.5, (options, error)
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "P", "LA", "1", "CMYK"])
+def test_what_pillow_reads_in_another_form_is_left_to_it(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_encoding, "encode", None)
+    picture = photograph("L").convert(mode) if mode == "LA" else photograph().convert(mode)
+    data = saved(picture, "jpeg" if mode == "CMYK" else "png")
+    made = Encoding(max_side=10, format="jpeg" if mode == "CMYK" else "png").apply(Sample("a", data, "x"))
+    assert max(Image.open(io.BytesIO(made.image)).size) == 10
+
+
+def test_damaged_files_fail_alone() -> None:
+    data = saved(photograph(), "jpeg")
+    encoding = Encoding(max_side=50)
+    whole = encoding.apply(Sample("a", data, "jpg")).image
+    for _ in range(2):
+        with pytest.raises(DataError, match="cannot be decoded") as caught:
+            encoding.apply(Sample("a", data[: len(data) // 2], "jpg"))
+        assert caught.value.events[0].kind == "truncated"
+        assert encoding.apply(Sample("a", data, "jpg")).image == whole
 
 
 @pytest.mark.parametrize("to", ["folder", "list", "npy"])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
+from pixelmill.conversion import native_encoding
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.sample import Sample, image_type, is_cut
@@ -57,18 +58,26 @@ class Encoding:
         """Encode the image of a sample anew, and its mask if the size changes; DataError if it cannot be decoded."""
         if not self.is_needed:
             return sample
-        picture = decode(sample.image)
-        size = self._size(picture.size)
         kind = image_type(sample.image) or ""
         format = self.format or _TYPES.get(kind, "png")
-        if size == picture.size and self.quality is None and self.resize is None and format == _TYPES.get(kind):
+        ours = None if kind == "npy" else native_encoding.upright_size(_open(sample.image), format)
+        before = ours or decode(sample.image).size
+        size = self._size(before)
+        if size == before and self.quality is None and self.resize is None and format == _TYPES.get(kind):
+            decode(sample.image)  # it stays as it is, if it is whole
             return sample
-        image = encode(_resized(picture, size), format, self.quality)
+        image = self._encoded(sample.image, None if size == before else size, format, by_us=ours is not None)
         extension = sample.extension if format == _TYPES.get(kind) else FORMATS[format]
         mask = sample.mask
-        if mask is not None and size != picture.size:
-            mask = _resized_mask(mask, size, before=picture.size)
+        if mask is not None and size != before:
+            mask = _resized_mask(mask, size, before=before)
         return replace(sample, image=image, extension=extension, mask=mask)
+
+    def _encoded(self, data: bytes, size: tuple[int, int] | None, format: str, *, by_us: bool) -> bytes:
+        if by_us:
+            return native_encoding.encode(data, size=size, format=format, quality=self.quality or _QUALITY)
+        picture = decode(data)
+        return encode(_resized(picture, size or picture.size), format, self.quality)
 
     def _size(self, size: tuple[int, int]) -> tuple[int, int]:
         """Give the new width and height."""
