@@ -60,7 +60,7 @@ class Encoding:
             return sample
         kind = image_type(sample.image) or ""
         format = self.format or _TYPES.get(kind, "png")
-        ours = None if kind == "npy" else native_encoding.upright_size(_open(sample.image), format)
+        ours = None if kind == "npy" else native_encoding.upright_size(sample.image, _open(sample.image), format)
         before = ours or decode(sample.image).size
         size = self._size(before)
         if size == before and self.quality is None and self.resize is None and format == _TYPES.get(kind):

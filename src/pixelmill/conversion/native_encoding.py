@@ -6,6 +6,7 @@ reads in another form (palettes, transparency, CMYK, more than 8 bits) is left t
 
 from __future__ import annotations
 
+import struct
 import threading
 from functools import cache
 
@@ -23,11 +24,12 @@ _KEPT_IN_PNG = ("transparency", "icc_profile", "gamma", "srgb", "chromaticity") 
 _ORIENTATION, _TURNED = 0x0112, (5, 6, 7, 8)
 
 
-def upright_size(picture: Image.Image, format: str) -> tuple[int, int] | None:
+def upright_size(data: bytes, picture: Image.Image, format: str) -> tuple[int, int] | None:
     """Give width and height of a picture as it is to be seen; None where Pillow has to encode it.
 
     Args:
-        picture: The file, opened and not yet decoded.
+        data: The file.
+        picture: The same, opened and not yet decoded.
         format: What it is to become.
     """
     if format not in FORMATS or picture.format not in _SOURCES or picture.mode not in _MODES:
@@ -36,7 +38,13 @@ def upright_size(picture: Image.Image, format: str) -> tuple[int, int] | None:
         return None
     if format == "png" and "icc_profile" in picture.info:
         return None
-    turned = picture.getexif().get(_ORIENTATION) in _TURNED
+    if picture.format == "PNG" and "exif" not in picture.info:
+        # Pillow would decode the picture to see whether the orientation stands behind the pixels.
+        return None if b"eXIf" in data else picture.size
+    try:
+        turned = picture.getexif().get(_ORIENTATION) in _TURNED
+    except (OSError, ValueError, SyntaxError, struct.error):
+        return None
     return (picture.height, picture.width) if turned else picture.size
 
 
