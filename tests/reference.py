@@ -66,6 +66,9 @@ ENTRIES = {
     ),
     "external_source": Entry(lambda m, x: x, lambda x: x),
     "python_function": Entry(lambda m, x: m.fn.python_function(x, function=lambda a: a // 2), lambda x: x // 2),
+    "dl_tensor_python_function": Entry(
+        lambda m, x: m.fn.dl_tensor_python_function(x, function=lambda given: given), lambda x: x, empty=False
+    ),
     # Decoders
     "decoders.image": Entry(lambda m, f: m.fn.decoders.image(f), pillow, "files"),
     "decoders.image_crop": Entry(

@@ -43,7 +43,7 @@ TAKEN = {name: types for types, names in INPUTS.items() for name in names.split(
 WITHOUT = {
     *("constant", "full", "zeros", "ones", "batch_permutation", "roi_random_crop", "segmentation.select_masks"),
     *(name for name in ENTRIES if name.startswith(("transforms.", "experimental."))),
-    *("external_source", "python_function"),
+    *("external_source", "python_function", "dl_tensor_python_function"),
 }
 
 KERNEL = np.float32([[0.5, -0.25], [0.25, 0.5]])

@@ -97,3 +97,45 @@ def test_functions_of_tensors_go_wrong_with_a_word_about_it():
         make(HERE, lambda m, x: pytorch_fn.torch_python_function(x, function=3), PICTURES)
     with pytest.raises(ArgumentError, match="the function must give tensors, got list"):
         make(HERE, lambda m, x: pytorch_fn.torch_python_function(x, function=lambda t: [1]), PICTURES).run()
+
+
+def halved(capsule):
+    tensor = torch.from_dlpack(capsule)
+    return torch.to_dlpack(tensor // 2), torch.to_dlpack(255 - tensor)
+
+
+CAPSULES = {
+    "by sample": lambda m, x: m.fn.dl_tensor_python_function(
+        x, function=halved, num_outputs=2, batch_processing=False, output_layouts="HWC"
+    ),
+    "by batch": lambda m, x: m.fn.dl_tensor_python_function(
+        x, function=lambda batch: tuple(zip(*map(halved, batch), strict=True)), num_outputs=2
+    ),
+    "one": lambda m, x: m.fn.dl_tensor_python_function(x, function=lambda batch: [halved(one)[0] for one in batch]),
+    "two inputs": lambda m, x: m.fn.dl_tensor_python_function(
+        x,
+        m.fn.flip(x),
+        function=lambda a, b: torch.to_dlpack(torch.from_dlpack(a) // 2 + torch.from_dlpack(b) // 2),
+        batch_processing=False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CAPSULES)
+def test_functions_of_capsules_are_dalis(name):
+    mine, theirs = (make(m, CAPSULES[name], PICTURES).run() for m in (HERE, DALI))
+    for here, there in zip(mine, theirs, strict=True):
+        assert here.layout() == there.layout()
+        for got, wanted in zip(numpy_batch(here), numpy_batch(there), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
+def test_functions_of_capsules_may_give_tensors_and_nothing_else():
+    graph = lambda m, x: m.fn.dl_tensor_python_function(  # noqa: E731
+        x, function=lambda batch: [torch.from_dlpack(one) * 1 for one in batch]
+    )
+    np.testing.assert_array_equal(numpy_batch(make(HERE, graph, PICTURES).run()[0])[0], PICTURES[0])
+    with pytest.raises(ArgumentError, match=r"DLPack capsules, got int\n  created at test_python_function\.py"):
+        make(HERE, lambda m, x: m.fn.dl_tensor_python_function(x, function=lambda batch: [1]), PICTURES[:1]).run()
+    with pytest.raises(ArgumentError, match="function must be callable"):
+        make(HERE, lambda m, x: m.fn.dl_tensor_python_function(x, function=3), PICTURES)

@@ -31,13 +31,11 @@ def folder() -> Path:
     for number in range(COUNT):
         (made / f"{number:02}.jpg").write_bytes(jpeg)
         np.save(made / f"{number:02}.npy", data("u"))
-    with (made / "a.tfrecord").open("wb") as stream:
-        records = tfrecord.RecordWriter(stream)
+    with (made / "a.tfrecord").open("wb") as stream, tfrecord.RecordWriter(stream) as records:
         for number in range(COUNT):
             records.write(encode({"image": bytes_feature(jpeg), "label": int64_feature([number])}))
     tfrecord.write_index(str(made / "a.idx"), tfrecord.scan(str(made / "a.tfrecord")).index)
-    with (made / "a.rec").open("wb") as stream:
-        writer = recordio.RecordWriter(stream)
+    with (made / "a.rec").open("wb") as stream, recordio.RecordWriter(stream) as writer:
         places = [writer.write(recordio.pack([1.0], number, jpeg))[0] for number in range(COUNT)]
     recordio.write_index(made / "a.rec.idx", enumerate(places))
     with (made / "a.tar").open("wb") as stream:
@@ -111,6 +109,9 @@ CASES = [
     Case("io.file.read", "-", _named, batch=BATCH),
     Case("external_source", "-", _fed),
     Case("python_function", "u", lambda m, x: m.fn.python_function(x, function=lambda a: a)),
+    Case(
+        "dl_tensor_python_function", "u", lambda m, x: m.fn.dl_tensor_python_function(x, function=lambda given: given)
+    ),
     Case("decoders.image", "j", lambda m, x: m.fn.decoders.image(x), lambda x: cv2.imdecode(x, cv2.IMREAD_COLOR)),
     Case("decoders.image_crop", "j", lambda m, x: m.fn.decoders.image_crop(x, crop=(224, 224))),
     Case("decoders.image_slice", "j", lambda m, x: m.fn.decoders.image_slice(x, start=[100, 50], shape=[224, 224])),

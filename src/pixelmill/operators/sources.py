@@ -90,7 +90,7 @@ def external_source(
         ndims=_for_each("ndim", ndim, count),
         repeat_last=repeat_last,
         copies=not no_copy,
-        layouts=_layouts(layout, count),
+        layouts=output_layouts_of(layout, count),
     )
     values = tuple(step("input", source=external, output=i, gives=external.layouts[i]) for i in range(count))
     return values if external.several else values[0]
@@ -126,7 +126,7 @@ def _wants_argument(source: Callable[..., Any]) -> bool:
     return bool(positional)
 
 
-def _layouts(layout: Any, count: int) -> tuple[str, ...]:
+def output_layouts_of(layout: Any, count: int) -> tuple[str, ...]:
     """Give the layout of each output: one string for all, or a list that may leave the last ones out."""
     if layout is None or isinstance(layout, str):
         return (layout or "",) * count
@@ -166,6 +166,6 @@ def python_function(
     """
     if not callable(function):
         raise ArgumentError(f"function must be callable, got {function!r}")
-    layouts = _layouts(output_layouts, num_outputs)
+    layouts = output_layouts_of(output_layouts, num_outputs)
     results = callback(function, *inputs, layouts=layouts, batch=batch_processing, whole=False)
     return results[0] if num_outputs == 1 else results

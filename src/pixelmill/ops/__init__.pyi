@@ -804,6 +804,41 @@ class CropMirrorNormalize(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class DLTensorPythonFunction(OperatorClass):
+    """Call a Python function in the middle of a graph. It gets and gives DLPack capsules.
+
+    In a branch of a condition it is called for the samples that take the branch.
+
+    Args:
+        function: The function. It may also give arrays that can be turned into capsules.
+        num_outputs: How many capsules it gives.
+        batch_processing: Call it once with lists of capsules, one for each sample, instead of for every sample.
+        output_layouts: Names of the axes of the results; one string or one for each of them.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        function: Any,
+        num_outputs: int = 1,
+        *,
+        batch_processing: bool = True,
+        output_layouts: Any = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        synchronize_stream: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *inputs: DataNode | _Constant,
+        name: str | None = None,
+    ) -> Any: ...
+
 class ElementExtract(OperatorClass):
     """Take single elements of sequences: frames of a video, say.
 

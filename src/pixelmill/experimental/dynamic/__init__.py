@@ -32,7 +32,7 @@ int8, int16, int32, int64 = DataType.INT8, DataType.INT16, DataType.INT32, DataT
 float16, float32, float64 = DataType.FLOAT16, DataType.FLOAT, DataType.FLOAT64
 
 # Operators that only make sense inside of a pipeline.
-_NOT_EAGER = {"external_source", "python_function"}
+_NOT_EAGER = {"dl_tensor_python_function", "external_source", "python_function"}
 
 
 def _function(spec: Operator) -> Any:
