@@ -101,7 +101,9 @@ def _on_dali(spec: Operator) -> str:
         return "On the DALI engine it runs natively."
     if not isinstance(spec.dali, DaliCall):
         return "On the DALI engine it runs natively, before DALI."
-    call = f"`{spec.dali.name}`, with what is drawn natively" if spec.dali.drawn else "DALI's own"
+    call = "DALI's own"
+    if spec.dali.drawn:
+        call = f"`{spec.dali.name}`, with what is drawn natively{' added' if spec.dali.adds else ''}"
     where = " or ".join(
         {"cpu": "the CPU", "gpu": "a GPU", "mixed": "CPU and GPU (`mixed`)"}[d] for d in spec.dali.devices
     )

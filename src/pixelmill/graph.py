@@ -268,7 +268,8 @@ def operators_of(outputs: Sequence[DataNode]) -> list[OperatorNode]:
         if node in seen:
             continue
         seen[node] = None
-        for value in (*node.inputs, *node.arguments.values()):
+        conditions = (condition for condition, _, _ in node.branch)
+        for value in (*node.inputs, *node.arguments.values(), *conditions):
             if isinstance(value, DataNode) and value.operator is not None:
                 todo.append(value.operator)
     return sorted(seen, key=lambda node: node.number)

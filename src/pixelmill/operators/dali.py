@@ -42,6 +42,7 @@ class DaliCall:
         without: Arguments of the operator that the call does not take.
         cpu_inputs: The numbers of inputs that stay in main memory when the rest is on a GPU.
         anywhere: Whether its inputs may be on a GPU when it is not: it looks at their shapes alone.
+        adds: Whether what is drawn is added to the input; the call then gets the sum and the input.
     """
 
     name: str = ""
@@ -51,6 +52,7 @@ class DaliCall:
     without: frozenset[str] = frozenset()
     cpu_inputs: tuple[int, ...] = ()
     anywhere: bool = False
+    adds: bool = False
 
 
 SAME = DaliCall()

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import numpy as np
+
 from pixelmill.errors import ArgumentError
+from pixelmill.operators.dali import CLOSE, DaliCall
 from pixelmill.operators.declare import PerSample, Range, Tensor, operator
-from pixelmill.operators.program import operator_key, step
+from pixelmill.operators.program import Expr, constant, operator_key, step
 
 NO_AXIS, LAST_AXIS = -1, -2  # where the channels are, for the core
 
 
-@operator("noise.gaussian", draws=True, dali=None)
+def _drawn_noise(noisy: Expr) -> dict[str, Expr]:
+    """Give the noise alone: that of a picture of zeros."""
+    data, mean, stddev = noisy.step.inputs
+    zeros = step("full", constant(0, np.float32), step("shape", data), name="full", dtype=-1, like=False, names=-1)
+    return {"noise": step("gaussian_noise", zeros, mean, stddev, key=noisy.step.params["key"])}
+
+
+@operator("noise.gaussian", draws=True, dali=DaliCall("cast_like", drawn=_drawn_noise, adds=True), tolerance=CLOSE)
 def gaussian(data: Tensor, *, mean: PerSample[float] = 0.0, stddev: PerSample[float] = 1.0) -> Tensor:
     """Add noise with a normal distribution; whole numbers are rounded and cut to their range.
 

@@ -120,13 +120,17 @@ class _Emitter:
         inputs = [self._input(node, place, device) for place in range(len(node.inputs))]
         while inputs and inputs[-1] is None:
             inputs.pop()
-        arguments = {**self._arguments(node, call), **call.constants}
-        for (key, _), value in list(self.known.items()):
-            if key[0] is node and isinstance(key[1], str):
-                arguments[key[1]] = self._within(key, value, (), scope)
+        drawn = {
+            key[1]: self._within(key, value, (), scope)
+            for (key, _), value in list(self.known.items())
+            if key[0] is node and isinstance(key[1], str)
+        }
         function = versions.function(call.name or node.operator)
         assert function is not None
-        return function(*inputs, device=device, **arguments)
+        if call.adds:
+            (added,) = drawn.values()
+            return function(inputs[0] + self._moved(added, device), inputs[0], device=device)
+        return function(*inputs, device=device, **self._arguments(node, call), **call.constants, **drawn)
 
     def _device(self, node: OperatorNode) -> str:
         """Say where DALI runs an operator: where it is wanted, if DALI has it there."""

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from pixelmill.engine.compile import Plan, compile_graph
-from pixelmill.engine.dali.placing import Place, drawn, placed
+from pixelmill.engine.dali.placing import Place, drawn, placed, values_of
 from pixelmill.engine.dali.scopes import Scope, scopes, widened
 from pixelmill.graph import DataNode, OperatorNode, lowered_again
+from pixelmill.operators.dali import DaliCall
 from pixelmill.operators.declare import Argument, Floats, Ints
 from pixelmill.operators.decoders import decoded_shape
 from pixelmill.operators.program import Expr, Step, lowering
@@ -140,13 +141,14 @@ class _Cut:
         self.crossings: dict[Value, Expr] = {}
 
     def plan(self, whole: Plan, seed: int) -> SplitPlan:
-        for node in self.inside:
-            self._hand(node)
         for node, place in self.places.items():
             if place is Place.BEHIND:
                 self.behind[node] = lowered_again(node, self._expr_behind)
         last: list[Expr] = []
         results = [self._result(value, last) for value in self.outputs]
+        self._drop_unneeded()
+        for node in self.inside:
+            self._hand(node)
         part: Any = {"seed": seed, "whole": whole}
         front = compile_graph(list(self.front.values()), **part)
         behind = compile_graph(last, **part) if last else None
@@ -163,13 +165,27 @@ class _Cut:
             devices=[self._device(value) for value in self.outputs],
         )
 
+    def _drop_unneeded(self) -> None:
+        """Leave out what DALI would leave out, too: operators of which at most the shape is needed."""
+        needed: set[OperatorNode] = set()
+        todo = [node for node, _, _ in self.given if node in self.inside]
+        while todo:
+            node = todo.pop()
+            if node not in needed:
+                needed.add(node)
+                makers = [value.operator for value in values_of(node)] + [maker for maker, *_ in self.inside[node]]
+                todo += [maker for maker in makers if maker in self.inside]
+        self.inside = {node: scope for node, scope in self.inside.items() if node in needed}
+
     def _hand(self, node: OperatorNode) -> None:
         """Note what a call of DALI gets from before."""
         for value in node.inputs:
             if value is not None:
                 self._hand_value(value, "")
+        call = node.spec.dali
+        assert isinstance(call, DaliCall)
         for name, value in node.arguments.items():
-            if isinstance(value, DataNode):
+            if isinstance(value, DataNode) and name not in call.without and not call.adds:
                 self._hand_value(value, argument_type(node.spec.arguments[name]))
         for maker, index, _, _ in self.inside[node]:
             if self.places[maker] is Place.BEFORE:
