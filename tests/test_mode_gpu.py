@@ -16,6 +16,7 @@ from pixelmill.engine.devices import Dali, Driver, Gpu
 from pixelmill.engine.placement import MODES, Placement, check_mode, placed, versions_of
 from pixelmill.errors import ArgumentError, MissingDependency
 from pixelmill.jobs import run_job
+from pixelmill.jobs.ray import processors_per_gpu
 
 TWO = tuple(Gpu(number, f"GPU {number}", 8 << 30, (8, 0)) for number in range(2))
 INSTALLED = Dali("nvidia-dali-cuda120", "2.4.0")
@@ -118,3 +119,21 @@ def test_a_ray_cluster_without_gpus_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(pixelmill.jobs.ray, "_import_ray", lambda: resources)
     with pytest.raises(EngineError, match=r"no node of the Ray cluster has a GPU; --mode cpu"):
         run_job(GpuJob(), tmp_path / "out", runner="ray", num_gpus=1)
+
+
+def test_ray_tasks_have_their_share_of_processors():
+    nodes = [
+        {"Alive": True, "Resources": {"CPU": 96.0}},
+        {"Alive": True, "Resources": {"CPU": 64.0, "GPU": 8.0}},
+        {"Alive": True, "Resources": {"CPU": 24.0, "GPU": 4.0}},
+        {"Alive": False, "Resources": {"CPU": 2.0, "GPU": 1.0}},
+    ]
+    assert processors_per_gpu(nodes) == 6
+    assert processors_per_gpu(nodes[:2]) == 8
+    assert processors_per_gpu([{"Alive": True, "Resources": {"CPU": 1.0, "GPU": 2.0}}]) == 1
+    assert processors_per_gpu([]) == 1
+
+
+def test_gpus_get_larger_batches(two_gpus):
+    assert placed("job", "gpu").batch_size(8) == 64
+    assert placed("job", "cpu").batch_size(8) == placed("job", "dali").batch_size(8) == 8

@@ -63,6 +63,7 @@ class ShardMaker:
         self._files = files
         self._writer = writer
         self._where = placed("augment", job.mode)
+        self._batch_size = self._where.batch_size(_BATCH)
         self._waiting: deque[_Waiting] = deque()
         self._number = -1
         self._ready: list[tuple[Sample, str | None]] = []
@@ -70,7 +71,7 @@ class ShardMaker:
 
     def run(self, numbers: Iterable[int]) -> None:
         """Make everything."""
-        for shape, items in _groups(self._read(numbers)):
+        for shape, items in _groups(self._read(numbers), self._batch_size):
             self._begin(shape, items)
             while len(self._waiting) >= _UNDER_WAY:
                 self._finish()
@@ -94,7 +95,7 @@ class ShardMaker:
         """Compile a program, once for all shards that are made here."""
         job, threads = self._job, self._files.threads
         if (shape, threads) not in job.programs:
-            with Pipeline(batch_size=_BATCH, num_threads=1, device_id=None):
+            with Pipeline(batch_size=self._batch_size, num_threads=1, device_id=None):
                 job.programs[shape, threads] = Program(
                     job.how,
                     shape,
@@ -102,7 +103,7 @@ class ShardMaker:
                     quality=job.quality,
                     subsampling=job.subsampling,
                     threads=threads,
-                    batch_size=_BATCH,
+                    batch_size=self._batch_size,
                     where=self._where,
                 )
         return job.programs[shape, threads]
@@ -170,13 +171,13 @@ def _explained(failure: Failure, source: Prepared) -> DataError:
     return DataError(failure.message, (event,))
 
 
-def _groups(items: Iterable[_Item]) -> Iterator[tuple[Shape | None, list[_Item]]]:
-    """Put together neighbours that the same program can work on."""
+def _groups(items: Iterable[_Item], most: int) -> Iterator[tuple[Shape | None, list[_Item]]]:
+    """Put together up to so many neighbours that the same program can work on."""
     shape: Shape | None = None
     group: list[_Item] = []
     for item in items:
         other = item.shape is not None and shape is not None and item.shape != shape
-        if other or len(group) == _BATCH:
+        if other or len(group) == most:
             yield shape, group
             shape, group = None, []
         shape = shape or item.shape

@@ -11,6 +11,7 @@ from pixelmill.errors import ArgumentError
 # `dali` is `gpu` with DALI's CPU operators in place of its GPU ones: for comparing, on any machine.
 Mode = Literal["cpu", "gpu", "dali"]
 MODES = ("cpu", "gpu", "dali")
+_GPU_BATCH = 64
 INSTEAD = "--mode cpu (mode='cpu') gives the same pictures without a GPU"
 
 
@@ -35,6 +36,10 @@ class Placement:
     def decoder(self) -> Literal["cpu", "mixed"]:
         """Where images are decoded."""
         return "cpu" if self.device_id is None else "mixed"
+
+    def batch_size(self, on_cpu: int) -> int:
+        """Choose how many pictures to work on at a time; a GPU wants many. Results do not depend on it."""
+        return on_cpu if self.device_id is None else max(on_cpu, _GPU_BATCH)
 
 
 NATIVE = Placement()

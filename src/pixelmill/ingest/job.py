@@ -113,8 +113,9 @@ class IngestJob(Job):
         """Give the pixels of each picture, or what is wrong with it; several batches are under way at a time."""
         squares = self._squares(threads)
         waiting: deque[tuple[dict[int, bytes | Event], Pending | None]] = deque()
-        for begin in range(places.start, places.stop, _BATCH):
-            read = {place: self._read(place) for place in range(begin, min(begin + _BATCH, places.stop))}
+        for begin in range(places.start, places.stop, squares.batch_size):
+            end = min(begin + squares.batch_size, places.stop)
+            read = {place: self._read(place) for place in range(begin, end)}
             waiting.append((read, squares.submit(_whole(read))))
             if len(waiting) == _UNDER_WAY:
                 yield from self._taken(squares, *waiting.popleft())
@@ -146,13 +147,14 @@ class IngestJob(Job):
     def _squares(self, threads: int) -> Squares:
         """Compile the program, once for all shards that are made here."""
         if threads not in self._programs:
+            where = placed(self.kind, self.mode)
             self._programs[threads] = Squares(
                 self.img_size,
                 dtype=self.dtype,
                 order=self.order or "HWC",
                 threads=threads,
-                batch_size=_BATCH,
-                where=placed(self.kind, self.mode),
+                batch_size=where.batch_size(_BATCH),
+                where=where,
             )
         return self._programs[threads]
 

@@ -52,6 +52,7 @@ class Squares:
     def __init__(
         self, side: int, *, dtype: DType, order: Order, threads: int, batch_size: int, where: Placement
     ) -> None:
+        self.batch_size = batch_size
         with Pipeline(batch_size=batch_size, num_threads=1, device_id=None):
             pixels = squares_graph(side, dtype=dtype, order=order, where=where)
         self._plan = compile_graph([pixels.expr], seed=0, optimize=True, decode_scaling=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pixelmill.engine.placement import INSTEAD
@@ -39,8 +39,12 @@ class RayRunner:
         try:
             if self.num_gpus and ray.cluster_resources().get("GPU", 0) < self.num_gpus:
                 raise EngineError(f"job: no node of the Ray cluster has a GPU; {INSTEAD}")  # a task would wait for ever
+            needs = {"num_gpus": self.num_gpus}
+            if self.num_gpus:
+                needs["num_cpus"] = threads = processors_per_gpu(ray.nodes())
+                maker = replace(maker, site=replace(maker.site, threads=threads))
             description = json.dumps(maker.describe())
-            task = ray.remote(max_retries=_RETRIES, num_gpus=self.num_gpus)(make_shard)
+            task = ray.remote(max_retries=_RETRIES, **needs)(make_shard)
             waiting = [task.remote(description, number) for number in numbers]
             while waiting:
                 ready, waiting = ray.wait(waiting, num_returns=1)
@@ -52,6 +56,16 @@ class RayRunner:
                 ray.cancel(reference, force=True)
             if ours:
                 ray.shutdown()
+
+
+def processors_per_gpu(nodes: Sequence[Mapping[str, Any]]) -> int:
+    """Share the processors of a node out among its GPUs; as many as the node has that has fewest.
+
+    Args:
+        nodes: What `ray.nodes()` gives.
+    """
+    found = [node["Resources"] for node in nodes if node["Alive"] and node["Resources"].get("GPU", 0) >= 1]
+    return max(1, min((int(has.get("CPU", 1) // has["GPU"]) for has in found), default=1))
 
 
 def make_shard(description: str, number: int) -> str:
