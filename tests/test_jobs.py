@@ -18,7 +18,7 @@ from small_jobs import BrokenJob, NumbersJob, tree
 
 from pixelmill.cli import main
 from pixelmill.errors import ArgumentError, DataError, EngineError, OutputError, OutputExists
-from pixelmill.jobs import Progress, job_status, run_job
+from pixelmill.jobs import Progress, job_status, run, run_job
 
 JOB = NumbersJob()
 
@@ -302,3 +302,14 @@ def wait_for(condition: object, seconds: float = 20.0) -> None:
 
 def children(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()]
+
+
+@pytest.mark.parametrize(
+    ("workers", "shards", "threads"),
+    [(None, 1, 8), (None, 3, 2), (None, 40, 1), (1, 40, 8), (2, 40, 4), (4, 1, 8), (3, 0, 8)],
+)
+def test_processors_are_shared_out_among_shards_under_way(
+    monkeypatch: pytest.MonkeyPatch, workers: int | None, shards: int, threads: int
+) -> None:
+    monkeypatch.setattr(run, "processors", lambda: 8)
+    assert run.threads_of(workers, shards=shards) == threads

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pixelmill.augmentation.job import AugmentJob
 
 _BATCH = 8
-_UNDER_WAY = 3  # batches
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +70,11 @@ class ShardMaker:
 
     def run(self, numbers: Iterable[int]) -> None:
         """Make everything."""
+        # Two samples for each thread, beside those that come and go.
+        most = 2 + -(-2 * self._files.threads // self._batch_size)
         for shape, items in _groups(self._read(numbers), self._batch_size):
             self._begin(shape, items)
-            while len(self._waiting) >= _UNDER_WAY:
+            while len(self._waiting) >= most:
                 self._finish()
         while self._waiting:
             self._finish()

@@ -24,7 +24,6 @@ from pixelmill.permutation import fold, permute
 Array = np.ndarray[Any, Any]
 
 _BATCH = 16
-_UNDER_WAY = 3  # batches
 _CHANNELS = 3
 _RECORD_OVERHEAD = 400  # names of the features, labels and the frame, about
 
@@ -112,12 +111,13 @@ class IngestJob(Job):
     def _made(self, places: range, threads: int) -> Iterator[tuple[int, Array | Event]]:
         """Give the pixels of each picture, or what is wrong with it; several batches are under way at a time."""
         squares = self._squares(threads)
+        most = 2 + -(-2 * threads // _BATCH)  # two pictures for each thread, beside those that come and go
         waiting: deque[tuple[dict[int, bytes | Event], Pending | None]] = deque()
         for begin in range(places.start, places.stop, squares.batch_size):
             end = min(begin + squares.batch_size, places.stop)
             read = {place: self._read(place) for place in range(begin, end)}
             waiting.append((read, squares.submit(_whole(read))))
-            if len(waiting) == _UNDER_WAY:
+            if len(waiting) == most:
                 yield from self._taken(squares, *waiting.popleft())
         while waiting:
             yield from self._taken(squares, *waiting.popleft())

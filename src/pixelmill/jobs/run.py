@@ -123,7 +123,7 @@ def run_job(
             quarantine=os.fspath(quarantine) if quarantine is not None else f"{storage.root}.quarantine",
             on_error=on_error,
             max_errors=max_errors,
-            threads=threads_of(workers) if runner == "local" else 1,
+            threads=threads_of(workers, shards=-(-plan.shards // (part or (0, 1))[1])) if runner == "local" else 1,
             durable=durable,
         )
         # Looked at again now that nobody else can change it.
@@ -244,9 +244,9 @@ class _Tally:
             self._on_progress(told)
 
 
-def threads_of(workers: int | None) -> int:
-    """Share the processors out among workers."""
-    return max(1, processors() // (workers or processors()))
+def threads_of(workers: int | None, *, shards: int) -> int:
+    """Share the processors out among workers; there are no more of these than shards."""
+    return max(1, processors() // max(1, min(workers or processors(), shards)))
 
 
 def processors() -> int:
