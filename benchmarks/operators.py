@@ -43,18 +43,18 @@ def main() -> None:
     options = _options()
     facts = machine.facts()
     cv2.setNumThreads(1)
-    rows = []
+    how = {"seconds": options.seconds, "turns": TURNS}
+    rows: list[Row] = []
     for group, cases in GROUPS.items():
         chosen = [case for case in cases if not options.names or any(name in case.name for name in options.names)]
         rows += [measure(group, case, kind, options.seconds) for case in chosen for kind in case.kinds]
+        if options.json:  # after each group, so that little is lost where one fails
+            result = {"machine": facts, "options": how, "operators": rows}
+            options.json.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
     shown = [
         row for row in rows if options.below is None or (row["dali"] or math.inf) / row["pixelmill"] < options.below
     ]
     Console(width=None if sys.stdout.isatty() else 130).print(table(shown))
-    if options.json:
-        how = {"seconds": options.seconds, "turns": TURNS}
-        result = {"machine": facts, "options": how, "operators": rows}
-        options.json.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
 
 
 def _options() -> argparse.Namespace:
