@@ -4,8 +4,7 @@ Everything that runs on the GPU through DALI is compared with the native engine 
 with 0 if all went well, 1 if a check failed, 2 if there is no GPU or no DALI. It needs pixelmill and DALI; with torch,
 tensors are also taken over on the device.
 
-gpu_test.py              all checks
-gpu_test.py NAME...      those whose name contains one of these words
+gpu_test.py [NAME...]    all checks, or those whose name contains one of these words
 gpu_test.py --pretend    with DALI's CPU operators in place of the GPU ones, to check the checks
 """
 
@@ -310,6 +309,7 @@ CASES: dict[str, Case] = {
     "lookup_table": case(keys=list(range(256)), values=[float(level // 64) for level in range(256)]),
     "one_hot": case(each(0, 3, 5, dtype=np.int32), num_classes=6),
     "element_extract": case((floats(4, 5, 6), "FHW"), element_map=[0, 2]),
+    "noise.gaussian": case(stddev=each(5.0, 20.0)),
     "permute_batch": case(indices=each(*reversed(range(BATCH)), dtype=np.int32)),
     "box_encoder": case(BOXES, LABELS, anchors=[0.0, 0.0, 0.5, 0.5, 0.3, 0.1, 0.9, 0.4]),
     "bb_flip": case(BOXES, horizontal=each(0, 1, dtype=np.int32), ltrb=True),

@@ -105,13 +105,22 @@ def placed(nodes: Sequence[OperatorNode], fit: Collection[OperatorNode]) -> dict
 
 
 def _needed_before(nodes: Sequence[OperatorNode], makers: Mapping[Step, OperatorNode]) -> set[OperatorNode]:
-    """Find operators that draws depend on: they have to run before, too, unless that means to decode pictures twice."""
+    """Find operators that draws depend on: they have to run before, too, unless that means to decode pictures twice.
+
+    Work on pictures is not taken from DALI for the sake of an operator that can be split: that one runs behind then.
+    """
     needed: set[OperatorNode] = set()
     for node in nodes:
-        found = reach(node.exprs if node.spec.dali == BEFORE else drawn(node).values(), makers)
-        if not found.decodes:
-            needed |= found.operators - {node}
+        always = node.spec.dali == BEFORE
+        found = reach(node.exprs if always else drawn(node).values(), makers)
+        others = found.operators - {node}
+        if not found.decodes and (always or not any(map(_changes_pictures, others))):
+            needed |= others
     return needed
+
+
+def _changes_pictures(node: OperatorNode) -> bool:
+    return isinstance(node.spec.dali, DaliCall) and any({"H", "W"} <= {*expr.layout} for expr in node.exprs)
 
 
 def drawn(node: OperatorNode) -> dict[str, Expr]:
