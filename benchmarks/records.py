@@ -53,13 +53,17 @@ Run = Callable[[], None]
 
 @dataclass(frozen=True)
 class Case:
-    """A comparison: who does what, how much of it, and what is asked of the first contestant against the second."""
+    """A comparison: who does what, how much of it, and what is asked of the first contestant against the second.
+
+    `prepare` is called before each run and not measured; it removes what the last run has written.
+    """
 
     title: str
     unit: str
     amount: float
     contestants: dict[str, Run]
     target: float | None
+    prepare: Run | None = None
 
 
 def main() -> None:
@@ -103,6 +107,8 @@ def measure(case: Case, rounds: int) -> dict[str, Any]:
     for number in range(-1, rounds):
         turn = number % len(names)
         for name in names[turn:] + names[:turn]:
+            if case.prepare is not None:
+                case.prepare()
             before, start = _cpu(), time.perf_counter()
             case.contestants[name]()
             elapsed = time.perf_counter() - start
@@ -276,15 +282,13 @@ def write_case(pictures: Sequence[bytes], scratch: Path, *, threads: int = 1) ->
     feature, texts, integers = tf.train.Feature, tf.train.BytesList, tf.train.Int64List
 
     def ours(shard: int) -> None:
-        path = scratch / f"ours-{shard}"
-        path.unlink(missing_ok=True)
+        path = scratch / f"written-{shard}"
         with path.open("wb") as stream, tfrecord.RecordWriter(stream) as writer:
             for number in range(shard, WRITTEN, threads):
                 writer.write_example(features_of(pictures, number))
 
     def theirs(shard: int) -> None:
-        path = scratch / f"theirs-{shard}"
-        path.unlink(missing_ok=True)
+        path = scratch / f"written-{shard}"
         with tf.io.TFRecordWriter(str(path)) as writer:
             for number in range(shard, WRITTEN, threads):
                 features = {
@@ -297,8 +301,7 @@ def write_case(pictures: Sequence[bytes], scratch: Path, *, threads: int = 1) ->
                 writer.write(message.SerializeToString())
 
     def bare(shard: int) -> None:
-        path = scratch / f"bare-{shard}"
-        path.unlink(missing_ok=True)
+        path = scratch / f"written-{shard}"
         with path.open("wb", buffering=0) as stream:
             for number in range(shard, WRITTEN, threads):
                 stream.write(pictures[number % len(pictures)])
@@ -315,8 +318,13 @@ def write_case(pictures: Sequence[bytes], scratch: Path, *, threads: int = 1) ->
         "TFRecordWriter": side_by_side(theirs),
         "nothing but write()": side_by_side(bare),
     }
+
+    def prepare() -> None:
+        for shard in range(threads):
+            (scratch / f"written-{shard}").unlink(missing_ok=True)
+
     title = f"write {WRITTEN} pictures into {threads} file{'s' * (threads > 1)}, a thread each"
-    return Case(title, "pictures", WRITTEN, contestants, 3.0)
+    return Case(title, "pictures", WRITTEN, contestants, 3.0, prepare)
 
 
 def write_two_case(pictures: Sequence[bytes], scratch: Path) -> Case:
@@ -349,18 +357,17 @@ def job_case(
     per_file = WRITTEN // SHARDS
     feature, texts, integers = tf.train.Feature, tf.train.BytesList, tf.train.Int64List
 
-    def cleared() -> Path:
+    def prepare() -> None:
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir()
-        return target
 
     def ours() -> None:
         wrap = create_recordio if recordio else create_tfrecords
-        wrap(folder, cleared(), "data", per_file, workers=threads)
+        wrap(folder, target, "data", per_file, workers=threads)
 
     def converted() -> None:
         format = "recordio" if recordio else "tfrecord"
-        convert(folder, cleared(), to=format, num_shards=SHARDS, workers=threads, exists="overwrite")
+        convert(folder, target, to=format, num_shards=SHARDS, workers=threads, exists="overwrite")
 
     def shard(number: int) -> None:
         with tf.io.TFRecordWriter(str(target / f"data{number}")) as writer:
@@ -375,7 +382,6 @@ def job_case(
                 writer.write(message.SerializeToString())
 
     def loop() -> None:
-        cleared()
         if theirs == 1:
             for number in range(SHARDS):
                 shard(number)
@@ -390,7 +396,7 @@ def job_case(
         "pixelmill convert, with SHA-256 and fsync": converted,
     }
     title = f"{WRITTEN} files into {SHARDS} record files, {workers}"
-    return Case(title, "pictures", WRITTEN, contestants, 3.0)
+    return Case(title, "pictures", WRITTEN, contestants, 3.0, prepare)
 
 
 CASES: dict[str, Callable[[Sequence[bytes], Path], Case]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import resource
 import struct
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from pixelmill import _core
 from pixelmill.errors import ArgumentError, DataError, OutputError
-from pixelmill.formats import tfrecord
+from pixelmill.formats import example, tfrecord
 
 PAYLOADS = (b"first record", bytes(range(40)), b"", b"the last of the records, a little longer than the others")
 
@@ -332,3 +333,28 @@ def test_index_is_the_one_of_the_format(tmp_path: Path) -> None:
     assert Path(f"{path}.idx").read_text() == "0 28\n28 56\n84 16\n100 72\n"
     again = tfrecord.read_index(f"{path}.idx", data=str(path))
     assert again.offsets.tolist() == index.offsets.tolist() and again.lengths.tolist() == index.lengths.tolist()
+
+
+@pytest.mark.parametrize("sizes", [(0, 1, 100), ((1 << 20) - 80, (1 << 20) + 1, 0, 3_000_007, 5)])
+def test_wrapped_files_are_what_the_writer_writes(tmp_path: Path, sizes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(1)
+    expected, wrapped = tmp_path / "expected", tmp_path / "wrapped"
+    files = [(tmp_path / f"{number}.jpg", rng.bytes(size)) for number, size in enumerate(sizes)]
+    for path, data in files:
+        path.write_bytes(data)
+    with expected.open("wb") as stream, tfrecord.RecordWriter(stream) as writer:
+        for number, (_, data) in enumerate(files):
+            label = example.int64_feature(number)
+            writer.write_example({"image/encoded": example.bytes_feature(data), "image/class/label": label})
+    items = [(bytes(path), number, number) for number, (path, _) in enumerate(files)]
+    with wrapped.open("wb") as stream:
+        offsets, size, failed, error = _core.wrap_files("tfrecord", stream.fileno(), items)
+    assert (size, failed, error) == (sum(sizes), -1, 0)
+    assert wrapped.read_bytes() == expected.read_bytes()
+    assert offsets == tfrecord.scan(str(wrapped)).index.offsets.tolist()
+    assert wrapped.stat().st_blocks * 512 < wrapped.stat().st_size + (1 << 17)
+    files[1][0].unlink()
+    with wrapped.open("wb") as stream:
+        assert _core.wrap_files("tfrecord", stream.fileno(), items)[2:] == (1, errno.ENOENT)
+    with Path("/dev/full").open("wb") as stream:
+        assert _core.wrap_files("tfrecord", stream.fileno(), items[:1])[2:] == (-2, errno.ENOSPC)

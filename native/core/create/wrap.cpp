@@ -4,11 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "../file.h"
 #include "../records/example_writer.h"
@@ -20,33 +22,51 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "headers are written as they are in memory");
 
+constexpr size_t large = 1 << 20;  // bytes; smaller files need no room reserved
+constexpr int64_t ahead = 16 << 20;
 constexpr size_t largest = (size_t{1} << recordio_length_bits) - 1 - image_head;
 
-// Reads a whole file into `content`, which only grows. 0, or errno.
-int read_file(const std::string& path, std::vector<std::byte>& content, Bytes& found) {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return errno;
-    struct stat about {};
-    int error = fstat(file, &about) < 0 ? errno : S_ISREG(about.st_mode) ? 0 : EINVAL;
-    if (error == 0 && static_cast<uint64_t>(about.st_size) > largest) error = EFBIG;
-    size_t done = 0;
-    if (error == 0) {
-        const auto size = static_cast<size_t>(about.st_size);
-        if (content.size() < size) content.resize(size);
-        while (done < size) {
-            const ssize_t count = read(file, content.data() + done, size - done);
-            if (count < 0 && errno == EINTR) continue;
-            if (count < 0) error = errno;
-            if (count <= 0) break;
-            done += static_cast<size_t>(count);
+// A file that is open for reading; its size is that of the moment when it was opened.
+class InputFile {
+   public:
+    explicit InputFile(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+        struct stat about {};
+        if (file_ < 0 || fstat(file_, &about) < 0) fail(errno);
+        if (!S_ISREG(about.st_mode)) fail(EINVAL);
+        if (static_cast<uint64_t>(about.st_size) > largest) fail(EFBIG);
+        size = static_cast<size_t>(about.st_size);
+    }
+    InputFile(const InputFile&) = delete;
+    InputFile& operator=(const InputFile&) = delete;
+    ~InputFile() {
+        if (file_ >= 0) close(file_);
+    }
+
+    // Reads some of what comes next, at least a byte.
+    size_t read_some(std::span<std::byte> out) {
+        while (true) {
+            const ssize_t count = read(file_, out.data(), out.size());
+            if (count > 0) return static_cast<size_t>(count);
+            if (count == 0) fail(EIO);  // it has become shorter
+            if (errno != EINTR) fail(errno);
         }
     }
-    close(file);
-    found = Bytes(content).first(done);
-    return error;
-}
 
-void put_example(RecordOutput& output, Bytes image, int64_t label) {
+    struct Error {
+        int number;
+    };
+    size_t size = 0;
+
+   private:
+    [[noreturn]] void fail(int number) {
+        if (file_ >= 0) close(std::exchange(file_, -1));
+        throw Error{number};
+    }
+    int file_;
+};
+
+// The image is read into the output without a copy in between. In the message a piece without data stands for it.
+void put_example(RecordOutput& output, InputFile& image, int64_t label) {
     ExampleToWrite example;
     example.features.resize(2);
     example.features[0].name = "image/class/label";
@@ -54,27 +74,28 @@ void put_example(RecordOutput& output, Bytes image, int64_t label) {
     example.features[0].integers = {&label, 1};
     example.features[1].name = "image/encoded";
     example.features[1].kind = ListKind::bytes;
-    example.features[1].values = {image};
-    write_example(output, example);
+    example.features[1].values = {Bytes(static_cast<const std::byte*>(nullptr), image.size)};
+    write_example(output, example, [&](Bytes piece) {
+        if (piece.data() != nullptr) return output.put(piece);
+        for (size_t left = piece.size(); left > 0;) {
+            const std::span<std::byte> room = output.room();
+            const size_t count = image.read_some(room.first(std::min(left, room.size())));
+            output.put_in_room(count);
+            left -= count;
+        }
+    });
 }
 
 // The header of an image record: no further labels, the label, the number, and another that is 0.
-void put_image_record(RecordOutput& output, Bytes image, int64_t label, uint64_t identifier) {
+void put_image_record(RecordOutput& output, InputFile& image, std::vector<std::byte>& content, const WrapItem& item) {
+    if (content.size() < image.size) content.resize(image.size);
+    const std::span<std::byte> whole = std::span(content).first(image.size);
+    for (size_t done = 0; done < whole.size();) done += image.read_some(whole.subspan(done));
     std::array<std::byte, image_head> header{};
-    const auto value = static_cast<float>(label);
+    const auto value = static_cast<float>(item.label);
     std::memcpy(header.data() + 4, &value, sizeof value);
-    std::memcpy(header.data() + 8, &identifier, sizeof identifier);
-    output.recordio(header, image);
-}
-
-// The bytes of all files with what is put around them, rounded down, so that nothing reserved is left over.
-int64_t expected_bytes(std::span<const WrapItem> items) {
-    int64_t total = 0;
-    for (const WrapItem& item : items) {
-        struct stat about {};
-        if (stat(item.path.c_str(), &about) == 0) total += about.st_size;
-    }
-    return total;
+    std::memcpy(header.data() + 8, &item.identifier, sizeof item.identifier);
+    output.recordio(header, whole);
 }
 
 }  // namespace
@@ -82,26 +103,31 @@ int64_t expected_bytes(std::span<const WrapItem> items) {
 Wrapped wrap_files(RecordKind kind, int output, std::span<const WrapItem> items) {
     Wrapped wrapped;
     std::vector<std::byte> content;
-    if (const int64_t bytes = expected_bytes(items); bytes > 0) reserve(output, 0, bytes);
-    RecordOutput records([output](Bytes bytes) {
+    int64_t written = 0, reserved = 0;
+    RecordOutput records([&](Bytes bytes) {
+        written += static_cast<int64_t>(bytes.size());
+        if (written > reserved && bytes.size() >= large) {
+            reserve(output, reserved, written + ahead - reserved);
+            reserved = written + ahead;
+        }
         if (const int error = write_all(output, bytes)) throw std::system_error(error, std::generic_category());
     });
+    size_t item = 0;
     try {
-        for (size_t i = 0; i < items.size(); ++i) {
-            Bytes image;
-            if (const int error = read_file(items[i].path, content, image)) {
-                wrapped.failure = {static_cast<int64_t>(i), error};
-                return wrapped;
-            }
-            wrapped.image_bytes += static_cast<int64_t>(image.size());
+        for (; item < items.size(); ++item) {
+            InputFile image(items[item].path);
             wrapped.offsets.push_back(records.position());
             if (kind == RecordKind::tfrecord) {
-                put_example(records, image, items[i].label);
+                put_example(records, image, items[item].label);
             } else {
-                put_image_record(records, image, items[i].label, items[i].identifier);
+                put_image_record(records, image, content, items[item]);
             }
+            wrapped.image_bytes += static_cast<int64_t>(image.size);
         }
         records.flush();
+        if (reserved > written) release(output);
+    } catch (const InputFile::Error& error) {
+        wrapped.failure = {static_cast<int64_t>(item), error.number};
     } catch (const std::system_error& error) {
         wrapped.failure = {WrapFailure::output, error.code().value()};
     }

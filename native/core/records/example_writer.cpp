@@ -110,9 +110,13 @@ void sort_features(ExampleToWrite& example) {
 }
 
 void write_example(RecordOutput& output, const ExampleToWrite& example) {
+    write_example(output, example, [&](Bytes piece) { output.put(piece); });
+}
+
+void write_example(RecordOutput& output, const ExampleToWrite& example, const Put& put) {
     const Message message(example);
     output.begin_tfrecord(message.size());
-    message.write([&](Bytes piece) { output.put(piece); });
+    message.write(put);
     output.end_tfrecord();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,10 @@ struct ExampleToWrite {
 
 void sort_features(ExampleToWrite& example);
 
-// Appends a TFRecord that holds the message.
+// Appends a TFRecord that holds the message. `put` brings its pieces to the output; without it they are copied.
+using Put = std::function<void(Bytes)>;
 void write_example(RecordOutput& output, const ExampleToWrite& example);
+void write_example(RecordOutput& output, const ExampleToWrite& example, const Put& put);
 
 // Gives the message itself.
 std::vector<std::byte> encode_example(const ExampleToWrite& example);

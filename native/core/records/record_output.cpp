@@ -37,14 +37,20 @@ void RecordOutput::begin_tfrecord(uint64_t length) {
 }
 
 void RecordOutput::put(Bytes piece) {
-    position_ += static_cast<int64_t>(piece.size());
     while (!piece.empty()) {
-        const size_t count = std::min(piece.size(), capacity - filled_);
-        std::memcpy(buffer_.get() + filled_, piece.data(), count);
-        filled_ += count;
+        const size_t count = std::min(piece.size(), room().size());
+        std::memcpy(room().data(), piece.data(), count);
+        put_in_room(count);
         piece = piece.subspan(count);
-        if (filled_ == capacity) hand_on();
     }
+}
+
+std::span<std::byte> RecordOutput::room() { return {buffer_.get() + filled_, capacity - filled_}; }
+
+void RecordOutput::put_in_room(size_t filled) {
+    position_ += static_cast<int64_t>(filled);
+    filled_ += filled;
+    if (filled_ == capacity) hand_on();
 }
 
 void RecordOutput::end_tfrecord() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "../codecs/bytes.h"
 
@@ -23,6 +24,10 @@ class RecordOutput {
     void begin_tfrecord(uint64_t length);
     void put(Bytes piece);
     void end_tfrecord();
+
+    // The same without a copy: `filled` bytes were written to the beginning of `room`, which is never empty.
+    std::span<std::byte> room();
+    void put_in_room(size_t filled);
 
     // A record of RecordIO whose payload is both, one behind the other; `head` has a multiple of four bytes.
     void recordio(Bytes head, Bytes body);
