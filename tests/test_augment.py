@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 from pixelmill import ArgumentError, DataError, EngineError, augment, open_dataset
+from pixelmill.augmentation import AugmentJob
 from pixelmill.cli import main
 from pixelmill.create import photo
 from pixelmill.errors import OutputExists
@@ -314,3 +316,13 @@ def test_output_that_is_there_is_refused(records):
         augment(str(records / "train-00000-of-00002"), records / "out", seed=2, exists="resume")
     with pytest.raises(EngineError, match="GPU"):
         augment(str(records / "train-00000-of-00002"), records / "gpu", mode="gpu")
+
+
+def test_small_jobs_need_no_other_processes(records, monkeypatch):
+    monkeypatch.setattr(AugmentJob, "few", COUNT + 1)
+    monkeypatch.setattr("pixelmill.jobs.local._start", None)
+    assert augment(str(records / "train-*"), records / "here").samples == COUNT
+    monkeypatch.setattr(AugmentJob, "few", COUNT)
+    if len(os.sched_getaffinity(0)) > 1:
+        with pytest.raises(TypeError):
+            augment(str(records / "train-*"), records / "elsewhere")

@@ -36,6 +36,7 @@ class AugmentJob(DatasetJob):
     """Write variants of all samples of a dataset. The fields are the arguments of `augment`."""
 
     kind = "augment"
+    few = 1000
 
     source: str | tuple[str, ...] = field(metadata=HOW)
     recipe: str = field(metadata=HOW)

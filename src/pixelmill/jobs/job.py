@@ -86,9 +86,15 @@ class Job(ABC):
     another machine, and must then have the same bytes. Fields that change how but not what is written (such as a number
     of threads, or the path of the inputs) carry ``field(metadata={"plan": False})``. Fields hold None, booleans,
     numbers, strings, tuples or dictionaries of these, since workers get them as JSON.
+
+    Attributes:
+        kind: What the manifest calls the job.
+        few: A job of fewer samples is made by the threads of one process, unless somebody asks for workers: starting
+            them would take longer. 0 for jobs that do not use threads.
     """
 
     kind: ClassVar[str]
+    few: ClassVar[int] = 0
 
     @property
     @abstractmethod

@@ -81,7 +81,7 @@ def run_job(
         output: Folder, or URL of an object store.
         runner: ``local`` for processes of this machine, ``ray`` for Ray tasks.
         workers: Number of local processes; as many as there are processors when left out, or GPUs where they are
-            needed. 1 works in this process.
+            needed, or 1 for a small job that can use threads instead. 1 works in this process.
         exists: What to do with output that is there: refuse (``error``), go on with an unfinished job (``resume``), or
             replace it (``overwrite``).
         on_error: What to do with samples that cannot be used: ``fail``, ``skip``, or
@@ -106,7 +106,8 @@ def run_job(
         raise ArgumentError("job: durable=False needs plain=True: a manifest lists what is on the disk")
     part = _part(shard_index, num_shards, exists)
     gpus = tuple(map(shown_alone, require_gpus("job", instead=INSTEAD))) if num_gpus and runner == "local" else ()
-    workers = len(gpus) if workers is None and gpus else workers
+    if workers is None:
+        workers = len(gpus) if gpus else 1 if (job.samples or 0) < job.few else None
     makes = _runner(runner, workers=workers, gpus=gpus, address=address, num_gpus=num_gpus)
     plan = make_plan(job, on_error=_checked_policy(on_error))
     storage = open_storage(output)
