@@ -73,10 +73,16 @@ def _records(run: Run) -> Rows:
             theirs = case["contestants"][name]
             wanted = case["target"] if number == 0 else None
             limit = [] if wanted is None else [f"{wanted:g}", _word(theirs["times_slower"] >= wanted)]
-            rates = f"{ours['rate']:,.4g}", f"{theirs['rate']:,.4g}"
-            title = f"{case['title']}, {case['unit']}/s, beside {name}"
-            rows.append([title, *rates, f"{theirs['times_slower']:.2f}", *(limit or ["", ""])])
+            rates = _rate(ours["rate"]), _rate(theirs["rate"])
+            who = names[0].removeprefix("pixelmill").strip()
+            title = f"{case['title']}, {case['unit']}/s, {who + ' ' if who else ''}beside {name}"
+            times = f"{theirs['times_slower']:.2f}", f"{theirs['times_cpu']:.2f}"
+            rows.append([title, *rates, *times, *(limit or ["", ""])])
     return rows
+
+
+def _rate(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _job(run: Run) -> Rows:
@@ -112,7 +118,7 @@ _JOB = ("", "images/s", "CPU ms/image", "pixelmill's speed by this", "wanted", "
 # By program: the title, the headings, and how its results become rows.
 TABLES: dict[str, tuple[str, Sequence[str], Callable[[Run], Rows]]] = {
     "create.py": ("Creating pictures, and wrapping files into records", _SIDE, _create),
-    "records.py": ("TFRecords", ("", "pixelmill", "the other", "times as fast", "wanted", ""), _records),
+    "records.py": ("TFRecords", ("", "pixelmill", "the other", "times as fast", "by CPU time", "wanted", ""), _records),
     "ingest.py": ("Ingesting, 300x300 raw pixels, 2 workers", _JOB, _job),
     "augment.py": ("Augmenting TFRecords: resize 512, mirror, rotate, crop 448, JPEG", _JOB, _job),
     "scaling.py": ("From one worker to more", ("", "images/s", "times one worker"), _scaling),
