@@ -131,9 +131,6 @@ def near(got: Any, wanted: Any, limit: Limit) -> float:
     return float(apart.mean())
 
 
-# The pipelines of whole programs. Each gives nodes; the first is the picture, the rest must be equal.
-
-
 def external_source(place: Place, folder: Path) -> Any:
     """Give files and labels by hand, decode and resize."""
     jpegs = fn.external_source(source=repeat([encoded(pixels) for pixels in pictures()]))
@@ -356,9 +353,11 @@ def operator(name: str, place: Place, folder: Path) -> str:
 def decode(place: Place, folder: Path) -> str:
     """Compare what the decoders give for JPEG of all kinds, and for PNG."""
     found = []
+    (exif := Image.Exif())[274] = 6  # the orientation of a picture that was taken upright
     kinds: dict[str, dict[str, Any]] = {
         **{name: {"subsampling": number} for number, name in enumerate(("4:4:4", "4:2:2", "4:2:0"))},
         "progressive": {"progressive": True},
+        "turned": {"exif": exif},
         "grey": {},
         "png": {"kind": "PNG"},
     }

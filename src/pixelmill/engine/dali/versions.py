@@ -19,6 +19,12 @@ OLDER_NAMES = {
     "filter": "experimental.filter",
     "tensor_resize": "experimental.tensor_resize",
 }
+# Names that meant another operator before a version, and what today's was called then: the older decoders know nothing
+# of orientation.
+OTHERS_BEFORE = {
+    name: ((2, 2), f"experimental.{name}")
+    for name in ("decoders.image", "decoders.image_crop", "decoders.image_slice", "decoders.image_random_crop")
+}
 # Operators whose results were wrong before a version; they run natively then.
 RIGHT_SINCE = {
     "tensor_resize": (2, 2),  # constant scales were those of the first sample alone
@@ -64,7 +70,8 @@ def function(name: str) -> Callable[..., Any] | None:
     """Find a function of `nvidia.dali.fn` by its name here; None where this DALI has none, or a wrong one."""
     if version() < RIGHT_SINCE.get(name, (0, 0)):
         return None
-    for known in (name, OLDER_NAMES.get(name, name)):
+    since, older = OTHERS_BEFORE.get(name, ((0, 0), ""))
+    for known in (older,) if version() < since else (name, OLDER_NAMES.get(name, name)):
         found: Any = dali().fn
         for part in known.split("."):
             found = getattr(found, part, None)
