@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -156,6 +157,36 @@ def test_batches_of_other_sizes(files):
         return fn.flip(fn.external_source(source=iter(batches), layout="HWC"))
 
     compare(graph, level=0)
+
+
+def test_arrays_of_users_whatever_lies_between_their_elements():
+    picture = noise((6, 8, 3))
+    fixed = picture.copy()
+    fixed.flags.writeable = False
+    batch = [picture[:, ::2], picture[::-1], np.asfortranarray(picture), fixed, picture.transpose(1, 0, 2)]
+
+    def graph():
+        return fn.flip(fn.external_source(source=repeat(batch), layout="HWC", no_copy=True))
+
+    compare(graph, level=0, batch_size=len(batch))
+
+
+def test_a_batch_that_dali_does_not_take_is_made_natively(files, monkeypatch, caplog):
+    wanted = taken(made(train, "native", files), 5)
+    pipe = made(train, "dali", files)
+    pipe.build()
+    feed_input, calls = pipe._schedule._engine._pipe.feed_input, []
+
+    def failing(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == 6:
+            raise ValueError("not this one")
+        feed_input(*arguments, **options)
+
+    monkeypatch.setattr(pipe._schedule._engine._pipe, "feed_input", failing)
+    with caplog.at_level("WARNING", "pixelmill"):
+        agree(taken(pipe, 5), wanted)
+    assert len(calls) == 6 and sum("not this one" in record.getMessage() for record in caplog.records) == 1
 
 
 def test_threads_end_with_the_pipeline(files):

@@ -24,6 +24,10 @@ from pixelmill.types import Limits
 log = logging.getLogger("pixelmill")
 
 
+class _RefusedError(Exception):
+    """DALI did not take a batch."""
+
+
 class DaliEngine:
     """DALI with native threads around it; takes batches and gives results as the native engine does.
 
@@ -56,6 +60,7 @@ class DaliEngine:
         self._upload = Upload(batch_size=batch_size, device_id=device_id)
         self._feeder = ThreadPoolExecutor(1, thread_name_prefix="pixelmill-feed")
         self._taker = ThreadPoolExecutor(1, thread_name_prefix="pixelmill-take")
+        self._refused: _RefusedError | None = None
         self.retries = 0
 
     def _native(self, plan: Plan, threads: int, limits: Limits) -> NativeEngine:
@@ -91,16 +96,26 @@ class DaliEngine:
         front = pending.result()
         if _failed(front):
             return front
-        for number, ((_, _, dtype), output) in enumerate(self.plan.handed.items()):
-            data = handed_array(front.outputs[output], dtype)
-            layout = _fitting(self.plan.front.layouts[output], data)
-            self._pipe.feed_input(input_name(number), data, layout=layout or None)
-        self._pipe.schedule_run()
+        if self._refused is not None:
+            raise self._refused
+        try:
+            for number, ((_, _, dtype), output) in enumerate(self.plan.handed.items()):
+                data = handed_array(front.outputs[output], dtype)
+                layout = _fitting(self.plan.front.layouts[output], data)
+                self._pipe.feed_input(input_name(number), data, layout=layout or None)
+            self._pipe.schedule_run()
+        except (RuntimeError, TypeError, ValueError, KeyError) as error:
+            # DALI may have a part of this batch, which must not meet parts of the next: it gets no more.
+            self._refused = _RefusedError(str(error))
+            raise self._refused from error
         return front
 
     def _take(self, fed: Future[Result], samples: Samples) -> Result:
         # What was fed is kept until here: DALI may read it where it is.
-        front = fed.result()
+        try:
+            front = fed.result()
+        except _RefusedError as error:
+            return self._retried(samples, error)
         if _failed(front):
             return self._examined(samples)
         try:
@@ -115,7 +130,7 @@ class DaliEngine:
         if self._behind is not None:
             behind = self._behind.submit(self._behind_samples(samples, front.outputs, given)).result()
             troubles = [*troubles, *behind.troubles]
-            if not behind.outputs:
+            if _failed(behind):
                 return Result([], troubles)
             last = behind.outputs
         parts = {"front": front.outputs, "inside": given, "behind": last}
@@ -129,7 +144,7 @@ class DaliEngine:
             inputs[key] = (given if crossing.inside else front)[crossing.number]
         return replace(samples, inputs=inputs)
 
-    def _retried(self, samples: Samples, error: RuntimeError) -> Result:
+    def _retried(self, samples: Samples, error: Exception) -> Result:
         """Run a batch natively that DALI gave up."""
         result = self._examined(samples)
         self.retries += 1

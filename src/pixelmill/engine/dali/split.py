@@ -257,9 +257,7 @@ class _Cut:
 
 
 def handed_array(data: Any, dtype: str) -> Any:
-    """Bring a value into the type that DALI wants of it."""
-    if not dtype:
-        return data
+    """Bring a value into the type that DALI wants of it, and its elements side by side; copy what is not so."""
     if isinstance(data, np.ndarray):
-        return data.astype(dtype, copy=False)
-    return [sample.astype(dtype, copy=False) for sample in data]
+        return np.asarray(data, dtype or None, order="C")
+    return [np.asarray(sample, dtype or None, order="C") for sample in data]
