@@ -200,6 +200,7 @@ def test_threads_end_with_the_pipeline(files):
         pipe.run()
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")  # since Python 3.12
 def test_a_child_process_goes_on(files):
     wanted = taken(made(train, "dali", files), 3)
     pipe = made(train, "dali", files)
