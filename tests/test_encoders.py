@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -73,3 +77,21 @@ def test_what_is_no_picture_is_refused():
     for wrong in (pictures(1, 4, 4, 2), pictures(1, 4, 4, 3).astype(np.float32)):
         with pytest.raises((DataError, ArgumentError), match=r"encoders\.image"):
             written(wrong)
+
+
+def test_other_libraries_do_not_lend_their_zlib():
+    """TensorFlow exports its own; what PNG files hold must not depend on who was imported first."""
+    pytest.importorskip("tensorflow")
+    program = "{}from pixelmill import _core; print(_core.codec_versions())"
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", program.format(before)],
+            env=environment,
+            capture_output=True,
+            check=True,
+            timeout=120,
+        ).stdout
+        for before in ("", "import tensorflow; ")
+    )
+    assert first == second and b"zlib" in first
