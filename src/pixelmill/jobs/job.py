@@ -89,8 +89,8 @@ class Job(ABC):
 
     Attributes:
         kind: What the manifest calls the job.
-        few: A job of fewer samples is made by the threads of one process, unless somebody asks for workers: starting
-            them would take longer. 0 for jobs that do not use threads.
+        few: A job of fewer samples is made by one process, unless somebody asks for workers: starting them would take
+            longer.
     """
 
     kind: ClassVar[str]
