@@ -133,7 +133,8 @@ def _records(part: str, options: argparse.Namespace) -> dict[str, Any]:
 
     del part
     source = options.folder / "photos"
-    if not source.exists():
+    if len(list(source.glob("*/*"))) != RECORDS:  # none yet, or what an interrupted run has left
+        shutil.rmtree(source, ignore_errors=True)
         create_photo_folder(source, RECORDS, classes=1, quality_range=(85, 90))
     files = sorted((source / "class_000").iterdir())
     target = options.folder / "records"
