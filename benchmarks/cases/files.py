@@ -73,17 +73,17 @@ def _tfrecord(m: Any, x: Any) -> Any:
         "label": features.FixedLenFeature([1], features.int64, 0),
     }
     where = {"path": str(folder() / "a.tfrecord"), "index_path": str(folder() / "a.idx")}
-    return m.fn.readers.tfrecord(**where, features=wanted, dont_use_mmap=True)["image"]
+    return m.fn.readers.tfrecord(**where, features=wanted)["image"]
 
 
 def _mxnet(m: Any, x: Any) -> Any:
     where = {"path": str(folder() / "a.rec"), "index_path": str(folder() / "a.rec.idx")}
-    return m.fn.readers.mxnet(**where, dont_use_mmap=True)[0]
+    return m.fn.readers.mxnet(**where)[0]
 
 
 def _webdataset(m: Any, x: Any) -> Any:
     where = {"paths": str(folder() / "a.tar"), "index_paths": str(folder() / "a.tar.idx")}
-    return m.fn.readers.webdataset(**where, ext=["jpg"], dont_use_mmap=True)
+    return m.fn.readers.webdataset(**where, ext=["jpg"])
 
 
 def _coco(m: Any, x: Any) -> Any:
@@ -101,10 +101,9 @@ def _fed(m: Any, x: Any) -> Any:
 CASES = [
     Case("readers.file", "-", lambda m, x: m.fn.readers.file(files=_paths("jpg"))[0], batch=BATCH),
     Case("readers.numpy", "-", lambda m, x: m.fn.readers.numpy(files=_paths("npy")), batch=BATCH),
-    # Read, not mapped: DALI hands out bytes of a mapped file without a copy, which no decoder gains from.
-    Case("readers.tfrecord, not mapped", "-", _tfrecord, batch=BATCH),
-    Case("readers.mxnet, not mapped", "-", _mxnet, batch=BATCH),
-    Case("readers.webdataset, not mapped", "-", _webdataset, batch=BATCH),
+    Case("readers.tfrecord", "-", _tfrecord, batch=BATCH),
+    Case("readers.mxnet", "-", _mxnet, batch=BATCH),
+    Case("readers.webdataset", "-", _webdataset, batch=BATCH),
     Case("readers.coco", "-", _coco, batch=BATCH),
     Case("io.file.read", "-", _named, batch=BATCH),
     Case("external_source", "-", _fed),

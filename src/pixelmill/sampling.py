@@ -251,12 +251,13 @@ def _tails(order: ReaderOrder, position: Position, epoch: int) -> tuple[Ints, In
 
 def _left(order: ReaderOrder, position: Position, epoch: int) -> int:
     """Count the samples of an epoch that no rank has taken."""
-    return int(_tails(order, position, epoch)[1][-1]) if epoch < _span(order, position)[1] else order.length
+    touched = position.history and epoch < _span(order, position)[1]
+    return int(_tails(order, position, epoch)[1][-1]) if touched else order.length
 
 
 def _items(order: ReaderOrder, position: Position, epoch: int, places: Ints) -> Ints:
     """Map places in what is left of an epoch to items."""
-    while epoch < _span(order, position)[1]:
+    while position.history and epoch < _span(order, position)[1]:
         first, total = _tails(order, position, epoch)
         shard = np.searchsorted(total, places, side="right") - 1
         places = first[shard] + places - total[shard]
@@ -302,6 +303,9 @@ def _before(order: ReaderOrder, prior: Position, shards: int, epoch: int) -> Int
 
 def _cursor(order: ReaderOrder, prior: Position, shards: int, taken: int, rank: int | None) -> tuple[int, int]:
     """Return epoch and offset in its shard of a rank's next sample (None: of the rank that is furthest behind)."""
+    if shards == 1 and not prior.history:  # the usual case; what follows gives the same
+        epochs, offset = divmod(taken, order.length)
+        return prior.epoch + epochs, offset
 
     def before(epoch: int) -> int:
         counts = _before(order, prior, shards, epoch)
@@ -320,6 +324,8 @@ def _cursor(order: ReaderOrder, prior: Position, shards: int, taken: int, rank: 
 
 def _epoch_end(order: ReaderOrder, prior: Position, shards: int, taken: int) -> int:
     """Return what each rank has taken when the last one leaves the epoch that the last one is in."""
+    if shards == 1 and not prior.history:
+        return (taken // order.length + 1) * order.length
     return int(_before(order, prior, shards, _cursor(order, prior, shards, taken, None)[0] + 1).max())
 
 

@@ -185,7 +185,8 @@ class Schedule:
     def _identified(self, size: int, batches: list[Batch]) -> tuple[Array, Array, Array]:
         """Give epoch, number and items of each sample: those of the first reader, or counted where there is none."""
         if batches:
-            items = np.stack([batch.items for batch in batches], axis=1)
+            alone = len(batches) == 1
+            items = batches[0].items[:, None] if alone else np.stack([batch.items for batch in batches], axis=1)
             return batches[0].epochs, batches[0].items.astype(np.uint64), items
         first = self.feeds[0].iteration - 1 if self.feeds else self.iterations + len(self.queue)
         epochs, items = _without_readers(size, self.feeds[0].epoch if self.feeds else 0)
