@@ -85,6 +85,14 @@ def test_page_shows_the_results_of_the_repository() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_no_operator_was_measured_slower_than_dalis() -> None:
+    newest = max((BENCHMARKS / "results").glob("*-operators.json"))
+    rows = json.loads(newest.read_text("utf-8"))["operators"]
+    compared = [(row["dali"] / row["pixelmill"], row["name"]) for row in rows if row["dali"]]
+    assert len(compared) > 300
+    assert min(compared)[0] > 1, min(compared)
+
+
 def test_unknown_workload_is_named() -> None:
     done = run("run.py", "trian")
     assert done.returncode == 2
