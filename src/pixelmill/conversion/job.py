@@ -24,7 +24,6 @@ class ConvertJob(DatasetJob):
     """Write the samples of a dataset into another container. The fields are the arguments of `convert`."""
 
     kind = "convert"
-    few = 500  # copied in a fraction of a second, and encoded anew about as fast as workers start
 
     source: str | tuple[str, ...] = field(metadata=HOW)
     to: str
@@ -50,6 +49,11 @@ class ConvertJob(DatasetJob):
     def dataset(self) -> Dataset:
         """The dataset that is read."""
         return open_dataset(self.source, self.source_format, root=self.root, allow_outside=self.allow_outside)
+
+    @property
+    def few(self) -> int:
+        """What one process does about as fast as workers start."""
+        return 500 if self.encoding.is_needed else 5000
 
     @cached_property
     def encoding(self) -> Encoding:

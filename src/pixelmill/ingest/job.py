@@ -41,7 +41,7 @@ class IngestJob(Job):
     """Folders of classes to TFRecords of raw pixels. The arguments are those of `ingest`."""
 
     kind: ClassVar[str] = "ingest"
-    few: ClassVar[int] = 1000
+    few = 1000
 
     num_images: int
     num_shards: int

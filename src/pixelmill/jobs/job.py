@@ -89,12 +89,14 @@ class Job(ABC):
 
     Attributes:
         kind: What the manifest calls the job.
-        few: A job of fewer samples is made by one process, unless somebody asks for workers: starting them would take
-            longer.
     """
 
     kind: ClassVar[str]
-    few: ClassVar[int] = 0
+
+    @property
+    def few(self) -> int:
+        """Below so many samples one process does it, unless somebody asks for workers: starting them takes longer."""
+        return 0
 
     @property
     @abstractmethod
