@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import nvidia.dali.tfrecord
 import pytest
-from running import DALI, HERE, noise, numpy_batch
+from running import DALI, HERE, make, noise, numpy_batch
 
 import pixelmill.tfrecord
 from pixelmill.formats import recordio, tfrecord, webdataset
@@ -103,12 +103,7 @@ def test_every_reader_is_compared_with_dali_on_the_day_it_is_declared():
 
 
 def pipeline(module, name, folder, *, batch_size=3, **given):
-    pipe = module.Pipeline(batch_size=batch_size, num_threads=2, device_id=None, seed=1)
-    with pipe:
-        made = READERS[name](module, folder, **given, name="Reader")
-        pipe.set_outputs(*(made if isinstance(made, (list, tuple)) else [made]))
-    pipe.build()
-    return pipe
+    return make(module, lambda m: READERS[name](m, folder, **given, name="Reader"), batch_size=batch_size, seed=1)
 
 
 def rows(pipe, batches):

@@ -120,6 +120,7 @@ def test_pictures_of_any_polygons_are_those_of_dali(tmp_path_factory, shapes):
     end = before_last_run(mine)
     assert mine[:end].tolist() == theirs[:end].tolist()
     assert (mine > 0).tolist() == (theirs > 0).tolist()
+    assert (mine >= theirs).all()
 
 
 def compressed(counts):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from running import DALI, HERE, numpy_batch
+from running import DALI, HERE, make, numpy_batch
 
 from pixelmill.errors import DataError
 from pixelmill.experimental import dynamic
@@ -25,12 +25,7 @@ MAGIC = struct.pack("<I", 0xCED7230A)
 
 
 def pipeline(module, build, *, batch_size=3, **options):
-    pipe = module.Pipeline(batch_size=batch_size, num_threads=2, device_id=None, seed=1, **options)
-    with pipe:
-        outputs = build(module.fn)
-        pipe.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else [outputs]))
-    pipe.build()
-    return pipe
+    return make(module, lambda m: build(m.fn), batch_size=batch_size, seed=1, **options)
 
 
 def rows(pipe, batches):
@@ -346,10 +341,10 @@ def test_a_cut_archive_never_gives_a_part_of_a_sample(tmp_path):
 
 def test_older_spellings_of_the_readers_are_there(tmp_path):
     path, index = write_records(tmp_path / "a.rec", PAYLOADS)
-    for make in (HERE.ops.MXNetReader, HERE.ops.readers.MXNet):
+    for reader in (HERE.ops.MXNetReader, HERE.ops.readers.MXNet):
         pipe = HERE.Pipeline(batch_size=2, num_threads=1, device_id=None)
         with pipe:
-            pipe.set_outputs(*make(path=path, index_path=index)())
+            pipe.set_outputs(*reader(path=path, index_path=index)())
         assert len(pipe.run()) == 2
 
 

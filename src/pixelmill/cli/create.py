@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pixelmill.cli.running import progress_bar, show_report
+from pixelmill.cli.running import exists_option, progress_bar, runner_options, show_report
 
 if TYPE_CHECKING:
     from pixelmill.create import WrapReport
@@ -74,24 +74,11 @@ _output_options: tuple[Any, ...] = (
     click.option("--img_per_file", "--img-per-file", type=int, help="Images in a record file.  [default: 1000]"),
     click.option("--estimate", is_flag=True, help="Print files, bytes and time; write nothing."),
     click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: threads of this one]"),
-    click.option(
-        "--exists",
-        type=click.Choice(["error", "resume", "overwrite"]),
-        default="error",
-        show_default=True,
-        help="Output that is there: refuse it, go on with it, or replace it.",
-    ),
+    exists_option,
     click.option("--shard-index", type=int, help="Make part I of N, from 0; other hosts make the others."),
     click.option("--num-shards", type=int, help="Number of parts."),
     click.option("--durable", is_flag=True, help="Wait for the disk with each image file."),
-    click.option(
-        "--runner",
-        type=click.Choice(["local", "ray"]),
-        default="local",
-        show_default=True,
-        help="Processes of this machine, or Ray tasks.",
-    ),
-    click.option("--address", help="The Ray cluster.  [default: the running one, or one on this machine]"),
+    *runner_options,
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else."),
 )
 

@@ -41,17 +41,30 @@ class _Part(click.ParamType[tuple[int, int]]):
         return int(index), int(count)
 
 
+exists_option = click.option(
+    "--exists",
+    type=click.Choice(["error", "resume", "overwrite"]),
+    default="error",
+    show_default=True,
+    help="Output that is there: refuse it, go on with it, or replace it.",
+)
+runner_options = (
+    click.option(
+        "--runner",
+        type=click.Choice(["local", "ray"]),
+        default="local",
+        show_default=True,
+        help="Processes of this machine, or Ray tasks.",
+    ),
+    click.option("--address", help="The Ray cluster.  [default: the running one, or one on this machine]"),
+)
+
+
 def job_options(command: Command) -> Command:
     """Add the options of bulk jobs. The command gets them as keyword arguments and hands them to `job_arguments`."""
     options = (
         click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: number of processors]"),
-        click.option(
-            "--exists",
-            type=click.Choice(["error", "resume", "overwrite"]),
-            default="error",
-            show_default=True,
-            help="Output that is there: refuse it, go on with it, or replace it.",
-        ),
+        exists_option,
         click.option(
             "--on-error",
             type=click.Choice(["fail", "skip", "quarantine"]),
@@ -67,14 +80,7 @@ def job_options(command: Command) -> Command:
             help="Stop when more samples than this are bad.",
         ),
         click.option("--part", type=_Part(), help="Make only part I of N, from 0; run the other parts elsewhere."),
-        click.option(
-            "--runner",
-            type=click.Choice(["local", "ray"]),
-            default="local",
-            show_default=True,
-            help="Processes of this machine, or Ray tasks.",
-        ),
-        click.option("--address", help="The Ray cluster.  [default: the running one, or one on this machine]"),
+        *runner_options,
     )
     for option in reversed(options):
         command = option(command)

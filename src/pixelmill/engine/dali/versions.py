@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from pixelmill.errors import MissingDependency
 
@@ -76,7 +76,7 @@ def function(name: str) -> Callable[..., Any] | None:
         for part in known.split("."):
             found = getattr(found, part, None)
         if found is not None:
-            return found  # type: ignore[no-any-return]
+            return cast("Callable[..., Any]", found)
     return None
 
 
