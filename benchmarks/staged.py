@@ -10,9 +10,7 @@ import sys
 from itertools import islice
 from typing import cast
 
-from peers import graphs
-from peers.pixelmill import GRAPHS
-from workloads import Job, Kind
+from pixelmill.benchmark.work import Job, Kind, Source
 
 
 def use_core(path: str) -> None:
@@ -27,11 +25,13 @@ def use_core(path: str) -> None:
 def main(core: str, kind: str, batches: str, *files: str) -> None:
     """Make some batches of all files."""
     use_core(core)
-    job = Job("pixelmill", "", cast(Kind, kind), list(files), 64, len(files), threads=1, seed=1)
+    job = Job("pixelmill", "", cast(Kind, kind), Source(list(files), repeats=64), len(files), threads=1, seed=1)
     import pixelmill
+    from pixelmill.benchmark.peers import graphs
+    from pixelmill.benchmark.peers.pixelmill import GRAPHS
 
     # One batch under way at a time, so that nothing is begun beyond the last.
-    made = graphs.run(pixelmill, GRAPHS[job.kind], job, prefetch_queue_depth=1)
+    made = graphs.run(graphs.pipeline(pixelmill, GRAPHS[job.kind], job, prefetch_queue_depth=1))
     for _ in islice(made, int(batches)):
         pass
 

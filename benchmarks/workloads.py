@@ -5,30 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-SIZE = 224  # height and width of the pictures that come out
-SHORTER = 256  # shorter side before the centre crop of validation
+from pixelmill.benchmark.work import RANDOM, Container, Kind
+
 ARRAY_SIZE = 384  # height and width of pictures and masks for segmentation
-
-# Mean and spread of the colours of ImageNet's photographs, on the scale from 0 to 255.
-MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
-STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]
-
-# Random windows as everybody draws them: share of the area (uniform), width by height (uniform in the logarithm).
-AREA = (0.08, 1.0)
-RATIO = (3 / 4, 4 / 3)
-ATTEMPTS = 10
-
-# Operations that RandAugment chooses for a picture, and their magnitude (of 30).
-RAND_AUGMENT = {"n": 2, "m": 9}
 
 # For segmentation: each change happens with this probability, and how strong it is, is drawn from these ranges.
 CHANGED = 0.15
 NOISE, SIGMA, BRIGHTNESS, CONTRAST = (0.0, 0.33), (0.5, 1.5), (0.7, 1.3), (0.65, 1.5)
 
-Kind = Literal["train", "val", "resize", "rand_augment", "segmentation"]
 Pictures = Literal["small", "camera", "arrays"]
-RANDOM: tuple[Kind, ...] = ("train", "rand_augment", "segmentation")
-Container = Literal["files", "tfrecord"]
 
 
 @dataclass(frozen=True)
@@ -95,28 +80,3 @@ TARGETS: dict[str, dict[str, float]] = {
 }
 # Instructions after decoding, as a share of those of decoding (benchmarks/stages.py).
 AFTER_DECODING = 0.2
-
-
-@dataclass(frozen=True)
-class Job:
-    """What one process is asked to do; goes to it as JSON."""
-
-    peer: str
-    variant: str
-    kind: Kind
-    files: list[str]
-    repeats: int
-    batch: int
-    threads: int
-    seed: int
-    container: Container = "files"
-
-    @property
-    def epoch(self) -> list[str]:
-        """The files, repeated so that an epoch is long."""
-        return self.files * self.repeats
-
-    @property
-    def random(self) -> bool:
-        """Whether the order of files and what is done to them are random."""
-        return self.kind in RANDOM

@@ -221,7 +221,9 @@ NB_MODULE(_core, module) {
                 self.add_step(kind, parameters(params), std::move(in), std::move(out), std::move(made));
             },
             "kind"_a, "params"_a, "inputs"_a, "outputs"_a, "guards"_a)
-        .def("set_outputs", &Program::set_outputs, "slots"_a);
+        .def("set_outputs", &Program::set_outputs, "slots"_a)
+        .def("watch", &Program::watch)
+        .def("watched", &Program::watched);
 
     nb::class_<Submission>(module, "Submission")
         .def(nb::init<Column1<uint32_t>, Column1<uint64_t>, Column1<uint16_t>, Items>(), "epochs"_a.noconvert(),

@@ -30,7 +30,7 @@ LAYERS = (
     {"pixelmill"},
     {"jobs"},
     {"create", "conversion", "inspect", "ingest", "segmentation", "augmentation"},
-    {"bench", "demo"},
+    {"benchmark", "demo"},
     {"cli"},
     {"__main__"},
 )
@@ -123,7 +123,7 @@ def test_frameworks_are_imported_by_plugins_only() -> None:
     wrong = [
         f"{relative(path)}:{line}: {module}"
         for path in PACKAGE.rglob("*.py")
-        if part_of(path) not in ("plugin", "bench")
+        if part_of(path) not in ("plugin", "benchmark")
         for module, line in imported_modules(parse(path), path)
         if module.split(".")[0] in FRAMEWORKS
     ]

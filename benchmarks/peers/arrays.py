@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from workloads import ARRAY_SIZE, BRIGHTNESS, CHANGED, CONTRAST, NOISE, SIGMA, Job
+from workloads import ARRAY_SIZE, BRIGHTNESS, CHANGED, CONTRAST, NOISE, SIGMA
+
+from pixelmill.benchmark.peers import graphs
+from pixelmill.benchmark.work import Job
 
 
 def read(library: Any, job: Job) -> tuple[Any, Any]:
     """Read pictures and masks in step."""
-    numpy = library.fn.readers.numpy
+    numpy, files = library.fn.readers.numpy, job.source.epoch
     how = {"random_shuffle": job.random, "seed": job.seed}
-    return numpy(files=job.epoch, name="Images", **how), numpy(files=masks(job.epoch), name="Masks", **how)
+    return numpy(files=files, name="Images", **how), numpy(files=masks(files), name="Masks", **how)
 
 
 def masks(files: list[str]) -> list[str]:
@@ -54,8 +58,9 @@ def _planes(library: Any, images: Any, masks: Any) -> tuple[Any, Any]:
     return transpose(images, perm=[2, 0, 1]), transpose(masks, perm=[2, 0, 1])
 
 
-def segmentation(library: Any, images: Any, masks: Any) -> Any:
+def segmentation(library: Any, job: Job, images: Any, masks: Any) -> Any:
     """Change only the pictures that are chosen."""
+    del job
     fn, types = library.fn, library.types
     images, masks = _prepared(library, images, masks)
     for change in (_noisy, _blurred, _brighter, _contrasted):
@@ -65,11 +70,24 @@ def segmentation(library: Any, images: Any, masks: Any) -> Any:
     return _planes(library, images, masks)
 
 
-def segmentation_blended(library: Any, images: Any, masks: Any) -> Any:
+def segmentation_blended(library: Any, job: Job, images: Any, masks: Any) -> Any:
     """Change all pictures, and take the changed ones or the others, as programs did before there were conditionals."""
+    del job
     fn, types = library.fn, library.types
     images, masks = _prepared(library, images, masks)
     for change in (_noisy, _blurred, _brighter, _contrasted):
         chosen = fn.random.coin_flip(probability=CHANGED, dtype=types.BOOL)
         images = chosen * change(library, images) + (chosen ^ True) * images
     return _planes(library, images, masks)
+
+
+def batches(library: Any, graph: Any, job: Job) -> Iterator[Any]:
+    """Give the batches of one of these programs."""
+
+    def define() -> Any:
+        return graph(library, job, *read(library, job))
+
+    settings = {"batch_size": job.batch, "num_threads": job.threads, "device_id": None, "seed": job.seed}
+    pipe = library.pipeline_def(**settings, enable_conditionals=True)(define)()
+    pipe.build()
+    return graphs.run(pipe)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from workloads import Job, Kind, Pictures
+from pixelmill.benchmark.peers import dali, graphs
+from pixelmill.benchmark.work import Job, Kind, Source
 
-from peers import dali, graphs
 
-
-def variants(kind: Kind, pictures: Pictures) -> tuple[str, ...]:
+def variants(kind: Kind, source: Source) -> tuple[str, ...]:
     """List the ways to do a kind of work: those of DALI, each of which has a counterpart there."""
-    return dali.variants(kind, pictures)
+    return dali.variants(kind, source)
 
 
 def batches(job: Job) -> Iterator[Any]:
@@ -20,4 +19,4 @@ def batches(job: Job) -> Iterator[Any]:
     import pixelmill
     from pixelmill import auto_aug, math  # noqa: F401 - attributes of pixelmill once they are imported
 
-    return graphs.run(pixelmill, dali.GRAPHS[job.kind][job.variant], job, engine="dali")
+    return graphs.run(graphs.pipeline(pixelmill, dali.GRAPHS[job.kind][job.variant], job, engine="dali"))

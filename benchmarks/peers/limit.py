@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from workloads import SHORTER, SIZE, Job, Kind, Pictures
+from workloads import Pictures
+
+from pixelmill.benchmark.work import SHORTER, SIZE, Job, Kind
 
 HERE = Path(__file__).resolve().parents[1]
 FULL, WINDOW, SCALED = "full decode", "windowed decode", "windowed and scaled decode"
@@ -34,4 +36,4 @@ def command(job: Job, build: Path) -> list[str]:
     window = "all" if job.variant == FULL or job.kind == "resize" else "centre" if job.kind == "val" else "random"
     scaled = "scaled" if job.variant == SCALED else "full"
     numbers = [str(number) for number in (job.threads, job.seed, SIZE, SHORTER)]
-    return [str(program(build)), window, scaled, *numbers, *job.files]
+    return [str(program(build)), window, scaled, *numbers, *job.source.files]

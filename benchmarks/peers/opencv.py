@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from workloads import ARRAY_SIZE, BRIGHTNESS, CHANGED, CONTRAST, NOISE, SIGMA, Job, Kind, Pictures
+from workloads import ARRAY_SIZE, BRIGHTNESS, CHANGED, CONTRAST, NOISE, SIGMA
 
 from peers.arrays import masks
-from peers.pillow import Endless
+from pixelmill.benchmark.peers.pillow import Endless
+from pixelmill.benchmark.work import Job, Kind, Source
 
 READ, MAPPED = "np.load", "np.load, memory map"
 
 
-def variants(kind: Kind, pictures: Pictures) -> tuple[str, ...]:
+def variants(kind: Kind, source: Source) -> tuple[str, ...]:
     """List the ways to read the arrays; the fastest counts."""
     return (READ, MAPPED) if kind == "segmentation" else ()
 
@@ -22,7 +23,7 @@ class Pairs:
     """A dataset of pictures and masks."""
 
     def __init__(self, job: Job) -> None:
-        self.images, self.masks = job.epoch, masks(job.epoch)
+        self.images, self.masks = job.source.epoch, masks(job.source.epoch)
         self.mode = "r" if job.variant == MAPPED else None
         self.seed = job.seed
         self._random: Any = None

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 #include <new>
 
 #include "kernels/copy.h"
@@ -66,13 +67,47 @@ void deliver(Sink& sink, int number, const Value& value, Arena& arena) {
     pack(target, value, arena);
 }
 
+int64_t thread_nanoseconds() {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 }  // namespace
+
+void Program::watch() { spent_ = std::make_unique<std::atomic<int64_t>[]>(instructions_.size() + 1); }
+
+std::vector<int64_t> Program::watched() const {
+    if (!spent_) return {};
+    return {spent_.get(), spent_.get() + instructions_.size() + 1};
+}
+
+// Gives the time since the last step to the one that has just run, also where it fails.
+class Program::Stopwatch {
+   public:
+    Stopwatch(std::atomic<int64_t>* spent, const int& number) : spent_(spent), number_(number) {
+        if (spent_ != nullptr) last_ = thread_nanoseconds();
+    }
+    ~Stopwatch() { lap(); }
+    void lap() {
+        if (spent_ == nullptr) return;
+        const int64_t now = thread_nanoseconds();
+        spent_[number_].fetch_add(now - last_, std::memory_order_relaxed);
+        last_ = now;
+    }
+
+   private:
+    std::atomic<int64_t>* spent_;
+    const int& number_;
+    int64_t last_ = 0;
+};
 
 void Program::run(Context& context) const {
     thread_local std::vector<Value> slots, in, out;
     slots = initial_;
     for (const auto& [slot, number] : inputs_) slots[slot] = context.inputs[number];
     int number = 0;
+    Stopwatch stopwatch(spent_.get(), number);
     try {
         for (const Instruction& instruction : instructions_) {
             if (!wanted(instruction, slots)) {
@@ -85,6 +120,7 @@ void Program::run(Context& context) const {
             context.leaving = instruction.leaving;
             instruction.step->run(context, in, out);
             for (size_t i = 0; i < out.size(); ++i) slots[instruction.out[i]] = out[i];
+            stopwatch.lap();
             ++number;
         }
         for (size_t i = 0; i < outputs_.size(); ++i) {

@@ -5,67 +5,90 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
-from workloads import AREA, ATTEMPTS, MEAN, RATIO, SHORTER, SIZE, STD, Job, Kind, Pictures
+import numpy as np
+from PIL import Image
+
+from pixelmill.benchmark.work import AREA, ATTEMPTS, RATIO, Job, Kind, Source
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 PLAIN, DRAFT = "", "draft mode"
 
 
-def variants(kind: Kind, pictures: Pictures) -> tuple[str, ...]:
+def variants(kind: Kind, source: Source) -> tuple[str, ...]:
     """List the ways to do a kind of work; draft mode lets the decoder shrink large pictures."""
-    if kind in ("rand_augment", "segmentation"):
+    if kind not in ("train", "val", "resize", "read") or source.container not in ("files", "npy"):
         return ()
-    return (PLAIN, DRAFT) if pictures == "camera" else (PLAIN,)
+    if source.container == "npy":
+        able = source.is_array and source.dtype == "uint8" and source.channels in (1, 3)
+        return (PLAIN,) if able else ()
+    return (PLAIN, DRAFT) if source.content == "jpeg" and kind != "read" else (PLAIN,)
 
 
-class Pictures224:
-    """A dataset of pictures cut out and resized."""
+def fastest(kind: Kind, source: Source) -> tuple[str, ...]:
+    """List the variants that may be the fastest: draft mode does nothing where it cannot help."""
+    return variants(kind, source)[-1:]
+
+
+class Pictures:
+    """A dataset of pictures cut out and resized.
+
+    Args:
+        job: What to do.
+    """
 
     def __init__(self, job: Job) -> None:
-        self.files, self.kind, self.draft = job.epoch, job.kind, job.variant == DRAFT
+        self.job, self.files, self.draft = job, job.source.epoch, job.variant == DRAFT
         self._finish: Callable[[Any], Any] | None = None
 
     def __len__(self) -> int:
         return len(self.files)
 
     def __getitem__(self, index: int) -> Any:
-        from PIL import Image
-
-        with Image.open(self.files[index]) as image:
+        if self.job.kind == "read":
+            return Path(self.files[index]).read_bytes()
+        size = self.job.size
+        with self._open(self.files[index]) as image:
             width, height = image.size
             left, top, right, bottom = self._box(width, height)
             if self.draft:  # leaves twice the target, as pixelmill does
-                share = min(right - left, bottom - top) / (2 * SIZE)
+                share = min(right - left, bottom - top) / (2 * size)
                 image.draft("RGB", (math.ceil(width / max(share, 1)), math.ceil(height / max(share, 1))))
             x, y = image.width / width, image.height / height
-            picture = image.convert("RGB").resize(
-                (SIZE, SIZE), Image.Resampling.BILINEAR, box=(left * x, top * y, right * x, bottom * y)
+            whole = image.convert("L" if self.job.source.channels == 1 else "RGB")
+            picture = whole.resize(
+                (size, size), Image.Resampling.BILINEAR, box=(left * x, top * y, right * x, bottom * y)
             )
-            if self.kind == "train" and random.random() < 0.5:
+            if self.job.kind == "train" and random.random() < 0.5:
                 picture = picture.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
         return self._tensor(picture)
 
+    def _open(self, path: str) -> Any:
+        if not self.job.source.is_array:
+            return Image.open(path)
+        pixels = np.load(path, allow_pickle=False)
+        return Image.fromarray(pixels[:, :, 0] if pixels.ndim == 3 and pixels.shape[2] == 1 else pixels)
+
     def _box(self, width: int, height: int) -> Box:
-        if self.kind == "train":
+        if self.job.kind == "train":
             return random_box(width, height)
-        if self.kind == "resize":
+        if self.job.kind == "resize":
             return 0, 0, width, height
-        side = min(width, height) * SIZE / SHORTER
+        side = min(width, height) * self.job.size / self.job.shorter
         left, top = (width - side) / 2, (height - side) / 2
         return left, top, left + side, top + side
 
     def _tensor(self, picture: Any) -> Any:
-        import numpy as np
         import torch
 
-        pixels = torch.from_numpy(np.array(picture))
-        if self.kind == "resize":
+        pixels = torch.from_numpy(np.array(picture)).reshape(self.job.size, self.job.size, -1)
+        if self.job.kind == "resize":
             return pixels
         if self._finish is None:
-            mean, std = (torch.tensor(values).reshape(3, 1, 1) for values in (MEAN, STD))
+            mean, std = (torch.tensor(values).reshape(-1, 1, 1) for values in (self.job.mean, self.job.std))
             self._finish = lambda planes: planes.sub_(mean).div_(std)
         planes = pixels.permute(2, 0, 1).to(torch.float32, memory_format=torch.contiguous_format)
         return self._finish(planes)
@@ -103,7 +126,10 @@ def batches(job: Job) -> Iterator[Any]:
     from torch.utils.data import DataLoader
 
     torch.manual_seed(job.seed)
-    dataset: Any = Pictures224(job)
+    dataset: Any = Pictures(job)
     order: Any = Endless(len(dataset), shuffle=job.random, seed=job.seed)
-    loader = DataLoader(dataset, batch_size=job.batch, sampler=order, num_workers=job.threads, drop_last=True)
+    gather: Any = list if job.kind == "read" else None
+    loader = DataLoader(
+        dataset, batch_size=job.batch, sampler=order, num_workers=job.threads, drop_last=True, collate_fn=gather
+    )
     return iter(loader)

@@ -14,8 +14,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from processes import cpu_seconds, peak_memory
-from workloads import Job
+from pixelmill.benchmark.processes import cpu_seconds, peak_memory
+from pixelmill.benchmark.work import Job, Source
 
 
 def measure(batches: Iterator[Any], batch_size: int, *, seconds: float, warm: int) -> dict[str, Any]:
@@ -24,12 +24,21 @@ def measure(batches: Iterator[Any], batch_size: int, *, seconds: float, warm: in
         next(batches)
     images = 0
     group = os.getpgrp()
+    steps_before = _watched(batches)
     cpu_before, start = cpu_seconds(group), time.perf_counter()
     while (elapsed := time.perf_counter() - start) < seconds:
         next(batches)
         images += batch_size
     cpu = cpu_seconds(group) - cpu_before
-    return {"images": images, "seconds": elapsed, "cpu_seconds": cpu, "peak_memory": peak_memory(group)}
+    steps = {kind: spent - steps_before[kind] for kind, spent in _watched(batches).items()}
+    found = {"images": images, "seconds": elapsed, "cpu_seconds": cpu, "peak_memory": peak_memory(group)}
+    return found | {"steps": steps}
+
+
+def _watched(batches: Any) -> dict[str, int]:
+    """Give the time of each kind of step so far, where somebody knows."""
+    watched: dict[str, int] = batches.watched() if hasattr(batches, "watched") else {}
+    return watched
 
 
 def describe(batch: Any) -> dict[str, Any]:
@@ -42,6 +51,11 @@ def describe(batch: Any) -> dict[str, Any]:
     return {"shape": list(array.shape), "dtype": str(array.dtype), "means": means, "more": more}
 
 
+def job_of(values: dict[str, Any]) -> Job:
+    """Read a job that came as JSON."""
+    return Job(**{**values, "source": Source(**values["source"])})
+
+
 def main() -> None:
     """Serve until the input ends."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
@@ -50,9 +64,10 @@ def main() -> None:
     def answer(**values: Any) -> None:
         print(json.dumps(values), file=answers)
 
-    job = Job(**json.loads(sys.stdin.readline()))
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: job.threads])
-    peer = importlib.import_module(f"peers.{job.peer}")
+    job = job_of(json.loads(sys.stdin.readline()))
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: job.threads])
+    peer = importlib.import_module(f"{job.package}.{job.peer}")
     try:
         batches = peer.batches(job)
         first = next(batches)
@@ -60,7 +75,8 @@ def main() -> None:
         answer(missing=str(error))
         return
     moment = time.monotonic()
-    answer(moment=moment, peak_memory=peak_memory(os.getpgrp()), **describe(first))
+    said = {} if job.kind == "read" or job.device == "gpu" else describe(first)
+    answer(moment=moment, peak_memory=peak_memory(os.getpgrp()), **said)
     del first
     for line in sys.stdin:
         answer(**measure(batches, job.batch, **json.loads(line)))

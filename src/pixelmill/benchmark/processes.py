@@ -1,17 +1,24 @@
-"""What processes cost, read from /proc: the sums over a process group, so that worker processes count."""
+"""What processes cost, read from /proc: the sums over a process group, so that worker processes count.
+
+Where there is no /proc, this process alone is counted.
+"""
 
 from __future__ import annotations
 
 import os
+import resource
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+_PROC = Path("/proc")
 _TICKS = os.sysconf("SC_CLK_TCK")
+_HAS_PROC = (_PROC / "self" / "stat").exists()
 
 
 def _stats(group: int) -> Iterator[tuple[Path, list[str]]]:
     """Give folder and fields (from the state on) of each process of a group."""
-    for folder in Path("/proc").iterdir():
+    for folder in _PROC.iterdir():
         if folder.name.isdigit():
             try:
                 fields = (folder / "stat").read_text().rpartition(")")[2].split()
@@ -23,11 +30,17 @@ def _stats(group: int) -> Iterator[tuple[Path, list[str]]]:
 
 def cpu_seconds(group: int) -> float:
     """Give the processor time that the processes of a group have used."""
+    if not _HAS_PROC:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        return used.ru_utime + used.ru_stime
     return sum(int(fields[11]) + int(fields[12]) for _, fields in _stats(group)) / _TICKS
 
 
 def peak_memory(group: int) -> int:
     """Give the sum of the peaks of resident memory, in bytes. Pages that processes share count for each."""
+    if not _HAS_PROC:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
     total = 0
     for folder, _ in _stats(group):
         try:

@@ -1,0 +1,69 @@
+"""pixelmill as it is by default; with camera files also without decoding at a lower resolution."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from pixelmill.benchmark.peers import graphs
+from pixelmill.benchmark.work import Job, Kind, Source
+
+DEFAULT, EXACT = "", "full-resolution decode"
+GRAPHS: dict[Kind, graphs.Graph] = {
+    "train": graphs.train,
+    "val": graphs.val,
+    "resize": graphs.resize,
+    "read": graphs.read,
+    "rand_augment": graphs.rand_augment,
+}
+
+
+def variants(kind: Kind, source: Source) -> tuple[str, ...]:
+    """List the ways to do a kind of work; the first one counts."""
+    del kind, source
+    return DEFAULT, EXACT
+
+
+def batches(job: Job) -> Batches:
+    """Make batches."""
+    return Batches(job)
+
+
+class Batches(Iterator[Any]):
+    """Batches of a pipeline, and what the pipeline knows about them.
+
+    Args:
+        job: What to do.
+    """
+
+    def __init__(self, job: Job) -> None:
+        import pixelmill
+        from pixelmill import auto_aug, math  # noqa: F401 - attributes of pixelmill once they are imported
+
+        on_gpu = job.device == "gpu"
+        self.pipe = graphs.pipeline(
+            pixelmill,
+            GRAPHS[job.kind],
+            job,
+            decode_scaling=job.variant != EXACT,
+            on_error="skip",
+            max_errors=1 << 62,
+            engine=job.engine,
+            **({"device_id": 0} if on_gpu else {}),
+        )
+        self._segments = self.pipe._ready().plan.segments if job.watch else []
+        for segment in self._segments:
+            segment.program.watch()
+
+    def __next__(self) -> Any:
+        return graphs.batch_of(self.pipe.run())
+
+    def watched(self) -> dict[str, int]:
+        """Give the nanoseconds of each kind of step so far."""
+        spent: Counter[str] = Counter()
+        for segment in self._segments:
+            kinds = [*(step.kind for step in segment.steps), "outputs"]
+            for kind, nanoseconds in zip(kinds, segment.program.watched(), strict=True):
+                spent[kind] += nanoseconds
+        return dict(spent)
