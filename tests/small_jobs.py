@@ -115,6 +115,18 @@ def tree(folder: str | Path) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
+class EnvironmentJob(NumbersJob):
+    """Writes for each shard a variable of the environment of its process."""
+
+    name: str = ""
+
+    def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
+        for file in self.shards[number].files:
+            files.write(file, os.environ.get(self.name, "nothing").encode())
+        return ShardReport(1, details={"first": number})
+
+
+@dataclass(frozen=True)
 class GpuJob(Job):
     """Writes for each shard which GPUs its process sees."""
 

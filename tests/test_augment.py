@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 from pixelmill import ArgumentError, DataError, EngineError, augment, open_dataset
-from pixelmill.augmentation import AugmentJob
+from pixelmill.augmentation import AugmentJob, shard
 from pixelmill.cli import main
 from pixelmill.create import photo
 from pixelmill.errors import OutputExists
@@ -171,6 +171,18 @@ def test_bytes_do_not_depend_on_how_it_is_run(records):
     assert hashes(records / "one") == hashes(records / "two") == hashes(records / "parts")
     augment(source, records / "other", **{**options, "seed": 4}, workers=2)
     assert hashes(records / "one") != hashes(records / "other")
+
+
+@pytest.mark.parametrize("limits", [{"_BATCH": 1}, {"_BATCH": 5}, {"_BATCH_BYTES": 1}, {"_BATCH_BYTES": 10000}])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_batches_of_any_size_give_the_same_bytes(records, monkeypatch, limits, threads):
+    source = str(records / "train-00000-of-00002")
+    augment(source, records / "one", variants=3, keep_originals=True, workers=1)
+    for name, value in limits.items():
+        monkeypatch.setattr(shard, name, value)
+    monkeypatch.setattr("pixelmill.jobs.run.threads_of", lambda workers, shards: threads)
+    augment(source, records / "many", variants=3, keep_originals=True, workers=1)
+    assert hashes(records / "one") == hashes(records / "many")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from small_jobs import BrokenJob, NumbersJob, tree
+from small_jobs import BrokenJob, EnvironmentJob, NumbersJob, tree
 
 from pixelmill.cli import main
 from pixelmill.errors import ArgumentError, DataError, EngineError, OutputError, OutputExists
@@ -313,3 +313,15 @@ def test_processors_are_shared_out_among_shards_under_way(
 ) -> None:
     monkeypatch.setattr(run, "processors", lambda: 8)
     assert run.threads_of(workers, shards=shards) == threads
+
+
+@pytest.mark.parametrize("name", ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"])
+def test_libraries_in_workers_use_the_workers_share_of_threads(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("pixelmill.jobs.run.processors", lambda: 6)
+    for given, expected in ((None, b"3"), ("5", b"5")):
+        monkeypatch.delenv(name, raising=False)
+        if given is not None:
+            monkeypatch.setenv(name, given)
+        output = tmp_path / str(given)
+        run_job(EnvironmentJob(count=2, per_shard=1, name=name), output, workers=2)
+        assert [path.read_bytes() for path in sorted(output.glob("data-*"))] == [expected, expected]

@@ -38,7 +38,7 @@ class Shape:
     has_boxes: bool = False
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)  # not frozen: one is made for every sample, and frozen ones take twice as long
 class Input:
     """One sample to be worked on.
 
@@ -55,7 +55,7 @@ class Input:
     mask: Array | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Made:
     """A sample that came out.
 

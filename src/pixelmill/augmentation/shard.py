@@ -21,10 +21,11 @@ from pixelmill.pipeline import Pipeline
 if TYPE_CHECKING:
     from pixelmill.augmentation.job import AugmentJob
 
-_BATCH = 8
+_BATCH = 32
+_BATCH_BYTES = 16 << 20  # of encoded pictures: so many large ones are not kept in memory
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)  # not frozen: one is made for every sample, and frozen ones take twice as long
 class _Item:
     """One variant of a sample, or why there is none of a sample."""
 
@@ -70,12 +71,14 @@ class ShardMaker:
 
     def run(self, numbers: Iterable[int]) -> None:
         """Make everything."""
-        # Two samples for each thread, beside those that come and go.
-        most = 2 + -(-2 * self._files.threads // self._batch_size)
+        enough = 2 * self._files.threads  # samples that keep the threads busy while others come and go
+        behind = 0  # samples under way behind the batch that is finished next
         for shape, items in _groups(self._read(numbers), self._batch_size):
             self._begin(shape, items)
-            while len(self._waiting) >= most:
+            behind += len(items) if len(self._waiting) > 1 else 0
+            while len(self._waiting) > 1 and behind >= enough:
                 self._finish()
+                behind -= len(self._waiting[0].items)
         while self._waiting:
             self._finish()
         self._write()
@@ -173,15 +176,17 @@ def _explained(failure: Failure, source: Prepared) -> DataError:
 
 
 def _groups(items: Iterable[_Item], most: int) -> Iterator[tuple[Shape | None, list[_Item]]]:
-    """Put together up to so many neighbours that the same program can work on."""
+    """Put together neighbours that the same program can work on: up to so many, and fewer where they are large."""
     shape: Shape | None = None
     group: list[_Item] = []
+    size = 0
     for item in items:
         other = item.shape is not None and shape is not None and item.shape != shape
-        if other or len(group) == most:
+        if other or len(group) == most or size >= _BATCH_BYTES:
             yield shape, group
-            shape, group = None, []
+            shape, group, size = None, [], 0
         shape = shape or item.shape
         group.append(item)
+        size += item.source.sample.size() if isinstance(item.source, Prepared) else 0
     if group:
         yield shape, group

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
+
+# NumPy's threads for linear algebra, which is hardly needed, would spin for a tenth of a second when it is imported.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 if TYPE_CHECKING:
     from pixelmill.cli.group import main

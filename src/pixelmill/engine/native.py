@@ -213,9 +213,9 @@ def _data(batch: _core.Batch, output: int) -> Data:
     if block is not None:
         return block
     values: list[Any] = [batch.value(output, index) for index in range(len(batch))]  # None where a sample failed
-    kinds = {(str(value.dtype), value.ndim) for value in values if value is not None}
+    kinds = {(value.dtype, value.ndim) for value in values if value is not None}
     if len(kinds) > 1:
-        found = " and ".join(f"{dtype} with {ndim} axes" for dtype, ndim in sorted(kinds))
+        found = " and ".join(sorted(f"{dtype} with {ndim} axes" for dtype, ndim in kinds))
         raise EngineError(
             f"output {output}: the samples of a batch must agree in type and number of axes, but there are {found}; "
             "all branches of a condition must give the same kind of value"

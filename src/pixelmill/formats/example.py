@@ -81,7 +81,7 @@ def _numbers(values: Any, dtype: Any) -> Any:
     return np.ascontiguousarray(array, dtype).reshape(-1)
 
 
-def decode(payload: bytes) -> Example:
+def decode(payload: bytes | memoryview) -> Example:
     """Read an Example. Lists may be packed or not; of a name that is there twice, the last counts.
 
     Raises:

@@ -109,10 +109,12 @@ class Sample:
 
 def exact_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     """Bring labels into the form that survives every container: ints, and floats that are float32."""
-    return tuple(_exact(label) for label in labels)
+    return tuple([_exact(label) for label in labels])  # a list is quicker than a generator here
 
 
 def _exact(label: Label) -> Label:
+    if type(label) is int and -_INT64 <= label < _INT64:
+        return label
     if isinstance(label, (bool, np.bool_)):
         return int(label)
     if isinstance(label, (int, np.integer)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import glob
 import os
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from pixelmill.errors import DataError
 
 MAX_FILE_BYTES = 1 << 30
 _MAX_DEPTH = 64
+_OPEN_FILES = 32
 
 
 @dataclass(frozen=True)
@@ -146,9 +148,40 @@ def read_range(path: str, offset: int, length: int) -> bytes:
         from pixelmill.formats import remote
 
         return remote.read(path, offset, length)
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        available = os.fstat(descriptor).st_size - offset
-        return os.pread(descriptor, max(0, min(length, available)), offset)
-    finally:
-        os.close(descriptor)
+    return _OpenFile(path).read(offset, length)
+
+
+class OpenFiles:
+    """Reads ranges of files of this machine and keeps the last few files open, for those who read many ranges."""
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[str, _OpenFile] = OrderedDict()
+
+    def read(self, path: str, offset: int, length: int) -> bytes:
+        """Do the same as `read_range`. A file that is replaced meanwhile is read as it was."""
+        file = self._files.get(path)
+        if file is None:
+            file = self._files[path] = _OpenFile(path)
+            if len(self._files) > _OPEN_FILES:
+                self._files.popitem(last=False)
+        return file.read(offset, length)
+
+    def __reduce__(self) -> tuple[type[OpenFiles], tuple[()]]:
+        """Leave the open files behind: another process opens its own."""
+        return OpenFiles, ()
+
+
+class _OpenFile:
+    """A descriptor that is closed when nobody has it any more: not while another thread reads."""
+
+    def __init__(self, path: str) -> None:
+        self._descriptor = -1
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def __del__(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
+    def read(self, offset: int, length: int) -> bytes:
+        available = os.fstat(self._descriptor).st_size - offset
+        return os.pread(self._descriptor, max(0, min(length, available)), offset)

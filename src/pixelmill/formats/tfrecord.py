@@ -130,7 +130,12 @@ def _not_a_tfrecord(fault: RecordFault, begin: bytes) -> RecordFault:
 
 
 def payload(record: bytes, *, path: str = "bytes", offset: int = 0, number: int = 0) -> bytes:
-    """Take the payload out of a whole frame and verify both checksums.
+    """Take the payload out of a whole frame and verify both checksums; see `payload_view`."""
+    return bytes(payload_view(record, path=path, offset=offset, number=number))
+
+
+def payload_view(record: bytes, *, path: str = "bytes", offset: int = 0, number: int = 0) -> memoryview:
+    """Look at the payload of a whole frame, once both checksums are verified; nothing is copied.
 
     Args:
         record: The frame.
@@ -139,9 +144,10 @@ def payload(record: bytes, *, path: str = "bytes", offset: int = 0, number: int 
         number: Its number in the file.
     """
     if len(record) >= FRAME:
-        head, tail = _core.tfrecord_frame(len(record) - FRAME, _core.crc32c(memoryview(record)[HEAD:-TAIL]))
-        if record.startswith(head) and record.endswith(tail) and len(record) - FRAME <= RECORD_BYTES:
-            return record[HEAD:-TAIL]
+        view = memoryview(record)[HEAD:-TAIL]
+        head, tail = _core.tfrecord_frame(len(view), _core.crc32c(view))
+        if record.startswith(head) and record.endswith(tail) and len(view) <= RECORD_BYTES:
+            return view
     found = scan_bytes(record, name=path, verify=True)
     if found.faults:
         first = found.faults[0]

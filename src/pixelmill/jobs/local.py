@@ -25,6 +25,7 @@ from pixelmill.jobs.job import load_job
 from pixelmill.jobs.manifest import Entry, load_event
 
 _READ = 1 << 16
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 # Imports make many objects that stay; looking for garbage among them meanwhile takes a tenth of their time.
 _PROGRAM = "import gc; gc.disable(); from pixelmill.jobs.worker import main; main()"
 
@@ -68,7 +69,7 @@ class _Crew:
         self._workers: list[_Worker] = []
         try:
             for gpus in shown:
-                self._workers.append(_Worker(_start(description, gpus)))
+                self._workers.append(_Worker(_start(description, gpus, maker.site.threads)))
         except BaseException:
             self._end()
             raise
@@ -138,9 +139,11 @@ class _Crew:
         self._selector.close()
 
 
-def _start(description: bytes, gpus: str | None) -> subprocess.Popen[bytes]:
+def _start(description: bytes, gpus: str | None, threads: int) -> subprocess.Popen[bytes]:
     """Start a worker that sees these GPUs; the same as we where None are named."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or str(Path.cwd()) for path in sys.path)}
+    # Libraries would start a thread for each processor in every worker, which wait by spinning.
+    environment = {**dict.fromkeys(_THREADS, str(threads)), **os.environ}
+    environment["PYTHONPATH"] = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
     if gpus is not None:
         environment["CUDA_VISIBLE_DEVICES"] = gpus
     # Outside our process group: Ctrl-C reaches this process only, which then ends the workers.

@@ -25,11 +25,12 @@ class RangeReader:
         self._sizes: dict[str, int] = {}
         self._asked: dict[str, int] = {}
         self._fetched: dict[str, str] = {}
+        self._files = storage.OpenFiles()
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         """Read bytes from the middle of a file; fewer come back where it ends."""
         if not storage.is_remote(path) or path in self._fetched:
-            return storage.read_range(self._fetched.get(path, path), offset, length)
+            return self._files.read(self._fetched.get(path, path), offset, length)
         if path not in self._sizes:
             self._sizes[path] = storage.stat(path).size
         self._asked[path] = self._asked.get(path, 0) + length

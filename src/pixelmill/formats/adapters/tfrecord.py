@@ -41,9 +41,10 @@ class TFRecordDataset(Dataset):
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
         try:
-            features = example.decode(tfrecord.payload(framed, path=path, offset=offset or 0, number=number))
+            view = tfrecord.payload_view(framed, path=path, offset=offset or 0, number=number)
+            features = example.decode(view)
             keys = self._keys(features)
-            return to_sample(features, keys, fallback_key=f"{self._stems[file]}-{self._within[number]:08d}")
+            return to_sample(features, keys, fallback_key=lambda: f"{self._stems[file]}-{self._within[number]:08d}")
         except DataError as error:
             kind = error.events[0].kind if error.events else "corrupt"
             message = error.events[0].message if error.events else str(error)
@@ -58,7 +59,7 @@ class TFRecordDataset(Dataset):
             path, offset = self.place(number)
             framed = self._ranges.read(path, offset or 0, int(self.index.lengths[number]))
             try:
-                keys = convention_of(example.decode(tfrecord.payload(framed)))
+                keys = convention_of(example.decode(tfrecord.payload_view(framed)))
             except DataError:
                 continue
             return f"{keys.name} keys" if keys else "unknown keys"

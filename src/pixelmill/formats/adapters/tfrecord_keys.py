@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,6 +48,13 @@ class Keys:
     mask: str
     format: str | None = None
     shape: tuple[str, str, str] | None = None
+
+    @cached_property
+    def used(self) -> frozenset[str]:
+        """The keys of what has a place of its own in a sample."""
+        own = {_KEY, _EXTENSION, self.image, self.filename, self.label, self.class_name, self.box_label, self.mask}
+        own |= {*self.box_sides, *(self.shape or ())}
+        return frozenset(own if self.shape is None else {*own, str(self.format), _DTYPE})
 
 
 _SIDES = tuple(f"image/object/bbox/{side}" for side in ("xmin", "ymin", "xmax", "ymax"))
@@ -89,31 +98,33 @@ def convention_of(features: Example) -> Keys | None:
     return TFDS if TFDS.image in features else None
 
 
-def to_sample(features: Example, keys: Keys, *, fallback_key: str) -> Sample:
-    """Read a sample; features without a place in it stay in `extra`. DataError names a feature that does not fit."""
+def to_sample(features: Example, keys: Keys, *, fallback_key: Callable[[], str]) -> Sample:
+    """Read a sample; features without a place in it stay in `extra`. DataError names a feature that does not fit.
+
+    Args:
+        features: The features.
+        keys: Where to find what.
+        fallback_key: Makes a key for a sample that has none.
+    """
     image = _one_bytes(features, keys.image)
     if image is None:
         raise DataError(f"feature {keys.image!r} is missing or empty")
-    used = {keys.image, keys.filename, keys.label, keys.class_name, keys.box_label, keys.mask}
-    used |= {_KEY, _EXTENSION, *keys.box_sides, *(keys.shape or ())}
+    extra = Example({name: feature for name, feature in features.items() if name not in keys.used})
+    extra.unknown, extra.features_unknown = features.unknown, features.features_unknown
     if keys.shape is not None:
-        array = _array(features, keys.shape, image)
-        image = npy.encode(array)
-        used |= {str(keys.format), _DTYPE}
-        if features.get(_COLOURS) == _colours(int(features[keys.shape[2]].values[0])):
-            used.add(_COLOURS)
+        image = npy.encode(_array(features, keys.shape, image))
+        if _COLOURS in extra and extra[_COLOURS] == _colours(int(features[keys.shape[2]].values[0])):
+            del extra[_COLOURS]
     filename = os.fsdecode(_one_bytes(features, keys.filename) or b"")
-    key, extension = split_name(filename) if filename else (fallback_key, "")
+    key, extension = split_name(filename) if filename else (fallback_key(), "")
     if not filename:
         extension = image_type(image) or "bin"
     elif keys.shape is not None:
         extension = "npy"  # the name is that of the file which the pixels were decoded from
     own_key, own_extension = _one_bytes(features, _KEY), _one_bytes(features, _EXTENSION, empty=True)
-    if keys.format is not None and features.get(keys.format) == _format_feature(image, extension):
-        used.add(keys.format)
+    if keys.format is not None and keys.format in extra and extra[keys.format] == _format_feature(image, extension):
+        del extra[keys.format]
     class_name = _one_bytes(features, keys.class_name)
-    extra = Example({name: feature for name, feature in features.items() if name not in used})
-    extra.unknown, extra.features_unknown = features.unknown, features.features_unknown
     return Sample(
         key if own_key is None else os.fsdecode(own_key),
         image,
@@ -144,7 +155,8 @@ def to_features(sample: Sample, keys: Keys) -> Example:
         features.setdefault(keys.format, _format_feature(sample.image, sample.extension))
     if sample.labels:
         whole = all(isinstance(label, int) for label in sample.labels)
-        features[keys.label] = int64_feature(np.array(sample.labels)) if whole else float_feature(sample.labels)
+        numbers = np.array(sample.labels, np.int64 if whole else np.float32)
+        features[keys.label] = Feature("int64" if whole else "float", numbers)
     if sample.class_name is not None:
         features[keys.class_name] = bytes_feature(os.fsencode(sample.class_name))
     if sample.boxes is not None:
@@ -161,9 +173,11 @@ def _format_feature(image: bytes, extension: str) -> Feature:
 
 def _one_bytes(features: Example, name: str, *, empty: bool = False) -> bytes | None:
     feature = features.get(name)
-    if feature is None or (len(feature) == 0 and feature.kind in ("bytes", None)):
+    if feature is None:
         return None
-    if feature.kind != "bytes" or len(feature) != 1:
+    if not len(feature.values) and feature.kind in ("bytes", None):
+        return None
+    if feature.kind != "bytes" or len(feature.values) != 1:
         raise DataError(f"feature {name!r} must be one value of bytes, got {len(feature)} of {feature.kind}")
     value: bytes = feature.values[0]
     return value if value or empty else None
@@ -175,7 +189,7 @@ def _labels(features: Example, name: str) -> tuple[Label, ...]:
         return ()
     if feature.kind == "bytes":
         raise DataError(f"feature {name!r} must be numbers, got bytes")
-    if not np.isfinite(feature.values).all():
+    if feature.kind == "float" and not np.isfinite(feature.values).all():
         raise DataError(f"feature {name!r} holds a number that is not finite")
     return tuple(feature.values.tolist())
 
@@ -191,7 +205,7 @@ def _numbers(features: Example, name: str, kind: str) -> Array:
 
 
 def _boxes(features: Example, keys: Keys) -> Boxes | None:
-    if not any(name in features for name in keys.box_sides):
+    if features.keys().isdisjoint(keys.box_sides):
         return None
     sides = [_numbers(features, name, "float") for name in keys.box_sides]
     if len(sides) == 1:
