@@ -15,6 +15,22 @@ from pixelmill.create import photo
 HEIGHT, WIDTH = 37, 50
 ORIENTATION = 0x112
 
+# Long codes and large values; nothing but ends of blocks; long runs of zeros; first coefficients that jump; the
+# largest coefficients that pixels can give.
+JPEG_CONTENTS = {
+    "noise": lambda rng, height, width: rng.integers(0, 256, (height, width, 3), np.uint8),
+    "flat": lambda rng, height, width: np.full((height, width, 3), rng.integers(0, 256), np.uint8),
+    "dots": lambda rng, height, width: (
+        np.where(rng.random((height, width, 1)) < 0.02, 255, 0).astype(np.uint8) * np.ones(3, np.uint8)
+    ),
+    "blocks": lambda rng, height, width: np.kron(
+        rng.integers(0, 2, (-(-height // 8), -(-width // 8), 1), np.uint8) * 255, np.ones((8, 8, 3), np.uint8)
+    )[:height, :width],
+    "stripes": lambda rng, height, width: np.broadcast_to(
+        np.resize(np.roll([255, 0, 0, 255], rng.integers(0, 4)), (1, width, 1)).astype(np.uint8), (height, width, 3)
+    ).copy(),
+}
+
 
 def encode(picture, kind, **options):
     """Give a picture as the bytes of a file."""

@@ -8,9 +8,10 @@ import sys
 
 import numpy as np
 import pytest
+from compared import on_each_level
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pictures import encode, pillow
+from pictures import JPEG_CONTENTS, encode, pillow
 from PIL import Image
 from running import HERE, make, run
 
@@ -45,6 +46,31 @@ def test_jpeg_holds_the_pixels_that_pillow_writes(seed, height, width, gray, qua
     np.testing.assert_array_equal(
         pillow(file, None), pillow(encode(reference, "JPEG", quality=quality, **options), None)
     )
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    content=st.sampled_from(sorted(JPEG_CONTENTS)),
+    seed=st.integers(0, 2**32 - 1),
+    height=st.integers(1, 130),
+    width=st.integers(1, 130),
+    gray=st.booleans(),
+    quality=st.integers(1, 100),
+    subsampling=st.sampled_from(["4:4:4", "4:2:2", "4:2:0"]),
+)
+def test_huffman_codes_are_libjpegs(content, seed, height, width, gray, quality, subsampling):
+    """The base level leaves them to libjpeg."""
+    picture = JPEG_CONTENTS[content](np.random.default_rng(seed), height, width)
+    picture = picture[..., :1] if gray else picture
+    on_each_level(lambda m, data: m.fn.encoders.image(data, quality=quality, subsampling=subsampling), [picture])
+
+
+@pytest.mark.parametrize("quality", [50, 100])
+def test_long_streams_are_libjpegs(quality):
+    """Files of which not all fits into what is handed on at once, in turns with small ones."""
+    rng = np.random.default_rng(3)
+    large, small = (JPEG_CONTENTS["noise"](rng, *size) for size in ((500, 700), (9, 7)))
+    on_each_level(lambda m, data: m.fn.encoders.image(data, quality=quality), [large, small, large])
 
 
 @settings(max_examples=20, deadline=None)

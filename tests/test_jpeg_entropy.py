@@ -6,20 +6,8 @@ import numpy as np
 from compared import on_each_level
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pictures import encode, pillow
+from pictures import JPEG_CONTENTS, encode, pillow
 from PIL import Image
-
-CONTENTS = {
-    # Long codes and large values; nothing but ends of blocks; long runs of zeros; first coefficients that jump.
-    "noise": lambda rng, height, width: rng.integers(0, 256, (height, width, 3), np.uint8),
-    "flat": lambda rng, height, width: np.full((height, width, 3), rng.integers(0, 256), np.uint8),
-    "dots": lambda rng, height, width: (
-        np.where(rng.random((height, width, 1)) < 0.02, 255, 0).astype(np.uint8) * np.ones(3, np.uint8)
-    ),
-    "blocks": lambda rng, height, width: np.kron(
-        rng.integers(0, 2, (-(-height // 8), -(-width // 8), 1), np.uint8) * 255, np.ones((8, 8, 3), np.uint8)
-    )[:height, :width],
-}
 
 RESTARTS = ({}, {"restart_marker_blocks": 1}, {"restart_marker_blocks": 5}, {"restart_marker_rows": 1})
 
@@ -47,7 +35,7 @@ def decode(file, graph=whole):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    content=st.sampled_from(sorted(CONTENTS)),
+    content=st.sampled_from(sorted(JPEG_CONTENTS)),
     seed=st.integers(0, 2**32 - 1),
     height=st.integers(1, 130),
     width=st.integers(1, 130),
@@ -61,7 +49,7 @@ def decode(file, graph=whole):
     data=st.data(),
 )
 def test_coefficients_are_libjpegs(content, seed, height, width, gray, quality, subsampling, optimize, restart, data):
-    pixels = CONTENTS[content](np.random.default_rng(seed), height, width)
+    pixels = JPEG_CONTENTS[content](np.random.default_rng(seed), height, width)
     picture = Image.fromarray(pixels).convert("L" if gray else "RGB")
     file = encode(picture, "JPEG", quality=quality, subsampling=subsampling, optimize=optimize, **restart)
     top, left = data.draw(st.integers(0, height - 1)), data.draw(st.integers(0, width - 1))

@@ -1,7 +1,5 @@
 #include "jpeg_entropy.h"
 
-#include <jpeglib.h>  // behind the others: it needs size_t and FILE
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -10,6 +8,7 @@
 
 #include "../kernels/simd.h"
 #include "jpeg_huffman.h"
+#include "jpeg_stream.h"
 
 namespace pixelmill {
 
@@ -22,25 +21,9 @@ struct EntropyHead {
     boolean insufficient_data;
 };
 
-constexpr bool known_library = LIBJPEG_TURBO_VERSION_NUMBER >= 1005000 && LIBJPEG_TURBO_VERSION_NUMBER < 4000000;
-
 constexpr int most_blocks = D_MAX_BLOCKS_IN_MCU;
 // No MCU takes more: each of its coefficients has a code of 16 bits and a value of 15 at most.
 constexpr size_t largest_mcu = size_t{most_blocks} * 64 * 4, chunk = 32768, load = sizeof(uint64_t);
-
-// Where the k-th coefficient of the stream stands in a block; runs of zeros may lead behind the end.
-constexpr std::array<uint8_t, 64 + 16> zigzag = [] {
-    std::array<uint8_t, 80> order{};
-    int at = 0;
-    for (int diagonal = 0; diagonal < 15; ++diagonal) {
-        for (int step = 0; step <= diagonal; ++step) {
-            const int y = diagonal % 2 ? step : diagonal - step, x = diagonal - y;
-            if (y < 8 && x < 8) order[static_cast<size_t>(at++)] = static_cast<uint8_t>(8 * y + x);
-        }
-    }
-    for (size_t i = 64; i < order.size(); ++i) order[i] = 63;
-    return order;
-}();
 
 uint64_t big_endian(uint64_t value) {
     if constexpr (std::endian::native == std::endian::big) return value;

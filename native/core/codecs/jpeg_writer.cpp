@@ -12,6 +12,7 @@
 // clang-format on
 
 #include "../fault.h"
+#include "jpeg_entropy_writer.h"
 
 namespace pixelmill {
 
@@ -22,6 +23,7 @@ struct JpegWriterState {
     jpeg_error_mgr errors{};
     jpeg_destination_mgr target{};
     std::jmp_buf jump;
+    JpegEntropyWriter entropy;
 
     View<const uint8_t> picture;
     JpegRows made;  // where the picture does not lie in memory
@@ -118,6 +120,7 @@ void write(JpegWriterState& state) {
     set_sampling(info, state.sampling);
     jpeg_set_quality(&info, state.quality, TRUE);
     jpeg_start_compress(&info, TRUE);
+    state.entropy.take_over(info);
     for (int64_t y = 0; y < picture.height;) {
         JSAMPROW rows[most];
         const int64_t count = std::min(most, picture.height - y);
