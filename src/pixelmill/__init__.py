@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pixelmill.graph import DataNode
     from pixelmill.inspect.index_files import index
     from pixelmill.inspect.info import info
+    from pixelmill.inspect.preview import preview
     from pixelmill.inspect.verify import verify
     from pixelmill.loader import Loader
     from pixelmill.operators.subscripts import newaxis
@@ -52,6 +53,7 @@ _LATER = {
     "one_of": "branches",
     "open_dataset": "formats.registry",
     "pipeline_def": "pipeline",
+    "preview": "inspect.preview",
     "verify": "inspect.verify",
 }
 
@@ -77,6 +79,7 @@ __all__ = [
     "open_dataset",
     "ops",
     "pipeline_def",
+    "preview",
     "types",
     "verify",
 ]

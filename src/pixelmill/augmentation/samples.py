@@ -10,8 +10,9 @@ import numpy as np
 
 from pixelmill.augmentation import masks
 from pixelmill.augmentation.masks import MaskKind
-from pixelmill.augmentation.program import Input, Made, Shape
-from pixelmill.errors import DataError
+from pixelmill.augmentation.program import Failure, Input, Made, Shape
+from pixelmill.conversion.encoding import image_size
+from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.example import Example, Feature, int64_feature
 from pixelmill.formats.sample import Boxes, Sample, image_type
@@ -65,7 +66,7 @@ def prepare(sample: Sample, number: int, *, format: str | None) -> Prepared:
         image = np.frombuffer(sample.image, np.uint8)
     mask, mask_kind = (None, None) if sample.mask is None else masks.prepared(sample.mask)
     if sample.boxes is not None:
-        _check_boxes(sample.boxes)
+        check_boxes(sample.boxes)
     shape = Shape(
         kind == "npy",
         "" if mask_kind is None else "file" if mask_kind.kind == "file" else "array",
@@ -75,7 +76,8 @@ def prepare(sample: Sample, number: int, *, format: str | None) -> Prepared:
     return Prepared(number, sample, kind, shape, image, mask, mask_kind)
 
 
-def _check_boxes(boxes: Boxes) -> None:
+def check_boxes(boxes: Boxes) -> None:
+    """Refuse boxes that end before they begin."""
     turned = (boxes.ltrb[:, 2:] < boxes.ltrb[:, :2]).any(axis=1)
     if turned.any():
         number = int(turned.argmax())
@@ -87,6 +89,14 @@ def check_mask_size(prepared: Prepared, size: tuple[int, int]) -> None:
     if prepared.mask_kind is not None and prepared.mask_kind.size != size:
         height, width = prepared.mask_kind.size
         raise DataError(f"the mask has {height} x {width} pixels, its image {size[0]} x {size[1]}")
+
+
+def explained(failure: Failure, source: Prepared) -> DataError:
+    """Tell why a sample failed; an argument that does not fit may come from a mask of another size."""
+    if failure.kind == "argument" and source.mask_kind is not None and not source.shape.is_array:
+        check_mask_size(source, image_size(source.sample.image))
+    event = Event(failure.kind, failure.message, sample=source.number, epoch=0)
+    return DataError(failure.message, (event,))
 
 
 def to_sample(prepared: Prepared, made: Made, *, least: float, key: str) -> Sample:

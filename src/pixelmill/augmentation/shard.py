@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
 from pixelmill.augmentation.program import Failure, Input, Made, Program, Shape
-from pixelmill.augmentation.samples import Prepared, check_mask_size, prepare, to_sample
-from pixelmill.conversion.encoding import image_size
+from pixelmill.augmentation.samples import Prepared, explained, prepare, to_sample
 from pixelmill.engine.native import Pending
 from pixelmill.engine.placement import placed
-from pixelmill.errors import DataError, Event
+from pixelmill.errors import DataError
 from pixelmill.formats.dataset import ShardWriter
 from pixelmill.formats.sample import Sample
 from pixelmill.jobs import ShardFiles
@@ -140,7 +139,7 @@ class ShardMaker:
             raise item.source
         sample, job = item.source.sample, self._job
         if isinstance(result, Failure):
-            raise _explained(result, item.source)
+            raise explained(result, item.source)
         if result is not None:
             key = job.new_key(sample.key, item.variant)
             sample = to_sample(item.source, result, least=job.visibility, key=key)
@@ -165,14 +164,6 @@ class ShardMaker:
 
 def _is_changed(source: Prepared | DataError, variant: int) -> TypeGuard[Prepared]:
     return variant > 0 and isinstance(source, Prepared)
-
-
-def _explained(failure: Failure, source: Prepared) -> DataError:
-    """Tell why a sample failed; an argument that does not fit may come from a mask of another size."""
-    if failure.kind == "argument" and source.mask_kind is not None and not source.shape.is_array:
-        check_mask_size(source, image_size(source.sample.image))
-    event = Event(failure.kind, failure.message, sample=source.number, epoch=0)
-    return DataError(failure.message, (event,))
 
 
 def _groups(items: Iterable[_Item], most: int) -> Iterator[tuple[Shape | None, list[_Item]]]:

@@ -27,7 +27,7 @@ def demo(count: int, output: str, threads: int | None, seed: int, as_json: bool)
     """Create photo-like JPEG files, run one augmented training epoch over them, and draw a contact sheet.
 
     Nothing is downloaded. The JPEG files are temporary; the contact sheet stays, with the first pictures above what
-    three epochs made of them.
+    three epochs made of them. `pixelmill preview` draws such a sheet of any dataset.
 
     \b
     Examples:
@@ -65,6 +65,7 @@ def demo(count: int, output: str, threads: int | None, seed: int, as_json: bool)
     console.print(f"           [bold]{result.images_per_second:,.0f} images/s[/] with {result.threads} {threads_word}")
     console.print("[green]look at[/]    ", end="")
     console.print(str(result.contact_sheet), style="bold", soft_wrap=True, markup=False)
+    console.print("           and at pictures of your own: pixelmill preview FOLDER --recipe classification")
 
 
 def _figures(result: DemoResult) -> dict[str, object]:

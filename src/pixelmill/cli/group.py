@@ -15,6 +15,7 @@ from pixelmill.cli.engines import engines
 from pixelmill.cli.ingest import ingest
 from pixelmill.cli.inspect import index, info, verify
 from pixelmill.cli.job import job
+from pixelmill.cli.preview import preview
 from pixelmill.cli.recipe import recipe
 from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
 from pixelmill.cli.segmentation import segmentation
@@ -53,6 +54,7 @@ def main() -> None:
     Examples:
       pixelmill demo                       see it work on pictures made on the spot
       pixelmill info photos/               what is in a dataset
+      pixelmill preview photos/            what it looks like
       pixelmill convert photos/ records/ --to tfrecord
       pixelmill COMMAND --help             what a command does, with examples
     """
@@ -69,6 +71,7 @@ main.add_command(index)
 main.add_command(info)
 main.add_command(ingest)
 main.add_command(job)
+main.add_command(preview)
 main.add_command(recipe)
 main.add_command(segmentation)
 main.add_command(verify)

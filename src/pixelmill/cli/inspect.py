@@ -45,6 +45,8 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print everything a
 def info(source: str, samples: int, as_json: bool, format: str | None, root: str | None, allow_outside: bool) -> None:
     """Show what is in the dataset SRC: schema, counts, classes, sizes and aspects of the images.
 
+    `pixelmill preview` draws its samples.
+
     \b
     Examples:
       pixelmill info photos/

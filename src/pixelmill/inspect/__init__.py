@@ -1,5 +1,5 @@
 """Look at data: what is in it, and what a pipeline made of it."""
 
-from pixelmill.inspect.preview import contact_sheet
+from pixelmill.inspect.sheet import contact_sheet
 
 __all__ = ["contact_sheet"]

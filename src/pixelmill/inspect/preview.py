@@ -1,144 +1,244 @@
-"""Contact sheets: many pictures on one, to judge with the eye."""
+"""`preview`: look at a dataset, or at what a recipe does to it."""
 
 from __future__ import annotations
 
+import base64
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from html import escape
+from pathlib import PurePosixPath
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
-from PIL import Image, ImageDraw, ImageFont
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, DataError, Event, OutputExists
+from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.registry import open_dataset
+from pixelmill.inspect.choice import ONLY
+from pixelmill.inspect.looks import Look
+from pixelmill.inspect.preview_page import write_page
+from pixelmill.inspect.preview_sheet import encode_sheet
+from pixelmill.inspect.viewing import OnSample, View
+from pixelmill.jobs.storage import open_storage
 
-Pixels = npt.NDArray[np.uint8]
-
-_BACKGROUND, _CELL, _TEXT = (246, 246, 244), (232, 232, 229), (70, 70, 68)
-_FONT_SIZE, _CAPTION_HEIGHT = 12, 20
+_SIZES = range(32, 2049)
+_ENLARGED, _LARGEST = 3, 1024  # pictures of a page are so many times as large as their cells, up to this
+_LARGE_PAGE = 20_000_000
+_ENDINGS = {".png": "png", ".html": "html", ".htm": "html"}
 
 
 @dataclass(frozen=True)
-class _Grid:
-    """Where things are on the sheet, in pixels."""
+class Cell:
+    """What a preview shows at one place.
 
-    columns: int
-    rows: int
-    cell_height: int
-    cell_width: int
-    caption: int
-    group: int
+    Attributes:
+        number: The sample; -1 for a piece of the container that is none.
+        variant: 0 for the sample as it is, else which of its variants.
+        key: The name of the sample.
+        label: Its class or labels in words.
+        height: Of the picture; 0 where it could not be decoded.
+        width: The same.
+        boxes: Number of boxes.
+        mask_classes: The numbers that occur in its mask.
+        problem: What is wrong with it.
+    """
 
-    @property
-    def gap(self) -> int:
-        return max(min(self.cell_height, self.cell_width) // 16, 4)
-
-    @property
-    def margin(self) -> int:
-        return 2 * self.gap
-
-    def top(self, row: int) -> int:
-        """Return the first line of a row of cells; rows of different groups stand further apart."""
-        return self.margin + row * (self.cell_height + self.caption + self.gap) + (row // self.group) * 2 * self.gap
-
-    def left(self, column: int) -> int:
-        return self.margin + column * (self.cell_width + self.gap)
-
-    @property
-    def size(self) -> tuple[int, int]:
-        width = self.left(self.columns - 1) + self.cell_width + self.margin
-        height = self.top(self.rows - 1) + self.cell_height + self.caption + self.margin
-        return width, height
+    number: int
+    variant: int
+    key: str
+    label: str
+    height: int
+    width: int
+    boxes: int
+    mask_classes: tuple[int, ...]
+    problem: Event | None
 
 
-def contact_sheet(
-    images: Sequence[npt.NDArray[Any]],
+@dataclass(frozen=True)
+class PreviewReport:
+    """A preview; in a notebook it shows itself.
+
+    Attributes:
+        source: The dataset.
+        format: Its container.
+        samples: Number of its samples.
+        output: The file that was written; None if none was asked for, or nothing was to be seen.
+        kind: `png` or `html`.
+        content: The bytes of the file.
+        cells: What is shown, row by row.
+        damaged: Samples shown, or pieces of the container, that something is wrong with.
+        warnings: What else is worth knowing.
+    """
+
+    source: str
+    format: str
+    samples: int
+    output: str | None
+    kind: str
+    content: bytes = field(repr=False)
+    cells: tuple[Cell, ...] = field(repr=False)
+    damaged: int
+    warnings: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give everything but the picture, as plain values."""
+        values = {name: value for name, value in vars(self).items() if name not in ("content", "cells")}
+        return {**values, "bytes": len(self.content), "cells": [asdict(cell) for cell in self.cells]}
+
+    def save(self, path: str | os.PathLike[str], *, exists: Literal["error", "overwrite"] = "error") -> None:
+        """Write the picture or the page to a file, or to an address."""
+        target = os.fspath(path)
+        _check_free(target, exists)
+        _write(target, self.content)
+
+    def _repr_html_(self) -> str:
+        if self.kind == "html":
+            page = escape(self.content.decode("utf-8"))
+            return f'<iframe srcdoc="{page}" style="width:100%;height:80vh;border:0"></iframe>'
+        picture = base64.b64encode(self.content).decode()
+        return f'<img src="data:image/png;base64,{picture}" alt="{escape(self.source)}" style="max-width:100%">'
+
+
+def preview(
+    source: str | os.PathLike[str] | Sequence[str],
+    output: str | os.PathLike[str] | None = None,
     *,
-    columns: int = 8,
-    labels: Sequence[str] | None = None,
-    cell: tuple[int, int] = (160, 160),
-    group: int | None = None,
-    mean: Sequence[float] | float | None = None,
-    std: Sequence[float] | float | None = None,
-) -> Image.Image:
-    """Lay out pictures in a grid, each fitted into its cell, with captions.
+    recipe: str | None = None,
+    variants: int = 3,
+    seed: int = 0,
+    count: int | None = None,
+    samples: str | Sequence[int] | None = None,
+    class_name: str | None = None,
+    only: Literal["boxes", "masks"] | None = None,
+    errors: bool = False,
+    columns: int | None = None,
+    size: int = 224,
+    labels: bool = True,
+    format: str | None = None,
+    root: str | None = None,
+    allow_outside: bool = False,
+    exists: Literal["error", "overwrite"] = "error",
+    on_sample: OnSample | None = None,
+) -> PreviewReport:
+    """Draw samples of a dataset with their labels, boxes and masks, and beside each what a recipe makes of it.
+
+    Variants are those that `augment` writes with the same recipe and seed. Samples that cannot be read get a cell that
+    says why.
 
     Args:
-        images: Pictures, row by row: uint8 of shape (height, width), (height, width, channels) with 1, 3 or 4
-            channels; or floating-point, then also (channels, height, width), with ``mean`` and ``std`` given.
+        source: A dataset in any container.
+        output: A `.png` or `.html` file, or nothing to have it in memory only.
+        recipe: One of ours by name, a YAML file, or a function as `file.py:name`.
+        variants: How many of each sample, with a recipe.
+        seed: What the choice of samples, and all draws of the recipe, follow from.
+        count: How many samples, from all parts and classes of the dataset; 16, or 6 with a recipe.
+        samples: The numbers of samples, or a text such as `3,7,100-120`, in place of a choice.
+        class_name: Choose samples of this class, or with a box of it, by name or number.
+        only: Choose samples with boxes, or with masks, and draw only these.
+        errors: Read everything, and choose samples that are damaged.
         columns: Cells in a row.
-        labels: One caption for each picture.
-        cell: Height and width of a cell. Pictures keep their shape and are never cut.
-        group: Rows that belong together; groups stand further apart from each other.
-        mean: What was subtracted from the pixels, one number or one for each channel.
-        std: What the pixels were divided by, one number or one for each channel.
+        size: Height and width of a cell, in pixels.
+        labels: Write captions and names.
+        format: What the dataset is; recognised by its content without.
+        root: For lists: the folder that paths are relative to.
+        allow_outside: For lists: permit paths that lead out of the root.
+        exists: What to do with an output that is there.
+        on_sample: Called with the number of samples done and of all, for progress bars.
 
-    Returns:
-        The sheet, an RGB picture.
+    Example:
+        >>> preview("photos", "look.html", recipe="tfdali", seed=7).damaged  # doctest: +SKIP
+        0
     """
-    if not len(images):
-        raise ArgumentError("contact_sheet: images is empty, a sheet needs at least one picture")
-    if columns < 1 or min(cell) < 1 or (group is not None and group < 1):
-        raise ArgumentError(f"contact_sheet: columns, cell and group must be positive, got {columns}, {cell}, {group}")
-    if labels is not None and len(labels) != len(images):
-        raise ArgumentError(f"contact_sheet: {len(images)} images need as many labels, got {len(labels)}")
-    rows = -(-len(images) // columns)
-    grid = _Grid(
-        columns=min(columns, len(images)),
-        rows=rows,
-        cell_height=cell[0],
-        cell_width=cell[1],
-        caption=0 if labels is None else _CAPTION_HEIGHT,
-        group=group or rows,
+    view = View(recipe, variants, seed, count, samples, class_name, only, errors, columns, size, labels)
+    _check(view)
+    target = None if output is None else os.fspath(output)
+    kind = "png" if target is None else _kind(target)
+    if target is not None:
+        _check_free(target, exists)
+    dataset = open_dataset(source, format, root=root, allow_outside=allow_outside)
+    side = size if kind == "png" else min(size * _ENLARGED, _LARGEST)
+    board = view.board(dataset, side=side, on_sample=on_sample)
+    if not board.groups and not errors:
+        raise DataError(f"preview: {dataset.source} has no samples; there is nothing to show")
+    content = b""
+    if board.groups:
+        content = encode_sheet(board) if kind == "png" else write_page(board)
+    written = target if board.groups else None
+    if written is not None:
+        _write(written, content)
+    return PreviewReport(
+        source=dataset.source,
+        format=dataset.format,
+        samples=len(dataset),
+        output=written,
+        kind=kind,
+        content=content,
+        cells=tuple(_cell(look) for look in board.looks()),
+        damaged=board.damaged,
+        warnings=_warnings(content, dataset, view),
     )
-    sheet = Image.new("RGB", grid.size, _BACKGROUND)
-    for number, image in enumerate(images):
-        row, column = divmod(number, columns)
-        _paste(sheet, Image.fromarray(_displayable(image, mean, std)), grid, row, column)
-        if labels is not None:
-            _write_caption(sheet, labels[number], grid, row, column)
-    return sheet
 
 
-def _displayable(
-    image: npt.NDArray[Any], mean: Sequence[float] | float | None, std: Sequence[float] | float | None
-) -> Pixels:
-    """Turn a picture into uint8 (height, width) or (height, width, 3 or 4)."""
-    pixels = np.asarray(image)
-    shape, dtype = pixels.shape, pixels.dtype
-    if pixels.ndim == 2:
-        pixels = pixels[:, :, None]
-    if np.issubdtype(dtype, np.floating):
-        if mean is None or std is None:
-            raise ArgumentError(f"contact_sheet: a picture of type {dtype} needs mean and std to be shown")
-        if pixels.ndim == 3 and pixels.shape[0] in (1, 3, 4) and pixels.shape[2] not in (1, 3, 4):
-            pixels = pixels.transpose(1, 2, 0)
-        restored = pixels * np.asarray(std, np.float32) + np.asarray(mean, np.float32)
-        pixels = np.clip(np.rint(restored), 0, 255).astype(np.uint8)
-    elif dtype != np.uint8:
-        raise ArgumentError(f"contact_sheet: pictures must be uint8 or floating-point, got {dtype}")
-    if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4) or 0 in pixels.shape:
-        raise ArgumentError(f"contact_sheet: a picture has height, width and 1, 3 or 4 channels, got shape {shape}")
-    return np.ascontiguousarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
+def _check(view: View) -> None:
+    """Refuse arguments that cannot be meant."""
+    rules = (
+        (view.variants >= 1, f"variants must be at least 1, got {view.variants}"),
+        (view.seed >= 0, f"seed must not be negative, got {view.seed}"),
+        (view.count is None or view.count >= 1, f"count must be at least 1, got {view.count}"),
+        (view.columns is None or view.columns >= 1, f"columns must be at least 1, got {view.columns}"),
+        (view.size in _SIZES, f"size must be from {_SIZES[0]} to {_SIZES[-1]}, got {view.size}"),
+        (view.only is None or view.only in ONLY, f"only must be one of {', '.join(ONLY)}, got {view.only!r}"),
+        (view.samples is None or len(view.samples) > 0, "samples names none"),
+    )
+    for holds, message in rules:
+        if not holds:
+            raise ArgumentError(f"preview: {message}")
+    is_filtered = view.class_name is not None or view.only is not None
+    if view.errors + (view.samples is not None) + is_filtered > 1:
+        raise ArgumentError("preview: samples, errors, or class_name and only: choose samples in one of these ways")
+    if view.samples is not None and view.count is not None:
+        raise ArgumentError("preview: samples names the samples, so count has nothing to say; leave one of them out")
 
 
-def _paste(sheet: Image.Image, picture: Image.Image, grid: _Grid, row: int, column: int) -> None:
-    top, left = grid.top(row), grid.left(column)
-    scale = min(grid.cell_height / picture.height, grid.cell_width / picture.width)
-    size = max(round(picture.width * scale), 1), max(round(picture.height * scale), 1)
-    # Enlarged pixels stay visible as squares: a sheet of tiny pictures shows what is in them.
-    fitted = picture.resize(size, Image.Resampling.LANCZOS if scale < 1 else Image.Resampling.NEAREST)
-    cell = Image.new("RGB", (grid.cell_width, grid.cell_height), _CELL)
-    place = (grid.cell_width - size[0]) // 2, (grid.cell_height - size[1]) // 2
-    cell.paste(fitted, place, fitted if fitted.mode == "RGBA" else None)
-    sheet.paste(cell, (left, top))
+def _kind(path: str) -> str:
+    ending = PurePosixPath(path).suffix.lower()
+    if ending not in _ENDINGS:
+        raise ArgumentError(f"preview: output must end in {', '.join(_ENDINGS)}, got {path}")
+    return _ENDINGS[ending]
 
 
-def _write_caption(sheet: Image.Image, text: str, grid: _Grid, row: int, column: int) -> None:
-    font, draw = ImageFont.load_default(_FONT_SIZE), ImageDraw.Draw(sheet)
-    shown = text
-    while len(shown) > 1 and draw.textlength(shown, font) > grid.cell_width:
-        shown = shown.removesuffix("…")[:-1] + "…"
-    middle = grid.left(column) + grid.cell_width / 2
-    baseline = grid.top(row) + grid.cell_height + _CAPTION_HEIGHT / 2
-    draw.text((middle, baseline), shown, fill=_TEXT, font=font, anchor="mm")
+def _check_free(path: str, exists: str) -> None:
+    if exists not in ("error", "overwrite"):
+        raise ArgumentError(f"preview: exists must be error or overwrite, got {exists!r}")
+    folder, name = _parted(path)
+    if exists == "error" and open_storage(folder).size(name) is not None:
+        raise OutputExists(f"preview: {path} exists; exists=overwrite replaces it")
+
+
+def _write(path: str, content: bytes) -> None:
+    folder, name = _parted(path)
+    open_storage(folder).write(name, content)
+
+
+def _parted(path: str) -> tuple[str, str]:
+    folder, _, name = path.rpartition("/")
+    return folder or ("/" if path.startswith("/") else "."), name
+
+
+def _cell(look: Look) -> Cell:
+    height, width = look.size or (0, 0)
+    classes = () if look.mask is None else tuple(np.unique(look.mask).tolist())
+    boxes = len(look.boxes) if look.boxes is not None else 0
+    return Cell(look.number, look.variant, look.key, look.label, height, width, boxes, classes, look.problem)
+
+
+def _warnings(content: bytes, dataset: Dataset, view: View) -> tuple[str, ...]:
+    found = []
+    if len(content) > _LARGE_PAGE:
+        found.append(f"the preview has {len(content) / 1e6:.0f} MB; fewer samples or a smaller size make it smaller")
+    hidden = len(dataset.faults) - view.shown_faults
+    if hidden > 0:
+        pieces = "piece" if hidden == 1 else "pieces"
+        found.append(f"{hidden} more {pieces} of the container cannot be read; `verify` lists them")
+    return tuple(found)

@@ -85,7 +85,7 @@ def verify(
         problems += error.events or (Event("corrupt", str(error), sample=-1, epoch=0, path=shown),)
         return Verification(shown, "", 0, 0, manifest, hashed, tuple(problems))
     problems += [fault.event(fault.record) for fault in dataset.faults]
-    checker = _Checker(dataset, problems, on_sample)
+    checker = Checker(dataset, problems, on_sample)
     if decode:
         checker.decode(threads or os.cpu_count() or 1)
     else:
@@ -96,19 +96,36 @@ def verify(
     )
 
 
-class _Checker:
-    """Reads samples in order, has their images decoded, and notes what fails."""
+class Checker:
+    """Reads samples in order, has their images decoded, and notes what fails.
 
-    def __init__(self, dataset: Dataset, problems: list[Event], on_sample: Callable[[int, int], object] | None) -> None:
+    Args:
+        dataset: What is checked.
+        problems: Where everything that is wrong is added.
+        on_sample: Called with the number of samples done and of all.
+        most: Stop when there are so many problems.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        problems: list[Event],
+        on_sample: Callable[[int, int], object] | None,
+        *,
+        most: int | None = None,
+    ) -> None:
         self._dataset = dataset
         self._problems = problems
         self._on_sample = on_sample
+        self._most = most
         self._fed: list[tuple[int, str]] = []
         self.read = self.decoded = 0
 
     def samples(self) -> Iterator[tuple[int, bytes, bytes | None]]:
         """Give number, image and mask of each sample that can be read."""
         for number in range(len(self._dataset)):
+            if self._most is not None and len(self._problems) >= self._most:
+                return
             try:
                 sample = self._dataset.sample(number)
             except DataError as error:
