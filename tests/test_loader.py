@@ -115,6 +115,52 @@ def test_loop_that_was_left_is_over(files: list[str]) -> None:
     assert len(list(loader)) == 3, "a loop that took nothing leaves nothing out"
 
 
+def test_epochs_can_be_chosen(files: list[str]) -> None:
+    epochs = [labels_of(loop) for loop in [Loader(pictures(files), NAMES)] * 4]
+    loader = Loader(pictures(files), NAMES)
+    for epoch in (2, 0, 0, 1, 3):
+        loader.set_epoch(epoch)
+        assert labels_of(loader) == epochs[epoch]
+    for _ in loader:
+        break
+    loader.set_epoch(1)
+    assert len(loader) == loader.steps_per_epoch == 3
+    assert labels_of(loader) == epochs[1]
+    loop = iter(loader)
+    loader.set_epoch(0)
+    with pytest.raises(EngineError, match="another loop"):
+        next(loop)
+
+
+def test_chosen_epoch_goes_on_where_a_state_was_taken(files: list[str]) -> None:
+    wanted = [labels_of(loop) for loop in [Loader(pictures(files), NAMES)] * 2]
+    for steps in range(4):
+        begun = Loader(pictures(files), NAMES)
+        for _ in islice(begun, steps):
+            pass
+        for epoch in (0, 1):
+            resumed = Loader(pictures(files), NAMES)
+            resumed.load_state_dict(begun.state_dict())
+            resumed.set_epoch(epoch)
+            assert labels_of(resumed) == (wanted[epoch] if epoch else wanted[0][4 * steps :])
+
+
+def test_chosen_epoch_of_a_source() -> None:
+    def source(info: Any) -> Any:
+        if info.iteration == 2:
+            raise StopIteration
+        return np.full((4, 1), info.epoch_idx)
+
+    pipe = Pipeline(4, 1, None)
+    with pipe:
+        pipe.set_outputs(fn.external_source(source=source, batch_info=True))
+    loader = Loader(pipe, ["labels"])
+    assert loader.steps_per_epoch is None
+    for epoch in (3, 0):
+        loader.set_epoch(epoch)
+        assert labels_of(loader) == [epoch] * 8
+
+
 def test_a_loop_stays_at_its_end(files: list[str]) -> None:
     loop = iter(Loader(pictures(files), NAMES))
     assert iter(loop) is loop and len(list(loop)) == 3

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
 from pixelmill.recovery import Errors
-from pixelmill.sampling import LastBatchPolicy, ReaderOrder, steps_left
+from pixelmill.sampling import LastBatchPolicy, ReaderOrder, steps_left, steps_per_epoch
 from pixelmill.tensors import Array, TensorListCPU
 
 Batch = dict[str, Any]  # arrays; lists of arrays where samples differ in shape
@@ -71,6 +71,13 @@ class Loader:
             raise TypeError("the pipeline has no reader, so nobody knows how many batches will come")
         return self._length
 
+    @property
+    def steps_per_epoch(self) -> int | None:
+        """The batches of a whole epoch; None where the pipeline has no reader."""
+        if self._order is None:
+            return None
+        return steps_per_epoch(self._order, self.pipeline.max_batch_size, self._policy)
+
     def __iter__(self) -> Iterator[Batch]:
         """Begin an epoch, or go on in it after `load_state_dict`."""
         if self._taken and not self._ended:
@@ -79,6 +86,17 @@ class Loader:
             self._begin(ended=False)
         self._loops += 1
         return _Loop(self, self._loops)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Let the next loop go through the epoch of this number, counted from 0.
+
+        Where `load_state_dict` has put the loader into the middle of that epoch, the loop gives the rest of it.
+        """
+        schedule = self.pipeline._ready()
+        if self._taken or schedule.epoch - int(self._ended) != epoch:
+            schedule.go_to_epoch(epoch)
+            self._loops += 1
+            self._begin(ended=False)
 
     def _next(self) -> Batch:
         if self._ended or self._length == 0:

@@ -74,6 +74,12 @@ class Recovery:
         self._epoch = 0
         self._bad = 0
 
+    def anew(self) -> Recovery:
+        """Give one that counts from the beginning, and adds to the same list of events."""
+        other = Recovery(self.on_error, self.max_errors, tuple(self.strict))
+        other.errors = self.errors
+        return other
+
     def settle(
         self, result: Result, samples: Samples, engine: Engine, orders: Sequence[ReaderOrder], *, resumed: bool
     ) -> tuple[Result, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import os
@@ -117,7 +118,7 @@ class Pipeline:
         self._num_threads = num_threads
         self._device_id = device_id
         self._seed_given = seed is not None and seed >= 0
-        self._seed = int(seed or 0) if self._seed_given else int.from_bytes(os.urandom(6), "little")
+        self._seed = int(seed or 0) if self._seed_given else _drawn_seed()
         self._depth = depth
         self._py_num_workers = py_num_workers
         self._recovery = Recovery(on_error, max_errors, strict)
@@ -182,6 +183,16 @@ class Pipeline:
         if self._checkpoint is not None:
             self.load_state_dict(json.loads(self._checkpoint))
         return schedule
+
+    def _anew(self, *, batch_size: int, num_threads: int, depth: int) -> Pipeline:
+        """Give a pipeline with the same graph that stands at its beginning; without a given seed it draws another."""
+        self._defined()
+        other = copy.copy(self)
+        other._batch_size, other._num_threads, other._depth = batch_size, num_threads, depth
+        other._seed = self._seed if self._seed_given else _drawn_seed()
+        other._schedule, other._tokens, other._closed = None, [], False
+        other._recovery = self._recovery.anew()
+        return other
 
     def _defined(self) -> list[DataNode]:
         """Give the outputs of the graph, and know its operators."""
@@ -417,6 +428,10 @@ def _named(data: Data | TensorListGPU, layout: str) -> Any:
     if isinstance(data, TensorListGPU):
         return TensorListGPU(data._batch, layout if len(layout) == data.ndim() else "")
     return TensorListCPU(data, layout if len(data) > 0 and len(layout) == data[0].ndim else "")
+
+
+def _drawn_seed() -> int:
+    return int.from_bytes(os.urandom(6), "little")
 
 
 def _tell_about_gpu() -> None:

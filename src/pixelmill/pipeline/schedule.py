@@ -28,7 +28,7 @@ class Scheduled:
     samples: Samples
     pending: Pending
     positions: list[Position]
-    ends_epoch: bool
+    main: Batch | None
     raised: bool = False
     result: Result | None = None
 
@@ -43,6 +43,7 @@ class Schedule:
         padded: Whether all readers are treated as if they had `pad_last_batch`.
         orders: The orders of the readers.
         delivered: Where the readers are behind the last batch that was taken.
+        last: What the main reader had in that batch; None before the first one, and without readers.
         ends_epoch: Whether that batch was the last of its epoch.
         iterations: How many batches were taken.
 
@@ -58,6 +59,7 @@ class Schedule:
         self.policy = LastBatchPolicy.FILL
         self.keep: Iterator[int] | None = None
         self.padded = False
+        self.last: Batch | None = None
         self.ends_epoch = False
         self.iterations = 0
         self._batch_size = options.batch_size
@@ -165,8 +167,7 @@ class Schedule:
             inputs = {key: data[:seen] for key, data in inputs.items()}
         samples = Samples(epochs, numbers, items, inputs)
         assert self._engine is not None
-        ends = main is not None and main.ends_epoch
-        self.queue.append(Scheduled(samples, self._engine.submit(samples), self._positions, ends_epoch=ends))
+        self.queue.append(Scheduled(samples, self._engine.submit(samples), self._positions, main))
 
     def _taken(self) -> tuple[int, dict[Key, Data]]:
         """Take a batch from every source; give its size as well."""
@@ -217,7 +218,8 @@ class Schedule:
         scheduled = self.queue.popleft()
         self.delivered = scheduled.positions
         self.iterations += 1
-        self.ends_epoch = scheduled.ends_epoch
+        self.last = scheduled.main
+        self.ends_epoch = scheduled.main is not None and scheduled.main.ends_epoch
 
     # Epochs, and going on later
 
@@ -248,11 +250,24 @@ class Schedule:
 
     def skip_epoch(self) -> None:
         """Leave out the rest of the epoch: of the main reader and those as long as it, and of all sources."""
+        self.go_to_epoch(self.epoch + 1)
+
+    def go_to_epoch(self, epoch: int) -> None:
+        """Stand at the beginning of an epoch: of the main reader and those as long as it, and of all sources."""
         length = self.orders[self.main].length if self.orders else 0
         together = zip(self.orders, self.delivered, strict=True)
-        self.start([Position(place.epoch + 1) if order.length == length else place for order, place in together])
+        self.start([Position(epoch) if order.length == length else place for order, place in together])
         for feed in self.feeds:
             feed.reset()
+            if not self.orders:  # beside readers sources count for themselves
+                feed.epoch = epoch
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of the next batch behind the last one that was taken."""
+        if self.orders:
+            return self.delivered[self.main].epoch
+        return self.feeds[0].epoch if self.feeds else 0
 
     def _reader_states(self) -> list[dict[str, Any]]:
         return [order.state_dict(place) for order, place in zip(self.orders, self.delivered, strict=True)]

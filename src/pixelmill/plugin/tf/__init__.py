@@ -1,0 +1,38 @@
+"""Pipelines and loaders as `tf.data.Dataset`."""
+
+from __future__ import annotations
+
+from pixelmill.errors import MissingDependency
+
+try:
+    import tensorflow  # noqa: F401 - says at once that it is missing
+except ImportError:
+    raise MissingDependency("tensorflow", "tf") from None
+
+from pixelmill.plugin.tf import experimental
+from pixelmill.plugin.tf.dataset import DALIDataset, from_loader
+
+
+def dataset_compatible_tensorflow() -> bool:
+    """Tell whether `DALIDataset` works with the TensorFlow that is installed."""
+    return True
+
+
+def dataset_inputs_compatible_tensorflow() -> bool:
+    """Tell whether `experimental.DALIDatasetWithInputs` works with the TensorFlow that is installed."""
+    return True
+
+
+def dataset_distributed_compatible_tensorflow() -> bool:
+    """Tell whether `DALIDataset` works under `tf.distribute` with the TensorFlow that is installed."""
+    return True
+
+
+__all__ = [
+    "DALIDataset",
+    "dataset_compatible_tensorflow",
+    "dataset_distributed_compatible_tensorflow",
+    "dataset_inputs_compatible_tensorflow",
+    "experimental",
+    "from_loader",
+]

@@ -1,0 +1,223 @@
+"""Datasets over pipelines: TensorFlow takes over the memory of the batches, so nothing is copied."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import tensorflow as tf
+
+from pixelmill.errors import ArgumentError
+from pixelmill.loader import Batch, Loader
+from pixelmill.pipeline import Pipeline
+from pixelmill.tensors import Array, TensorListCPU
+
+
+class Inputs:
+    """What feeds the external sources of a pipeline: here nothing, so they need sources of their own."""
+
+    def check(self, pipe: Pipeline) -> None:
+        """Refuse a pipeline whose external sources are not those that are fed."""
+        waiting = waiting_sources(pipe)
+        if waiting and not feeds_itself(pipe):
+            raise ArgumentError(
+                f"DALIDataset: nothing feeds the external_source {waiting[0]!r}; "
+                "experimental.DALIDatasetWithInputs takes datasets for it"
+            )
+
+    def attach(self, pipe: Pipeline) -> None:
+        """Let a pipeline that has not begun be fed."""
+
+
+def feeds_itself(pipe: Pipeline) -> bool:
+    """Tell whether a pipeline has an `iter_setup` of its own."""
+    return type(pipe).iter_setup is not Pipeline.iter_setup
+
+
+def waiting_sources(pipe: Pipeline) -> list[str]:
+    """Name the external sources that wait to be fed."""
+    return [feed.name for feed in pipe._ready().feeds if feed.external.source is None]
+
+
+class PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
+    """What `DALIDataset` and `DALIDatasetWithInputs` have in common; see there for the arguments."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        output_dtypes: Any = None,
+        output_shapes: Any = None,
+        fail_on_device_mismatch: bool = True,
+        *,
+        inputs: Inputs,
+        batch_size: int = 1,
+        num_threads: int = 4,
+        device_id: int | None = 0,
+        exec_separated: bool = False,
+        exec_dynamic: bool = False,
+        prefetch_queue_depth: int = 2,
+        cpu_prefetch_queue_depth: int = 2,
+        gpu_prefetch_queue_depth: int = 2,
+        dtypes: Any = None,
+        shapes: Any = None,
+    ) -> None:
+        given = _renamed("dtypes", output_dtypes, dtypes)
+        types = _types(given)
+        wanted = _shapes(_renamed("shapes", output_shapes, shapes), types, single=not isinstance(given, tuple))
+        specs = tuple(tf.TensorSpec(shape, dtype) for shape, dtype in zip(wanted, types, strict=True))
+
+        def begun() -> Pipeline:
+            return pipeline._anew(batch_size=batch_size, num_threads=num_threads, depth=prefetch_queue_depth)
+
+        def batches() -> _Batches:
+            pipe = begun()
+            inputs.attach(pipe)
+            return _Batches(pipe, specs)
+
+        model = begun()
+        if model.num_outputs != len(specs):
+            raise ArgumentError(f"output_dtypes has {len(specs)} types, the pipeline has {model.num_outputs} outputs")
+        inputs.check(model)
+        made = tf.data.Dataset.from_generator(batches, output_signature=specs)
+        if not model._ready().feeds:  # readers never end; when a source does, only it knows
+            made = made.apply(tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY))
+        model.close()
+        self._made = made
+        super().__init__(made._variant_tensor)
+
+    def _inputs(self) -> list[tf.data.Dataset]:
+        return [self._made]
+
+    @property
+    def element_spec(self) -> Any:
+        """Types and shapes of the tensors."""
+        return self._made.element_spec
+
+
+class DALIDataset(PipelineDataset):
+    """A pipeline as a dataset of tuples of tensors.
+
+    Every iterator over it runs a pipeline of its own from the beginning; it never ends where the pipeline has a reader,
+    so `model.fit` needs `steps_per_epoch`. `from_loader` makes datasets that end with the epoch.
+
+    Args:
+        pipeline: What makes the batches. Its batch size and number of threads are those given here.
+        output_dtypes: The type of the output, or a tuple with one for each.
+        output_shapes: The shape of the output, or a tuple with one for each, the batch included; None in it stands for
+            any extent. Axes of extent 1 that a shape does not have are taken out.
+        fail_on_device_mismatch: Accepted for compatibility.
+        batch_size: Samples in a batch.
+        num_threads: Samples that are worked on at a time.
+        device_id: Accepted for compatibility; the pipeline knows its own.
+        exec_separated: Accepted for compatibility.
+        exec_dynamic: Accepted for compatibility.
+        prefetch_queue_depth: Batches that are under way at a time.
+        cpu_prefetch_queue_depth: Accepted for compatibility.
+        gpu_prefetch_queue_depth: Accepted for compatibility.
+        dtypes: Deprecated name of `output_dtypes`.
+        shapes: Deprecated name of `output_shapes`.
+    """
+
+    def __init__(
+        self, pipeline: Pipeline, output_dtypes: Any = None, output_shapes: Any = None, **options: Any
+    ) -> None:
+        if "input_datasets" in options:
+            raise TypeError("DALIDataset takes no input_datasets; experimental.DALIDatasetWithInputs does")
+        super().__init__(pipeline, output_dtypes, output_shapes, inputs=Inputs(), **options)
+
+
+class _Batches:
+    """The batches of a pipeline, as the arrays that were promised. It goes on behind a batch that could not be made."""
+
+    def __init__(self, pipe: Pipeline, specs: tuple[tf.TensorSpec, ...]) -> None:
+        self._pipe = pipe
+        self._specs = specs
+
+    def __iter__(self) -> _Batches:
+        return self
+
+    def __next__(self) -> tuple[Array, ...]:
+        outputs = self._pipe.run()
+        return tuple(_checked(*each) for each in zip(range(len(outputs)), outputs, self._specs, strict=True))
+
+
+def from_loader(loader: Loader) -> tf.data.Dataset:
+    """Give a loader as a dataset of dicts of tensors. Every pass over it is the next epoch, and ends with it.
+
+    The samples of a batch must agree in shape. Types and shapes come from a first batch, which is made and put back.
+
+    Args:
+        loader: Where the batches come from; what `len(loader)` says is the dataset's cardinality.
+    """
+    state = loader.state_dict()
+    first = next(iter(loader), None)
+    if first is None:
+        raise ArgumentError("from_loader: the loader has no batch, so types and shapes are not known")
+    loader.load_state_dict(state)
+    made = tf.data.Dataset.from_generator(
+        lambda: map(_tensors, loader), output_signature={name: _spec(array) for name, array in _tensors(first).items()}
+    )
+    if loader.steps_per_epoch is not None and loader.steps_per_epoch == len(loader):
+        made = made.apply(tf.data.experimental.assert_cardinality(len(loader)))
+    return made
+
+
+def _tensors(batch: Batch) -> Batch:
+    for name, array in batch.items():
+        if isinstance(array, list):
+            raise ArgumentError(f"output {name!r}: the samples of a batch differ in shape, so they make no tensor")
+    return batch
+
+
+def _spec(array: Array) -> tf.TensorSpec:
+    return tf.TensorSpec((None, *array.shape[1:]), array.dtype)
+
+
+def _renamed(name: str, value: Any, old: Any) -> Any:
+    if old is None:
+        return value
+    if value is not None:
+        raise ArgumentError(f"{name} is the old name of output_{name}; give one of them")
+    warnings.warn(f"{name} is deprecated; use output_{name}, a value or a tuple", DeprecationWarning, stacklevel=4)
+    return tuple(old) if isinstance(old, list) else old
+
+
+def _types(given: Any) -> tuple[tf.DType, ...]:
+    types = given if isinstance(given, tuple) else (given,)
+    if not all(isinstance(dtype, tf.DType) for dtype in types):
+        raise ArgumentError(f"output_dtypes: a tf.DType or a tuple with one for each output, got {given!r}")
+    return types
+
+
+def _shapes(given: Any, types: tuple[tf.DType, ...], *, single: bool) -> tuple[tf.TensorShape, ...]:
+    each = (None,) * len(types) if given is None else (given,) if single else tuple(given)
+    if len(each) != len(types):
+        raise ArgumentError(f"output_shapes has {len(each)} shapes for {len(types)} outputs: {given!r}")
+    return tuple(tf.TensorShape(shape) for shape in each)
+
+
+def _checked(number: int, output: TensorListCPU, spec: tf.TensorSpec) -> Array:
+    """Give an output as the array that was promised, or say how it differs."""
+    output = output.as_cpu()
+    if not output.is_dense_tensor():
+        shapes = ", ".join(str(shape) for shape in sorted(set(output.shape()))[:3])
+        raise ArgumentError(f"output {number}: samples of shapes {shapes} make no tensor; resize, crop or pad them")
+    array = output.as_array()
+    if tf.as_dtype(array.dtype) != spec.dtype:
+        what = f"output_dtypes says {spec.dtype.name}, but the pipeline gives {array.dtype}"
+        raise ArgumentError(f"output {number}: {what}")
+    if spec.shape.is_compatible_with(array.shape):
+        return array
+    found = _squeezed(array.shape, spec.shape)
+    if found is None:
+        raise ArgumentError(f"output {number}: output_shapes says {spec.shape}, but the pipeline gives {array.shape}")
+    return array.reshape(found)
+
+
+def _squeezed(shape: tuple[int, ...], wanted: tf.TensorShape) -> tuple[int, ...] | None:
+    """Take out axes of extent 1 until a shape fits; None where none does, or where several would."""
+    found: set[tuple[int, ...]] = {()}
+    for extent in shape:
+        found = {(*start, extent) for start in found} | (found if extent == 1 else set())
+    fitting = [one for one in found if wanted.is_compatible_with(one)]
+    return fitting[0] if len(fitting) == 1 else None
