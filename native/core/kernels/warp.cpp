@@ -42,15 +42,16 @@ class RealWarp {
    private:
     void block(int64_t y, int64_t z) {
         const int64_t row = options_.top + y, left = options_.left, right = left + out_.size[0];
-        WarpWalk walks[3] = {{map_, 0, row, z}, {map_, 1, row, z}, {map_, axes - 1, row, z}};
+        WarpWalk walk(map_, row, z);
         const int64_t rows = std::min<int64_t>(WarpWalk::rows, out_.size[1] - y);
         for (int64_t x = 0; x < right; x += WarpWalk::columns) {
-            for (int a = 0; a < axes; ++a) walks[a].strip(x);
+            walk.strip(x);
             if (x + WarpWalk::columns <= left) continue;
             const int64_t from = std::max<int64_t>(left - x, 0), to = std::min<int64_t>(WarpWalk::columns, right - x);
             for (int64_t r = 0; r < rows; ++r) {
                 for (int64_t i = from; i < to; ++i) {
-                    const float place[3] = {walks[0].place[r][i], walks[1].place[r][i], walks[2].place[r][i]};
+                    float place[axes];
+                    for (int a = 0; a < axes; ++a) place[a] = walk.place[a][r][i];
                     pixel(row_ + (i - from) * out_.channels, place);
                 }
                 deliver(out_.at(x + from - left, y + r, z), to - from);

@@ -43,13 +43,14 @@ void warp(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptio
 struct WarpWalk {
     static constexpr int rows = 8, columns = 64, restart = 256;
 
-    WarpWalk(const AffineMap& map, int axis, int64_t y, int64_t z);
+    WarpWalk(const AffineMap& map, int64_t y, int64_t z);
     void strip(int64_t column);  // fills `place`; columns are asked for one strip after the other
 
-    alignas(32) float place[rows][columns];
+    alignas(32) float place[3][rows][columns];  // by axis, in the order x, y, z
 
    private:
-    float tile_[rows], here_[rows], step_;
+    int axes_;
+    float tile_[3][rows], here_[3][rows], step_[3];
 };
 
 // The pictures that have their own passes: one, three or four channels side by side, of bytes or floats; and pixels of

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "convert.h"
 #include "simd.h"
@@ -21,35 +23,46 @@ struct Taps {
     alignas(32) int32_t y[WarpWalk::columns];
     alignas(32) int32_t offset[WarpWalk::columns];                         // of the first tap, in bytes
     alignas(32) float across[WarpWalk::columns], down[WarpWalk::columns];  // shares of the right and of the lower taps
-    alignas(32) int16_t
-        weight[4 * WarpWalk::columns];  // of bytes: upper left, upper right, lower left, lower right; 16384 in all
-    uint64_t outside;                   // none of its taps lies in the source
-    int64_t pixel = 0;                  // the distance to the right tap, in elements; of floats alone
+    // Weights of bytes: the left tap's in the lower half, the right one's in the upper half; all four make 16384.
+    alignas(32) int32_t upper[WarpWalk::columns];
+    alignas(32) int32_t lower[WarpWalk::columns];
+    uint64_t outside;   // one bit for each pixel: none of its taps lies in the source
+    int64_t pixel = 0;  // the distance to the right tap, in elements; of floats alone
+
+    // The taps of pixel `i` are upper left, upper right, lower left, lower right.
+    int32_t weight(int i, int tap) const {
+        const int32_t pair = tap < 2 ? upper[i] : lower[i];
+        return tap % 2 == 0 ? pair & 0xffff : pair >> 16;
+    }
 };
 
 // What a place has to be compared with; the first of two numbers is for x, the second for y.
 struct Bounds {
-    float centre;           // from a place to the first tap
-    float low[2], high[2];  // places are limited to this before they become whole numbers
-    int32_t last[2];        // so are taps
-    int32_t inside[2];      // first taps from 0 to here have all of their taps in the source
-    int32_t near, far[2];   // first taps beyond these have none
-    int32_t risky[2];       // the first tap behind whose pixels the memory may end
-    int32_t row, pixel;     // distances in bytes
+    float centre;                    // from a place to the first tap
+    float low[2], high[2];           // places are limited to this before they become whole numbers
+    int32_t last[2];                 // so are taps
+    int32_t inside[2];               // first taps from 0 to here have all of their taps in the source
+    int32_t near, far[2];            // first taps beyond these have none
+    int32_t risky[2];                // the first tap behind whose pixels the memory may end
+    float inner_low, inner_high[2];  // places of inner pixels: the neighbours of their taps are in the source, too
+    float lost_low, lost_high[2];    // places beyond these have no tap in the source
+    int32_t row, pixel;              // distances in bytes
     Weighing weighing;
     bool backwards;  // memory runs from right to left, and the first tap is the right one
 };
 
-// `in` is the place that offsets are counted from; `row` is the distance of rows in bytes. Pixels `from` to `to` of a
-// strip are made.
+// `in` is the place that offsets are counted from. Pixels `from` to `to` of a strip are made.
 template <class T>
-using Blend = void(T* out, const uint8_t* in, int64_t row, const Taps& taps, int from, int to);
+using Blend = void(T* out, const uint8_t* in, const Bounds& bounds, const Taps& taps, int from, int to);
+
+using Locate = void(Taps& taps, const float* xs, const float* ys, const Bounds& bounds, int from, int to);
+using Walk = void(float (*place)[WarpWalk::rows][WarpWalk::columns], float (*here)[WarpWalk::rows], const float* step);
 
 struct WarpPasses {
-    void (*walk)(float (*place)[WarpWalk::columns], float* here, float step);
-    void (*locate)(Taps& taps, const float* xs, const float* ys, const Bounds& bounds);
+    Walk *walk_plane, *walk_volume;
+    Locate *locate, *locate_inner, *locate_inner_bytes;    // inner ones need no comparisons
     Blend<uint8_t>*single, *three, *three_of_four, *four;  // by the channels and the bytes of a pixel
-    Blend<float>*real1, *real3, *real4;
+    Blend<float>*real1, *real3, *real4, *real3_inner, *real4_inner;
 };
 
 }  // namespace
@@ -77,7 +90,8 @@ Bounds bounds_of(const Grid& in, const WarpOptions& options) {
     // Bytes and copies stay inside by moving the place. With floats that would multiply a pixel, perhaps infinite, by
     // 0.
     const bool moves = options.repeats_edge && b.weighing != Weighing::real;
-    constexpr int32_t far_away = 1 << 30;
+    constexpr int32_t far_away = 1 << 30, reach = (1 << 19) - 1;  // inner places are counted in 4096ths
+    constexpr float infinity = std::numeric_limits<float>::infinity();
     b.near = options.repeats_edge ? -far_away : options.linear ? -1 : 0;
     for (int a = 0; a < 2; ++a) {
         const auto end = static_cast<int32_t>(in.size[a]) - 1;
@@ -87,7 +101,11 @@ Bounds bounds_of(const Grid& in, const WarpOptions& options) {
         b.low[a] = moves ? 0.0f : -2.0f;
         b.high[a] = static_cast<float>(moves ? end : end + 1);
         b.risky[a] = in.stride[a] > 0 ? b.inside[a] : 0;
+        b.inner_high[a] = static_cast<float>(std::min(b.inside[a], reach));
+        b.lost_high[a] = options.repeats_edge || end > reach ? infinity : static_cast<float>(end + 2);
     }
+    b.inner_low = options.linear ? 1.5f : 0.0f;
+    b.lost_low = options.repeats_edge ? -infinity : -2.0f;
     if (b.weighing != Weighing::whole || in.channels != 3) b.risky[0] = -3;  // nothing is read that is not needed
     return b;
 }
@@ -136,35 +154,66 @@ class PictureWarp {
                  : close            ? passes_.three
                                     : passes_.three_of_four;
         real_ = in.channels == 1 ? passes_.real1 : in.channels == 4 ? passes_.real4 : passes_.real3;
+        const bool apart = std::abs(in.stride[0]) >= in.channels;  // what is read beyond a pixel is the next one's
+        real_inner_ = in.channels == 1 || !apart ? real_ : in.channels == 4 ? passes_.real4_inner : passes_.real3_inner;
     }
 
     void run(const AffineMap& map) {
         const int64_t right = left_ + out_.size[0];
         for (int64_t y = 0; y < out_.size[1]; y += WarpWalk::rows) {
-            WarpWalk across(map, 0, top_ + y, 0), down(map, 1, top_ + y, 0);
+            WarpWalk walk(map, top_ + y, 0);
             const int64_t rows = std::min<int64_t>(WarpWalk::rows, out_.size[1] - y);
             for (int64_t x = 0; x < right; x += WarpWalk::columns) {  // from the left of the canvas: places are sums
-                across.strip(x);
-                down.strip(x);
+                walk.strip(x);
                 if (x + WarpWalk::columns <= left_) continue;
                 const auto from = static_cast<int>(std::max<int64_t>(left_ - x, 0));
                 const auto to = static_cast<int>(std::min<int64_t>(WarpWalk::columns, right - x));
                 for (int64_t r = 0; r < rows; ++r) {
-                    passes_.locate(taps_, across.place[r], down.place[r], bounds_);
-                    row(reinterpret_cast<uint8_t*>(out_.at(x - left_, y + r)), from, to);
+                    auto* out = reinterpret_cast<uint8_t*>(out_.at(x - left_, y + r));
+                    strip(out, walk.place[0][r], walk.place[1][r], from, to);
                 }
             }
         }
     }
 
    private:
-    void row(uint8_t* out, int begin, int count) const {
+    // Both coordinates of a strip only ever rise, or only ever fall: what its ends are, all between them is.
+    void strip(uint8_t* out, const float* xs, const float* ys, int from, int to) {
+        const auto beyond = [&](float low, const float* high) {
+            const auto apart = [&](float one, float other, float top) {
+                return (one < low && other < low) || (one > top && other > top);
+            };
+            return apart(xs[from], xs[to - 1], high[0]) || apart(ys[from], ys[to - 1], high[1]);
+        };
+        if (beyond(bounds_.lost_low, bounds_.lost_high)) return filled(out + from * pixel_bytes_, to - from);
+        int first = from, end = to;
+        if (beyond(bounds_.inner_low, bounds_.inner_high)) end = from;
+        while (first < end && !is_inner(xs[first], ys[first])) ++first;
+        while (first < end && !is_inner(xs[end - 1], ys[end - 1])) --end;
+        if (from < first) outer(out, xs, ys, from, first);
+        if (first < end) inner(out, xs, ys, first, end);
+        if (end < to) outer(out, xs, ys, end, to);
+    }
+
+    bool is_inner(float x, float y) const {
+        return x >= bounds_.inner_low && x <= bounds_.inner_high[0] && y >= bounds_.inner_low &&
+               y <= bounds_.inner_high[1];
+    }
+
+    void inner(uint8_t* out, const float* xs, const float* ys, int from, int to) {
+        const bool whole = bounds_.weighing == Weighing::whole;
+        (whole ? passes_.locate_inner_bytes : passes_.locate_inner)(taps_, xs, ys, bounds_, from, to);
+        made(out, from, to, real_inner_);
+    }
+
+    void outer(uint8_t* out, const float* xs, const float* ys, int begin, int count) {
+        passes_.locate(taps_, xs, ys, bounds_, begin, count);
         for (int x = begin; x < count;) {
             const uint64_t fast = taps_.fast >> x, outside = taps_.outside >> x;
             const int from = x;
             if ((fast & 1) != 0) {
                 x = std::min(x + std::countr_one(fast), count);
-                made(out, from, x);
+                made(out, from, x, real_);
             } else if ((outside & 1) != 0) {
                 x = std::min(x + std::countr_one(outside), count);
                 filled(out + from * pixel_bytes_, x - from);
@@ -175,11 +224,11 @@ class PictureWarp {
         }
     }
 
-    void made(uint8_t* out, int from, int to) const {
+    void made(uint8_t* out, int from, int to, Blend<float>* real) const {
         switch (bounds_.weighing) {
             case Weighing::none: return copy_(out, first_, taps_, from, to);
-            case Weighing::whole: return blend_(out, first_, bounds_.row, taps_, from, to);
-            case Weighing::real: return real_(reinterpret_cast<float*>(out), first_, bounds_.row, taps_, from, to);
+            case Weighing::whole: return blend_(out, first_, bounds_, taps_, from, to);
+            case Weighing::real: return real(reinterpret_cast<float*>(out), first_, bounds_, taps_, from, to);
         }
     }
 
@@ -195,8 +244,7 @@ class PictureWarp {
     // A blend some of whose taps lie outside, or at the end of the memory.
     void edge(uint8_t* out, int at) const {
         const std::byte* taps[4];
-        for (int k = 0; k < 4; ++k)
-            taps[k] = tap(taps_.x[at] + (bounds_.backwards ? 1 - k % 2 : k % 2), taps_.y[at] + k / 2);
+        for (int k = 0; k < 4; ++k) taps[k] = tap(taps_.x[at] + k % 2, taps_.y[at] + k / 2);
         for (int64_t c = 0; c < in_.channels; ++c) {
             if (bounds_.weighing == Weighing::real) {
                 float value[4];
@@ -206,7 +254,7 @@ class PictureWarp {
                 std::memcpy(out + 4 * c, &result, 4);
             } else {
                 int32_t sum = 8192;
-                for (int k = 0; k < 4; ++k) sum += static_cast<int32_t>(taps[k][c]) * taps_.weight[4 * at + k];
+                for (int k = 0; k < 4; ++k) sum += static_cast<int32_t>(taps[k][c]) * taps_.weight(at, k);
                 out[c] = static_cast<uint8_t>(sum >> 14);
             }
         }
@@ -230,30 +278,36 @@ class PictureWarp {
     Copy* copy_;
     const uint8_t* first_;
     Blend<uint8_t>* blend_;
-    Blend<float>* real_;
+    Blend<float>*real_, *real_inner_;
     uint8_t fill_[16] = {};
     Taps taps_;
 };
 
 }  // namespace
 
-WarpWalk::WarpWalk(const AffineMap& map, int axis, int64_t y, int64_t z) : step_(map.at[axis][0]) {
-    const float* m = map.at[axis];
-    const float start = m[map.axes] + m[0] * 0.5f;
-    for (int r = 0; r < rows; ++r) {
-        tile_[r] = start + m[1] * (static_cast<float>(y + r) + 0.5f);
-        if (map.axes == 3) tile_[r] += m[2] * (static_cast<float>(z) + 0.5f);
+WarpWalk::WarpWalk(const AffineMap& map, int64_t y, int64_t z) : axes_(map.axes) {
+    for (int a = 0; a < axes_; ++a) {
+        const float* m = map.at[a];
+        step_[a] = m[0];
+        const float start = m[axes_] + m[0] * 0.5f;
+        for (int r = 0; r < rows; ++r) {
+            tile_[a][r] = start + m[1] * (static_cast<float>(y + r) + 0.5f);
+            if (axes_ == 3) tile_[a][r] += m[2] * (static_cast<float>(z) + 0.5f);
+        }
     }
 }
 
 void WarpWalk::strip(int64_t column) {
     if (column % restart == 0) {
-        for (int r = 0; r < rows; ++r) {
-            if (column > 0) tile_[r] += static_cast<float>(restart) * step_;
-            here_[r] = tile_[r];
+        for (int a = 0; a < axes_; ++a) {
+            for (int r = 0; r < rows; ++r) {
+                if (column > 0) tile_[a][r] += static_cast<float>(restart) * step_[a];
+                here_[a][r] = tile_[a][r];
+            }
         }
     }
-    warp_passes().walk(place, here_, step_);
+    const WarpPasses& passes = warp_passes();
+    (axes_ == 3 ? passes.walk_volume : passes.walk_plane)(place, here_, step_);
 }
 
 bool fits_warp_picture(const Grid& out, const Grid& in, const AffineMap& map, bool linear) {
