@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from pixelmill.formats.sample import Boxes, Sample
 from pixelmill.inspect.marks import colour_of
 from pixelmill.recipe import load_recipe
 
+ROOT = Path(__file__).parents[1]
 SIDE = 96
 PLAIN = [(200, 30, 20), (20, 180, 40), (30, 60, 210), (120, 120, 120)]
 
@@ -361,3 +364,12 @@ def test_notebooks_show_the_picture_or_the_page(tmp_path: Path) -> None:
     assert pixelmill.preview(source)._repr_html_().startswith('<img src="data:image/png;base64,')
     page = pixelmill.preview(source, tmp_path / "a.html")._repr_html_()
     assert page.startswith('<iframe srcdoc="&lt;!doctype html&gt;') and page.count("<") == 2
+
+
+def test_the_picture_of_the_page_about_it_is_up_to_date() -> None:
+    sys.path.insert(0, str(ROOT / "scripts"))
+    stored = ROOT / "docs" / "preview.jpg"
+    made = io.BytesIO(importlib.import_module("preview_picture").draw())
+    assert stored.stat().st_size < 150_000
+    before, now = (np.asarray(Image.open(source)).astype(int) for source in (stored, made))
+    assert before.shape == now.shape and np.abs(before - now).mean() < 2, "run `make docs`"

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-
 from pixelmill.inspect.looks import Look
 from pixelmill.inspect.marks import Colour, colour_of
 
@@ -73,8 +71,7 @@ class Board:
         for look in self.looks():
             if look.boxes is not None:
                 boxes.update(zip(look.boxes.labels.tolist(), self.box_names(look), strict=True))
-            if look.mask is not None:
-                masks.update(np.unique(look.mask).tolist())
+            masks.update(look.mask_classes)
         named = [(colour_of(number), _numbered(number, name)) for number, name in sorted(boxes.items())]
         return named, [(colour_of(number), str(number)) for number in sorted(masks - {0})]
 

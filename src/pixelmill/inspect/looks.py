@@ -19,6 +19,7 @@ from pixelmill.inspect.choice import box_names
 Array = np.ndarray[Any, Any]
 _LONGEST_TEXT = 200
 _CHANNELS = (1, 2, 3, 4)
+_MANY_CLASSES = 65535
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,7 @@ class Look:
         note: What the values are where they are not ordinary pixels.
         picture: The picture, made smaller where it is larger than asked for.
         mask: The numbers of its classes, as large as `picture`.
+        mask_classes: The numbers that occur in the whole mask.
         boxes: Its boxes.
         box_names: The names of their classes as the sample has them; empty where it has none.
         problem: What is wrong.
@@ -47,6 +49,7 @@ class Look:
     note: str = ""
     picture: Image.Image | None = None
     mask: Array | None = None
+    mask_classes: tuple[int, ...] = ()
     boxes: Boxes | None = None
     box_names: tuple[str, ...] = ()
     problem: Event | None = None
@@ -73,7 +76,8 @@ def look_at(sample: Sample, number: int, *, variant: int, side: int, event: Even
             check_boxes(sample.boxes)
             look = replace(look, boxes=sample.boxes, box_names=tuple(readable(name) for name in box_names(sample)))
         if sample.mask is not None:
-            look = replace(look, mask=_fitting(class_numbers(sample.mask), look))
+            numbers = class_numbers(sample.mask)
+            look = replace(look, mask=_fitting(numbers, look), mask_classes=_occurring(numbers))
     except DataError as error:
         return replace(look, problem=_found(error, event))
     return look
@@ -155,6 +159,12 @@ def _fitting(mask: Array, look: Look) -> Array:
     )
     small: Array = mask[rows][:, columns]
     return small
+
+
+def _occurring(numbers: Array) -> tuple[int, ...]:
+    if numbers.min() >= 0 and numbers.max() <= _MANY_CLASSES:  # counting is quicker than sorting
+        return tuple(np.flatnonzero(np.bincount(numbers.reshape(-1))).tolist())
+    return tuple(np.unique(numbers).tolist())
 
 
 def _shown_array(array: Array) -> tuple[Image.Image, str]:

@@ -10,8 +10,6 @@ from html import escape
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-import numpy as np
-
 from pixelmill.errors import ArgumentError, DataError, Event, OutputExists
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
@@ -228,9 +226,8 @@ def _parted(path: str) -> tuple[str, str]:
 
 def _cell(look: Look) -> Cell:
     height, width = look.size or (0, 0)
-    classes = () if look.mask is None else tuple(np.unique(look.mask).tolist())
     boxes = len(look.boxes) if look.boxes is not None else 0
-    return Cell(look.number, look.variant, look.key, look.label, height, width, boxes, classes, look.problem)
+    return Cell(look.number, look.variant, look.key, look.label, height, width, boxes, look.mask_classes, look.problem)
 
 
 def _warnings(content: bytes, dataset: Dataset, view: View) -> tuple[str, ...]:
