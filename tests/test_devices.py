@@ -76,7 +76,7 @@ def here(monkeypatch, driver, dali):
     """Pretend that this is what the machine has."""
     monkeypatch.setattr(devices, "find_driver", lambda: driver)
     monkeypatch.setattr(devices, "find_dali", lambda: dali)
-    monkeypatch.setattr(devices.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(devices, "_machine", lambda: "x86_64")
 
 
 def test_the_driver_is_asked_for_its_gpus(library):
@@ -157,7 +157,7 @@ def test_an_arm_server_needs_a_newer_gpu(monkeypatch):
     pascal = Gpu(0, "Tesla P100", 16 << 30, (6, 0))
     here(monkeypatch, Driver((pascal,), (12, 4)), Dali("nvidia-dali-cuda120", "2.4.0"))
     assert devices.usable_gpus() == (pascal,)
-    monkeypatch.setattr(devices.platform, "machine", lambda: "aarch64")
+    monkeypatch.setattr(devices, "_machine", lambda: "aarch64")
     assert devices.usable_gpus() == () and "7.0" in str(devices.why_no_gpu())
 
 

@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pixelmill.augmentation.program import Program, Shape
 from pixelmill.augmentation.shard import ShardMaker
 from pixelmill.conversion.dataset_job import HOW, DatasetJob
-from pixelmill.conversion.survey import Survey, survey
 from pixelmill.engine.placement import Mode, versions_of
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.adapters.tfrecord_keys import CONVENTIONS, INCEPTION
@@ -20,6 +19,9 @@ from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import FILE_FORMATS, open_dataset, open_shard, shard_names
 from pixelmill.jobs import ShardFiles, ShardPlan, ShardReport
 from pixelmill.recipe import Recipe, load_recipe
+
+if TYPE_CHECKING:
+    from pixelmill.conversion.survey import Survey
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,11 @@ class AugmentJob(DatasetJob):
     @cached_property
     def how(self) -> Recipe:
         """The recipe, as it was when the job was planned."""
+        content = json.loads(json.dumps(self.recipe_content))  # workers have tuples for lists
+        if "steps" in content:
+            return Recipe(self.recipe, steps=tuple(content["steps"]))
         recipe = load_recipe(self.recipe)
-        if json.dumps(recipe.content()) != json.dumps(self.recipe_content):  # workers have tuples for lists
+        if recipe.content() != content:
             raise ArgumentError(f"augment: the recipe {self.recipe} has changed since the job was planned")
         return recipe
 
@@ -110,7 +115,11 @@ class AugmentJob(DatasetJob):
     @cached_property
     def survey(self) -> Survey | None:
         """The names of all files, for containers with a file for each sample."""
-        return survey(self.dataset, range(self.length), to=self.to) if self.to in FILE_FORMATS else None
+        if self.to not in FILE_FORMATS:
+            return None
+        from pixelmill.conversion.survey import survey
+
+        return survey(self.dataset, range(self.length), to=self.to)
 
     @cached_property
     def shards(self) -> Sequence[ShardPlan]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
@@ -63,6 +62,8 @@ def finished(mask: Array, kind: MaskKind) -> bytes:
         return _with_palette(data, kind.palette) if kind.palette else data
     if kind.kind == "npy":
         return npy.encode(mask[:, :, 0] if kind.squeezed else mask)
+    from PIL import Image
+
     picture: Image.Image = Image.fromarray(np.ascontiguousarray(mask[:, :, 0]))
     if kind.colours is not None:
         picture = picture.convert("L")
@@ -116,6 +117,8 @@ def _header(data: bytes, colour_type: int) -> bytes:
 
 def _decoded(data: bytes) -> tuple[Array, MaskKind]:
     """Decode by Pillow: class numbers, palettes are not looked up."""
+    from PIL import Image
+
     try:
         picture: Image.Image = Image.open(io.BytesIO(data))
         picture.load()

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pixelmill.augmentation.job import AugmentJob
 from pixelmill.engine.placement import Mode, check_mode
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.registry import FORMATS, open_dataset
-from pixelmill.jobs import JobReport, Progress, run_job
+from pixelmill.jobs import Progress
 from pixelmill.operators.encoders import FORMATS as IMAGE_FORMATS
 from pixelmill.operators.encoders import SUBSAMPLINGS
 from pixelmill.recipe import load_recipe
+
+if TYPE_CHECKING:
+    from pixelmill.jobs import JobReport
 
 
 def augment(
@@ -76,6 +79,8 @@ def augment(
     Returns:
         What is there now.
     """
+    from pixelmill.jobs import run_job
+
     check_mode("augment", mode, here=runner == "local")
     job = plan_augment(
         source,

@@ -11,7 +11,6 @@ import numpy as np
 from pixelmill.augmentation import masks
 from pixelmill.augmentation.masks import MaskKind
 from pixelmill.augmentation.program import Failure, Input, Made, Shape
-from pixelmill.conversion.encoding import image_size
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.example import Example, Feature, int64_feature
@@ -94,6 +93,8 @@ def check_mask_size(prepared: Prepared, size: tuple[int, int]) -> None:
 def explained(failure: Failure, source: Prepared) -> DataError:
     """Tell why a sample failed; an argument that does not fit may come from a mask of another size."""
     if failure.kind == "argument" and source.mask_kind is not None and not source.shape.is_array:
+        from pixelmill.conversion.pictures import image_size
+
         check_mask_size(source, image_size(source.sample.image))
     event = Event(failure.kind, failure.message, sample=source.number, epoch=0)
     return DataError(failure.message, (event,))

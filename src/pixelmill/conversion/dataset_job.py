@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pixelmill.conversion.survey import Survey
 from pixelmill.errors import DataError
 from pixelmill.formats import storage
-from pixelmill.formats.adapters.folder import CLASSES
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.sample import split_name
 from pixelmill.jobs import InputFile, Job, ShardFiles
+
+if TYPE_CHECKING:
+    from pixelmill.conversion.survey import Survey
 
 HOW: dict[str, Any] = {"plan": False}  # metadata of fields that do not change what is written
 
@@ -48,7 +49,11 @@ class DatasetJob(Job):
     @property
     def closing_files(self) -> tuple[str, ...]:
         """The list of classes of a folder."""
-        return (CLASSES,) if self.to == "folder" and self.survey and self.survey.classes else ()
+        if self.to != "folder" or not self.survey or not self.survey.classes:
+            return ()
+        from pixelmill.formats.adapters.folder import CLASSES
+
+        return (CLASSES,)
 
     def close(self, files: ShardFiles, shards: Iterable[Any]) -> None:
         """Write the list of classes."""

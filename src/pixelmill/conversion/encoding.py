@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import re
-import warnings
 from dataclasses import dataclass, replace
-from typing import Any
 
-import numpy as np
-from PIL import Image, ImageOps
-
-from pixelmill.conversion import native_encoding
-from pixelmill.errors import ArgumentError, DataError, Event
-from pixelmill.formats import npy
-from pixelmill.formats.sample import Sample, image_type, is_cut
+from pixelmill.errors import ArgumentError
+from pixelmill.formats.sample import Sample, image_type
 
 FORMATS = {"jpeg": "jpg", "png": "png", "webp": "webp", "bmp": "bmp", "npy": "npy"}
-MAX_PIXELS = 1 << 27
-_TYPES = {"jpg": "jpeg", "png": "png", "webp": "webp", "bmp": "bmp", "npy": "npy"}
 _QUALITY = 95
+_TYPES = {"jpg": "jpeg", "png": "png", "webp": "webp", "bmp": "bmp", "npy": "npy"}
 _SIZE = re.compile(r"(\d+)(?:x(\d+))?")
 
 
@@ -58,26 +49,33 @@ class Encoding:
         """Encode the image of a sample anew, and its mask if the size changes; DataError if it cannot be decoded."""
         if not self.is_needed:
             return sample
+        from pixelmill.conversion import native_encoding, pictures  # copying needs neither operators nor Pillow
+
         kind = image_type(sample.image) or ""
         format = self.format or _TYPES.get(kind, "png")
-        ours = None if kind == "npy" else native_encoding.upright_size(sample.image, _open(sample.image), format)
-        before = ours or decode(sample.image).size
+        ours = (
+            None if kind == "npy" else native_encoding.upright_size(sample.image, pictures.opened(sample.image), format)
+        )
+        before = ours or pictures.decode(sample.image).size
         size = self._size(before)
         if size == before and self.quality is None and self.resize is None and format == _TYPES.get(kind):
-            decode(sample.image)  # it stays as it is, if it is whole
+            pictures.decode(sample.image)  # it stays as it is, if it is whole
             return sample
         image = self._encoded(sample.image, None if size == before else size, format, by_us=ours is not None)
         extension = sample.extension if format == _TYPES.get(kind) else FORMATS[format]
         mask = sample.mask
         if mask is not None and size != before:
-            mask = _resized_mask(mask, size, before=before)
+            mask = pictures.resized_mask(mask, size, before=before)
         return replace(sample, image=image, extension=extension, mask=mask)
 
     def _encoded(self, data: bytes, size: tuple[int, int] | None, format: str, *, by_us: bool) -> bytes:
+        from pixelmill.conversion import native_encoding, pictures
+
+        quality = self.quality or _QUALITY
         if by_us:
-            return native_encoding.encode(data, size=size, format=format, quality=self.quality or _QUALITY)
-        picture = decode(data)
-        return encode(_resized(picture, size or picture.size), format, self.quality)
+            return native_encoding.encode(data, size=size, format=format, quality=quality)
+        picture = pictures.decode(data)
+        return pictures.encode(pictures.resized(picture, size or picture.size), format, quality)
 
     def _size(self, size: tuple[int, int]) -> tuple[int, int]:
         """Give the new width and height."""
@@ -100,103 +98,3 @@ def parse_size(text: str) -> tuple[int, ...]:
     if found is None:
         raise ValueError(text)
     return tuple(int(number) for number in found.groups() if number is not None)
-
-
-def image_size(data: bytes) -> tuple[int, int]:
-    """Give height and width from the header of an encoded image; DataError if it has none."""
-    if image_type(data) == "npy":
-        shape = npy.read_header(data).shape
-        return (shape[0], shape[1]) if len(shape) >= 2 else (1, shape[0] if shape else 1)
-    picture = _open(data)
-    return picture.height, picture.width
-
-
-def decode(data: bytes) -> Image.Image:
-    """Decode an image, upright; DataError says why it cannot be."""
-    if image_type(data) == "npy":
-        array = npy.decode(data)
-        if array.dtype != np.uint8 or array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (1, 3, 4)):
-            raise DataError(f"an array of {array.dtype} with shape {array.shape} is not an image")
-        return Image.fromarray(array[:, :, 0] if array.ndim == 3 and array.shape[2] == 1 else array)
-    picture = _open(data)
-    try:
-        picture.load()
-        return ImageOps.exif_transpose(picture)
-    except (OSError, ValueError, SyntaxError, EOFError, IndexError, Image.DecompressionBombError) as error:
-        kind = "truncated" if "truncated" in str(error) or is_cut(data) else "corrupt"
-        raise _refused(kind, f"the {picture.format} image cannot be decoded: {error}") from None
-
-
-def encode(picture: Image.Image, format: str, quality: int | None) -> bytes:
-    """Encode an image; the same pixels always give the same bytes."""
-    if format == "npy":
-        array = np.asarray(_eight_bits(picture))
-        return npy.encode(array if array.ndim == 3 else array[:, :, None])
-    options: dict[str, Any] = {}
-    if format in ("jpeg", "webp"):
-        options["quality"] = quality or _QUALITY
-    if format in ("jpeg", "bmp"):
-        picture = _eight_bits(picture)
-    stream = io.BytesIO()
-    picture.save(stream, format, **options)
-    return stream.getvalue()
-
-
-def _open(data: bytes) -> Image.Image:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            picture: Image.Image = Image.open(io.BytesIO(data))
-    except Image.DecompressionBombError as error:
-        raise _refused("too_large", f"too large: {error}") from None
-    except (OSError, ValueError, SyntaxError, EOFError, IndexError) as error:
-        if image_type(data) is None:
-            what = f"it begins with {data[:16]!r}" if data else "it is empty"
-            raise _refused("not_an_image", f"not an image: {what}") from None
-        kind = "truncated" if is_cut(data) else "corrupt"
-        raise _refused(kind, f"the header of the {image_type(data)} image cannot be read: {error}") from None
-    if picture.width * picture.height > MAX_PIXELS:
-        message = f"too large: {picture.height} x {picture.width} pixels, the limit is {MAX_PIXELS}"
-        raise _refused("too_large", message)
-    return picture
-
-
-def _refused(kind: str, message: str) -> DataError:
-    return DataError(message, (Event(kind, message, sample=0, epoch=0),))
-
-
-def _eight_bits(picture: Image.Image) -> Image.Image:
-    if picture.mode in ("L", "RGB"):
-        return picture
-    if picture.mode.startswith("I"):
-        return Image.fromarray((np.asarray(picture).astype(np.uint32) >> 8).astype(np.uint8))
-    return picture.convert("RGB")
-
-
-def _resized(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
-    if size == picture.size:
-        return picture
-    if picture.mode in ("P", "1"):
-        picture = picture.convert("RGB")
-    return picture.resize(size, Image.Resampling.LANCZOS)
-
-
-def _resized_mask(mask: bytes, size: tuple[int, int], *, before: tuple[int, int]) -> bytes:
-    """Take the nearest value for each place: classes cannot be mixed."""
-    if image_type(mask) == "npy":
-        array = npy.decode(mask)
-        _check_mask_size((array.shape[1], array.shape[0]) if array.ndim >= 2 else (0, 0), before)
-        rows = np.minimum((np.arange(size[1]) + 0.5) * array.shape[0] / size[1], array.shape[0] - 1).astype(np.intp)
-        columns = np.minimum((np.arange(size[0]) + 0.5) * array.shape[1] / size[0], array.shape[1] - 1).astype(np.intp)
-        return npy.encode(array[rows][:, columns])
-    picture = decode(mask)
-    _check_mask_size(picture.size, before)
-    stream = io.BytesIO()
-    picture.resize(size, Image.Resampling.NEAREST).save(stream, "png")
-    return stream.getvalue()
-
-
-def _check_mask_size(mask: tuple[int, int], image: tuple[int, int]) -> None:
-    if mask != image:
-        message = f"the mask has {mask[1]} x {mask[0]} pixels, its image {image[1]} x {image[0]}"
-        raise _refused("corrupt", message)

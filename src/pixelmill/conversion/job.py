@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pixelmill.conversion.dataset_job import HOW, DatasetJob
 from pixelmill.conversion.encoding import Encoding
 from pixelmill.conversion.selection import select, shard_bounds
-from pixelmill.conversion.survey import Survey, survey
 from pixelmill.errors import DataError
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import FILE_FORMATS, open_dataset, open_shard, shard_names
 from pixelmill.jobs import ShardFiles, ShardPlan, ShardReport
+
+if TYPE_CHECKING:
+    from pixelmill.conversion.survey import Survey
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class ConvertJob(DatasetJob):
         """The names of all files, for containers with a file for each sample."""
         if self.to not in FILE_FORMATS:
             return None
+        from pixelmill.conversion.survey import Survey, survey
+
         if self.survey_file:
             return Survey.load(self.survey_file)
         return survey(self.dataset, self.order, to=self.to, keep_endings=self.format is None)

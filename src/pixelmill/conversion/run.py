@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pixelmill.conversion.encoding import Encoding
 from pixelmill.conversion.job import ConvertJob, size_of
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import storage
 from pixelmill.formats.registry import FORMATS
-from pixelmill.jobs import JobReport, Progress, run_job
+from pixelmill.jobs import Progress
+
+if TYPE_CHECKING:
+    from pixelmill.jobs import JobReport
 
 SHARD_BYTES = 256 * 1000 * 1000
 _SMALL = 64 * 1000 * 1000
@@ -178,6 +180,10 @@ def _run(
     run: Mapping[str, Any],
     on_progress: Callable[[Progress], object] | None,
 ) -> dict[str, JobReport]:
+    import tempfile
+
+    from pixelmill.jobs import run_job
+
     reports: dict[str, JobReport] = {}
     for name, job in jobs.items():
         job.bounds  # noqa: B018 - an empty part is refused before anything is written

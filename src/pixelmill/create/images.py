@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pixelmill.create.job import CONTAINERS, FILES, CreateJob
 from pixelmill.create.options import PictureOptions, parse_size_distribution
 from pixelmill.errors import ArgumentError
-from pixelmill.jobs import JobReport, Progress, run_job
+from pixelmill.jobs import Progress
+
+if TYPE_CHECKING:
+    from pixelmill.jobs import JobReport
 
 DEFAULT_PER_RECORD_FILE = 1000
 
@@ -111,6 +114,8 @@ def create_images(
         container=container,
         img_per_file=img_per_file,
     )
+    from pixelmill.jobs import run_job
+
     report = run_job(
         job,
         path,

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol, get_args
 
-from pixelmill.engine import devices
 from pixelmill.engine.compile import Plan
 from pixelmill.engine.native import NativeEngine, Pending, Samples
 from pixelmill.errors import ArgumentError, EngineError
@@ -66,12 +65,14 @@ def chosen(name: str, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]
         name, where = os.environ[VARIABLE], VARIABLE
     if name not in get_args(EngineName):
         raise ArgumentError(f"{where} must be one of {', '.join(get_args(EngineName))}, got {name!r}")
+    if name == "native" or (name == "auto" and not asks_for_gpu(nodes, outputs)):
+        return "native"
+    from pixelmill.engine import devices
+
     if name == "auto":
-        return "dali" if asks_for_gpu(nodes, outputs) and devices.usable_gpus() else "native"
-    if name == "dali":
-        devices.require_dali(f"{where}={name!r}")
-        return "dali"
-    return "native"
+        return "dali" if devices.usable_gpus() else "native"
+    devices.require_dali(f"{where}={name!r}")
+    return "dali"
 
 
 def asks_for_gpu(nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]) -> bool:
@@ -81,9 +82,11 @@ def asks_for_gpu(nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]) -> 
 
 def usable_device(device_id: int | None) -> int | None:
     """Give the GPU that a pipeline asks for, or None where it is not there; a negative one means the first."""
-    if device_id is None or not devices.usable_gpus():
+    if device_id is None:
         return None
-    return max(device_id, 0)
+    from pixelmill.engine import devices
+
+    return max(device_id, 0) if devices.usable_gpus() else None
 
 
 def cut_for_dali(

@@ -7,12 +7,9 @@ and what to do about it; `require_gpus()` and `require_dali()` raise them. `engi
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
-import platform
 import re
-import subprocess
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
@@ -135,7 +132,7 @@ def engines() -> tuple[Engine, ...]:
     """Describe all engines of this process: the native one, DALI on the CPU, and DALI on GPUs."""
     found = find_dali()
     no_dali, no_gpu = why_no_dali(), why_no_gpu()
-    native = Engine("native", True, f"{platform.machine()}, {os.cpu_count()} processors")
+    native = Engine("native", True, f"{_machine()}, {os.cpu_count()} processors")
     return native, _described("dali cpu", no_dali, found), _described("dali gpu", no_gpu, found, usable_gpus())
 
 
@@ -238,8 +235,12 @@ def _hidden() -> Trouble | None:
     return Trouble(f"CUDA_VISIBLE_DEVICES={shown!r} hides all GPUs", "unset it or name a GPU")
 
 
+def _machine() -> str:
+    return os.uname().machine
+
+
 def _least_capability(build: Build) -> tuple[int, int]:
-    return build.capability_arm if platform.machine() == "aarch64" else build.capability
+    return build.capability_arm if _machine() == "aarch64" else build.capability
 
 
 @lru_cache(1)
@@ -259,6 +260,8 @@ def find_dali() -> Dali:
 
 def _version_in_its_file() -> str | None:
     """Find a DALI that was not installed by pip, and the version in its own file."""
+    import importlib.util
+
     try:
         spec = importlib.util.find_spec("nvidia.dali")
     except ModuleNotFoundError:  # there is no package `nvidia` at all
@@ -276,6 +279,8 @@ def find_driver(library: str = "libcuda.so.1") -> Driver:
 
 @lru_cache(16)
 def _asked(library: str, visible: str | None) -> Driver:
+    import subprocess
+
     del visible  # the process inherits it; here it only keeps answers apart
     command = [sys.executable, "-I", "-S", str(_PROBE), library]
     try:

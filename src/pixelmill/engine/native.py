@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +20,9 @@ from pixelmill.graph import OperatorNode
 from pixelmill.operators.program import Expr
 from pixelmill.operators.sources import ExternalSource
 from pixelmill.types import Limits
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 NOTES = {
     1: "decoder_warning",
@@ -114,8 +116,7 @@ class NativeEngine:
         self._process = os.getpid()
         # Barriers are worked on by one Python thread, so that the native work of the next batches goes on meanwhile.
         self._alone = all(map(_idle, plan.segments)) and not any(map(_calls, plan.segments))
-        several = len(plan.segments) > 1 and not self._alone
-        self._driver = ThreadPoolExecutor(1, thread_name_prefix="pixelmill") if several else None
+        self._driver = _driver() if len(plan.segments) > 1 and not self._alone else None
 
     def forked(self) -> bool:
         """Tell whether this is another process than the one that made the engine."""
@@ -180,6 +181,12 @@ class NativeEngine:
     def _outputs(self, known: dict[Key, Data], samples: Samples) -> list[Data]:
         """List the outputs of the graph; an input that is one is handed on as it is."""
         return [_given(key, samples.inputs[key]) if key in samples.inputs else known[key] for key in self.plan.outputs]
+
+
+def _driver() -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(1, thread_name_prefix="pixelmill")
 
 
 def _idle(segment: Segment) -> bool:

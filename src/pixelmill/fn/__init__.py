@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 from pixelmill.graph import call, family
-from pixelmill.operators import OLDER_FUNCTIONS, Operator, public_operators
+from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_names
 
 
 def _function(spec: Operator) -> Any:
@@ -23,9 +25,34 @@ def _function(spec: Operator) -> Any:
     return function
 
 
-for _name, _spec in public_operators().items():
-    *_path, _last = _name.split(".")
-    setattr(family(__name__, _path), _last, _function(_spec))
-for _older, _name in OLDER_FUNCTIONS.items():
-    (*_path, _last), (*_family, _current) = _older.split("."), _name.split(".")
-    setattr(family(__name__, _path), _last, getattr(family(__name__, _family), _current))
+def _offer(path: Sequence[str], operators: dict[str, str]) -> None:
+    """Have a family make its functions when they are asked for: programs use few of them, and start sooner so."""
+    module: Any = family(__name__, path)
+
+    def make(name: str) -> Any:
+        if name not in operators:
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+        *home, current = operators[name].split(".")
+        own = (home, current) == ([*path], name)
+        function = _function(REGISTRY[operators[name]]) if own else getattr(family(__name__, home), current)
+        setattr(module, name, function)
+        return function
+
+    inner = [name for name, value in vars(module).items() if isinstance(value, ModuleType)]
+    module.__all__ = sorted({*operators, *inner})
+    module.__getattr__ = make
+    module.__dir__ = lambda: sorted({*vars(module), *operators})
+
+
+def _families() -> dict[tuple[str, ...], dict[str, str]]:
+    """Give the functions of each family with their operators; an older name stands for the same function."""
+    families: dict[tuple[str, ...], dict[str, str]] = {}
+    for name, operator in {**{name: name for name in public_names()}, **OLDER_FUNCTIONS}.items():
+        *path, last = name.split(".")
+        family(__name__, path)
+        families.setdefault(tuple(path), {})[last] = operator
+    return families
+
+
+for _path, _operators in _families().items():
+    _offer(_path, _operators)

@@ -8,7 +8,6 @@ import functools
 import hashlib
 import os
 import shutil
-import tempfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +48,8 @@ def unpacked(path: str) -> Copy:
     Raises:
         DataError: The file would become more than 200 times as large.
     """
+    import tempfile
+
     size, changed = stamp_of(path)
     folder = _folder()
     name = hashlib.blake2b(os.fsencode(os.path.realpath(path)), digest_size=16).hexdigest()
@@ -125,6 +126,8 @@ def _folder() -> Path:
 
 @functools.cache
 def _temporary_folder() -> Path:
+    import tempfile
+
     folder = tempfile.mkdtemp(prefix="pixelmill-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)

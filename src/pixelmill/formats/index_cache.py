@@ -14,7 +14,6 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -67,6 +66,8 @@ def load(path: str, kind: str, *, stamp: tuple[int, int] | None = None) -> dict[
 
 def store(path: str, kind: str, arrays: Mapping[str, Array], *, stamp: tuple[int, int] | None = None) -> None:
     """Keep what was found out about a file. A folder that cannot be written to is no error."""
+    import tempfile
+
     folder = cache_folder()
     if folder is None:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -9,29 +10,19 @@ from typing import Any
 
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import recognise, storage
-from pixelmill.formats.adapters.file_list import ListDataset, ListWriter, read_list
-from pixelmill.formats.adapters.folder import FolderDataset, FolderWriter
-from pixelmill.formats.adapters.npy import NpyDataset, NpyWriter
-from pixelmill.formats.adapters.recordio import RecordIODataset, RecordIOWriter
-from pixelmill.formats.adapters.tfrecord import TFRecordDataset, TFRecordWriter
-from pixelmill.formats.adapters.webdataset import WebDatasetDataset, WebDatasetWriter
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 
 FORMATS = ("folder", "list", "tfrecord", "recordio", "npy", "webdataset")
 FILE_FORMATS = ("folder", "list", "npy")  # one file for each sample
 
-_RECORDS: dict[str, Any] = {
-    "tfrecord": TFRecordDataset,
-    "recordio": RecordIODataset,
-    "webdataset": WebDatasetDataset,
-}
-_WRITERS: dict[str, Any] = {
-    "folder": FolderWriter,
-    "list": ListWriter,
-    "tfrecord": TFRecordWriter,
-    "recordio": RecordIOWriter,
-    "npy": NpyWriter,
-    "webdataset": WebDatasetWriter,
+# The module below `adapters`, and what the names of its dataset and its writer begin with.
+_ADAPTERS = {
+    "folder": ("folder", "Folder"),
+    "list": ("file_list", "List"),
+    "tfrecord": ("tfrecord", "TFRecord"),
+    "recordio": ("recordio", "RecordIO"),
+    "npy": ("npy", "Npy"),
+    "webdataset": ("webdataset", "WebDataset"),
 }
 _SHARD_FILES: dict[str, dict[str, str]] = {
     "folder": {"annotations": "annotations{}.jsonl"},
@@ -80,12 +71,14 @@ def open_dataset(
         found = _of_files(files)
     if format is not None and found != format:
         raise DataError(f"{shown} is {_ARTICLE[found]}, not {_ARTICLE[format]}; leave the format out to read it")
+    kind = _adapter(found, "Dataset")
+    dataset: Dataset
     if found == "folder":
-        return FolderDataset(files[0])
-    if found in ("list", "npy"):
-        kind = NpyDataset if found == "npy" else ListDataset
-        return kind(shown, lists=files, root=root, allow_outside=allow_outside)
-    dataset: Dataset = _RECORDS[found](shown, files=files)
+        dataset = kind(files[0])
+    elif found in ("list", "npy"):
+        dataset = kind(shown, lists=files, root=root, allow_outside=allow_outside)
+    else:
+        dataset = kind(shown, files=files)
     return dataset
 
 
@@ -122,12 +115,17 @@ def open_shard(
         names: The files of the shard by what they are for; those of `shard_names` when left out.
         **options: `classes` and `masks` for folders, `keys` for TFRecords.
     """
-    if format not in _WRITERS:
+    if format not in FORMATS:
         raise ArgumentError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
-    writer: ShardWriter = _WRITERS[format](
-        open_file, names or shard_names(format, number=number, count=count), **options
-    )
+    kind = _adapter(format, "Writer")
+    writer: ShardWriter = kind(open_file, names or shard_names(format, number=number, count=count), **options)
     return writer
+
+
+def _adapter(format: str, what: str) -> Any:
+    """Import the dataset or the writer of a format: a job uses one or two of them."""
+    module, name = _ADAPTERS[format]
+    return getattr(importlib.import_module(f"pixelmill.formats.adapters.{module}"), name + what)
 
 
 _ARTICLE: Mapping[str, str] = {
@@ -163,6 +161,8 @@ def _of_files(files: Sequence[str]) -> str:
 
 
 def _list_kind(path: str) -> str:
+    from pixelmill.formats.adapters.file_list import read_list
+
     entries = read_list(path)
     return "npy" if entries and entries[0].path.lower().endswith(".npy") else "list"
 

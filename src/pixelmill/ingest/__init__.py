@@ -6,14 +6,16 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pixelmill.engine.placement import Mode, check_mode
 from pixelmill.errors import ArgumentError
 from pixelmill.ingest.job import expected_bytes, make_job
 from pixelmill.ingest.labels import ClassLabel, imagenet_labels, read_labels
 from pixelmill.ingest.squares import DType, Order
-from pixelmill.jobs import JobReport, run_job
+
+if TYPE_CHECKING:
+    from pixelmill.jobs import JobReport
 
 __all__ = ["ClassLabel", "imagenet_labels", "ingest", "read_labels"]
 
@@ -68,6 +70,8 @@ def ingest(
     Returns:
         What was written.
     """
+    from pixelmill.jobs import run_job
+
     check_mode("ingest", mode, here=options.get("runner", "local") == "local")
     job = make_job(
         os.fspath(input_dir),

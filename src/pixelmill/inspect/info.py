@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pixelmill.conversion.encoding import image_size
+from pixelmill.conversion.pictures import image_size
 from pixelmill.errors import DataError, Event
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from pixelmill.augmentation.samples import check_boxes
-from pixelmill.conversion.encoding import MAX_PIXELS, decode
+from pixelmill.conversion.pictures import MAX_PIXELS, decode
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.sample import Boxes, Sample, format_label, image_type

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import secrets
+import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -72,7 +72,7 @@ class ShardMaker:
     def make(self, number: int, *, on_samples: OnSamples | None = None) -> Entry:
         """Make a shard, commit its files and its sidecar, and give the latter's content."""
         site = self.site
-        scratch = self.storage.scratch(f"{site.state}/tmp/{site.scratch}-{secrets.token_hex(8)}")
+        scratch = self.storage.scratch(f"{site.state}/tmp/{site.scratch}-{os.urandom(8).hex()}")
         files = ShardFiles(
             self.storage,
             number=number,

@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -249,6 +248,8 @@ def bring_to_disk(paths: Mapping[str, Path]) -> None:
         for shown, path in paths.items():
             _bring_to_disk(shown, path)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(_SYNC_THREADS) as pool:
         for _ in pool.map(_bring_to_disk, paths.keys(), paths.values()):
             pass

@@ -7,9 +7,7 @@ import fcntl
 import importlib
 import os
 import re
-import secrets
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -133,7 +131,7 @@ class LocalStorage:
 
     def write(self, name: str, data: bytes) -> None:
         path = self._path(name)
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+        temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
         with explained(str(path), more=len(data)):
             make_folders(path.parent)
             try:
@@ -146,7 +144,7 @@ class LocalStorage:
 
     def create(self, name: str, data: bytes) -> bool:
         path = self._path(name)
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+        temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
         with explained(str(path), more=len(data)):
             make_folders(path.parent)
             try:
@@ -322,6 +320,8 @@ class RemoteStorage:
         """Do nothing: an upload that has been answered is there to stay."""
 
     def scratch(self, folder: str) -> Path:
+        import tempfile
+
         del folder
         return Path(tempfile.mkdtemp(prefix="pixelmill-"))  # who asks for it removes it
 
@@ -338,7 +338,7 @@ class RemoteStorage:
 
 def _move_across(path: Path, target: Path) -> None:
     """Move a file to another file system, where it gets its name when it is complete."""
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
     try:
         with path.open("rb") as source, temporary.open("xb") as copy:
             shutil.copyfileobj(source, copy, 1 << 20)

@@ -9,7 +9,6 @@ import queue
 import sys
 import threading
 import time
-import traceback
 from typing import IO, Any
 
 from pixelmill.errors import DataError
@@ -75,6 +74,8 @@ def _answer(answers: IO[bytes], message: dict[str, Any]) -> None:
 
 
 def _failure(error: BaseException) -> dict[str, Any]:
+    import traceback
+
     return {
         "kind": type(error).__name__,
         "message": str(error),

@@ -34,7 +34,7 @@ from pixelmill.operators import (
     transforms,
     values,
 )
-from pixelmill.operators.declare import REGISTRY, Operator, public_operators
+from pixelmill.operators.declare import REGISTRY, Operator, public_names, public_operators
 
 # Older names of functions that programs still use, and the operators they stand for.
 OLDER_FUNCTIONS = {
@@ -83,6 +83,7 @@ __all__ = [
     "noise",
     "normalize",
     "paste",
+    "public_names",
     "public_operators",
     "random",
     "readers",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pixelmill.errors import ArgumentError
-from pixelmill.formats.coco import Choice, open_annotations
-from pixelmill.formats.coco_preprocessed import Parts, open_preprocessed, save
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Strings, Tensor, operator
 from pixelmill.operators.program import step
 from pixelmill.operators.readers import LOADER_HINTS, Reader, make_reader
+
+if TYPE_CHECKING:
+    from pixelmill.formats.coco import Choice
 
 
 @operator(
@@ -82,6 +85,9 @@ def coco(
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
         pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
     """
+    from pixelmill.formats.coco import Choice, open_annotations
+    from pixelmill.formats.coco_preprocessed import Parts, open_preprocessed, save
+
     if (polygon_masks or masks) and pixelwise_masks:
         raise ArgumentError("readers.coco: polygon_masks and pixelwise_masks exclude each other")
     choice = Choice(ltrb, ratio, size_threshold, include_iscrowd, skip_empty, avoid_class_remapping, images)
@@ -122,7 +128,7 @@ def coco(
 
 def _check_alone(annotations_file: str | None, choice: Choice) -> None:
     """Refuse arguments that were decided about when the annotations were saved."""
-    usual = Choice(include_iscrowd=choice.include_iscrowd, avoid_class_remapping=choice.avoid_class_remapping)
+    usual = type(choice)(include_iscrowd=choice.include_iscrowd, avoid_class_remapping=choice.avoid_class_remapping)
     given = [name for name, value in vars(choice).items() if value != getattr(usual, name)]
     if annotations_file:
         given.append("annotations_file")

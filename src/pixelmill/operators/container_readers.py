@@ -7,8 +7,6 @@ from typing import Any, Literal
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import files as file_index
 from pixelmill.formats.index import Index
-from pixelmill.formats.recordio_index import open_records
-from pixelmill.formats.webdataset_index import open_archives
 from pixelmill.operators.crop import cast_to, cut, slice_window
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Floats, Ints, PerSample, Strings, Tensor, operator
@@ -168,6 +166,8 @@ def mxnet(
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
         pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
     """
+    from pixelmill.formats.recordio_index import open_records
+
     reader = make_reader(
         open_records(path, index_path),
         random_shuffle=random_shuffle and not shuffle_after_epoch,
@@ -217,6 +217,8 @@ def webdataset(
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
         pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
     """
+    from pixelmill.formats.webdataset_index import open_archives
+
     types = _types(dtypes, len(ext))
     reader = make_reader(
         open_archives(

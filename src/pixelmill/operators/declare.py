@@ -13,8 +13,9 @@ import itertools
 import re
 import types as python_types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -138,13 +139,41 @@ class Operator:
         return inspect.Signature(sorted([*parameters, *options], key=lambda parameter: parameter.kind))
 
 
+class Registry(Mapping[str, Operator]):
+    """Operators by name. A declaration is read when somebody asks for it: programs use few, and start sooner so."""
+
+    def __init__(self) -> None:
+        self._declared: dict[str, Callable[[], Operator]] = {}
+        self._read: dict[str, Operator] = {}
+
+    def add(self, name: str, read: Callable[[], Operator]) -> None:
+        """Take a declaration."""
+        self._declared[name] = read
+
+    def __getitem__(self, name: str) -> Operator:
+        if name not in self._read:
+            self._read[name] = self._declared[name]()
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._declared)
+
+    def __len__(self) -> int:
+        return len(self._declared)
+
+
 # A name that begins with an underscore is not offered to users.
-REGISTRY: dict[str, Operator] = {}
+REGISTRY = Registry()
+
+
+def public_names() -> list[str]:
+    """List the operators that `fn` and `ops` offer."""
+    return [name for name in REGISTRY if not name.startswith("_")]
 
 
 def public_operators() -> dict[str, Operator]:
     """Give the operators that `fn` and `ops` offer, by name."""
-    return {name: spec for name, spec in REGISTRY.items() if not name.startswith("_")}
+    return {name: REGISTRY[name] for name in public_names()}
 
 
 # Hints about memory and hardware that every operator takes and none needs here.
@@ -179,7 +208,7 @@ def operator(
         tolerance: What its results may differ by from DALI's.
     """
 
-    def declare(body: Callable[..., Any]) -> Callable[..., Any]:
+    def read(body: Callable[..., Any]) -> Operator:
         summary, details, docs = _docstring(name, body)
         hints = typing.get_type_hints(body, include_extras=True)
         inputs, optional, many, arguments = [], 0, False, {}
@@ -196,7 +225,7 @@ def operator(
         if docs:
             raise LookupError(f"operator {name}: the docstring explains {', '.join(docs)}, which it does not have")
         last = name.rsplit(".", 1)[-1]
-        REGISTRY[name] = Operator(
+        return Operator(
             name=name,
             body=body,
             inputs=tuple(input_name for input_name, _ in inputs),
@@ -216,6 +245,9 @@ def operator(
             dali=dali,
             tolerance=tolerance,
         )
+
+    def declare(body: Callable[..., Any]) -> Callable[..., Any]:
+        REGISTRY.add(name, partial(read, body))
         return body
 
     return declare

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from pixelmill.errors import ArgumentError
-from pixelmill.formats import tfrecord_files
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Strings, Tensor, operator
 from pixelmill.operators.program import steps
@@ -58,6 +57,8 @@ def tfrecord(
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
         pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
     """
+    from pixelmill.formats import tfrecord_files
+
     if not isinstance(features, Mapping) or not features:
         raise ArgumentError(f"features must be a dictionary of names and features, got {features!r}")
     rows = tuple(feature_row(name, feature) for name, feature in features.items())

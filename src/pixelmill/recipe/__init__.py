@@ -10,7 +10,6 @@ steps:
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -19,12 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from pixelmill import fn
 from pixelmill.errors import ArgumentError
 from pixelmill.graph import DataNode
-from pixelmill.pipeline import Pipeline
 from pixelmill.recipe.follow import follow
 from pixelmill.recipe.scene import Move, Scene
 from pixelmill.recipe.steps import apply_steps, named_step
@@ -99,6 +96,8 @@ def load_recipe(source: str | os.PathLike[str]) -> Recipe:
 
 def check_recipe(recipe: Recipe) -> tuple[int, int]:
     """Run a recipe on a picture of 480x640 with a mask; gives the height and width it has then."""
+    from pixelmill.pipeline import Pipeline
+
     picture = np.zeros((480, 640, 3), np.uint8)
     pipeline = Pipeline(batch_size=1, num_threads=1, device_id=None, seed=0)
     with pipeline:
@@ -118,6 +117,8 @@ def check_recipe(recipe: Recipe) -> tuple[int, int]:
 
 
 def _from_yaml(path: Path) -> Recipe:
+    import yaml
+
     if path.stat().st_size > _MOST_BYTES:
         raise ArgumentError(f"recipe: {path} has more than {_MOST_BYTES} bytes")
     data = path.read_bytes()
@@ -141,6 +142,8 @@ def _from_yaml(path: Path) -> Recipe:
 
 
 def _from_function(path: Path, name: str) -> Recipe:
+    import importlib.util
+
     spec = importlib.util.spec_from_file_location(f"_pixelmill_recipe_{path.stem}", path)
     if spec is None or spec.loader is None or not path.is_file():
         raise ArgumentError(f"recipe: {path} is not a Python file")
