@@ -15,7 +15,7 @@ from pixelmill.create import create_images
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "docs" / "preview.jpg"
-COUNT, SIZE, QUALITY = 40, 160, 85
+COUNT, SIZE, QUALITY = 40, 160, 80
 
 
 def draw() -> bytes:

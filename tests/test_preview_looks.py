@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import struct
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,8 @@ import pytest
 from pictures import kinds, rotated
 from PIL import Image
 
+from pixelmill.augmentation import masks
+from pixelmill.conversion import pictures as decoding
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.sample import Boxes, Sample
@@ -122,6 +127,34 @@ def test_numbers_of_palettes_are_classes() -> None:
     stream = io.BytesIO()
     picture.save(stream, "png")
     assert looks.class_numbers(stream.getvalue()).tolist() == [[0, 7], [255, 7]]
+
+
+def damaged_pictures() -> Iterator[bytes]:
+    """Give pictures with bytes changed, added or missing, and TIFF files whose fields have other types."""
+    rng = np.random.default_rng(7)
+    for data in map(bytes, kinds().values()):
+        for place in rng.integers(0, min(len(data), 300), 12).tolist():
+            yield data[:place] + rng.bytes(1) + data[place + 1 :]
+            yield data[:place] + rng.bytes(3) + data[place:]
+        yield data[: int(rng.integers(1, len(data)))]
+    for kind in ("tiff", "tiff 16 bit"):
+        data = bytes(kinds()[kind])
+        (table,) = struct.unpack_from("<I", data, 4)
+        (fields,) = struct.unpack_from("<H", data, table)
+        for place in range(table + 4, table + 4 + 12 * fields, 12):
+            for number in range(1, 13):
+                yield data[:place] + struct.pack("<H", number) + data[place + 2 :]
+
+
+def test_no_damage_ends_in_anything_but_a_data_error() -> None:
+    """Pillow's plugins raise TypeError and others; warnings are errors here."""
+    for data in damaged_pictures():
+        for sample in (Sample("k", data, "x"), Sample("k", bytes(kinds()["png"]), "png", mask=data)):
+            look = looks.look_at(sample, 3, variant=0, side=16, event=EVENT)
+            assert look.picture is not None or look.problem is not None
+        for read in (decoding.decode, masks.prepared):
+            with contextlib.suppress(DataError):
+                read(data)
 
 
 def test_texts_are_made_readable() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import warnings
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -120,9 +121,11 @@ def _decoded(data: bytes) -> tuple[Array, MaskKind]:
     from PIL import Image
 
     try:
-        picture: Image.Image = Image.open(io.BytesIO(data))
-        picture.load()
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            picture: Image.Image = Image.open(io.BytesIO(data))
+            picture.load()
+    except Exception as error:  # Pillow's plugins raise whatever they like on damaged files
         kind = "not_an_image" if image_type(data) is None else "truncated" if is_cut(data) else "corrupt"
         message = f"mask: {error}" if len(data) else "mask: it is empty"
         raise DataError(message, (Event(kind, message, sample=0, epoch=0),)) from None

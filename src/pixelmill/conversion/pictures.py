@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -34,9 +36,10 @@ def decode(data: bytes) -> Image.Image:
         return Image.fromarray(array[:, :, 0] if array.ndim == 3 and array.shape[2] == 1 else array)
     picture = opened(data)
     try:
-        picture.load()
-        return ImageOps.exif_transpose(picture)
-    except (OSError, ValueError, SyntaxError, EOFError, IndexError, Image.DecompressionBombError) as error:
+        with _quiet():
+            picture.load()
+            return ImageOps.exif_transpose(picture)
+    except Exception as error:  # Pillow's plugins raise whatever they like on damaged files
         kind = "truncated" if "truncated" in str(error) or is_cut(data) else "corrupt"
         raise _refused(kind, f"the {picture.format} image cannot be decoded: {error}") from None
 
@@ -59,12 +62,11 @@ def encode(picture: Image.Image, format: str, quality: int) -> bytes:
 def opened(data: bytes) -> Image.Image:
     """Open an image by its header; DataError says why it cannot be."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _quiet():
             picture: Image.Image = Image.open(io.BytesIO(data))
     except Image.DecompressionBombError as error:
         raise _refused("too_large", f"too large: {error}") from None
-    except (OSError, ValueError, SyntaxError, EOFError, IndexError) as error:
+    except Exception as error:  # Pillow's plugins raise whatever they like on damaged files
         if image_type(data) is None:
             what = f"it begins with {data[:16]!r}" if data else "it is empty"
             raise _refused("not_an_image", f"not an image: {what}") from None
@@ -74,6 +76,14 @@ def opened(data: bytes) -> Image.Image:
         message = f"too large: {picture.height} x {picture.width} pixels, the limit is {MAX_PIXELS}"
         raise _refused("too_large", message)
     return picture
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Pillow from warning about what is checked here, or found while decoding."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _refused(kind: str, message: str) -> DataError:

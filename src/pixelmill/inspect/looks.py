@@ -191,8 +191,8 @@ def _shown_array(array: Array) -> tuple[Image.Image, str]:
 def _as_bytes(array: Array) -> tuple[Array, str]:
     """Bring values to bytes: shares from 0 to 1 as they are meant, others from the lowest to the highest there is."""
     name = array.dtype.name
-    values = np.abs(array) if array.dtype.kind == "c" else array
-    values = values.astype(np.float64)
+    with np.errstate(all="ignore"):
+        values = (np.abs(array) if array.dtype.kind == "c" else array).astype(np.float64)
     finite = np.isfinite(values)
     low, high = (float(values.min(where=finite, initial=np.inf)), float(values.max(where=finite, initial=-np.inf)))
     if not finite.any():
@@ -202,6 +202,6 @@ def _as_bytes(array: Array) -> tuple[Array, str]:
     if array.dtype.kind in "bf" and low >= 0 and high <= 1:
         low, high = 0.0, 1.0
     values = np.where(finite, values, low)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         scaled = (values / 2 - low / 2) / max(high / 2 - low / 2, 1e-300) * 255  # halves: no overflow of the difference
     return np.clip(np.rint(np.nan_to_num(scaled)), 0, 255).astype(np.uint8), about
