@@ -168,15 +168,22 @@ class PictureWarp {
                 if (x + WarpWalk::columns <= left_) continue;
                 const auto from = static_cast<int>(std::max<int64_t>(left_ - x, 0));
                 const auto to = static_cast<int>(std::min<int64_t>(WarpWalk::columns, right - x));
+                const bool inside = all_inner(walk, rows, from, to);
                 for (int64_t r = 0; r < rows; ++r) {
                     auto* out = reinterpret_cast<uint8_t*>(out_.at(x - left_, y + r));
-                    strip(out, walk.place[0][r], walk.place[1][r], from, to);
+                    const float *xs = walk.place[0][r], *ys = walk.place[1][r];
+                    inside ? inner(out, xs, ys, from, to) : strip(out, xs, ys, from, to);
                 }
             }
         }
     }
 
    private:
+    bool all_inner(const WarpWalk& walk, int64_t rows, int from, int to) const {
+        const auto corner = [&](int64_t r, int i) { return is_inner(walk.place[0][r][i], walk.place[1][r][i]); };
+        return corner(0, from) && corner(0, to - 1) && corner(rows - 1, from) && corner(rows - 1, to - 1);
+    }
+
     // Both coordinates of a strip only ever rise, or only ever fall: what its ends are, all between them is.
     void strip(uint8_t* out, const float* xs, const float* ys, int from, int to) {
         const auto beyond = [&](float low, const float* high) {
