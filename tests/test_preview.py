@@ -184,6 +184,27 @@ def test_samples_with_few_variants_stand_beside_each_other(tmp_path: Path) -> No
     assert len(narrow.cells) == 4 and abs(width - height) < SIDE
 
 
+@pytest.mark.parametrize(
+    ("count", "columns"), [(1, 1), (3, 3), (5, 5), (6, 3), (7, 4), (9, 3), (12, 4), (16, 4), (20, 5)]
+)
+def test_rows_are_filled(count: int, columns: int, tmp_path: Path) -> None:
+    report = pixelmill.preview(write(tmp_path / "x", "tfrecord", [plain(0)] * count), size=32, count=20, labels=False)
+    sheet = pixels_of(report)
+    assert len(_starts((sheet != sheet[0, 0]).any(axis=(0, 2)))) == columns
+    assert len(_starts((sheet != sheet[0, 0]).any(axis=(1, 2)))) == -(-count // columns)
+
+
+def test_legend_and_long_texts_stay_on_the_sheet(tmp_path: Path) -> None:
+    many = Boxes(np.tile([0.1, 0.1, 0.4, 0.4], (200, 1)), np.arange(200))
+    long = "a very long name of a class " * 20
+    source = write(tmp_path / long.strip()[:200], "tfrecord", [plain(0, labels=(1,), class_name=long, boxes=many)])
+    report = pixelmill.preview(source, size=64)
+    sheet = pixels_of(report)
+    assert sheet.shape[1] <= 420 and report.cells[0].boxes == 200
+    for border in (sheet[:3], sheet[-3:], sheet[:, :3], sheet[:, -3:]):
+        assert (border == sheet[0, 0]).all()
+
+
 def broken() -> list[Sample]:
     whole = encoded("jpeg", seed=1, size=(60, 80))
     return [

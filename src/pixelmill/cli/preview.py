@@ -66,7 +66,7 @@ def preview(inputs: tuple[str, ...], output: str, as_json: bool, **options: Any)
         report = draw(source, output, on_sample=show, **options)
     if as_json:
         seconds = round(time.perf_counter() - began, 3)
-        click.echo(json.dumps({**report.as_dict(), "seconds": seconds}, indent=2, default=vars))
+        click.echo(json.dumps({**report.as_dict(), "seconds": seconds}, indent=2))
     else:
         _show(report)
     if report.damaged:

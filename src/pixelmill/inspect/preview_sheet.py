@@ -37,7 +37,6 @@ class _Layout:
 
     board: Board
     head: int
-    rows: int
     columns: int
 
     @property
@@ -82,12 +81,12 @@ def draw_sheet(board: Board) -> Image.Image:
     places = list(_places(board))
     rows = max(place.row for place in places) + 1
     columns = max(place.column + place.span for place in places)
-    layout = _Layout(board, 0, rows, columns)
+    layout = _Layout(board, 0, columns)
     text_width = layout.sheet_width - 4 * layout.gap
     title = _wrapped(board.title, layout.font * 4 // 3, text_width) if board.labels else []
     details = [line for text in board.details for line in _wrapped(text, layout.font, text_width) if board.labels]
     head = len(title) * layout.line * 4 // 3 + len(details) * layout.line + layout.gap if board.labels else 0
-    layout = _Layout(board, head, rows, columns)
+    layout = _Layout(board, head, columns)
     legend = list(_legend_lines(board, layout, text_width)) if board.labels else []
     height = layout.top(rows) + layout.gap + len(legend) * (layout.line + 4)
     sheet = Image.new("RGB", (layout.sheet_width, height), _PAPER)
@@ -228,9 +227,10 @@ def _legend_lines(board: Board, layout: _Layout, width: int) -> Iterator[list[tu
         for number, (colour, text) in enumerate(entries):
             shown = _cut(text, layout.font, width // 3)
             length = int(measure.textlength(shown, font_for(shown, layout.font))) + 2 * layout.font
-            if at + length > width:
-                if lines == _MOST_LEGEND_LINES:
-                    line.append((None, f"+{len(entries) - number}", min(at, width - 3 * layout.font)))
+            is_last = lines == _MOST_LEGEND_LINES
+            if at + length > width - (4 * layout.font if is_last else 0):
+                if is_last:
+                    line.append((None, f"+{len(entries) - number}", at))
                     break
                 yield line
                 line, lines, at = [], lines + 1, indent

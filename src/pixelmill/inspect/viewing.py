@@ -191,4 +191,7 @@ def _columns(groups: int, length: int) -> int:
     """Choose how many cells stand in a row: samples with variants have one of their own if it is long enough."""
     if length > 1:
         return length if length > 2 else min(2 * groups, 6)
-    return min(groups, 4 if groups <= 16 else 6 if groups <= 48 else 8)
+    if groups <= 4:
+        return max(groups, 1)
+    usual = 4 if groups <= 16 else 6 if groups <= 48 else 8
+    return min((usual, usual + 1, usual - 1), key=lambda columns: -groups % columns)  # few empty cells in the last row
