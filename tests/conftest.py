@@ -26,4 +26,4 @@ settings.load_profile("pixelmill")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests that use JAX behind all others, since a process with its threads should not be forked."""
-    items.sort(key=lambda item: item.path.name in ("test_jax.py", "test_plugins.py"))
+    items.sort(key=lambda item: item.path.name in ("test_examples.py", "test_jax.py", "test_plugins.py"))
