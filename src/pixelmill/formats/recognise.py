@@ -7,7 +7,6 @@ import re
 from pixelmill import _core
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import storage
-from pixelmill.formats.adapters.file_list import COLUMNS
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, image_type, split_name
 
 _START = 1024
@@ -79,6 +78,8 @@ def is_list(path: str) -> bool:
         return True
     header = storage.read_start(path, 1 << 16).partition(b"\n")[0].decode("utf-8-sig", "replace")
     columns = {name.strip().strip('"').lower() for name in header.split(",")}
+    from pixelmill.formats.adapters.file_list import COLUMNS
+
     return not columns.isdisjoint(COLUMNS["path"])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,8 +12,6 @@ from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import index_cache, tfrecord
 from pixelmill.formats.faults import RecordFault, Scan
 from pixelmill.formats.index import Index
-
-log = logging.getLogger("pixelmill")
 
 CACHED_FROM = 8 << 20  # bytes; smaller files are scanned faster than a cache is looked up
 SAMPLED = 64  # heads that are compared with an index
@@ -99,7 +96,9 @@ def _indexed(path: str, index_path: str) -> Index:
     made = _with_lost(open_file(path))
     if index is not None and set(index.offsets.tolist()) <= set(made.offsets.tolist()) and fits(index):
         return index  # only its time was wrong
-    log.warning("%s; the file is read without it", wrong)
+    import logging
+
+    logging.getLogger("pixelmill").warning("%s; the file is read without it", wrong)
     return made
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import logging
 import os
 from collections.abc import Sequence
 from contextvars import ContextVar, Token
@@ -25,8 +24,6 @@ from pixelmill.pipeline.schedule import Schedule
 from pixelmill.recovery import Errors, OnError, Recovery
 from pixelmill.tensors import TensorListCPU, TensorListGPU
 from pixelmill.types import Limits
-
-log = logging.getLogger("pixelmill")
 
 _core.set_foreign_decoder(foreign.decode)
 _current: ContextVar[Pipeline | None] = ContextVar("pipeline", default=None)
@@ -438,4 +435,7 @@ def _tell_about_gpu() -> None:
     global _told_about_gpu
     if not _told_about_gpu:
         _told_about_gpu = True
-        log.warning("pixelmill: the pipeline asks for a GPU; it runs on the CPU, with the same results")
+        import logging
+
+        text = "pixelmill: the pipeline asks for a GPU; it runs on the CPU, with the same results"
+        logging.getLogger("pixelmill").warning(text)

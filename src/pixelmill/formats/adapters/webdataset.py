@@ -45,6 +45,7 @@ class WebDatasetDataset(Dataset):
             wrong = [fault for fault in found.faults if fault.kind == "wrong_format" and not found.samples]
             if wrong:
                 raise DataError(str(wrong[0]), (wrong[0].event(0),))
+        self._open = storage.OpenFiles()
         self.faults = tuple(fault for found in scans for fault in found.faults)
         self._samples = [sample for found in scans for sample in found.samples]
         self.index = Index(
@@ -84,7 +85,7 @@ class WebDatasetDataset(Dataset):
     def _read(self, number: int, member: Member) -> bytes:
         path, _ = self.place(number)
         try:
-            data = storage.read_range(path, member.offset, member.size)
+            data = self._open.read(path, member.offset, member.size)
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
         if len(data) != member.size:
