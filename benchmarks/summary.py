@@ -10,6 +10,8 @@ from typing import Any
 from contest import Record
 from workloads import TARGETS
 
+from pixelmill.benchmark import agreement
+
 
 def contestants(records: Sequence[Record]) -> list[dict[str, Any]]:
     """Give the figures of every contestant, rounded for people, with the rounds they come from."""
@@ -82,18 +84,4 @@ def targets(workload: str, measured: dict[str, float]) -> list[dict[str, Any]]:
 def disagreements(records: Sequence[Record], *, random: bool) -> list[str]:
     """Name contestants whose first batch is not like pixelmill's: another shape or type, or other pictures."""
     ours = chosen(records, "pixelmill")
-    if ours is None:
-        return []
-    found = []
-    for record in records:
-        if "shape" not in record.batch:
-            continue
-        if any(record.batch[key] != ours.batch[key] for key in ("shape", "dtype", "more")):
-            found.append(f"{record.name}: {record.batch['dtype']} {record.batch['shape']} {record.batch['more']}")
-        elif not random:
-            scale = 255 if record.batch["dtype"] == "uint8" else 4.4  # the range of the values
-            pairs = zip(record.batch["means"], ours.batch["means"], strict=True)
-            apart = sum(abs(a - b) for a, b in pairs) / len(ours.batch["means"]) / scale
-            if apart > 0.01:
-                found.append(f"{record.name}: its pictures differ by {apart:.1%} in their mean brightness")
-    return found
+    return [] if ours is None else agreement.disagreements(ours, records, random=random)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pixelmill import fn, math, ops, types
     from pixelmill.augmentation import augment
+    from pixelmill.benchmark import bench
     from pixelmill.branches import apply_with_probability, one_of
     from pixelmill.conversion import convert
     from pixelmill.errors import ArgumentError, DataError, EngineError, Event, MissingDependency, PixelmillError
@@ -46,6 +47,7 @@ _LATER = {
     "PixelmillError": "errors",
     "apply_with_probability": "branches",
     "augment": "augmentation",
+    "bench": "benchmark",
     "convert": "conversion",
     "index": "inspect.index_files",
     "info": "inspect.info",
@@ -69,6 +71,7 @@ __all__ = [
     "PixelmillError",
     "apply_with_probability",
     "augment",
+    "bench",
     "convert",
     "fn",
     "index",

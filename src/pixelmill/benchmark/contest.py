@@ -63,6 +63,7 @@ class Contestant:
         self.record = Record(job.peer, job.variant)
         self.steps: dict[str, int] = {}  # nanoseconds of each kind of step in the last round, where it is watched
         self.images = 0  # of the last round
+        self.own_cpu_seconds = 0.0  # of the last round, without worker processes, exactly
         self._log = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - closed in close()
         started = time.monotonic()
         self._process = subprocess.Popen(
@@ -104,6 +105,7 @@ class Contestant:
         self.record.cpu_milliseconds.append(1000 * answer["cpu_seconds"] / answer["images"])
         self.record.peak_memory = max(self.record.peak_memory, answer["peak_memory"])
         self.steps, self.images = answer.get("steps", {}), answer["images"]
+        self.own_cpu_seconds = answer.get("own_cpu_seconds", 0.0)
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -129,6 +131,7 @@ def in_turns(
     seconds: float,
     after_run: Callable[[Contestant], object] = lambda _: None,
     after_round: Callable[[int], object] = lambda _: None,
+    on_failure: Callable[[Contestant, EngineError], object] | None = None,
 ) -> None:
     """Let contestants run in turns, round after round.
 
@@ -140,12 +143,19 @@ def in_turns(
         seconds: How long each of them runs in a round.
         after_run: Called with a contestant after its turn.
         after_round: Called with the number of rounds done.
+        on_failure: Called with a contestant that has ended, which is left out from then on; without it, that is raised.
     """
     order = list(contestants)
     random.Random(SEED).shuffle(order)
     for number in range(rounds):
         turn = number % max(len(order), 1)
         for contestant in order[turn:] + order[:turn]:
-            contestant.run(seconds)
+            try:
+                contestant.run(seconds)
+            except EngineError as error:
+                if on_failure is None:
+                    raise
+                on_failure(contestant, error)
+                order.remove(contestant)
             after_run(contestant)
         after_round(number + 1)

@@ -25,14 +25,14 @@ def measure(batches: Iterator[Any], batch_size: int, *, seconds: float, warm: in
     images = 0
     group = os.getpgrp()
     steps_before = _watched(batches)
-    cpu_before, start = cpu_seconds(group), time.perf_counter()
+    cpu_before, own_before, start = cpu_seconds(group), time.process_time(), time.perf_counter()
     while (elapsed := time.perf_counter() - start) < seconds:
         next(batches)
         images += batch_size
-    cpu = cpu_seconds(group) - cpu_before
+    cpu, own = cpu_seconds(group) - cpu_before, time.process_time() - own_before
     steps = {kind: spent - steps_before[kind] for kind, spent in _watched(batches).items()}
     found = {"images": images, "seconds": elapsed, "cpu_seconds": cpu, "peak_memory": peak_memory(group)}
-    return found | {"steps": steps}
+    return found | {"steps": steps, "own_cpu_seconds": own}
 
 
 def _watched(batches: Any) -> dict[str, int]:

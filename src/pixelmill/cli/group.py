@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pixelmill.cli.augment import augment
+from pixelmill.cli.bench import bench
 from pixelmill.cli.convert import convert
 from pixelmill.cli.create import create_images, create_recordio, create_tfrecords
 from pixelmill.cli.demo import demo
@@ -61,6 +62,7 @@ def main() -> None:
 
 
 main.add_command(augment)
+main.add_command(bench)
 main.add_command(convert)
 main.add_command(create_images)
 main.add_command(create_tfrecords)

@@ -102,39 +102,41 @@ def _normalised(library: Any, job: Job, images: Any, **options: Any) -> Any:
     return library.fn.crop_mirror_normalize(images, mean=job.mean, std=job.std, **kinds, **options)
 
 
+def _reading(job: Job) -> dict[str, Any]:
+    """Give the options of all readers. Mapped files are read when somebody looks at them: here nobody would."""
+    return {"random_shuffle": job.random, "dont_use_mmap": job.kind == "read", "name": "Reader"}
+
+
 def _from_files(library: Any, job: Job) -> Any:
-    return library.fn.readers.file(files=job.source.epoch, random_shuffle=job.random, name="Reader")[0]
+    return library.fn.readers.file(files=job.source.epoch, **_reading(job))[0]
 
 
 def _from_tfrecords(library: Any, job: Job) -> Any:
     words, source = importlib.import_module(f"{library.__name__}.tfrecord"), job.source
     values = library.fn.readers.tfrecord(
         path=source.epoch,
-        index_path=source.indexes * source.repeats,
+        index_path=source.indexes * source.repeats or None,
         features={source.feature: words.FixedLenFeature((), words.string, "")},
-        random_shuffle=job.random,
-        name="Reader",
+        **_reading(job),
     )
     data = values[source.feature]
-    return library.fn.reshape(data, shape=source.shape, layout="HWC") if source.is_array else data
+    is_picture = source.is_array and job.kind != "read"
+    return library.fn.reshape(data, shape=source.shape, layout="HWC") if is_picture else data
 
 
 def _from_recordio(library: Any, job: Job) -> Any:
-    files = {"path": job.source.epoch, "index_path": job.source.indexes * job.source.repeats}
-    return library.fn.readers.mxnet(**files, random_shuffle=job.random, name="Reader")[0]
+    return library.fn.readers.mxnet(path=job.source.epoch, index_path=job.source.indexes or None, **_reading(job))[0]
 
 
 def _from_archives(library: Any, job: Job) -> Any:
-    files = {"paths": job.source.epoch, "index_paths": job.source.indexes * job.source.repeats}
-    found = library.fn.readers.webdataset(
-        **files, ext=[job.source.extensions], random_shuffle=job.random, name="Reader"
-    )
+    files = {"paths": job.source.epoch, "index_paths": job.source.indexes * job.source.repeats or None}
+    found = library.fn.readers.webdataset(**files, ext=[job.source.extensions], **_reading(job))
     return found[0] if isinstance(found, (list, tuple)) else found
 
 
 def _from_arrays(library: Any, job: Job) -> Any:
     fn, source = library.fn, job.source
-    values = fn.readers.numpy(files=source.epoch, random_shuffle=job.random, name="Reader")
+    values = fn.readers.numpy(files=source.epoch, **_reading(job))
     if not source.is_array or job.kind == "read":
         return values
     if len(source.shape) == 2:

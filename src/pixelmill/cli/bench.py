@@ -1,0 +1,222 @@
+"""``pixelmill bench``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pixelmill.cli.running import INTERRUPTED, SKIPPED
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pixelmill.benchmark.report import BenchReport
+
+_BAR = 24
+
+
+@click.command(short_help="Measure how fast a dataset is, beside the peers that are installed.")
+@click.argument("inputs", nargs=-1, metavar="[INPUT...]")
+@click.option(
+    "--workload",
+    type=click.Choice(["train", "val", "resize", "read"]),
+    default="train",
+    show_default=True,
+    help="Random window and mirror, centre crop, resize alone, or no more than reading.",
+)
+@click.option("--batch-size", default=64, show_default=True, type=click.IntRange(min=1), help="Samples in a batch.")
+@click.option(
+    "--threads", type=click.IntRange(min=1), help="Threads of each contestant.  [default: number of processors]"
+)
+@click.option("--size", default=224, show_default=True, type=click.IntRange(min=1), help="Height and width to give.")
+@click.option(
+    "--seconds",
+    default=5.0,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    help="For each contestant in each round.",
+)
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1), help="Turns of each contestant.")
+@click.option("--samples", default=4096, show_default=True, type=click.IntRange(min=1), help="Use no more than these.")
+@click.option(
+    "--peers",
+    default="all",
+    show_default=True,
+    metavar="all|none|dali,tf,torch",
+    callback=lambda context, option, value: _peers(value),
+    help="Whom to measure beside pixelmill.",
+)
+@click.option("--mode", type=click.Choice(["cpu", "gpu"]), default="cpu", show_default=True, help="Where to work.")
+@click.option("--output", type=click.Path(dir_okay=False), help="Write the report as an HTML page, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON and nothing else.")
+def bench(inputs: tuple[str, ...], output: str | None, peers: Any, as_json: bool, **options: Any) -> None:
+    """Measure how fast the dataset INPUT is read, decoded and augmented on this machine.
+
+    INPUT is any dataset: a folder, a list, TFRecord, RecordIO, WebDataset or npy files; without it, photo-like pictures
+    are made. Shows how fast its bytes come, what each stage of the work costs, how speed grows with threads, and the
+    same work by DALI, tf.data and torch, as far as they are installed. Everybody has a process of its own, and they
+    run in turns. Nothing is sent anywhere.
+
+    Ends with 3 if there are bad samples, which are left out. After Ctrl-C, what was measured until then is shown.
+
+    \b
+    Examples:
+      pixelmill bench
+      pixelmill bench photos/ --output bench.html
+      pixelmill bench 'train-*.tfrecord' --workload val --threads 8
+      pixelmill bench data/ --peers none --seconds 2 --json
+      pip install 'pixelmill[bench]'       all peers
+    """
+    from pixelmill.benchmark import BenchInterrupted
+    from pixelmill.benchmark import bench as measure
+
+    if output is not None and not Path(output).absolute().parent.is_dir():
+        raise click.UsageError(f"--output: there is no folder {Path(output).absolute().parent}")
+    source = None if not inputs else inputs[0] if len(inputs) == 1 else inputs
+    report: BenchReport | None
+    try:
+        with _bar(quiet=as_json) as show:
+            report = measure(source, peers=peers, on_progress=show, **options)
+    except BenchInterrupted as interrupt:
+        report = interrupt.report
+    if report is None:
+        raise KeyboardInterrupt
+    _give(report, output, as_json=as_json)
+    context = click.get_current_context()
+    if not report.complete:
+        click.echo("interrupted: this is what was measured until then", err=True)
+        context.exit(INTERRUPTED)
+    if report.dataset.bad:
+        context.exit(SKIPPED)
+
+
+def _peers(value: str) -> str | list[str]:
+    from pixelmill.benchmark.peers import PEERS
+
+    if value in ("all", "none"):
+        return value
+    names = [name.strip() for name in value.split(",")]
+    for name in names:
+        if name not in PEERS:
+            raise click.BadParameter(f"{name!r} is none of {', '.join(PEERS)}, and neither all nor none")
+    return names
+
+
+def _give(report: BenchReport, output: str | None, *, as_json: bool) -> None:
+    if output is not None:
+        Path(output).write_text(report.html(), "utf-8")
+    if as_json:
+        click.echo(json.dumps(report.as_dict(), indent=2))
+        return
+    from rich.console import Console
+
+    show(report, Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120))
+    if output is not None:
+        click.echo(f"\nwrote {output}")
+
+
+@contextmanager
+def _bar(*, quiet: bool) -> Iterator[Callable[[str, float], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    bars = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True, highlight=False),
+        transient=True,
+        disable=quiet or not sys.stderr.isatty(),
+    )
+    with bars:
+        task = bars.add_task("opening", total=1.0)
+        yield lambda what, share: bars.update(task, description=f"{what:<36}", completed=share)
+
+
+def show(report: BenchReport, console: Console) -> None:
+    """Print a report."""
+    from pixelmill.benchmark.words import about_dataset, about_work, plain
+
+    console.print(plain(report.dataset.name), style="bold", soft_wrap=True)
+    console.print(about_dataset(report))
+    console.print(about_work(report))
+    _show_storage(report, console)
+    _show_stages(report, console)
+    _show_speeds(report, console)
+    for absent in report.absent:
+        install = f": {absent.install}" if absent.install else ""
+        console.print(f"{absent.title} was not measured: {plain(absent.reason)}{install}", style="dim", soft_wrap=True)
+    for note in report.notes:
+        console.print(f"{note[0].upper()}{note[1:]}.", style="dim")
+    for line in report.dataset.bad_samples:
+        console.print(f"bad: {plain(line)}", style="red", soft_wrap=True)
+    more = report.dataset.bad - len(report.dataset.bad_samples)
+    if more > 0:
+        console.print(f"and {more:,} more bad samples", style="red")
+    if report.verdict:
+        console.print(f"\n{report.verdict}", style="bold")
+
+
+def _table(title: str, *headings: str) -> Any:
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="green", box=None, padding=(0, 2, 0, 0))
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place else "left", no_wrap=bool(place), header_style="dim")
+    return table
+
+
+def _show_storage(report: BenchReport, console: Console) -> None:
+    if not report.storage:
+        return
+    table = _table("\nreading alone", "", "samples/s", "MB/s")
+    names = {"cold": "from the device, cache dropped", "warm": "from memory, the page cache"}
+    for found in report.storage:
+        mega = f"{found.bytes_per_second / 1e6:,.0f}"
+        table.add_row(names[found.cache], f"{found.samples_per_second:,.0f}", mega)
+    console.print(table)
+
+
+def _show_stages(report: BenchReport, console: Console) -> None:
+    if not report.stages:
+        return
+    table = _table("\nstage by stage, one thread", "", "ms of a processor", "share", "")
+    table.columns[-1].justify = "left"
+    for stage in report.stages:
+        blocks = "█" * round(_BAR * stage.share)
+        table.add_row(f"{stage.name}: {stage.about}", f"{stage.milliseconds:.3f}", f"{stage.share:.1%}", blocks)
+    console.print(table)
+
+
+def _show_speeds(report: BenchReport, console: Console) -> None:
+    from pixelmill.benchmark.words import bytes_text, rate, times
+
+    if len(report.scaling) > 1:
+        points = ", ".join(
+            f"{times(point.threads, 'thread')} {rate(point.images_per_second)}" for point in report.scaling
+        )
+        console.print("\nimages/s of pixelmill by threads", style="green")
+        console.print(points)
+    if not report.contestants:
+        return
+    title = f"\nimages/s with {times(report.work.threads, 'thread')}"
+    table = _table(title, "", "median", "spread", "pixelmill is", "CPU ms/image", "peak memory", "first batch")
+    for speed in report.contestants:
+        variant = f" ({speed.variant})" if speed.variant else ""
+        table.add_row(
+            f"{speed.title} {speed.version}{variant}",
+            rate(speed.images_per_second),
+            f"{speed.spread:.0%}",
+            "" if speed.ratio is None else f"{speed.ratio:.2f} times",
+            f"{speed.cpu_milliseconds:.2f}",
+            bytes_text(speed.peak_memory),
+            f"{speed.first_batch_seconds:.2f} s",
+        )
+    console.print(table)
