@@ -101,10 +101,10 @@ Bounds bounds_of(const Grid& in, const WarpOptions& options) {
         b.low[a] = moves ? 0.0f : -2.0f;
         b.high[a] = static_cast<float>(moves ? end : end + 1);
         b.risky[a] = in.stride[a] > 0 ? b.inside[a] : 0;
-        b.inner_high[a] = static_cast<float>(std::min(b.inside[a], reach));
+        b.inner_high[a] = static_cast<float>(std::min(end - 1, reach));
         b.lost_high[a] = options.repeats_edge || end > reach ? infinity : static_cast<float>(end + 2);
     }
-    b.inner_low = options.linear ? 1.5f : 0.0f;
+    b.inner_low = b.centre + 1.0f;
     b.lost_low = options.repeats_edge ? -infinity : -2.0f;
     if (b.weighing != Weighing::whole || in.channels != 3) b.risky[0] = -3;  // nothing is read that is not needed
     return b;
@@ -131,6 +131,22 @@ Copy* copy_of(int64_t bytes) {
     }
 }
 
+// As copy_pixels, for inner pixels: in a larger piece, of which the next pixel covers what is too much.
+template <int bytes, int piece>
+void copy_inner_pixels(uint8_t* out, const uint8_t* in, const Taps& taps, int from, int to) {
+    for (int i = from; i < to - 1; ++i) std::memcpy(out + bytes * i, in + taps.offset[i], piece);
+    copy_pixels<bytes>(out, in, taps, to - 1, to);
+}
+
+Copy* inner_copy_of(int64_t bytes) {
+    switch (bytes) {
+        case 3: return copy_inner_pixels<3, 4>;
+        case 6: return copy_inner_pixels<6, 8>;
+        case 12: return copy_inner_pixels<12, 16>;
+        default: return copy_of(bytes);
+    }
+}
+
 class PictureWarp {
    public:
     PictureWarp(const Grid& out, const Grid& in, const WarpOptions& options)
@@ -141,7 +157,7 @@ class PictureWarp {
           top_(options.top),
           bounds_(bounds_of(in, options)),
           pixel_bytes_(out.channels * size_of(out.dtype)),
-          copy_(copy_of(pixel_bytes_)),
+          copy_{copy_of(pixel_bytes_), copy_of(pixel_bytes_)},
           first_(reinterpret_cast<const uint8_t*>(in.data) + (bounds_.backwards ? bounds_.pixel : 0)) {
         with_type(out.dtype, [&](auto zero) {
             const auto value = convert<decltype(zero)>(options.fill);
@@ -153,9 +169,10 @@ class PictureWarp {
                  : in.channels == 4 ? passes_.four
                  : close            ? passes_.three
                                     : passes_.three_of_four;
-        real_ = in.channels == 1 ? passes_.real1 : in.channels == 4 ? passes_.real4 : passes_.real3;
-        const bool apart = std::abs(in.stride[0]) >= in.channels;  // what is read beyond a pixel is the next one's
-        real_inner_ = in.channels == 1 || !apart ? real_ : in.channels == 4 ? passes_.real4_inner : passes_.real3_inner;
+        real_[0] = real_[1] = in.channels == 1 ? passes_.real1 : in.channels == 4 ? passes_.real4 : passes_.real3;
+        if (std::abs(in.stride[0]) < in.channels) return;  // the next pixel may end before what is read of it
+        copy_[1] = inner_copy_of(pixel_bytes_);
+        if (in.channels > 1) real_[1] = in.channels == 4 ? passes_.real4_inner : passes_.real3_inner;
     }
 
     void run(const AffineMap& map) {
@@ -210,7 +227,7 @@ class PictureWarp {
     void inner(uint8_t* out, const float* xs, const float* ys, int from, int to) {
         const bool whole = bounds_.weighing == Weighing::whole;
         (whole ? passes_.locate_inner_bytes : passes_.locate_inner)(taps_, xs, ys, bounds_, from, to);
-        made(out, from, to, real_inner_);
+        made(out, from, to, true);
     }
 
     void outer(uint8_t* out, const float* xs, const float* ys, int begin, int count) {
@@ -220,7 +237,7 @@ class PictureWarp {
             const int from = x;
             if ((fast & 1) != 0) {
                 x = std::min(x + std::countr_one(fast), count);
-                made(out, from, x, real_);
+                made(out, from, x, false);
             } else if ((outside & 1) != 0) {
                 x = std::min(x + std::countr_one(outside), count);
                 filled(out + from * pixel_bytes_, x - from);
@@ -231,11 +248,11 @@ class PictureWarp {
         }
     }
 
-    void made(uint8_t* out, int from, int to, Blend<float>* real) const {
+    void made(uint8_t* out, int from, int to, bool inside) const {
         switch (bounds_.weighing) {
-            case Weighing::none: return copy_(out, first_, taps_, from, to);
+            case Weighing::none: return copy_[inside](out, first_, taps_, from, to);
             case Weighing::whole: return blend_(out, first_, bounds_, taps_, from, to);
-            case Weighing::real: return real(reinterpret_cast<float*>(out), first_, bounds_, taps_, from, to);
+            case Weighing::real: return real_[inside](reinterpret_cast<float*>(out), first_, bounds_, taps_, from, to);
         }
     }
 
@@ -282,10 +299,10 @@ class PictureWarp {
     int64_t left_, top_;
     Bounds bounds_;
     int64_t pixel_bytes_;
-    Copy* copy_;
+    Copy* copy_[2];  // the second is for inner pixels
     const uint8_t* first_;
     Blend<uint8_t>* blend_;
-    Blend<float>*real_, *real_inner_;
+    Blend<float>* real_[2];  // so here
     uint8_t fill_[16] = {};
     Taps taps_;
 };
