@@ -6,13 +6,16 @@ import contextlib
 import io
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from dataset_cases import write
 from pictures import kinds, rotated
 from PIL import Image
 
+import pixelmill
 from pixelmill.augmentation import masks
 from pixelmill.conversion import pictures as decoding
 from pixelmill.errors import DataError, Event
@@ -155,6 +158,21 @@ def test_no_damage_ends_in_anything_but_a_data_error() -> None:
         for read in (decoding.decode, masks.prepared):
             with contextlib.suppress(DataError):
                 read(data)
+
+
+def test_damage_is_what_verify_finds(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    samples = []
+    for kind, data in kinds().items():
+        for number in range(3):
+            changed = np.array(data)
+            changed[rng.integers(len(changed), size=3)] ^= 1 << number
+            samples.append(Sample(f"{kind} {number}", changed.tobytes(), "x"))
+    source = write(tmp_path / "x", "tfrecord", samples)
+    verified = {event.sample: event.kind for event in pixelmill.verify(source).problems}
+    cells = pixelmill.preview(source, count=1000, size=32).cells
+    assert {cell.number: cell.problem.kind for cell in cells if cell.problem is not None} == verified
+    assert 5 < len(verified) < len(samples) - 5
 
 
 def test_texts_are_made_readable() -> None:

@@ -56,6 +56,13 @@ def prepared(data: bytes) -> tuple[Array, MaskKind]:
     return _as_file(data) or _decoded(data)
 
 
+def class_numbers(data: bytes) -> Array:
+    """Give the numbers of a mask, height by width; palettes are not looked up. DataError as `prepared`."""
+    mask = prepared(data)[0] if image_type(data) == "npy" else _decoded(data)[0]
+    numbers: Array = mask[:, :, 0]
+    return numbers
+
+
 def finished(mask: Array, kind: MaskKind) -> bytes:
     """Give a mask that came out of a program as it was stored before."""
     if kind.kind == "file":

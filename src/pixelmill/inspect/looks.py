@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
+from pixelmill.augmentation import masks
 from pixelmill.augmentation.samples import check_boxes
-from pixelmill.conversion.pictures import MAX_PIXELS, decode
+from pixelmill.conversion.pictures import MAX_PIXELS
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.sample import Boxes, Sample, format_label, image_type
+from pixelmill.inspect import decoding
 from pixelmill.inspect.choice import box_names
 
 Array = np.ndarray[Any, Any]
@@ -99,37 +100,25 @@ def displayable(data: bytes) -> tuple[Image.Image, str]:
     """Decode an image or an array into RGB or RGBA, upright; gives what the values were where they are not bytes."""
     if image_type(data) == "npy":
         return _shown_array(npy.decode(data))
-    picture = decode(data)
-    if picture.mode == "F" or picture.mode.startswith("I"):
-        return _shown_array(np.asarray(picture))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about palettes with transparency given as bytes
-            see_through = picture.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in picture.info
-            return picture.convert("RGBA" if see_through else "RGB"), ""
-    except (OSError, ValueError) as error:
-        raise DataError(f"the {picture.mode} image cannot be shown: {error}") from None
+    pixels = decoding.decode(data)
+    more = decoding.beyond_rgb(data)
+    if more is None:
+        return Image.fromarray(pixels), ""
+    return (more, "") if more.mode == "RGBA" else _shown_array(np.asarray(more))
 
 
 def class_numbers(data: bytes) -> Array:
-    """Give the numbers of classes that a mask holds, two-dimensional; palettes are not looked up."""
-    if image_type(data) == "npy":
-        array = npy.decode(data)
-        array = array.reshape(array.shape[:2]) if array.ndim == 3 and array.shape[2] == 1 else array
-    else:
+    """Give the numbers of classes that a mask holds, two-dimensional."""
+    if image_type(data) != "npy":
         try:
-            picture = decode(data)
+            decoding.decode(data)  # finds wrong checksums, which Pillow passes over
         except DataError as error:
             events = tuple(replace(event, message=f"mask: {event.message}") for event in error.events)
             raise DataError(f"mask: {error}", events) from None
-        if picture.mode not in ("1", "L", "P") and not picture.mode.startswith("I"):
-            raise DataError(f"the mask has the mode {picture.mode}; one channel of class numbers is needed")
-        array = np.asarray(picture)
-    if array.ndim != 2:
-        raise DataError(f"a mask of shape {array.shape} has not one channel")
-    if array.dtype.kind not in "biu":
-        raise DataError(f"a mask of {array.dtype} does not hold class numbers, which are whole")
-    return array.astype(np.int64)
+    numbers = masks.class_numbers(data)
+    if numbers.dtype.kind not in "biu":
+        raise DataError(f"a mask of {numbers.dtype} does not hold class numbers, which are whole")
+    return numbers.astype(np.int64)
 
 
 def _found(error: DataError, event: Event) -> Event:
