@@ -6,6 +6,8 @@ import functools
 import importlib
 import inspect
 import logging
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -165,6 +167,24 @@ def test_whole_numbers_may_come_in_any_type_but_text(value):
 
 
 # fn and ops
+
+
+def test_functions_that_nobody_has_asked_for_are_listed_too():
+    code = "from pixelmill import fn; print(*dir(fn), *dir(fn.readers))\n"
+    code += "from pixelmill.fn import *; print(resize, readers.file)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    names, found = done.stdout.splitlines()
+    listed = {*names.split()}
+    assert {name.split(".")[0] for name in (*PUBLIC, *OLDER_FUNCTIONS)} <= listed
+    assert {name.split(".")[1] for name in PUBLIC if name.startswith("readers.")} <= listed
+    assert found.count("<function") == 2
+
+
+@pytest.mark.parametrize("family", ["fn", "fn.readers"])
+def test_a_function_that_is_not_there_is_an_attribute_error(family):
+    module = importlib.import_module(f"pixelmill.{family}")
+    with pytest.raises(AttributeError, match=f"^module 'pixelmill.{family}' has no attribute 'nothing'$"):
+        module.nothing  # noqa: B018
 
 
 @pytest.mark.parametrize("name", PUBLIC)

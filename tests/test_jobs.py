@@ -325,3 +325,19 @@ def test_libraries_in_workers_use_the_workers_share_of_threads(tmp_path, monkeyp
         output = tmp_path / str(given)
         run_job(EnvironmentJob(count=2, per_shard=1, name=name), output, workers=2)
         assert [path.read_bytes() for path in sorted(output.glob("data-*"))] == [expected, expected]
+
+
+@pytest.mark.parametrize(
+    ("job", "absent"),
+    [
+        ("augmentation", {"pixelmill.formats.webdataset"}),
+        ("conversion", {"pixelmill.operators", "pixelmill.pipeline"}),
+        ("create", {"pixelmill.operators", "pixelmill.engine"}),
+        ("ingest", {"pixelmill.recipe"}),
+    ],
+)
+def test_workers_import_only_what_they_need(job: str, absent: set[str]) -> None:
+    code = f"import sys; import pixelmill.jobs.worker, pixelmill.{job}.job; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    absent = absent | {"PIL.Image", "click", "rich", "socket", "subprocess", "tempfile", "yaml", "pixelmill.jobs.run"}
+    assert not absent & {*run.stdout.split()}
