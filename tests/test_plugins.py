@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
+import runpy
+import sys
 import warnings
 from collections.abc import Iterator
 from itertools import islice
@@ -93,3 +97,30 @@ def test_all_frameworks_get_the_same_pixels(photos: Path) -> None:
     assert len(set(wanted)) == STEPS
     for framework in (in_torch, in_jax, in_tensorflow, in_tensorflow_by_epochs, in_lightning):
         assert digest(framework(train(photos))) == wanted, framework.__name__
+
+
+@pytest.mark.filterwarnings("ignore")  # Lightning's advice
+def test_page_does_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocks = re.findall(r"^```(python|text)\n(.*?)^```", (ROOT / "docs" / "plugins.md").read_text("utf-8"), re.M | re.S)
+    script = tmp_path / "page.py"
+    script.write_text("".join(code for kind, code in blocks if kind == "python"), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(script), run_name="__main__")
+    assert capsys.readouterr().out == "".join(output for kind, output in blocks if kind == "text")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_costs_are_measured(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    target = tmp_path / "costs.json"
+    options = ["--small", photos, "--rounds", "1", "--steps", "2", "--json", target]
+    monkeypatch.setattr(sys, "argv", ["plugins.py", *map(str, options)])
+    runpy.run_path(str(ROOT / "benchmarks" / "plugins.py"), run_name="__main__")
+    found = json.loads(target.read_text("utf-8"))["plugins"]
+    assert list(found["train"]) == list(found["numbers"]) and len(found["train"]) == 6
+    assert all(one["batch_milliseconds"] > 0 for one in found["train"].values())
+    assert all(f"| {name} | " in capsys.readouterr().out for name in list(found["train"])[-1:])

@@ -6,6 +6,7 @@ import gc
 import importlib
 import importlib.util
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -297,6 +298,23 @@ def test_pixels_are_not_copied(files: list[str], monkeypatch: pytest.MonkeyPatch
     assert found == addresses[: len(found)]
     batches = list(plugin.from_loader(Loader(pipe, ["images", "labels"])))
     assert np.asarray(memoryview(batches[-1]["images"])).ctypes.data == addresses[-1]
+
+
+def test_no_batches_are_made_ahead_but_those_of_the_pipeline(files: list[str]) -> None:
+    made: list[int] = []
+
+    def source(number: int) -> Any:
+        made.append(number)
+        return np.full((3, 1), number, np.int32)
+
+    ours = with_inputs(pixelmill, lambda fn: fn.external_source(source=source), prefetch_queue_depth=2)
+    loader = Loader(piped(pixelmill, lambda fn: fn.external_source(source=source)), ["numbers"])
+    for batches in (iter(ours), iter(plugin.from_loader(loader))):
+        made.clear()
+        for _ in range(3):
+            next(batches)
+        time.sleep(0.1)
+        assert max(made) <= 4
 
 
 def test_encoded_files_as_strings(files: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -78,7 +79,7 @@ class PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
         if model.num_outputs != len(specs):
             raise ArgumentError(f"output_dtypes has {len(specs)} types, the pipeline has {model.num_outputs} outputs")
         inputs.check(model)
-        made = tf.data.Dataset.from_generator(batches, output_signature=specs)
+        made = _generated(batches, specs)
         if not model._ready().feeds:  # readers never end; when a source does, only it knows
             made = made.apply(tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY))
         model.close()
@@ -154,12 +155,17 @@ def from_loader(loader: Loader) -> tf.data.Dataset:
     if first is None:
         raise ArgumentError("from_loader: the loader has no batch, so types and shapes are not known")
     loader.load_state_dict(state)
-    made = tf.data.Dataset.from_generator(
-        lambda: map(_tensors, loader), output_signature={name: _spec(array) for name, array in _tensors(first).items()}
-    )
+    made = _generated(lambda: map(_tensors, loader), {name: _spec(array) for name, array in _tensors(first).items()})
     if loader.steps_per_epoch is not None and loader.steps_per_epoch == len(loader):
         made = made.apply(tf.data.experimental.assert_cardinality(len(loader)))
     return made
+
+
+def _generated(batches: Callable[[], Any], signature: Any) -> tf.data.Dataset:
+    options = tf.data.Options()
+    # Pipelines run ahead themselves; TensorFlow would do so by as many batches as fit into memory.
+    options.experimental_optimization.inject_prefetch = False
+    return tf.data.Dataset.from_generator(batches, output_signature=signature).with_options(options)
 
 
 def _tensors(batch: Batch) -> Batch:
