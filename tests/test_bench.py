@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,11 @@ from PIL import Image
 
 import pixelmill
 from pixelmill import benchmark
-from pixelmill.benchmark import BenchInterrupted, BenchReport, reading, selection
-from pixelmill.benchmark.peers import PEERS
+from pixelmill.benchmark import BenchInterrupted, BenchReport, reading, selection, work
+from pixelmill.benchmark.peers import PEERS, graphs
+from pixelmill.benchmark.peers.pixelmill import GRAPHS
 from pixelmill.benchmark.report import Absent, Measured, Scaling, Speed, Stage, Storage, Work, verdict
+from pixelmill.benchmark.rivals import reason_in, start_fastest
 from pixelmill.benchmark.stages import stages
 from pixelmill.cli import main
 from pixelmill.create import create_photo_folder
@@ -90,13 +93,14 @@ def test_every_kind_of_input_is_measured(kind: str, photos: Path, tmp_path: Path
     peers = ["dali", "torch"] if kind in ("tfrecord", "recordio", "webdataset") else "none"
     data = make_input(kind, photos, tmp_path / "data")
     report = pixelmill.bench(data, **SHORT | {"peers": peers}, workload="resize")
-    format, needed, work = INPUTS[kind]
+    format, needed, workload = INPUTS[kind]
     assert (report.dataset.format, report.dataset.samples, report.dataset.measured) == (format, COUNT, COUNT)
     assert report.dataset.bad == 0 and report.complete
-    assert report.work.workload == work
+    assert report.work.workload == workload
     names = {stage.name for stage in report.stages}
     assert names - {"augment", "batch"} == needed
     check_stages(report)
+    assert ("raw pixels" in report.dataset.kinds) == (kind == "raw")
     assert report.contestants[0].name == "pixelmill" and report.contestants[0].images_per_second > 0
     assert [point.threads for point in report.scaling] == [1]
     assert report.storage[-1].cache == "warm" and report.storage[-1].bytes_per_second > 0
@@ -189,6 +193,24 @@ def test_peers_that_are_missing_are_listed_with_what_installs_them(
     assert reasons["tf"] == ("libsomething.so is missing", "pip install 'pixelmill[bench]'")
 
 
+def test_the_line_that_says_what_happened_is_found() -> None:
+    traceback = "x has ended:\nTraceback (most recent call last):\n  File 'a.py'\nValueError: no\n"
+    assert reason_in(traceback) == "ValueError: no"
+    dali = "RuntimeError: Critical error in pipeline:\n\nencountered:\n\n[a.cc:1] cannot\nIt is no longer valid.\n"
+    assert reason_in(dali) == "[a.cc:1] cannot"
+    assert reason_in("x has ended:\nKilled\n") == "Killed" and reason_in("") == "it has ended"
+
+
+def test_a_variant_that_fails_leaves_the_others(photos: Path) -> None:
+    source = work.Source([str(path) for path in photos.rglob("*.jpg")])
+    good = work.Job("pixelmill", "", "resize", source, batch=2, threads=1, seed=1, size=32)
+    bad = replace(good, peer="nobody")
+    with ExitStack() as stack:
+        assert start_fastest([bad, good], seconds=0.02, stack=stack).job is good
+        with pytest.raises(EngineError, match="nobody has ended:"):
+            start_fastest([bad], seconds=0.02, stack=stack)
+
+
 def test_bad_samples_are_left_out_and_told(photos: Path, tmp_path: Path) -> None:
     folder = tmp_path / "bad"
     shutil.copytree(photos, folder)
@@ -247,6 +269,14 @@ def test_arguments_that_cannot_be_meant_are_refused(photos: Path) -> None:
 def test_a_gpu_that_is_not_there_is_told(photos: Path) -> None:
     with pytest.raises(EngineError, match="bench: no NVIDIA GPU can be used"):
         pixelmill.bench(photos, **SHORT, mode="gpu")
+
+
+@pytest.mark.parametrize("kind", ["train", "val", "resize"])
+def test_the_graphs_for_a_gpu_can_be_given_to_dali(kind: work.Kind, photos: Path) -> None:
+    source = work.Source([str(path) for path in photos.rglob("*.jpg")])
+    job = work.Job("pixelmill", "", kind, source, batch=2, threads=1, seed=1, size=32, device="gpu")
+    pipe = graphs.pipeline(pixelmill, GRAPHS[kind], job, device_id=0)
+    assert type(pipe.dali_pipeline(0)).__module__ == "nvidia.dali.pipeline"
 
 
 def test_the_dali_engine_can_be_measured(photos: Path) -> None:

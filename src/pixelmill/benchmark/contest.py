@@ -86,7 +86,9 @@ class Contestant:
         self.record.batch = first
 
     def close(self) -> None:
-        """End the process and its children."""
+        """End the process and its children; doing it again does nothing."""
+        if self._process.returncode is not None:  # its number may be that of somebody else by now
+            return
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.communicate()

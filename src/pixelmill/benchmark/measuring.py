@@ -4,64 +4,32 @@ from __future__ import annotations
 
 import importlib
 import os
-import re
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 from pixelmill.benchmark import machine
 from pixelmill.benchmark.agreement import disagreements
-from pixelmill.benchmark.contest import SEED, Contestant, MissingError, in_turns
+from pixelmill.benchmark.contest import Contestant, MissingError, in_turns
 from pixelmill.benchmark.peers import PEERS, Peer
+from pixelmill.benchmark.plan import Plan
 from pixelmill.benchmark.reading import read_storage
-from pixelmill.benchmark.report import Absent, BenchReport, Measured, Stage, Storage, Work, verdict
+from pixelmill.benchmark.report import Absent, BenchReport, Measured, Stage, Storage, verdict
 from pixelmill.benchmark.results import is_installed, scaling, speeds
+from pixelmill.benchmark.rivals import reason_in, start_fastest
 from pixelmill.benchmark.selection import Selection, select, with_indexes
 from pixelmill.benchmark.stages import stages
 from pixelmill.benchmark.survey import Bad, survey
-from pixelmill.benchmark.work import Job, Kind
-from pixelmill.engine.placement import Mode, Placement
+from pixelmill.benchmark.work import Job
 from pixelmill.errors import DataError, EngineError
 
 OnProgress = Callable[[str, float], object]
 
 INSTALL = "pip install 'pixelmill[bench]'"
-TITLES = {
-    "train": "random window resized to {0}x{0}, random mirror, normalised float32 CHW",
-    "val": "shorter side to {1}, centre crop {0}x{0}, normalised float32 CHW",
-    "resize": "whole picture resized to {0}x{0}",
-    "read": "read, and nothing else",
-}
-_QUALIFYING = 1.0  # seconds in which the variants of a peer find out which is the fastest
 _BUSY = 0.5  # load of a processor from which on others disturb
-_ERROR = re.compile(r"[\w.]*(Error|Exception)\b")
-_LONGEST = 300  # characters of a reason
 _LISTED = 8  # bad samples that are described
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The arguments of `bench`."""
-
-    workload: Kind
-    batch_size: int
-    threads: int
-    size: int
-    seconds: float
-    rounds: int
-    samples: int
-    peers: tuple[str, ...]
-    mode: Mode
-    where: Placement
-
-    @property
-    def steps(self) -> list[int]:
-        """The numbers of threads to measure: powers of two, and all."""
-        powers = [1 << power for power in range(self.threads.bit_length()) if 1 << power < self.threads]
-        return [*powers, self.threads]
 
 
 class Measuring:
@@ -90,14 +58,13 @@ class Measuring:
         if self._machine["load_before"] > _BUSY * self._machine["cores"]:
             busy = f"load {self._machine['load_before']} on {self._machine['cores']} processors"
             self._notes.append(f"the machine was busy before ({busy}), so the figures may vary")
-        self._kind = plan.workload
 
     def open(self, source: str | os.PathLike[str] | Sequence[str]) -> None:
         """Open the dataset and choose samples."""
         found = self._selection = select(source, samples=self.plan.samples)
         self._notes += found.notes
-        if not found.readable and self._kind != "read":
-            self._kind = "read"
+        if not found.readable and self.plan.workload != "read":
+            self.plan = replace(self.plan, workload="read")
             self._notes.append("the samples are no pictures that could be resized, so reading them is measured")
 
     def rename(self, name: str) -> None:
@@ -140,7 +107,7 @@ class Measuring:
     def _look(self) -> None:
         found = self._found
         show = lambda share: self.tell("looking for bad samples", share)  # noqa: E731
-        bad = survey(found.source, self._kind, most=self.plan.samples, threads=self.plan.threads, on_batch=show)
+        bad = survey(found.source, self.plan.workload, most=self.plan.samples, threads=self.plan.threads, on_batch=show)
         self._bad = bad
         self._selection = found = found.without(set(bad.files))
         if not found.source.files or len(bad.events) >= len(found.ranges):
@@ -160,24 +127,11 @@ class Measuring:
             contestant.steps,
             images=contestant.images,
             cpu_seconds=contestant.own_cpu_seconds,
-            normalised=self._kind in ("train", "val"),
+            normalised=self.plan.workload in ("train", "val"),
         )
 
     def _job(self, threads: int) -> Job:
-        where = self.plan.where
-        size, batch = self.plan.size, self.plan.batch_size
-        return Job(
-            "pixelmill",
-            "",
-            self._kind,
-            self._found.source,
-            batch,
-            threads,
-            SEED,
-            size=size,
-            device=where.device,
-            engine=where.engine,
-        )
+        return self.plan.job(self._found.source, threads=threads)
 
     def _start(self, stack: ExitStack) -> None:
         """Start pixelmill with every number of threads, and of each peer its fastest variant."""
@@ -207,32 +161,17 @@ class Measuring:
     def _start_peer(self, peer: Peer, stack: ExitStack) -> None:
         module = importlib.import_module(f"pixelmill.benchmark.peers.{peer.module}")
         source = self._found.source
-        variants = cast(tuple[str, ...], module.fastest(self._kind, source))
+        variants = cast(tuple[str, ...], module.fastest(self.plan.workload, source))
         if not variants:
             kind = {"tensor": " of raw pixels", "array": " of pixels"}.get(source.content, "")
             self._leave_out(peer, f"it reads {peer.reads} here, not {source.container}{kind} like these")
             return
-        tried = []
+        own = replace(self._job(self.plan.threads), peer=peer.module, engine="native")
+        jobs = [replace(own, variant=variant) for variant in variants]
         try:
-            for variant in variants:
-                job = replace(self._job(self.plan.threads), peer=peer.module, variant=variant, engine="native")
-                contestant = Contestant(job)
-                stack.callback(contestant.close)
-                tried.append(contestant)
-                if len(variants) > 1:
-                    contestant.run(min(self.plan.seconds, _QUALIFYING))
-                contestant.pause()
-        except (MissingError, EngineError) as error:
-            missing = isinstance(error, MissingError)
-            self._leave_out(peer, _reason(str(error)), INSTALL if missing else None)
-            return
-        best = max(tried, key=lambda contestant: max(contestant.record.rates, default=0.0))
-        best.record.rates.clear()
-        best.record.cpu_milliseconds.clear()
-        for contestant in tried:
-            if contestant is not best:
-                contestant.close()
-        self._others[peer.name] = best
+            self._others[peer.name] = start_fastest(jobs, seconds=self.plan.seconds, stack=stack)
+        except EngineError as error:
+            self._leave_out(peer, reason_in(str(error)), INSTALL if isinstance(error, MissingError) else None)
 
     def _leave_out(self, peer: Peer, reason: str, install: str | None = None) -> None:
         self._absent[peer.name] = Absent(peer.name, peer.title, reason, install)
@@ -253,7 +192,6 @@ class Measuring:
         in_turns(
             everybody, rounds=self.plan.rounds, seconds=self.plan.seconds, after_run=show, on_failure=self._drop_out
         )
-
         others = [other.record for other in self._others.values()]
         for problem in disagreements(self._own[-1].record, others, random=self._job(1).random):
             self._notes.append(f"not the same work: {problem}")
@@ -263,7 +201,7 @@ class Measuring:
         for name, other in list(self._others.items()):
             if other is contestant:
                 del self._others[name]
-                self._leave_out(PEERS[name], _reason(str(error)))
+                self._leave_out(PEERS[name], reason_in(str(error)))
                 return
         raise error
 
@@ -271,29 +209,9 @@ class Measuring:
         """Tell what is known by now; nothing before the dataset was opened."""
         if self._selection is None:
             return None
-        found, plan = self._selection, self.plan
-        size = sum(length for _, _, length in found.ranges)
         report = BenchReport(
-            dataset=Measured(
-                name=found.name,
-                format=found.format,
-                samples=found.samples,
-                measured=len(found.ranges),
-                mean_bytes=round(size / len(found.ranges), 1),
-                kinds=found.kinds,
-                bad=len(self._bad.events),
-                bad_samples=tuple(str(event) for event in self._bad.events[:_LISTED]),
-            ),
-            work=Work(
-                workload=self._kind,
-                title=TITLES[self._kind].format(plan.size, self._job(1).shorter),
-                batch_size=plan.batch_size,
-                size=plan.size,
-                threads=plan.threads,
-                seconds=plan.seconds,
-                rounds=plan.rounds,
-                mode=plan.mode,
-            ),
+            dataset=self._measured(self._selection),
+            work=self.plan.work(),
             machine=self._machine,
             storage=tuple(self._storage),
             stages=self._stages,
@@ -305,10 +223,15 @@ class Measuring:
         )
         return replace(report, verdict=verdict(report))
 
-
-def _reason(message: str) -> str:
-    """Find the line that says what happened in the words of a process that has ended."""
-    lines = [line.strip() for line in message.splitlines() if line.strip()]
-    behind = [after for line, after in pairwise(lines) if line == "encountered:"]  # how DALI puts it
-    errors = [line for line in lines if _ERROR.match(line)]
-    return next(iter([*behind, *errors[-1:], *lines[-1:], "it has ended"]))[:_LONGEST]
+    def _measured(self, found: Selection) -> Measured:
+        size = sum(length for _, _, length in found.ranges)
+        return Measured(
+            name=found.name,
+            format=found.format,
+            samples=found.samples,
+            measured=len(found.ranges),
+            mean_bytes=round(size / len(found.ranges), 1),
+            kinds=found.kinds,
+            bad=len(self._bad.events),
+            bad_samples=tuple(str(event) for event in self._bad.events[:_LISTED]),
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _WIDTH, _HEIGHT = 420, 230
+_APART = 20  # from one number at the bottom to the next
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 16, 24, 44
 
 
@@ -52,8 +53,11 @@ def line_plot(points: Sequence[tuple[float, float]], *, across: str, up: str) ->
             'style="stroke:var(--line)"/>'
             f'<text x="{_LEFT - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{value:,.0f}</text>'
         )
-    for place, _ in points:
-        marks.append(f'<text x="{x(place):.1f}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{place:g}</text>')
+    written = 2.0 * _WIDTH
+    for place, _ in reversed(points):  # from the right, where there is room between them
+        if written - x(place) >= _APART:
+            written = x(place)
+            marks.append(f'<text x="{written:.1f}" y="{_HEIGHT - _BOTTOM + 18}" text-anchor="middle">{place:g}</text>')
     ideal = points[0][1] / points[0][0] * most_across
     path = " ".join(f"{x(place):.1f},{y(value):.1f}" for place, value in points)
     dots = "".join(

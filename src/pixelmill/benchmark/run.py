@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from pixelmill.benchmark.machine import cores
-from pixelmill.benchmark.measuring import Measuring, OnProgress, Plan
+from pixelmill.benchmark.measuring import Measuring, OnProgress
 from pixelmill.benchmark.peers import PEERS
+from pixelmill.benchmark.plan import Plan
 from pixelmill.benchmark.report import BenchReport
 from pixelmill.create import create_photo_folder
 from pixelmill.engine.placement import Mode, placed

@@ -144,7 +144,9 @@ def _records(dataset: Dataset, most: int) -> Selection:
     repeats = 1 if dataset.format == "recordio" else _repeats(len(numbers))  # DALI takes one index only
     source, readable = _record_source(Source(files, names[dataset.format], repeats=repeats), found, dataset.layout)
     random.Random(0).shuffle(ranges)
-    kinds = Counter(image_type(sample.image) or "unknown" for sample in found)
+    kinds = Counter(_kind(sample.image) for sample in found)
+    if "npy" in kinds and dataset.format == "tfrecord":
+        kinds["raw pixels"] = kinds.pop("npy")
     return Selection(dataset.source, dataset.format, len(dataset), source, ranges, dict(kinds), readable)
 
 
