@@ -287,8 +287,11 @@ def test_the_dali_engine_can_be_measured(photos: Path) -> None:
 
 @pytest.mark.parametrize("when", ["reading alone", "stage by stage", "starting pixelmill", "taking turns"])
 def test_what_was_measured_before_an_interrupt_is_given(when: str, photos: Path) -> None:
+    shares = [0.0]
+
     def interrupt(what: str, share: float) -> None:
-        assert 0 <= share <= 1
+        assert shares[-1] <= share <= 1
+        shares.append(share)
         if what == when:
             raise KeyboardInterrupt
 

@@ -84,16 +84,18 @@ class Measuring:
     def run(self) -> BenchReport:
         """Measure everything."""
         with ExitStack() as stack:
-            self._share = 0.0, 0.1
-            self._measure_storage()
-            self._share = 0.1, 0.2
-            self._look()
-            self._share = 0.2, 0.3
-            self._measure_stages()
-            self._share = 0.3, 0.5
-            self._start(stack)
-            self._share = 0.5, 1.0
-            self._contest()
+            parts: dict[Callable[[], None], float] = {  # and about how many seconds they take
+                self._measure_storage: 2 * self.plan.seconds,
+                self._look: 1,
+                self._measure_stages: 1 + self.plan.seconds,
+                lambda: self._start(stack): len(self.plan.steps) + 5 * len(self.plan.peers),
+                self._contest: (len(self.plan.steps) + len(self.plan.peers)) * self.plan.rounds * self.plan.seconds,
+            }
+            done, total = 0.0, sum(parts.values())
+            for part, seconds in parts.items():
+                self._share = done / total, (done + seconds) / total
+                part()
+                done += seconds
             found = self.report()
             assert found is not None
             return found

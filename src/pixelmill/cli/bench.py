@@ -124,13 +124,13 @@ def _give(report: BenchReport, output: str | None, *, as_json: bool) -> None:
 @contextmanager
 def _bar(*, quiet: bool) -> Iterator[Callable[[str, float], None]]:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     bars = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
-        TimeElapsedColumn(),
+        TimeRemainingColumn(),
         console=Console(stderr=True, highlight=False),
         transient=True,
         disable=quiet or not sys.stderr.isatty(),
