@@ -8,6 +8,7 @@ import importlib.util
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -367,6 +368,23 @@ def test_iterators_that_are_given_up_leave_no_threads(files: list[str]) -> None:
     gc.collect()
     assert threads() <= before + 1
     assert threading.active_count() < 20
+
+
+def test_dataset_that_is_given_up_frees_its_loader(files: list[str]) -> None:
+    loader = Loader(piped(pixelmill, read(files)), ["images", "labels"])
+    weak = weakref.ref(loader)
+    made = plugin.from_loader(loader).map(lambda batch: batch["labels"])
+    del loader
+    gc.collect()
+    assert len(list(made)) == 3
+    batches = iter(made)
+    next(batches)
+    del made
+    gc.collect()
+    assert len(list(batches)) == 2
+    del batches
+    gc.collect()
+    assert weak() is None
 
 
 def threads() -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import tensorflow as tf
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.loader import Batch, Loader
 from pixelmill.pipeline import Pipeline
 from pixelmill.tensors import Array, TensorListCPU
@@ -67,8 +68,11 @@ class PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
         wanted = _shapes(_renamed("shapes", output_shapes, shapes), types, single=not isinstance(given, tuple))
         specs = tuple(tf.TensorSpec(shape, dtype) for shape, dtype in zip(wanted, types, strict=True))
 
+        options = {"batch_size": batch_size, "num_threads": num_threads, "depth": prefetch_queue_depth}
+        graph = pipeline._anew(**options)  # TensorFlow keeps the functions below for ever: they shall not keep threads
+
         def begun() -> Pipeline:
-            return pipeline._anew(batch_size=batch_size, num_threads=num_threads, depth=prefetch_queue_depth)
+            return graph._anew(**options)
 
         def batches() -> _Batches:
             pipe = begun()
@@ -155,9 +159,19 @@ def from_loader(loader: Loader) -> tf.data.Dataset:
     if first is None:
         raise ArgumentError("from_loader: the loader has no batch, so types and shapes are not known")
     loader.load_state_dict(state)
-    made = _generated(lambda: map(_tensors, loader), {name: _spec(array) for name, array in _tensors(first).items()})
+    signature = {name: _spec(array) for name, array in _tensors(first).items()}
+    weak = weakref.ref(loader)
+
+    def batches() -> Iterator[Batch]:
+        kept = weak()
+        if kept is None:
+            raise EngineError("from_loader: the dataset was thrown away, and its loader with it")
+        return map(_tensors, kept)
+
+    made = _generated(batches, signature)
     if loader.steps_per_epoch is not None and loader.steps_per_epoch == len(loader):
         made = made.apply(tf.data.experimental.assert_cardinality(len(loader)))
+    made._loader = loader  # TensorFlow keeps the function for ever, which should not keep threads and batches
     return made
 
 
