@@ -279,6 +279,49 @@ def test_inputs_are_for_the_other_dataset(package: Any) -> None:
         dataset(package, piped(package, waiting), input_datasets={"numbers": numbers(4)})
 
 
+# The operator for graphs
+
+
+def batch_by_operator(package: Any, pipe: Any, **options: Any) -> Any:
+    options = {"shapes": [(3, *SHAPE), (3, 1)], "dtypes": [tf.uint8, tf.int32], "device_id": None, **options}
+    return package.plugin.tf.DALIIterator()(pipeline=pipe, **options)
+
+
+def test_operator_gives_the_next_batch_each_time(package: Any, files: list[str]) -> None:
+    wanted = [[0, 1, 2], [3, 4, 5], [6, 0, 1]]
+    pipe = piped(package, read(files))
+    assert [batch_by_operator(package, pipe)[1].numpy().ravel().tolist() for _ in range(3)] == wanted
+    shapes = [(2, *SHAPE), (2, 1)]
+    assert batch_by_operator(package, pipe, shapes=shapes)[1].numpy().ravel().tolist() == [0, 1]
+
+    @tf.function(autograph=False)
+    def traced() -> Any:
+        return batch_by_operator(package, pipe)
+
+    assert [traced()[1].numpy().ravel().tolist() for _ in range(3)] == wanted
+    with tf.Graph().as_default(), tf.device("/cpu:0"):
+        outputs = batch_by_operator(package, piped(package, read(files)))
+        assert [output.shape for output in outputs] == [(3, *SHAPE), (3, 1)]
+        with tf.compat.v1.Session() as session:
+            batches = [session.run(outputs) for _ in range(3)]
+    assert [labels.ravel().tolist() for _, labels in batches] == wanted
+    assert np.array_equal(batches[1][0], [pixels_of(number) for number in (3, 4, 5)])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"serialized_pipeline": b""}, "give pipeline="),
+        ({"sparse": [True, False]}, "sparse"),
+        ({"shapes": [(3, 1)]}, "1 shapes for 2 dtypes"),
+        ({"shapes": [None, None]}, "give batch_size"),
+    ],
+)
+def test_operator_refuses(files: list[str], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        batch_by_operator(pixelmill, piped(pixelmill, read(files)), **options)
+
+
 # What is promised beyond
 
 

@@ -11,6 +11,7 @@ except ImportError:
 
 from pixelmill.plugin.tf import experimental
 from pixelmill.plugin.tf.dataset import DALIDataset, from_loader
+from pixelmill.plugin.tf.iterator import DALIIterator, DALIIteratorWrapper
 
 
 def dataset_compatible_tensorflow() -> bool:
@@ -30,6 +31,8 @@ def dataset_distributed_compatible_tensorflow() -> bool:
 
 __all__ = [
     "DALIDataset",
+    "DALIIterator",
+    "DALIIteratorWrapper",
     "dataset_compatible_tensorflow",
     "dataset_distributed_compatible_tensorflow",
     "dataset_inputs_compatible_tensorflow",

@@ -74,10 +74,10 @@ class PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
         def begun() -> Pipeline:
             return graph._anew(**options)
 
-        def batches() -> _Batches:
+        def batches() -> Batches:
             pipe = begun()
             inputs.attach(pipe)
-            return _Batches(pipe, specs)
+            return Batches(pipe, specs)
 
         model = begun()
         if model.num_outputs != len(specs):
@@ -131,14 +131,14 @@ class DALIDataset(PipelineDataset):
         super().__init__(pipeline, output_dtypes, output_shapes, inputs=Inputs(), **options)
 
 
-class _Batches:
+class Batches:
     """The batches of a pipeline, as the arrays that were promised. It goes on behind a batch that could not be made."""
 
     def __init__(self, pipe: Pipeline, specs: tuple[tf.TensorSpec, ...]) -> None:
         self._pipe = pipe
         self._specs = specs
 
-    def __iter__(self) -> _Batches:
+    def __iter__(self) -> Batches:
         return self
 
     def __next__(self) -> tuple[Array, ...]:

@@ -1,0 +1,87 @@
+"""DALI's operator for graphs: every time it runs, it gives the next batch. New programs use datasets."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from pixelmill.errors import ArgumentError
+from pixelmill.pipeline import Pipeline
+from pixelmill.plugin.tf.dataset import Batches
+
+# Of calls outside of graphs: what they gave last belongs to the pipeline, the batch size and the types.
+_begun: weakref.WeakKeyDictionary[Pipeline, dict[Any, Batches]] = weakref.WeakKeyDictionary()
+
+
+def DALIIteratorWrapper(  # noqa: N802 - DALI's name
+    pipeline: Pipeline | None = None,
+    serialized_pipeline: Any = None,
+    sparse: Sequence[bool] = (),
+    shapes: Sequence[Any] = (),
+    dtypes: Sequence[tf.DType] = (),
+    batch_size: int = -1,
+    prefetch_queue_depth: int | dict[str, int] = 2,
+    exec_dynamic: bool | None = None,
+    num_threads: int = -1,
+    device_id: int | None = -1,
+) -> list[tf.Tensor]:
+    """Give the next batch of a pipeline, one tensor for each output. In a graph it is a node that does so when it runs.
+
+    Args:
+        pipeline: What makes the batches; its batch size is that of the shapes.
+        serialized_pipeline: Not supported; give `pipeline`.
+        sparse: Not supported; all outputs are dense.
+        shapes: The shape of each output, the batch included.
+        dtypes: The type of each output.
+        batch_size: Samples in a batch, where the shapes do not say it.
+        prefetch_queue_depth: Batches that are under way at a time.
+        exec_dynamic: Accepted for compatibility.
+        num_threads: Samples that are worked on at a time; the pipeline says it where this is left out.
+        device_id: Accepted for compatibility.
+    """
+    if pipeline is None or serialized_pipeline is not None:
+        raise ArgumentError("DALIIterator: give pipeline=; serialised pipelines are DALI's own")
+    if any(sparse):
+        raise ArgumentError("DALIIterator: sparse outputs are not supported")
+    specs = _specs(shapes, dtypes)
+    size = batch_size if batch_size > 0 or not shapes else specs[0].shape[0]
+    if not isinstance(size, int) or size < 1:
+        raise ArgumentError("DALIIterator: give batch_size, or shapes that begin with it")
+    depth = max(prefetch_queue_depth.values()) if isinstance(prefetch_queue_depth, dict) else prefetch_queue_depth
+    threads = num_threads if num_threads > 0 else max(pipeline.num_threads, 1)
+
+    def begin() -> Batches:
+        return Batches(pipeline._anew(batch_size=size, num_threads=threads, depth=depth), specs)
+
+    if tf.executing_eagerly():
+        kept = _begun.setdefault(pipeline, {})
+        key = size, specs
+        if key not in kept:
+            kept[key] = begin()
+        return [tf.convert_to_tensor(array) for array in next(kept[key])]
+    return _node(begin(), specs)
+
+
+def _specs(shapes: Sequence[Any], dtypes: Sequence[tf.DType]) -> tuple[tf.TensorSpec, ...]:
+    if len(shapes) not in (0, len(dtypes)) or not dtypes:
+        raise ArgumentError(f"DALIIterator: {len(shapes)} shapes for {len(dtypes)} dtypes")
+    known = shapes or [None] * len(dtypes)
+    return tuple(tf.TensorSpec(shape, dtype) for shape, dtype in zip(known, dtypes, strict=True))
+
+
+def _node(batches: Batches, specs: tuple[tf.TensorSpec, ...]) -> list[tf.Tensor]:
+    tensors = tf.numpy_function(lambda: list(next(batches)), [], [spec.dtype for spec in specs], stateful=True)
+    for tensor, spec in zip(tensors, specs, strict=True):
+        tensor.set_shape(spec.shape)
+    return list(tensors)
+
+
+def DALIIterator() -> Callable[..., list[tf.Tensor]]:  # noqa: N802 - DALI's name
+    """Give the function that gives batches: `DALIIteratorWrapper`."""
+    return DALIIteratorWrapper
+
+
+__all__ = ["DALIIterator", "DALIIteratorWrapper"]
