@@ -90,13 +90,13 @@ def ours(graph, *inputs, layouts="HWC", **options):
     return numpy_batch(make(HERE, graph, *inputs, layouts=layouts, **options).run()[0])
 
 
-def on_each_level(graph, *inputs, layouts="HWC"):
+def on_each_level(graph, *inputs, layouts="HWC", **options):
     """Run a graph with every SIMD level and demand equal bytes; give them."""
     best, results = _core.simd_level(), []
     try:
         for level in ("base", best):
             _core.force_simd_level(level)
-            results.append(ours(graph, *inputs, layouts=layouts))
+            results.append(ours(graph, *inputs, layouts=layouts, **options))
     finally:
         _core.force_simd_level(best)
     for one, other in zip(*results, strict=True):

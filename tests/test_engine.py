@@ -17,12 +17,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compared import on_each_level, ours
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pictures import color, encode, kinds, rotated
 from running import HERE, make, numpy_batch, run
 
-from pixelmill import EngineError, Pipeline, _core, fn, types
+from pixelmill import EngineError, Pipeline, _core, fn, math, types
 from pixelmill.engine.compile import compile_graph
 
 FILES = 40
@@ -201,6 +202,34 @@ def test_chains_of_operators_mean_the_same_fused_and_apart(data):
             assert got.tobytes() == wanted.tobytes()
 
 
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_window_of_a_rotation_needs_only_part_of_its_source(data):
+    """Of a decoded or a resized picture, perhaps mirrored, also a long one; with edges that are filled or repeated."""
+    draw = data.draw
+    height, width = draw(st.sampled_from([(90, 140), (160, 70), (12, 2600), (2600, 9), (1, 40), (3, 2)]))
+    file = encode(color(draw(st.integers(0, 3)), height, width), "JPEG", subsampling=draw(st.integers(0, 2)))
+    size = draw(st.sampled_from([None, (height, width), (height + 31, width // 2 + 1)]))
+    angle, keeps = draw(st.one_of(st.floats(-10, 10, width=32), st.floats(-200, 200, width=32))), draw(st.booleans())
+    rest = {"fill_value": draw(st.sampled_from([None, 9])), "interp_type": draw(st.integers(0, 1))}
+    places = {f"crop_pos_{axis}": draw(st.floats(0, 1, width=32)) for axis in "xy"}
+    part = draw(st.sampled_from([1.0, 0.9, 0.4, 0.02]))
+    mirrored = draw(st.booleans())
+
+    def graph(m, bytes_):
+        picture = image(bytes_)
+        if size is not None:
+            picture = fn.flip(fn.resize(picture, size=size), horizontal=int(mirrored))
+        turned = fn.rotate(picture, angle=angle, keep_size=keeps, **rest)
+        rows, columns = (math.ceil(turned.shape()[axis] * part) for axis in (0, 1))
+        return fn.crop(turned, crop_h=rows, crop_w=columns, **places)
+
+    assert "warp_box" in steps_of(lambda bytes_: graph(None, bytes_), optimize=True)
+    whole = ours(graph, [file], layouts="", optimize=False, decode_scaling=False)
+    for got, wanted in zip(on_each_level(graph, [file], layouts="", decode_scaling=False), whole, strict=True):
+        assert (got.shape, got.tobytes()) == (wanted.shape, wanted.tobytes())
+
+
 def steps_of(graph, *, optimize):
     plan = compile_graph([graph(fn.readers.file(files=["a.jpg"])[0]).expr], seed=1, optimize=optimize)
     return [step.kind for segment in plan.segments for step in segment.steps]
@@ -216,7 +245,7 @@ def test_rules_leave_the_steps_that_are_needed():
     validate = [kind for kind in steps_of(GRAPHS["validate"], optimize=True) if kind in pixels]
     assert validate == ["decode", "resample"]
     turned = steps_of(lambda data: fn.crop(fn.rotate(image(data), angle=3.0), crop=(9, 9)), optimize=True)
-    assert "warp" in turned and "window" not in turned and "shape" not in turned
+    assert "warp" in turned and "window" not in turned and "shape" not in turned and "warp_box" in turned
 
 
 def test_equal_steps_are_one_step():

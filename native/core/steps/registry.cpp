@@ -69,6 +69,7 @@ std::unique_ptr<Step> make_step(const std::string& kind, const Params& params) {
         {"source_info", make_source_info},
         {"rotation_map", make_rotation_map},
         {"inverse_map", make_inverse_map},
+        {"warp_box", make_warp_box},
         {"warp", make_warp},
         {"translation", make_translation},
         {"scaling", make_scaling},

@@ -33,7 +33,7 @@ StepFactory make_shape, make_window, make_flip, make_transpose, make_pad, make_c
 // resample.cpp, pointwise.cpp
 StepFactory make_resample, make_normalize, make_cast;
 // warp.cpp
-StepFactory make_rotation_map, make_inverse_map, make_warp;
+StepFactory make_rotation_map, make_inverse_map, make_warp, make_warp_box;
 // transforms.cpp
 StepFactory make_translation, make_scaling, make_rotation, make_shear, make_crop_transform, make_combine;
 // coords.cpp, boxes.cpp, box_encoder.cpp, box_crop.cpp

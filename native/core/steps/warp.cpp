@@ -87,8 +87,42 @@ class InverseMap : public Step {
     }
 };
 
-// in: x, map from the result to x, size of the result, fill_value; and perhaps a window of the result, start before
-// extents and rows before columns, of which alone anything is made
+// in: map from the result to its source, shape of the source, window of the result, as Warp has it. out: start and
+// extents of what the window looks at, rows before columns.
+class WarpBox : public Step {
+   public:
+    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+        const AffineMap map = read_map(in[0], "rotate");
+        const int64_t count = 2;
+        for (int i = 0; i < 2; ++i) out[static_cast<size_t>(i)] = context.allocate(i, DType::i64, {&count, 1});
+        for (int axis = 0; axis < 2; ++axis) {  // x, y
+            const auto [first, behind] = range(map.at[axis], in[1].integer(1 - axis), in[2]);
+            out[0].as<int64_t>()[1 - axis] = first;
+            out[1].as<int64_t>()[1 - axis] = behind - first;
+        }
+    }
+
+   private:
+    static std::pair<int64_t, int64_t> range(const float* row, int64_t extent, const Value& window) {
+        double lowest = row[2], highest = row[2];
+        for (int axis = 0; axis < 2; ++axis) {
+            const auto start = static_cast<double>(window.integer(1 - axis));
+            const auto last = start + static_cast<double>(window.integer(3 - axis)) - 1;
+            const auto [low, high] = std::minmax({row[axis] * (start + 0.5), row[axis] * (last + 0.5)});
+            lowest += low;
+            highest += high;
+        }
+        // Two pixels are blended, vector code reads a little further, and the sums of the walk are not exact.
+        const auto size = static_cast<double>(extent), margin = 4 + size * 0x1p-13;
+        const double first = std::clamp(std::floor(lowest) - margin, 0.0, std::max(size - margin, 0.0));
+        const double behind = std::clamp(std::ceil(highest) + margin, std::min(first + margin, size), size);
+        return {static_cast<int64_t>(first), static_cast<int64_t>(std::ceil(behind))};
+    }
+};
+
+// in: x, map from the result to x, size of the result, fill_value; perhaps a window of the result, start before
+// extents and rows before columns, of which alone anything is made; and perhaps where x begins in its source, and the
+// shape of that, if x is only what WarpBox asked for
 class Warp : public Step {
    public:
     explicit Warp(const Params& params)
@@ -120,7 +154,9 @@ class Warp : public Step {
         out[0] = context.allocate(0, dtype, {shape.data(), static_cast<size_t>(x.ndim)});
         if (out[0].elements() == 0) return;
         Pictures pictures{context, layout, map, options, out[0], x};
-        pictures.each(0, grid_of(out[0], layout), grid_of(x, layout));
+        Grid source = grid_of(x, layout);
+        if (in.size() > 5) widen(source, in[5], in[6]);
+        pictures.each(0, grid_of(out[0], layout), source);
     }
 
    private:
@@ -141,6 +177,14 @@ class Warp : public Step {
         shape = extent;
         options.top = start[h];
         options.left = start[w];
+    }
+
+    // The whole of what a part was taken from: what lies outside of the part is never looked at.
+    static void widen(Grid& part, const Value& start, const Value& shape) {
+        for (int axis = 0; axis < 2; ++axis) {
+            part.data -= start.integer(1 - axis) * part.stride[axis] * size_of(part.dtype);
+            part.size[axis] = shape.integer(1 - axis);
+        }
     }
 
     // Channels that do not come last are pictures of their own.
@@ -192,6 +236,7 @@ class Warp : public Step {
 
 std::unique_ptr<Step> make_rotation_map(const Params& params) { return std::make_unique<RotationMap>(params); }
 std::unique_ptr<Step> make_inverse_map(const Params&) { return std::make_unique<InverseMap>(); }
+std::unique_ptr<Step> make_warp_box(const Params&) { return std::make_unique<WarpBox>(); }
 std::unique_ptr<Step> make_warp(const Params& params) { return std::make_unique<Warp>(params); }
 
 }  // namespace pixelmill

@@ -21,7 +21,8 @@ KEEP_SHAPE = frozenset({"flip", "cast", "contiguous", "brightness_contrast", "co
 def optimize(outputs: Sequence[Expr], *, decode_scaling: bool) -> list[Expr]:
     """Apply all rules."""
     folded = _rewrite(outputs, _fold)
-    decoded = _rewrite(folded, lambda expr, alone: _decode_for_resample(expr, alone, decode_scaling))
+    narrowed = _rewrite(folded, _narrow_source)
+    decoded = _rewrite(narrowed, lambda expr, alone: _decode_for_resample(expr, alone, decode_scaling))
     return fusion.fuse(decoded)
 
 
@@ -101,6 +102,23 @@ def _fold(expr: Expr, alone: bool) -> Expr:
     if kind == "normalize" and source.kind == "resample" and _plain(first) and inputs[1] is None and inputs[6] is None:
         return _normalising_resample(expr, first)
     return expr
+
+
+def _narrow_source(expr: Expr, alone: bool) -> Expr:
+    """Ask for no more of the source of a rotation than the window that is left of its result looks at."""
+    if expr.step.kind != "warp" or len(expr.step.inputs) != 5 or not alone:
+        return expr
+    picture, turn, size, fill, window = expr.step.inputs
+    assert picture is not None and turn is not None
+    resized = picture.step.kind == "resample" and _plain(picture)
+    if not resized and (picture.step.kind != "decode" or picture.step.inputs[1] is not None):
+        return expr
+    shape = turn.step.inputs[0]
+    found = Step("warp_box", (turn, shape, window), {}, 2, expr.step.origin)
+    box = (Expr(found, 0), Expr(found, 1))
+    data, geometry, *rest = picture.step.inputs
+    part = step("restrict_geometry", geometry, *box, name="rotate") if resized else step("join", *box)
+    return rebuilt(expr, rebuilt(picture, data, part, *rest), turn, size, fill, window, box[0], shape)
 
 
 def _plain(resample: Expr) -> bool:
