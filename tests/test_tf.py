@@ -1,15 +1,24 @@
-"""Datasets for TensorFlow. Where DALI's own plugin is installed, what is asked of ours is asked of it as well."""
+"""Datasets for TensorFlow. Where DALI's own plugin is installed, what is asked of ours is asked of it as well.
+
+It can be installed beside the test environment, and compiles itself for the TensorFlow there:
+
+    pip install --no-build-isolation --no-deps --target FOLDER nvidia-dali-tf-plugin-cuda120==2.4.0
+    PYTHONPATH=FOLDER pytest tests/test_tf.py
+"""
 
 from __future__ import annotations
 
 import gc
 import importlib
 import importlib.util
+import subprocess
+import sys
 import threading
 import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,11 +26,14 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
 from PIL import Image
 
 import pixelmill
 from pixelmill import ArgumentError, Loader, Pipeline, fn
 from pixelmill.plugin import tf as plugin
+from pixelmill.plugin.tf.dataset import _squeezed
 from pixelmill.plugin.tf.experimental import DALIDatasetWithInputs, Input
 
 ROOT = Path(__file__).parents[1]
@@ -323,6 +335,24 @@ def test_operator_refuses(files: list[str], options: dict[str, Any], message: st
 
 
 # What is promised beyond
+
+
+@given(st.lists(st.integers(1, 3), min_size=1, max_size=5), st.data())
+def test_any_axes_of_one_may_be_left_out(shape: list[int], data: st.DataObject) -> None:
+    ones = [axis for axis, extent in enumerate(shape) if extent == 1]
+    left_out = data.draw(st.lists(st.sampled_from(ones), unique=True)) if ones else []
+    wanted = np.squeeze(np.empty(shape), tuple(left_out)).shape
+    hidden = tuple(None if data.draw(st.booleans()) else extent for extent in wanted)
+    parts = [np.squeeze(np.empty(shape), part).shape for n in range(len(ones) + 1) for part in combinations(ones, n)]
+    fitting = {part for part in parts if tf.TensorShape(hidden).is_compatible_with(part)}
+    assert wanted in fitting
+    assert _squeezed(tuple(shape), tf.TensorShape(hidden)) == (wanted if len(fitting) == 1 else None)
+
+
+def test_tensorflow_is_asked_for_only_where_it_is_needed() -> None:
+    program = "import sys; sys.modules['tensorflow'] = None; import pixelmill.plugin.tf"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "MissingDependency: tensorflow is not installed; it comes with: pip install 'pixelmill[tf]'" in result.stderr
 
 
 def test_pixels_are_not_copied(files: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,12 +8,14 @@ from typing import Any
 
 import tensorflow as tf
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
 from pixelmill.plugin.tf.dataset import Batches
+from pixelmill.tensors import Array
 
 # Of calls outside of graphs: what they gave last belongs to the pipeline, the batch size and the types.
 _begun: weakref.WeakKeyDictionary[Pipeline, dict[Any, Batches]] = weakref.WeakKeyDictionary()
+_of_graphs: weakref.WeakKeyDictionary[Any, list[Batches]] = weakref.WeakKeyDictionary()
 
 
 def DALIIteratorWrapper(  # noqa: N802 - DALI's name
@@ -73,7 +75,17 @@ def _specs(shapes: Sequence[Any], dtypes: Sequence[tf.DType]) -> tuple[tf.Tensor
 
 
 def _node(batches: Batches, specs: tuple[tf.TensorSpec, ...]) -> list[tf.Tensor]:
-    tensors = tf.numpy_function(lambda: list(next(batches)), [], [spec.dtype for spec in specs], stateful=True)
+    # TensorFlow keeps functions of nodes for ever; threads and batches shall live as long as the graph.
+    _of_graphs.setdefault(tf.compat.v1.get_default_graph(), []).append(batches)
+    weak = weakref.ref(batches)
+
+    def run() -> list[Array]:
+        kept = weak()
+        if kept is None:
+            raise EngineError("DALIIterator: the graph was thrown away, and its pipeline with it")
+        return list(next(kept))
+
+    tensors = tf.numpy_function(run, [], [spec.dtype for spec in specs], stateful=True)
     for tensor, spec in zip(tensors, specs, strict=True):
         tensor.set_shape(spec.shape)
     return list(tensors)
