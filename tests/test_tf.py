@@ -278,10 +278,10 @@ def test_sources_of_the_pipeline_itself(package: Any, source: dict[str, Any], wa
         assert first_of(made) == [[batch] for batch in wanted]
 
 
-@pytest.mark.parametrize("names", [{}, {"other": numbers(4)}, {"numbers": [1, 2]}], ids=["none", "name", "list"])
-def test_inputs_that_do_not_fit(package: Any, names: Any) -> None:
-    with pytest.raises((TypeError, ValueError), match=r"(?i)input"):
-        with_inputs(package, waiting, input_datasets=names)
+def test_inputs_that_do_not_fit(package: Any) -> None:
+    for names in ({}, {"other": numbers(4)}, {"numbers": [1, 2]}):
+        with pytest.raises((TypeError, ValueError), match=r"(?i)input"):
+            with_inputs(package, waiting, input_datasets=names)
 
 
 def test_inputs_are_for_the_other_dataset(package: Any) -> None:
