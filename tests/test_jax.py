@@ -180,6 +180,27 @@ def test_function_in_the_graph(package: Any, files: list[str]) -> None:
     assert [output.layout() for output in outputs[1:]] == ["HWC", "HW"]
 
 
+def test_layouts_are_handed_on_where_they_fit(package: Any, files: list[str]) -> None:
+    """What comes behind the function knows that channels are first."""
+
+    @package.plugin.jax.fn.jax_function(num_outputs=3)
+    def three(images: jax.Array, same: jax.Array, labels: jax.Array) -> Any:
+        return images + 1, same.mean(axis=1), labels[:, 0]
+
+    pipe = package.Pipeline(3, 1, None)
+    with pipe:
+        images, labels = read(package, files)
+        first = package.fn.crop_mirror_normalize(images, mean=[0] * 3, std=[1] * 3)
+        changed, *rest = three(first, first, labels)
+        pipe.set_outputs(package.fn.flip(changed), *rest)
+    outputs = pipe.run()
+    pixels = np.stack([pixels_of(number) for number in (1, 2, 3)]).transpose(0, 3, 1, 2) + 1.0
+    assert np.array_equal(outputs[0].as_array(), pixels[..., ::-1])
+    assert [output.layout() for output in outputs] == ["CHW", "", ""]
+    assert outputs[1].as_array().shape == (3, *SHAPE[:2])
+    assert outputs[2].as_array().tolist() == [1, 2, 3]
+
+
 @pytest.mark.parametrize(
     "function",
     [lambda x: x[:2], lambda x: x[0], np.asarray, lambda x: (x, x)],

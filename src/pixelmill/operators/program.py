@@ -96,7 +96,12 @@ def split_inputs(made: Step) -> tuple[tuple[Expr | None, ...], tuple[Guard, ...]
 
 
 def callback(
-    function: Callable[..., Any], *inputs: Any, layouts: tuple[str, ...], batch: bool = True, whole: bool = True
+    function: Callable[..., Any],
+    *inputs: Any,
+    layouts: tuple[str, ...],
+    batch: bool = True,
+    whole: bool = True,
+    exact: bool = True,
 ) -> tuple[Expr, ...]:
     """Add a call of a Python function, with one output for each of `layouts`.
 
@@ -106,10 +111,10 @@ def callback(
         layouts: Names of the axes of the outputs.
         batch: Call it once for a batch, with lists, instead of for every sample.
         whole: Call it for all samples of a batch, or of a branch, also where later branches need only some of them.
+        exact: Refuse outputs with another number of axes than their layouts name.
     """
-    return steps(
-        "callback", *inputs, layouts=layouts, function=function, batch=batch, whole=whole, names=",".join(layouts)
-    )
+    names = ",".join(layouts if exact else [""] * len(layouts))
+    return steps("callback", *inputs, layouts=layouts, function=function, batch=batch, whole=whole, names=names)
 
 
 def constant(value: Any, dtype: Any = None, layout: str = "") -> Expr:

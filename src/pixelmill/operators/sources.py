@@ -145,6 +145,12 @@ def _for_each(name: str, value: Any, count: int) -> tuple[Any, ...]:
     return tuple(value)
 
 
+class Guessed(tuple[str, ...]):
+    """Layouts of results that count where they fit, and are no error where they do not."""
+
+    __slots__ = ()
+
+
 @operator("python_function", outputs=None, leading=("function", "num_outputs"), dali=None)
 def python_function(
     *inputs: Tensor,
@@ -167,5 +173,6 @@ def python_function(
     if not callable(function):
         raise ArgumentError(f"function must be callable, got {function!r}")
     layouts = output_layouts_of(output_layouts, num_outputs)
-    results = callback(function, *inputs, layouts=layouts, batch=batch_processing, whole=False)
+    exact = not isinstance(output_layouts, Guessed)
+    results = callback(function, *inputs, layouts=layouts, batch=batch_processing, whole=False, exact=exact)
     return results[0] if num_outputs == 1 else results

@@ -11,6 +11,8 @@ import numpy as np
 
 from pixelmill import fn
 from pixelmill.errors import ArgumentError
+from pixelmill.graph import as_node
+from pixelmill.operators.sources import Guessed
 from pixelmill.plugin.jax.arrays import array_of
 from pixelmill.tensors import Array
 
@@ -28,8 +30,8 @@ def jax_function(
     Args:
         function: Gets and gives arrays, with the batch in front; it may have been through `jax.jit` or `jax.vmap`.
         num_outputs: How many arrays it gives.
-        output_layouts: Names of the axes of a sample of the results; one string or one for each of them. They are not
-            taken over from the inputs.
+        output_layouts: Names of the axes of a sample of the results; one string or one for each of them. Where they are
+            left out, a result has those of the input with the same number, if it has as many axes.
         sharding: Not supported; the function runs where the pipeline runs.
         device: Accepted for compatibility; the native engine runs everything on the CPU.
         preserve: Accepted for compatibility.
@@ -50,12 +52,17 @@ def jax_function(
                 function=_of_batches(called, num_outputs),
                 num_outputs=num_outputs,
                 batch_processing=True,
-                output_layouts=output_layouts,
+                output_layouts=_layouts_of(inputs, num_outputs) if output_layouts is None else output_layouts,
             )
 
         return operator
 
     return decorate if function is None else decorate(function)
+
+
+def _layouts_of(inputs: tuple[Any, ...], count: int) -> Guessed:
+    known = [as_node(value).expr.layout for value in inputs[:count]]
+    return Guessed([*known, *[""] * (count - len(known))])
 
 
 def _of_batches(called: Callable[..., Any], num_outputs: int) -> Callable[..., Any]:
