@@ -489,6 +489,23 @@ def test_loader_without_a_reader_or_without_batches() -> None:
         list(different)
 
 
+def test_loader_of_a_source_that_cannot_go_back() -> None:
+    def source() -> Iterator[Any]:
+        for number in range(5):
+            yield np.full((3, 1), number, np.int32)
+
+    pipe = piped(pixelmill, lambda fn: fn.external_source(source=source, cycle="raise"))
+    made = plugin.from_loader(Loader(pipe, ["a"]))
+    for _ in range(2):
+        assert [int(batch["a"][0, 0]) for batch in made] == [0, 1, 2, 3, 4]
+    pipe = piped(pixelmill, lambda fn: fn.external_source(source=counted))
+    loader = Loader(pipe, ["a"])
+    state = loader.state_dict()
+    made = plugin.from_loader(loader)
+    loader.load_state_dict(state)
+    assert [int(batch["a"][0, 0]) for batch in made] == [0, 1, 2]
+
+
 def test_loader_with_ragged_samples(tmp_path: Path) -> None:
     for number in range(3):
         Image.new("RGB", (8 + number, 8)).save(tmp_path / f"{number}.png")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import tensorflow as tf
@@ -149,30 +150,52 @@ class Batches:
 def from_loader(loader: Loader) -> tf.data.Dataset:
     """Give a loader as a dataset of dicts of tensors. Every pass over it is the next epoch, and ends with it.
 
-    The samples of a batch must agree in shape. Types and shapes come from a first batch, which is made and put back.
+    The samples of a batch must agree in shape. Types and shapes come from the first batch, which is made now.
 
     Args:
         loader: Where the batches come from; what `len(loader)` says is the dataset's cardinality.
     """
-    state = loader.state_dict()
-    first = next(iter(loader), None)
-    if first is None:
-        raise ArgumentError("from_loader: the loader has no batch, so types and shapes are not known")
-    loader.load_state_dict(state)
-    signature = {name: _spec(array) for name, array in _tensors(first).items()}
-    weak = weakref.ref(loader)
+    source = _Passes(loader)
+    weak = weakref.ref(source)
 
     def batches() -> Iterator[Batch]:
         kept = weak()
         if kept is None:
             raise EngineError("from_loader: the dataset was thrown away, and its loader with it")
-        return map(_tensors, kept)
+        return kept.next_pass()
 
-    made = _generated(batches, signature)
+    made = _generated(batches, source.signature)
     if loader.steps_per_epoch is not None and loader.steps_per_epoch == len(loader):
         made = made.apply(tf.data.experimental.assert_cardinality(len(loader)))
-    made._loader = loader  # TensorFlow keeps the function for ever, which should not keep threads and batches
+    made._source = source  # TensorFlow keeps the function for ever, which should not keep threads and batches
     return made
+
+
+class _Passes:
+    """Passes over a loader, whose first batch is looked at before.
+
+    Readers go back behind it. What a source gave cannot be asked for again, so the first pass begins with it.
+    """
+
+    def __init__(self, loader: Loader) -> None:
+        state, loop = loader.state_dict(), iter(loader)
+        first = next(loop, None)
+        if first is None:
+            raise ArgumentError("from_loader: the loader has no batch, so types and shapes are not known")
+        self._loader = loader
+        self.signature = {name: _spec(array) for name, array in _tensors(first).items()}
+        self._begun: Iterator[Batch] | None = None
+        if loader.pipeline._ready().feeds:
+            self._begun = chain([first], map(_tensors, loop))
+        else:
+            loader.load_state_dict(state)
+        self._loops = loader._loops
+
+    def next_pass(self) -> Iterator[Batch]:
+        begun, self._begun = self._begun, None
+        if begun is not None and self._loader._loops == self._loops:  # nobody loaded a state or began another loop
+            return begun
+        return map(_tensors, self._loader)
 
 
 def _generated(batches: Callable[[], Any], signature: Any) -> tf.data.Dataset:
