@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import socket
 import subprocess
 import sys
 import warnings
@@ -276,6 +278,45 @@ def test_sharding_of_one_pipeline(files: list[str]) -> None:
         iterator(pixelmill, [piped(pixelmill, files) for _ in range(2)], sharding=sharding)
     with pytest.raises(ArgumentError, match=r"jax\.sharding\.Sharding"):
         iterator(pixelmill, piped(pixelmill, files), sharding="samples")
+
+
+TWO_PROCESSES = """
+import sys
+import jax, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from pixelmill import fn
+from pixelmill.plugin.jax import data_iterator
+
+port, rank, *files = sys.argv[1:]
+jax.distributed.initialize(f"127.0.0.1:{port}", num_processes=2, process_id=int(rank))
+sharding = NamedSharding(Mesh(np.array(jax.devices()), ("samples",)), PartitionSpec("samples"))
+
+@data_iterator(output_map=["labels"], reader_name="Reader", sharding=sharding)
+def batches(shard_id, num_shards):
+    options = {"shard_id": shard_id, "num_shards": num_shards, "name": "Reader", "pad_last_batch": True}
+    return fn.readers.file(files=files, labels=list(range(1, 8)), **options)[1]
+
+batch = next(batches(batch_size=4))["labels"]
+print(batch.shape, [int(shard.data[0, 0]) for shard in batch.addressable_shards])
+"""
+
+
+def test_two_processes_share_a_batch(files: list[str]) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", TWO_PROCESSES, port, rank, *files],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in ("0", "1")
+    ]
+    said = [process.communicate(timeout=60)[0] for process in started]
+    assert said == ["(4, 1) [1, 2]\n", "(4, 1) [4, 6]\n"]
 
 
 def test_devices_for_pmap(files: list[str]) -> None:

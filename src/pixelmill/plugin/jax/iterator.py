@@ -142,8 +142,8 @@ def _for_devices(
     """Make a pipeline for each device of this process."""
     if devices is not None and jax.local_device_count() != jax.device_count():
         raise ArgumentError("data_iterator: devices is for one process; use sharding where there are several")
-    used = jax.local_devices() if devices is None else devices
-    shards = jax.device_count() if devices is None else len(devices)
+    used, every = (jax.local_devices(), jax.devices()) if devices is None else (devices, list(devices))
+    shards = len(every)
     if checkpoints and len(checkpoints) != len(used):
         raise ArgumentError(f"data_iterator: {len(checkpoints)} checkpoints for {len(used)} devices")
     size, rest = divmod(arguments.pop("batch_size"), shards)
@@ -156,7 +156,7 @@ def _for_devices(
                 **arguments,
                 "batch_size": size,
                 "device_id": number,
-                "shard_id": device.id if devices is None else number,
+                "shard_id": every.index(device),  # numbers of devices of other processes have gaps
                 "num_shards": shards,
                 "checkpoint": checkpoints[number] if checkpoints else None,
             },
