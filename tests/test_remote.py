@@ -121,6 +121,29 @@ def test_a_list_at_an_address_stays_below_its_folder() -> None:
         open_dataset(folder)
 
 
+def test_errors_of_other_packages_name_the_address(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As where there are no credentials: the kinds of such errors are known to the package of the store alone."""
+
+    class NoCredentialsError(Exception):
+        pass
+
+    def refuse(*_: object, **__: object) -> None:
+        raise NoCredentialsError("nobody knows you")
+
+    monkeypatch.setattr(remote, "_FIRST_PAUSE", 0)
+    for name in ("isdir", "info", "ls", "glob", "cat_file", "pipe_file"):
+        monkeypatch.setattr(type(fsspec.filesystem("memory")), name, refuse)
+    address = f"memory://{uuid.uuid4().hex}/data"
+    with pytest.raises(
+        OSError, match=r"NoCredentialsError: nobody knows you; are the address and the credentials"
+    ) as read:
+        open_dataset(address)
+    write(tmp_path / "x", "tfrecord", plain_samples())
+    with pytest.raises(OSError, match="NoCredentialsError") as written:
+        pixelmill.convert(tmp_path / "x", address, to="tfrecord")
+    assert read.value.filename == written.value.filename == address
+
+
 def test_unknown_addresses_are_named() -> None:
     with pytest.raises(DataError, match="nonsense"):
         open_dataset("nonsense://x/y")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import random
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pixelmill.errors import DataError, MissingDependency
+from pixelmill.errors import DataError, MissingDependency, PixelmillError
 from pixelmill.formats import index_cache
 from pixelmill.formats.storage import FileStat
 
@@ -24,7 +25,7 @@ Result = TypeVar("Result")
 
 def is_folder(path: str) -> bool:
     """Tell whether an address is a folder, or a prefix that something begins with."""
-    system, inner = _open(path)
+    system, inner = open_store(path)
     return bool(_patiently(lambda: system.isdir(inner), path))
 
 
@@ -36,7 +37,7 @@ def stat(path: str) -> FileStat:
 
 def list_folder(path: str) -> tuple[list[str], list[str]]:
     """Give the names of the folders and of the files in a folder, hidden ones left out, sorted by their bytes."""
-    system, inner = _open(path)
+    system, inner = open_store(path)
     folders: list[str] = []
     files: list[str] = []
     for entry in _patiently(lambda: system.ls(inner, detail=True), path):
@@ -49,13 +50,13 @@ def list_folder(path: str) -> tuple[list[str], list[str]]:
 
 def matching(pattern: str) -> list[str]:
     """Give the addresses that a pattern with `*` names."""
-    system, inner = _open(pattern)
+    system, inner = open_store(pattern)
     return sorted(str(system.unstrip_protocol(name)) for name in _patiently(lambda: system.glob(inner), pattern))
 
 
 def read(path: str, offset: int, length: int, *, size: int | None = None) -> bytes:
     """Read bytes of a file, whose size may be known; DataError where fewer come than the file has there."""
-    system, inner = _open(path)
+    system, inner = open_store(path)
     size = stat(path).size if size is None else size
     end = min(offset + length, size)
     if end <= offset:
@@ -68,7 +69,7 @@ def read(path: str, offset: int, length: int, *, size: int | None = None) -> byt
 
 def fetch(path: str) -> str:
     """Bring a file into the cache and give its place there; it is fetched again when its size or time changes."""
-    system, inner = _open(path)
+    system, inner = open_store(path)
     info = _info(path)
     size = int(info["size"])
     mark = f"{path}\n{size}\n{info.get('ETag') or _modified(info)}"
@@ -91,7 +92,31 @@ def fetch(path: str) -> str:
     return str(target)
 
 
-def _open(path: str) -> tuple[Any, str]:
+class Store:
+    """A file system of fsspec. The packages behind it have errors of their own kinds; all of them come as OSError."""
+
+    def __init__(self, system: Any, path: str) -> None:
+        self._system = system
+        self._path = path
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Give one of its methods."""
+        method = getattr(self._system, name)
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            try:
+                return method(*arguments, **options)
+            except (OSError, PixelmillError):
+                raise
+            except Exception as error:
+                what = f"{type(error).__name__}: {error}; are the address and the credentials right?"
+                raise OSError(errno.EIO, what, self._path) from error
+
+        return call
+
+
+def open_store(path: str) -> tuple[Store, str]:
+    """Give the file system of an address, and the part of the address that it knows the file by."""
     try:
         import fsspec  # type: ignore[import-untyped]
     except ImportError:
@@ -102,11 +127,11 @@ def _open(path: str) -> tuple[Any, str]:
         raise DataError(f"{path}: {error}") from None
     except ValueError as error:
         raise DataError(f"{path} is not an address that fsspec knows: {error}") from None
-    return system, str(inner)
+    return Store(system, path), str(inner)
 
 
 def _info(path: str) -> dict[str, Any]:
-    system, inner = _open(path)
+    system, inner = open_store(path)
     info: dict[str, Any] = _patiently(lambda: system.info(inner), path)
     return info
 
@@ -126,6 +151,6 @@ def _patiently(call: Callable[[], Result], path: str) -> Result:
             raise type(error)(error.errno, error.strerror or "not found", path) from None
         except OSError as error:
             if left == 0:
-                raise OSError(error.errno, f"{error} (after {_TRIES} tries)", path) from None
+                raise OSError(error.errno, f"{error.strerror or error} (after {_TRIES} tries)", path) from None
             time.sleep(_FIRST_PAUSE * 2 ** (_TRIES - 1 - left) * random.uniform(0.5, 1.5))
     raise AssertionError

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import importlib
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from pixelmill.errors import ArgumentError, MissingDependency, OutputError
+from pixelmill.errors import ArgumentError, OutputError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
@@ -250,13 +249,10 @@ class RemoteStorage:
     """A prefix of an object store. An object appears whole when its upload ends, so nothing is ever renamed."""
 
     def __init__(self, root: str) -> None:
-        try:
-            fsspec = importlib.import_module("fsspec")
-        except ImportError as error:
-            raise MissingDependency("fsspec", "remote") from error
+        from pixelmill.formats.remote import open_store
+
         self.root = root.rstrip("/")
-        self._files: Any
-        self._files, self._prefix = fsspec.core.url_to_fs(self.root, use_listings_cache=False)
+        self._files, self._prefix = open_store(self.root)
         self._beat = 0
 
     def read(self, name: str) -> bytes | None:
