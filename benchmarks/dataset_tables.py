@@ -104,7 +104,7 @@ def _scaling(run: Run) -> Rows:
     rows = []
     for job, rates in run["images_per_second"].items():
         ones = rates["1"]
-        rows += [[f"{job}, {count} workers", f"{rate:,.0f}", f"{rate / ones:.2f}"] for count, rate in rates.items()]
+        rows += [[f"{job}, workers: {count}", f"{rate:,.0f}", f"{rate / ones:.2f}"] for count, rate in rates.items()]
     return rows
 
 

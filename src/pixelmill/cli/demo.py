@@ -65,7 +65,7 @@ def demo(count: int, output: str, threads: int | None, seed: int, as_json: bool)
     console.print(f"           [bold]{result.images_per_second:,.0f} images/s[/] with {result.threads} {threads_word}")
     console.print("[green]look at[/]    ", end="")
     console.print(str(result.contact_sheet), style="bold", soft_wrap=True, markup=False)
-    console.print("           and at pictures of your own: pixelmill preview FOLDER --recipe classification")
+    console.print("           and at your own: pixelmill preview FOLDER --recipe classification")
 
 
 def _figures(result: DemoResult) -> dict[str, object]:
