@@ -262,12 +262,14 @@ def stopped(output: Path, *, code: int, limit: int | None) -> None:
 def moments(folder: Path, count: int, workers: int) -> dict[str, Any]:
     """Kill a job at random moments: only the process that was started, so that its workers must notice themselves."""
     draw = random.Random(1)
-    begin = time.monotonic()
     expected = undisturbed(folder, LARGER)
-    duration = time.monotonic() - begin + (0.5 if workers > 1 else 0)
     failures, ended = [], 0
     output = folder / "out"
     work = partial(run, LARGER, output, exists="resume", workers=workers)
+    begin = time.monotonic()
+    in_child(work)
+    duration = time.monotonic() - begin
+    shutil.rmtree(output)
     for number in range(count):
         for _ in range(1 + number % 2):
             ended += not killed_after(draw.uniform(0, duration), work)
