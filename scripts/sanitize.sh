@@ -15,7 +15,7 @@ CXXFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit
 if [ $# -eq 0 ]; then
     native="arithmetic batch boxes colour content copies create decode encoders engine example filters geometry jpeg_entropy
         mixing noise npy operators pipeline random readers_numpy readers_tfrecord recordio reductions resize_dali
-        segmentation_ops shapes tfrecord webdataset"
+        segmentation_ops shapes tfrecord warp webdataset"
     for name in $native; do
         set -- "$@" "tests/test_$name.py"
     done
