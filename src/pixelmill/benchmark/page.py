@@ -101,7 +101,8 @@ def _contestants(report: BenchReport) -> list[str]:
         ],
     )
     work, threads = report.work, times(report.work.threads, "thread")
-    how = f"Medians of {work.rounds} rounds of {work.seconds:g} s, taken in turns, {threads} each."
+    rounds = "One round" if work.rounds == 1 else f"Medians of {work.rounds} rounds"
+    how = f"{rounds} of {work.seconds:g} s, taken in turns, {threads} each."
     return ["<h2>Images per second</h2>", *rows, _dim(how), details]
 
 
