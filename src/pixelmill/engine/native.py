@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -116,7 +117,8 @@ class NativeEngine:
         self._process = os.getpid()
         # Barriers are worked on by one Python thread, so that the native work of the next batches goes on meanwhile.
         self._alone = all(map(_idle, plan.segments)) and not any(map(_calls, plan.segments))
-        self._driver = _driver() if len(plan.segments) > 1 and not self._alone else None
+        self._driver_thread = 0
+        self._driver = self._driven() if len(plan.segments) > 1 and not self._alone else None
 
     def forked(self) -> bool:
         """Tell whether this is another process than the one that made the engine."""
@@ -138,9 +140,19 @@ class NativeEngine:
         if self.forked():  # the threads are the parent's, and they may have held a lock in the moment of the fork
             return
         if self._driver is not None:
-            self._driver.shutdown(cancel_futures=True)
+            # Garbage may be collected by any thread; a thread cannot wait for itself.
+            by_another = threading.get_ident() != self._driver_thread
+            self._driver.shutdown(wait=by_another, cancel_futures=True)
         if self._own:
             self._executor.close()
+
+    def _driven(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor
+
+        return ThreadPoolExecutor(1, thread_name_prefix="pixelmill", initializer=self._note_thread)
+
+    def _note_thread(self) -> None:
+        self._driver_thread = threading.get_ident()
 
     def _begin(self, segment: Segment, samples: Samples, known: dict[Key, Data], fill: bool) -> _core.Batch:
         inputs = [_rows(known[key]) for key in segment.inputs]
@@ -181,12 +193,6 @@ class NativeEngine:
     def _outputs(self, known: dict[Key, Data], samples: Samples) -> list[Data]:
         """List the outputs of the graph; an input that is one is handed on as it is."""
         return [_given(key, samples.inputs[key]) if key in samples.inputs else known[key] for key in self.plan.outputs]
-
-
-def _driver() -> ThreadPoolExecutor:
-    from concurrent.futures import ThreadPoolExecutor
-
-    return ThreadPoolExecutor(1, thread_name_prefix="pixelmill")
 
 
 def _idle(segment: Segment) -> bool:
