@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-import weakref
 from itertools import product
 from math import ceil
 from pathlib import Path
@@ -432,41 +431,6 @@ def test_threads_end_with_their_pipeline(folder):
     assert with_pipe >= before + 4
     assert engine_threads() <= before
     assert threading.active_count() == python_before
-
-
-def test_a_pipeline_may_be_collected_by_its_own_thread(folder):
-    """A function of the user, which the thread of the pipeline calls, happens to look for garbage."""
-    gc.collect()
-    before, python_before = engine_threads(), threading.active_count()
-    asked, thrown_away, collected = 0, threading.Event(), threading.Event()
-
-    def look(x):
-        nonlocal asked
-        asked += 1
-        if asked == 2 and thrown_away.wait(20):
-            gc.collect()
-            collected.set()
-        return x
-
-    def graph(m):
-        return fn.python_function(image(fn.readers.file(files=folder)[0]), function=look)
-
-    gc.disable()
-    try:
-        pipe = make(HERE, graph, batch_size=1, num_threads=2, prefetch_queue_depth=2)
-        pipe.run()
-        gone = weakref.ref(pipe)
-        pipe.__dict__["itself"] = pipe  # so that nobody but the collector frees it
-        del pipe
-        thrown_away.set()
-        assert collected.wait(20) and gone() is None
-    finally:
-        gc.enable()
-    for _ in range(100):
-        if engine_threads() <= before and threading.active_count() == python_before:
-            break
-        time.sleep(0.05)
-    assert (engine_threads() <= before, threading.active_count()) == (True, python_before)
 
 
 def test_close_ends_the_threads_at_once(folder):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +15,7 @@ from pixelmill.engine.barriers import Array as Array
 from pixelmill.engine.barriers import Barrier
 from pixelmill.engine.barriers import Data as Data
 from pixelmill.engine.compile import Key, Plan, Segment
+from pixelmill.engine.own_thread import OwnThread
 from pixelmill.errors import EngineError
 from pixelmill.graph import OperatorNode
 from pixelmill.operators.program import Expr
@@ -23,7 +23,7 @@ from pixelmill.operators.sources import ExternalSource
 from pixelmill.types import Limits
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+    from concurrent.futures import Future
 
 NOTES = {
     1: "decoder_warning",
@@ -117,8 +117,7 @@ class NativeEngine:
         self._process = os.getpid()
         # Barriers are worked on by one Python thread, so that the native work of the next batches goes on meanwhile.
         self._alone = all(map(_idle, plan.segments)) and not any(map(_calls, plan.segments))
-        self._driver_thread = 0
-        self._driver = self._driven() if len(plan.segments) > 1 and not self._alone else None
+        self._driver = OwnThread("pixelmill") if len(plan.segments) > 1 and not self._alone else None
 
     def forked(self) -> bool:
         """Tell whether this is another process than the one that made the engine."""
@@ -140,19 +139,9 @@ class NativeEngine:
         if self.forked():  # the threads are the parent's, and they may have held a lock in the moment of the fork
             return
         if self._driver is not None:
-            # Garbage may be collected by any thread; a thread cannot wait for itself.
-            by_another = threading.get_ident() != self._driver_thread
-            self._driver.shutdown(wait=by_another, cancel_futures=True)
+            self._driver.close()
         if self._own:
             self._executor.close()
-
-    def _driven(self) -> ThreadPoolExecutor:
-        from concurrent.futures import ThreadPoolExecutor
-
-        return ThreadPoolExecutor(1, thread_name_prefix="pixelmill", initializer=self._note_thread)
-
-    def _note_thread(self) -> None:
-        self._driver_thread = threading.get_ident()
 
     def _begin(self, segment: Segment, samples: Samples, known: dict[Key, Data], fill: bool) -> _core.Batch:
         inputs = [_rows(known[key]) for key in segment.inputs]

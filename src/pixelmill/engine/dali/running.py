@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from pixelmill.engine.dali.emission import emitted, input_name
 from pixelmill.engine.dali.split import Crossing, SplitPlan, handed_array
 from pixelmill.engine.dali.upload import Upload
 from pixelmill.engine.native import Data, NativeEngine, Pending, Result, Samples
+from pixelmill.engine.own_thread import OwnThread
 from pixelmill.tensors import TensorListGPU
 from pixelmill.types import Limits
 
@@ -58,8 +59,7 @@ class DaliEngine:
         with versions.quiet():
             self._pipe.build()
         self._upload = Upload(batch_size=batch_size, device_id=device_id)
-        self._feeder = ThreadPoolExecutor(1, thread_name_prefix="pixelmill-feed")
-        self._taker = ThreadPoolExecutor(1, thread_name_prefix="pixelmill-take")
+        self._feeder, self._taker = OwnThread("pixelmill-feed"), OwnThread("pixelmill-take")
         self._refused: _RefusedError | None = None
         self.retries = 0
 
@@ -83,8 +83,9 @@ class DaliEngine:
         """Stop the threads. Batches that were begun are lost."""
         if self.forked():
             return
-        for thread in (self._feeder, self._taker):
-            thread.shutdown(cancel_futures=True)
+        both = (self._feeder, self._taker)
+        for thread in both:
+            thread.close(among=both)
         for engine in (self._front, self._whole, self._behind):
             if engine is not None:
                 engine.close()
