@@ -65,3 +65,17 @@ def test_threads_that_wait_for_each_other_can_be_closed_by_one_of_them():
     assert closed.wait(20) and waiting.result(20)[1] == 7
     with pytest.raises(RuntimeError):
         first.submit(print)
+
+
+def test_a_thread_ends_with_its_owner():
+    """Also where nobody closes it."""
+    before = threading.active_count()
+    thread = OwnThread("forgotten")
+    thread.submit(int).result(20)
+    assert threading.active_count() == before + 1
+    del thread
+    for _ in range(100):
+        if threading.active_count() == before:
+            break
+        time.sleep(0.05)
+    assert threading.active_count() == before

@@ -18,11 +18,8 @@ class OwnThread:
     def __init__(self, name: str) -> None:
         from concurrent.futures import ThreadPoolExecutor
 
-        self._ident = 0
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix=name, initializer=self._note)
-
-    def _note(self) -> None:
-        self._ident = threading.get_ident()
+        self._ident: list[int] = []  # that the thread holds, since with a method it would keep its owner, and so itself
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix=name, initializer=_note, initargs=(self._ident,))
 
     def submit(self, call: Callable[..., Result], *arguments: Any) -> Future[Result]:
         """Have a function called."""
@@ -36,5 +33,9 @@ class OwnThread:
         Args:
             among: All threads that wait for each other's calls.
         """
-        inside = threading.get_ident() in {thread._ident for thread in (self, *among)}
+        inside = any(threading.get_ident() in thread._ident for thread in (self, *among))
         self._executor.shutdown(wait=not inside, cancel_futures=True)
+
+
+def _note(ident: list[int]) -> None:
+    ident.append(threading.get_ident())
