@@ -58,14 +58,18 @@ def loader(pipe: Pipeline) -> Iterator[Any]:
         yield from batches
 
 
+def _endless(iterator: Any, pipe: Pipeline) -> Iterator[Any]:
+    reader = "Reader" if pipe.reader_meta() else None
+    batches = iterator(pipe, NAMES, reader_name=reader, auto_reset=True)
+    while True:
+        yield from batches
+
+
 def pytorch(pipe: Pipeline) -> Iterator[Any]:
     """Give dicts of tensors, in lists."""
     from pixelmill.plugin.pytorch import DALIGenericIterator
 
-    reader = "Reader" if pipe.reader_meta() else None
-    batches = DALIGenericIterator(pipe, NAMES, reader_name=reader, auto_reset=True)
-    while True:
-        yield from batches
+    return _endless(DALIGenericIterator, pipe)
 
 
 def lightning(pipe: Pipeline) -> Iterator[Any]:
@@ -81,10 +85,7 @@ def jax(pipe: Pipeline) -> Iterator[Any]:
     """Give dicts of JAX arrays."""
     from pixelmill.plugin.jax import DALIGenericIterator
 
-    reader = "Reader" if pipe.reader_meta() else None
-    batches = DALIGenericIterator(pipe, NAMES, reader_name=reader, auto_reset=True)
-    while True:
-        yield from batches
+    return _endless(DALIGenericIterator, pipe)
 
 
 def tf_dataset(pipe: Pipeline) -> Iterator[Any]:

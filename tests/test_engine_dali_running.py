@@ -80,7 +80,7 @@ def test_where_dali_has_nothing_to_do_the_native_engine_runs(files):
 
 
 def test_a_gpu_that_is_not_there_is_the_cpu(files, caplog, monkeypatch):
-    monkeypatch.setattr("pixelmill.pipeline.execution._told_about_gpu", False)
+    monkeypatch.setattr("pixelmill.engine.choice._told_about_gpu", False)
 
     def graph():
         images = fn.decoders.image(fn.readers.file(files=files)[0], device="mixed")

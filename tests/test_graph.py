@@ -16,8 +16,8 @@ from running import DALI, HERE, noise, run
 
 import pixelmill
 from pixelmill import ArgumentError, fn, ops, types
+from pixelmill.engine import choice
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, public_operators
-from pixelmill.pipeline import execution
 
 PUBLIC = public_operators()
 
@@ -310,7 +310,7 @@ def test_nodes_have_names_and_show_them():
 
 @pytest.mark.parametrize("device", ["gpu", "mixed"])
 def test_a_gpu_may_be_asked_for_and_is_mentioned_once(device, caplog, monkeypatch):
-    monkeypatch.setattr(execution, "_told_about_gpu", False)
+    monkeypatch.setattr(choice, "_told_about_gpu", False)
     with caplog.at_level(logging.WARNING, "pixelmill"):
         for _ in range(2):
             graph = lambda m, x: fn.decoders.image(x, device=device).gpu()  # noqa: E731
@@ -320,7 +320,7 @@ def test_a_gpu_may_be_asked_for_and_is_mentioned_once(device, caplog, monkeypatc
 
 
 def test_without_a_gpu_nothing_is_said(caplog, monkeypatch):
-    monkeypatch.setattr(execution, "_told_about_gpu", False)
+    monkeypatch.setattr(choice, "_told_about_gpu", False)
     with caplog.at_level(logging.DEBUG):
         run(lambda m, x: fn.flip(x), [noise((2, 2, 1))])
     assert not caplog.records

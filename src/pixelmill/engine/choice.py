@@ -14,6 +14,8 @@ from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.graph import DataNode, OperatorNode
 from pixelmill.types import Limits
 
+_told_about_gpu = False
+
 EngineName = Literal["auto", "native", "dali"]
 VARIABLE = "PIXELMILL_ENGINE"  # of the environment; says what "auto" means
 
@@ -78,6 +80,17 @@ def chosen(name: str, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]
 def asks_for_gpu(nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]) -> bool:
     """Tell whether something of a graph is wanted on a GPU."""
     return any(node.device != "cpu" for node in nodes) or any(node.device == "gpu" for node in outputs)
+
+
+def tell_about_gpu() -> None:
+    """Say, once a process, that work for a GPU is done on the CPU."""
+    global _told_about_gpu
+    if not _told_about_gpu:
+        _told_about_gpu = True
+        import logging
+
+        text = "pixelmill: the pipeline asks for a GPU; it runs on the CPU, with the same results"
+        logging.getLogger("pixelmill").warning(text)
 
 
 def usable_device(device_id: int | None) -> int | None:

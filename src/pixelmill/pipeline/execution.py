@@ -15,19 +15,19 @@ import numpy as np
 from pixelmill import _core
 from pixelmill.engine import choice, foreign
 from pixelmill.engine.compile import Plan, compile_graph
-from pixelmill.engine.native import Array, Data
+from pixelmill.engine.native import Array
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.external_source import Feed
 from pixelmill.graph import DataNode, as_node, operators_of, relowered
 from pixelmill.operators.readers import Reader
+from pixelmill.pipeline.outputs import Expected, with_layout
 from pixelmill.pipeline.schedule import Schedule
 from pixelmill.recovery import Errors, OnError, Recovery
-from pixelmill.tensors import TensorListCPU, TensorListGPU
+from pixelmill.tensors import TensorListCPU
 from pixelmill.types import Limits
 
 _core.set_foreign_decoder(foreign.decode)
 _current: ContextVar[Pipeline | None] = ContextVar("pipeline", default=None)
-_told_about_gpu = False
 
 
 class Pipeline:
@@ -106,9 +106,8 @@ class Pipeline:
         decode_scaling: bool = True,
         engine: choice.EngineName = "auto",
     ) -> None:
-        depth = prefetch_queue_depth
-        if isinstance(depth, dict):
-            depth = max(depth.values())
+        depths = prefetch_queue_depth
+        depth = max(depths.values()) if isinstance(depths, dict) else depths
         if depth < 1:
             raise ArgumentError(f"Pipeline: prefetch_queue_depth must be at least 1, got {prefetch_queue_depth}")
         self._batch_size = batch_size
@@ -122,7 +121,7 @@ class Pipeline:
         self._limits = limits or Limits()
         self._rules: dict[str, Any] = {"optimize": optimize, "decode_scaling": decode_scaling}
         self._engine_name = engine
-        self._expected = {"dtype": output_dtype, "ndim": output_ndim, "layout": output_layout}
+        self._expected = Expected(output_dtype, output_ndim, output_layout)
         self._checkpoint = checkpoint
         self._outputs: list[DataNode] | None = None
         self._tokens: list[Token[Pipeline | None]] = []
@@ -173,7 +172,7 @@ class Pipeline:
         self._engine = choice.chosen(self._engine_name, self._nodes, nodes)
         self._gpu = choice.usable_device(self._device_id) if self._engine == "dali" else None
         if self._gpu is None and choice.asks_for_gpu(self._nodes, nodes):
-            _tell_about_gpu()
+            choice.tell_about_gpu()
         plan, feeds = self._compiled()
         options = choice.Options(self._batch_size, self._num_threads, self._limits, self._gpu)
         schedule = self._schedule = Schedule(plan, feeds, seed=self._seed, options=options)
@@ -188,6 +187,7 @@ class Pipeline:
         other._batch_size, other._num_threads, other._depth = batch_size, num_threads, depth
         other._seed = self._seed if self._seed_given else _drawn_seed()
         other._schedule, other._tokens, other._closed = None, [], False
+        other._restored, other._iterator_state = False, {}
         other._recovery = self._recovery.anew()
         return other
 
@@ -244,7 +244,7 @@ class Pipeline:
             layout: Names of the axes of a sample; those given to `external_source` count where this is left out.
         """
         schedule = self._ready()
-        feed = self._feed_of(schedule, data_node)
+        feed = schedule.feed_of(data_node)
         known = feed.layout
         feed.feed(data, layout)
         if feed.layout != known:
@@ -254,19 +254,6 @@ class Pipeline:
         """Build the graph anew, now that the names of the axes of a source are known."""
         self._outputs = relowered(self._nodes, self._outputs or [], {named.external: named.layout})
         schedule.recompiled(self._compiled()[0])
-
-    @staticmethod
-    def _feed_of(schedule: Schedule, data_node: DataNode | str) -> Feed:
-        for feed in schedule.feeds:
-            if isinstance(data_node, str):
-                found = feed.name == data_node
-            else:
-                found = data_node.expr.step.params.get("source") is feed.external
-            if found:
-                return feed
-        name = data_node if isinstance(data_node, str) else data_node.name
-        known = ", ".join(repr(feed.name) for feed in schedule.feeds) or "none"
-        raise ArgumentError(f"feed_input: {name!r} is not an external_source of this pipeline; there are: {known}")
 
     # Running
 
@@ -308,19 +295,9 @@ class Pipeline:
     def _next(self, schedule: Schedule) -> tuple[TensorListCPU, ...]:
         result, self._valid = schedule.next(self._recovery)
         layouts = schedule.plan.layouts
-        lists = tuple(_named(data, layout) for data, layout in zip(result.outputs, layouts, strict=True))
-        self._check(lists)
+        lists = tuple(with_layout(data, layout) for data, layout in zip(result.outputs, layouts, strict=True))
+        self._expected.check(lists)
         return lists
-
-    def _check(self, lists: tuple[TensorListCPU, ...]) -> None:
-        for what, wanted in self._expected.items():
-            if wanted is None:
-                continue
-            each = wanted if isinstance(wanted, (list, tuple)) else [wanted] * len(lists)
-            for number, (expected, batch) in enumerate(zip(each, lists, strict=True)):
-                got = batch.dtype if what == "dtype" else getattr(batch, what)()
-                if expected is not None and got != expected:
-                    raise EngineError(f"output {number}: {what} {expected} was declared, but it is {got}")
 
     # Knowing
 
@@ -413,29 +390,8 @@ class Pipeline:
     exec_pipelined = property(lambda self: True, doc="Batches overlap.")
     exec_async = property(lambda self: True, doc="Batches are made while others are used.")
     is_restored_from_checkpoint = property(lambda self: self._restored, doc="Whether a state was loaded.")
-
-    @property
-    def num_outputs(self) -> int:
-        """How many values the pipeline gives."""
-        return len(self._ready().plan.outputs)
-
-
-def _named(data: Data | TensorListGPU, layout: str) -> Any:
-    """Name the axes of a batch, unless it has another number of them than the graph made believe."""
-    if isinstance(data, TensorListGPU):
-        return TensorListGPU(data._batch, layout if len(layout) == data.ndim() else "")
-    return TensorListCPU(data, layout if len(data) > 0 and len(layout) == data[0].ndim else "")
+    num_outputs = property(lambda self: len(self._ready().plan.outputs), doc="How many values the pipeline gives.")
 
 
 def _drawn_seed() -> int:
     return int.from_bytes(os.urandom(6), "little")
-
-
-def _tell_about_gpu() -> None:
-    global _told_about_gpu
-    if not _told_about_gpu:
-        _told_about_gpu = True
-        import logging
-
-        text = "pixelmill: the pipeline asks for a GPU; it runs on the CPU, with the same results"
-        logging.getLogger("pixelmill").warning(text)

@@ -16,6 +16,7 @@ from pixelmill.engine.compile import Key, Plan
 from pixelmill.engine.native import Array, Data, Pending, Result, Samples
 from pixelmill.errors import ArgumentError, DataError, EngineError
 from pixelmill.external_source import Feed
+from pixelmill.graph import DataNode
 from pixelmill.operators.readers import Reader
 from pixelmill.recovery import Recovery
 from pixelmill.sampling import Batch, LastBatchPolicy, Position, ReaderOrder
@@ -79,6 +80,19 @@ class Schedule:
         """Go on by a plan with the same readers and sources."""
         self.plan = plan
         self.start(self.delivered)
+
+    def feed_of(self, data_node: DataNode | str) -> Feed:
+        """Find an external source by its node or its name."""
+        for feed in self.feeds:
+            if isinstance(data_node, str):
+                found = feed.name == data_node
+            else:
+                found = data_node.expr.step.params.get("source") is feed.external
+            if found:
+                return feed
+        name = data_node if isinstance(data_node, str) else data_node.name
+        known = ", ".join(repr(feed.name) for feed in self.feeds) or "none"
+        raise ArgumentError(f"feed_input: {name!r} is not an external_source of this pipeline; there are: {known}")
 
     def _order(self, reader: Reader) -> ReaderOrder:
         return ReaderOrder(
