@@ -13,6 +13,7 @@
 #include "../native/core/codecs/foreign.h"
 #include "../native/core/codecs/jpeg.h"
 #include "../native/core/kernels/axis.h"
+#include "../native/core/kernels/copy.h"
 #include "../native/core/steps/steps.h"
 
 namespace pixelmill {

@@ -6,6 +6,7 @@
 #include "../fault.h"
 #include "image.h"
 #include "jpeg_decoder.h"
+#include "jpeg_markers.h"
 #include "libjpeg_decoder.h"
 
 namespace pixelmill {
@@ -22,9 +23,11 @@ void check_window(const JpegRequest& request, int64_t height, int64_t width, con
         throw std::logic_error("JpegReader: the output does not have the form of the request");
 }
 
-// A block takes two bits at least. A large image in a small file is left to libjpeg, which says what is missing.
-bool has_substance(Bytes file, int64_t height, int64_t width) {
-    return file.size() * 4 >= static_cast<uint64_t>(height) * static_cast<uint64_t>(width) / 64;
+// A block takes two bits at least, or one in the first scan of a progressive file. A large image in a small file is
+// left to libjpeg, which says what is missing.
+bool has_substance(Bytes file, const JpegFrame& frame) {
+    const auto blocks = static_cast<uint64_t>(frame.height) * static_cast<uint64_t>(frame.width) / 64;
+    return file.size() * (frame.progressive ? 8 : 4) >= blocks;
 }
 
 }  // namespace
@@ -41,7 +44,8 @@ void JpegReader::open(Bytes file, const Limits& limits) {
         height_ = ours_->frame().height;
         width_ = ours_->frame().width;
         check_extents(ImageFormat::jpeg, width_, height_, limits);
-        ours_opened_ = has_substance(file, height_, width_);
+        if (ours_->frame().progressive) check_scans(file, width_, height_, limits);
+        ours_opened_ = has_substance(file, ours_->frame());
     }
     if (ours_opened_) return;
     open_library();

@@ -24,8 +24,8 @@ class LibjpegDecoder;
 
 // One thread's decoder, used for file after file: open, decode. A Fault leaves it ready for the next open.
 //
-// Huffman-coded files that are sound are decoded by our own code, everything else by libjpeg-turbo: rarer kinds of files,
-// and damaged ones, from their beginning. Both give the same pixels.
+// Huffman-coded files that are sound are decoded by our own code, everything else by libjpeg-turbo: rarer kinds of
+// files, and damaged ones, from their beginning. Both give the same pixels.
 class JpegReader {
    public:
     JpegReader();
@@ -38,8 +38,8 @@ class JpegReader {
     int64_t height() const { return height_; }
     int64_t width() const { return width_; }
 
-    // Writes the window of the request. `out` has its extents, one byte a pixel for gray and three or four for colors, and
-    // any row stride. Fault truncated when the data ends before the last wanted row.
+    // Writes the window of the request. `out` has its extents, one byte a pixel for gray and three or four for colors,
+    // and any row stride. Fault truncated when the data ends before the last wanted row.
     void decode(const JpegRequest& request, View<uint8_t> out);
 
     // Since open: libjpeg's complaints about things that did not stop it.

@@ -23,8 +23,9 @@ bool JpegDecoder::open(Bytes file) {
     if (parser_.next_scan() != JpegParser::Found::scan) return false;
     const JpegFrame& frame = parser_.frame();
     const JpegScan& scan = parser_.scan();
-    const bool whole = scan.count == frame.count && scan.first == 0 && scan.last == 63 && scan.high == 0 && scan.low == 0;
-    if (frame.progressive || !whole) return false;
+    const bool whole =
+        scan.count == frame.count && scan.first == 0 && scan.last == 63 && scan.high == 0 && scan.low == 0;
+    if (!frame.progressive && !whole) return false;
     for (int i = 0; i < frame.count; ++i) {
         const auto quant = static_cast<size_t>(frame.components[static_cast<size_t>(i)].quant);
         if (!parser_.tables().quant_defined[quant]) return false;
@@ -33,9 +34,13 @@ bool JpegDecoder::open(Bytes file) {
 }
 
 bool JpegDecoder::decode(const JpegRequest& request, const View<uint8_t>& out) {
-    const JpegFrame& frame = parser_.frame();
     arena_.reset();
-    planes_.plan(frame, parser_.tables(), request, arena_);
+    planes_.plan(parser_.frame(), parser_.tables(), request, arena_);
+    return parser_.frame().progressive ? decode_progressive(out) : decode_sequential(out);
+}
+
+bool JpegDecoder::decode_sequential(const View<uint8_t>& out) {
+    const JpegFrame& frame = parser_.frame();
     JpegScanDecoder::Needs needs{};
     for (int i = 0; i < frame.count; ++i) needs[static_cast<size_t>(i)] = need_of(planes_.plane(i));
     if (!scan_.begin(file_, frame, parser_.tables(), parser_.scan(), needs)) return false;
@@ -47,6 +52,22 @@ bool JpegDecoder::decode(const JpegRequest& request, const View<uint8_t>& out) {
         planes_.emit(out, row);
     }
     return true;
+}
+
+bool JpegDecoder::decode_progressive(const View<uint8_t>& out) {
+    parser_.open(file_);  // reading the scans moves it on, and another decode begins with the first one again
+    const bool sound = parser_.next_scan() == JpegParser::Found::scan && coefficients_.read(file_, parser_, scan_);
+    const int64_t first = planes_.first_column(), count = planes_.end_column() - first;
+    for (int64_t row = planes_.first_row(); sound && row <= planes_.last_row(); ++row) {
+        for (int i = 0; i < parser_.frame().count; ++i) {
+            const JpegPlane& plane = planes_.plane(i);
+            for (int y = 0; plane.needed && y < plane.v; ++y)
+                planes_.transform(i, y, first, coefficients_.row(i, row, y, first, count));
+        }
+        planes_.emit(out, row);
+    }
+    coefficients_.release();
+    return sound;
 }
 
 void JpegDecoder::prepare_batches() {
@@ -96,8 +117,9 @@ bool JpegDecoder::decode_batch(int64_t column, int64_t count) {
         const JpegPlane& plane = planes_.plane(i);
         const Batch& batch = batches_[static_cast<size_t>(i)];
         for (int y = 0; plane.needed && y < plane.v; ++y) {
-            planes_.transform(i, y, column,
-                              {batch.blocks + 64 * y * batch.row, batch.last + y * batch.row, count * plane.h, nullptr});
+            planes_.transform(
+                i, y, column,
+                {batch.blocks + 64 * y * batch.row, batch.last + y * batch.row, count * plane.h, nullptr});
         }
     }
     return true;

@@ -7,14 +7,15 @@
 #include "../arena.h"
 #include "jpeg_frame.h"
 #include "jpeg_planes.h"
+#include "jpeg_progressive.h"
 #include "jpeg_scan.h"
 
 namespace pixelmill {
 
 class JpegDecoder {
    public:
-    // Whether this is a file for us: sequential, Huffman coded, one scan of one or three components, nothing odd in its
-    // header.
+    // Whether this is a file for us: Huffman coded, one or three components, sequential in one scan or progressive,
+    // nothing odd in its header.
     bool open(Bytes file);
     const JpegFrame& frame() const { return parser_.frame(); }
 
@@ -29,6 +30,8 @@ class JpegDecoder {
         int64_t row = 0;  // blocks from one row of blocks to the next
     };
 
+    bool decode_sequential(const View<uint8_t>& out);
+    bool decode_progressive(const View<uint8_t>& out);
     void prepare_batches();
     bool decode_row();
     bool decode_batch(int64_t column, int64_t count);
@@ -36,6 +39,7 @@ class JpegDecoder {
     Bytes file_;
     JpegParser parser_;
     JpegScanDecoder scan_;
+    JpegCoefficients coefficients_;  // of a progressive file
     JpegPlanes planes_;
     Arena arena_;
     std::array<Batch, JpegFrame::most_components> batches_{};

@@ -23,7 +23,7 @@ void JpegParser::open(Bytes file) {
     for (HuffmanSpec& spec : tables_.dc) spec.defined = false;
     for (HuffmanSpec& spec : tables_.ac) spec.defined = false;
     tables_.restart_interval = 0;
-    jfif_ = adobe_ = false;
+    jfif_ = adobe_ = scan_seen_ = false;
     if (file.size() < 4 || byte_at(file, 0) != 0xFF || byte_at(file, 1) != soi) at_ = file.size();
 }
 
@@ -68,7 +68,8 @@ bool JpegParser::read_segment(uint32_t marker, Bytes payload) {
             if (payload.size() != 2) return false;
             tables_.restart_interval = be16(payload, 0);
             return true;
-        default: return (marker >= app0 && marker <= app15) || marker == comment ? read_application(marker, payload) : false;
+        default:
+            return (marker >= app0 && marker <= app15) || marker == comment ? read_application(marker, payload) : false;
     }
 }
 
@@ -107,7 +108,9 @@ bool JpegParser::read_frame(uint32_t marker, Bytes payload) {
     return blocks <= most_blocks;
 }
 
+// Which table counts depends on the scans of a component when tables change between them; hardly any file does that.
 bool JpegParser::read_quantization(Bytes payload) {
+    if (scan_seen_) return false;
     uint64_t at = 0;
     while (at < payload.size()) {
         const uint32_t kind = byte_at(payload, at++), slot = kind & 15, bytes = (kind >> 4) + 1;
@@ -160,7 +163,9 @@ bool JpegParser::read_scan(Bytes payload) {
     scan_.last = static_cast<int>(byte_at(payload, 2 + 2 * count));
     scan_.high = static_cast<int>(byte_at(payload, 3 + 2 * count) >> 4);
     scan_.low = static_cast<int>(byte_at(payload, 3 + 2 * count) & 15);
-    return choose_space();
+    const bool known = scan_seen_ || choose_space();
+    scan_seen_ = true;
+    return known;
 }
 
 // The first APP0 or APP14 that is large enough decides, as in libjpeg-turbo; a JFIF version it would warn about is its

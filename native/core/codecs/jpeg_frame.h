@@ -1,5 +1,5 @@
-// The markers of a JPEG file, parsed strictly: everything our own decoder needs to know about a file, or the verdict that
-// the file is not one of those it takes.
+// The markers of a JPEG file, parsed strictly: everything our own decoder needs to know about a file, or the verdict
+// that the file is not one of those it takes.
 #pragma once
 
 #include <array>
@@ -53,13 +53,13 @@ struct JpegScan {
 
     int count = 0;
     std::array<Part, JpegFrame::most_components> parts{};
-    int first = 0, last = 63;   // coefficients of the stream that the scan holds
-    int high = 0, low = 0;      // successive approximation
-    uint64_t data = 0;          // where the entropy-coded bytes begin
+    int first = 0, last = 63;  // coefficients of the stream that the scan holds
+    int high = 0, low = 0;     // successive approximation
+    uint64_t data = 0;         // where the entropy-coded bytes begin
 };
 
-// Walks from scan to scan. Anything that libjpeg-turbo would warn about, refuse or treat specially is `other`: such files
-// are its business, so that they get its pixels and its messages.
+// Walks from scan to scan. Anything that libjpeg-turbo would warn about, refuse or treat specially is `other`: such
+// files are its business, so that they get its pixels and its messages.
 class JpegParser {
    public:
     enum class Found : uint8_t { scan, end, other };
@@ -89,7 +89,7 @@ class JpegParser {
     JpegFrame frame_;
     JpegTables tables_;
     JpegScan scan_;
-    bool jfif_ = false, adobe_ = false;
+    bool jfif_ = false, adobe_ = false, scan_seen_ = false;
     uint32_t adobe_transform_ = 0;
 };
 

@@ -8,7 +8,7 @@ namespace pixelmill {
 HuffmanEntry HuffmanTable::entry_of(int length, uint8_t symbol) const {
     const int size = alternating_ ? symbol & 15 : symbol, zeros = alternating_ ? symbol >> 4 : 0;
     if (size > 0 || !alternating_) return {length, size, zeros + 1};
-    return {length, 0, zeros == 15 ? sixteen_zeros : end_of_block};
+    return {length, 0, zeros == 15 ? sixteen_zeros : end_of_block, zeros};
 }
 
 bool HuffmanTable::build(const uint8_t* counts, const uint8_t* symbols, bool alternating) {

@@ -12,19 +12,22 @@ namespace pixelmill {
 class HuffmanEntry {
    public:
     HuffmanEntry() = default;
-    HuffmanEntry(int code, int size, int advance)
+    HuffmanEntry(int code, int size, int advance, int zeros = 0)
         : all_(static_cast<uint32_t>(code + size) | static_cast<uint32_t>(code) << 8 |
-               static_cast<uint32_t>(64 - size) << 16 | static_cast<uint32_t>(advance) << 24) {}
+               static_cast<uint32_t>(size > 0 ? 64 - size : 64 + zeros) << 16 | static_cast<uint32_t>(advance) << 24) {}
 
     int total() const { return static_cast<uint8_t>(all_); }  // bits of the code and of the value after it
     // Coefficients passed: the zeros, and the value itself; or one of the marks below.
     int advance() const { return static_cast<int>(all_ >> 24); }
     bool has_value() const { return (all_ >> 16 & 64) == 0; }
+    int size() const { return has_value() ? 64 - static_cast<int>(all_ >> 16 & 63) : 0; }  // bits of the value
+    int zeros() const { return static_cast<int>(all_ >> 16 & 15); }  // of a symbol without a value
 
     // The stream after this symbol.
     uint64_t pass(uint64_t bits) const { return bits << (all_ & 63); }
 
-    // The value, as JPEG codes signs: a leading 0 is a negative one, with all its bits turned. Nonsense where there is none.
+    // The value, as JPEG codes signs: a leading 0 is a negative one, with all its bits turned. Nonsense where there is
+    // none.
     int32_t value(uint64_t bits) const {
         const uint64_t from = bits << (all_ >> 8 & 63);
         const auto negative = ~static_cast<uint64_t>(static_cast<int64_t>(from) >> 63);
@@ -45,7 +48,8 @@ struct HuffmanPass {
 class HuffmanTable {
    public:
     static constexpr int index_bits = 9, pass_bits = 11, longest = 16;
-    // Advances of symbols that are no coefficients. No block has that many, so one test finds them and the end of a block.
+    // Advances of symbols that are no coefficients. No block has that many, so one test finds them and the end of a
+    // block.
     static constexpr uint8_t long_code = 64, end_of_block = 65, sixteen_zeros = 66;
     static constexpr uint8_t no_pass = 64, pass_ends = 128;
 

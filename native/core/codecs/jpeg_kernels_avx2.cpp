@@ -23,8 +23,8 @@ inline __m256i weights(int32_t first, int32_t second) {
                              static_cast<int32_t>(static_cast<uint32_t>(second) << 16));
 }
 
-// Registers of 16-bit numbers for a row or column of two blocks, one block in each half. Products and sums have 32 bits,
-// `low` those of the first four and `high` those of the last four numbers of each half.
+// Registers of 16-bit numbers for a row or column of two blocks, one block in each half. Products and sums have 32
+// bits, `low` those of the first four and `high` those of the last four numbers of each half.
 struct Wide {
     __m256i low, high;
 };
@@ -97,8 +97,10 @@ inline void eight_of_four(__m256i* r) {
     const Wide even1 = rounded<bits>(p02.times(one, fix(0.541196100)));
     const Wide even2 = rounded<bits>(p02.times(one, -fix(0.541196100)));
     const Wide even3 = rounded<bits>(p02.times(one, -fix(0.541196100) - fix(0.765366865)));
-    const Wide odd0 = p31.times(fix(1.175875602), fix(1.501321110) - fix(0.899976223) + fix(1.175875602) - fix(0.390180644));
-    const Wide odd1 = p31.times(fix(3.072711026) - fix(2.562915447) + fix(1.175875602) - fix(1.961570560), fix(1.175875602));
+    const Wide odd0 =
+        p31.times(fix(1.175875602), fix(1.501321110) - fix(0.899976223) + fix(1.175875602) - fix(0.390180644));
+    const Wide odd1 =
+        p31.times(fix(3.072711026) - fix(2.562915447) + fix(1.175875602) - fix(1.961570560), fix(1.175875602));
     const Wide odd2 = p31.times(fix(1.175875602) - fix(2.562915447), fix(1.175875602) - fix(0.390180644));
     const Wide odd3 = p31.times(fix(1.175875602) - fix(1.961570560), fix(1.175875602) - fix(0.899976223));
     r[0] = narrowed<bits>(even0 + odd0);
@@ -153,11 +155,12 @@ inline __m256i quant_of(const int16_t* quant, int row) {
 }
 
 inline void clear_pair(int16_t* blocks) {
-    for (int i = 0; i < 128; i += 16) _mm256_store_si256(reinterpret_cast<__m256i*>(blocks + i), _mm256_setzero_si256());
+    for (int i = 0; i < 128; i += 16)
+        _mm256_store_si256(reinterpret_cast<__m256i*>(blocks + i), _mm256_setzero_si256());
 }
 
-// Whether the first row, times four, leaves 16 bits. libjpeg-turbo then gives other results for blocks that have nothing
-// below that row, and the plain code knows which.
+// Whether the first row, times four, leaves 16 bits. libjpeg-turbo then gives other results for blocks that have
+// nothing below that row, and the plain code knows which.
 inline bool overflows(__m256i first) {
     const __m256i back = _mm256_srai_epi16(_mm256_slli_epi16(first, pass1_bits), pass1_bits);
     return _mm256_movemask_epi8(_mm256_cmpeq_epi16(back, first)) != -1;
@@ -206,7 +209,7 @@ inline void pair8(uint8_t* out, ptrdiff_t stride, const int16_t* blocks, const i
     const __m256i upper03 = _mm256_unpacklo_epi16(p01, p23), lower03 = _mm256_unpackhi_epi16(p01, p23);
     const __m256i upper47 = _mm256_unpacklo_epi16(p45, p67), lower47 = _mm256_unpackhi_epi16(p45, p67);
     const __m256i pairs[4] = {_mm256_unpacklo_epi32(upper03, upper47), _mm256_unpackhi_epi32(upper03, upper47),
-                             _mm256_unpacklo_epi32(lower03, lower47), _mm256_unpackhi_epi32(lower03, lower47)};
+                              _mm256_unpacklo_epi32(lower03, lower47), _mm256_unpackhi_epi32(lower03, lower47)};
     for (int i = 0; i < 4; ++i) {  // each half holds two rows of its block
         const __m256i both = _mm256_permute4x64_epi64(pairs[i], 0b11'01'10'00);
         _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 2 * i * stride), _mm256_castsi256_si128(both));
@@ -236,8 +239,7 @@ inline void four(__m256i* out, const __m256i* r) {
     const Wide tmp2 = Pairs(r[2], r[6]).times(fix(1.847759065), -fix(0.765366865));
     const Wide upper = tmp0 + tmp2, lower = tmp0 - tmp2;
     const Pairs p75(r[7], r[5]), p31(r[3], r[1]);
-    const Wide odd0 =
-        p75.times(-fix(0.211164243), fix(1.451774981)) + p31.times(-fix(2.172734803), fix(1.061594337));
+    const Wide odd0 = p75.times(-fix(0.211164243), fix(1.451774981)) + p31.times(-fix(2.172734803), fix(1.061594337));
     const Wide odd2 = p75.times(-fix(0.509795579), -fix(0.601344887)) + p31.times(fix(0.899976223), fix(2.562915447));
     out[0] = narrowed<bits>(upper + odd2);
     out[3] = narrowed<bits>(upper - odd2);
@@ -292,14 +294,14 @@ inline void one2(uint8_t* out, ptrdiff_t stride, const int16_t* block, const int
             return half == 0 ? _mm_unpacklo_epi16(a, b) : _mm_unpackhi_epi16(a, b);
         };
         const __m128i odd = _mm_add_epi32(_mm_madd_epi16(pairs(r7, r5), by75), _mm_madd_epi16(pairs(r3, r1), by31));
-        const __m128i even = _mm_add_epi32(_mm_srai_epi32(pairs(zero, r0), 16 - const_bits - 2),
-                                           _mm_set1_epi32(1 << (bits1 - 1)));
+        const __m128i even =
+            _mm_add_epi32(_mm_srai_epi32(pairs(zero, r0), 16 - const_bits - 2), _mm_set1_epi32(1 << (bits1 - 1)));
         upper[half] = _mm_srai_epi32(_mm_add_epi32(even, odd), bits1);
         lower[half] = _mm_srai_epi32(_mm_sub_epi32(even, odd), bits1);
     }
     // The odd columns as pairs of 16 bits: (1, 3) and (5, 7), weighted, and added up.
-    const __m128i weight = _mm_setr_epi16(0, fix(3.624509785), 0, -fix(1.272758580), 0, fix(0.850430095), 0,
-                                          -fix(0.720959822));
+    const __m128i weight =
+        _mm_setr_epi16(0, fix(3.624509785), 0, -fix(1.272758580), 0, fix(0.850430095), 0, -fix(0.720959822));
     const auto finish = [&](const __m128i* columns, uint8_t* to) {
         const __m128i products = _mm_madd_epi16(_mm_packs_epi32(columns[0], columns[1]), weight);
         const __m128i halves = _mm_add_epi32(products, _mm_srli_si128(products, 8));
@@ -316,7 +318,8 @@ void idct2(uint8_t* out, ptrdiff_t stride, const BlockRow& row) {
     for (int64_t i = 0; i < row.count; ++i, out += 2) {
         int16_t* block = row.blocks + 64 * i;
         one2(out, stride, block, row.quant);
-        for (int k = 0; k < 64; k += 16) _mm256_store_si256(reinterpret_cast<__m256i*>(block + k), _mm256_setzero_si256());
+        for (int k = 0; k < 64; k += 16)
+            _mm256_store_si256(reinterpret_cast<__m256i*>(block + k), _mm256_setzero_si256());
     }
 }
 
@@ -372,8 +375,8 @@ struct Colors {
     __m256i first, green, third;  // bytes of 32 pixels
 };
 
-// 91881 / 65536 is 1 + 26345 / 65536, 116130 is 2 - 14942 / 65536, -46802 is -1 + 18734 / 65536: what is left fits 16 bits.
-// Half a product of twice the number, rounded up, is the rounded product.
+// 91881 / 65536 is 1 + 26345 / 65536, 116130 is 2 - 14942 / 65536, -46802 is -1 + 18734 / 65536: what is left fits 16
+// bits. Half a product of twice the number, rounded up, is the rounded product.
 inline __m256i fraction(__m256i twice, int16_t by) {
     const __m256i product = _mm256_mulhi_epi16(twice, _mm256_set1_epi16(by));
     return _mm256_srai_epi16(_mm256_add_epi16(product, _mm256_set1_epi16(1)), 1);
@@ -395,12 +398,12 @@ inline HalfColors colors_of(__m256i y, __m256i cb, __m256i cr) {
 inline Colors convert32(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, bool bgr) {
     const __m256i zero = _mm256_setzero_si256(), center = _mm256_set1_epi16(128);
     const __m256i ys = load(y), cbs = load(cb), crs = load(cr);
-    const HalfColors low = colors_of(_mm256_unpacklo_epi8(ys, zero),
-                                     _mm256_sub_epi16(_mm256_unpacklo_epi8(cbs, zero), center),
-                                     _mm256_sub_epi16(_mm256_unpacklo_epi8(crs, zero), center));
-    const HalfColors high = colors_of(_mm256_unpackhi_epi8(ys, zero),
-                                      _mm256_sub_epi16(_mm256_unpackhi_epi8(cbs, zero), center),
-                                      _mm256_sub_epi16(_mm256_unpackhi_epi8(crs, zero), center));
+    const HalfColors low =
+        colors_of(_mm256_unpacklo_epi8(ys, zero), _mm256_sub_epi16(_mm256_unpacklo_epi8(cbs, zero), center),
+                  _mm256_sub_epi16(_mm256_unpacklo_epi8(crs, zero), center));
+    const HalfColors high =
+        colors_of(_mm256_unpackhi_epi8(ys, zero), _mm256_sub_epi16(_mm256_unpackhi_epi8(cbs, zero), center),
+                  _mm256_sub_epi16(_mm256_unpackhi_epi8(crs, zero), center));
     const __m256i red = _mm256_packus_epi16(low.red, high.red), green = _mm256_packus_epi16(low.green, high.green),
                   blue = _mm256_packus_epi16(low.blue, high.blue);
     return bgr ? Colors{blue, green, red} : Colors{red, green, blue};

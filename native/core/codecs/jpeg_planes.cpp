@@ -91,8 +91,7 @@ void JpegPlanes::plan_window(const JpegFrame& frame) {
         if (!plane.needed) continue;
         const int64_t reach = plane.smooth_columns(), side = int64_t{plane.h} * plane.size;
         first_column_ = std::min(first_column_, std::max<int64_t>(window.x / plane.h_expand - reach, 0) / side);
-        end_column_ =
-            std::max(end_column_, std::min(last_x / plane.h_expand + reach, plane.width - 1) / side + 1);
+        end_column_ = std::max(end_column_, std::min(last_x / plane.h_expand + reach, plane.width - 1) / side + 1);
         const RowPair pair = rows_of(plane, window.y);
         const int64_t top = plane.smooth_rows() ? std::min(pair.near, pair.far) : window.y / plane.v_expand;
         first_row_ = std::min(first_row_, top / plane.rows());
@@ -197,8 +196,8 @@ void JpegPlanes::write_row(uint8_t* out, const View<uint8_t>& view, const uint8_
         return;
     }
     if (space_ == JpegSpace::ycc) {
-        const PixelOrder order = pixel == 4 ? (bgr ? PixelOrder::bgrx : PixelOrder::rgbx)
-                                            : (bgr ? PixelOrder::bgr : PixelOrder::rgb);
+        const PixelOrder order =
+            pixel == 4 ? (bgr ? PixelOrder::bgrx : PixelOrder::rgbx) : (bgr ? PixelOrder::bgr : PixelOrder::rgb);
         return kernels_->ycc_to_pixels(out, rows[0], rows[1], rows[2], count, order);
     }
     const bool gray = space_ == JpegSpace::gray;

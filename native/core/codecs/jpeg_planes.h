@@ -1,5 +1,5 @@
-// The samples of a JPEG image on their way to pixels: the planes of its components, one row of MCUs at a time, as much of
-// them as a window needs.
+// The samples of a JPEG image on their way to pixels: the planes of its components, one row of MCUs at a time, as much
+// of them as a window needs.
 #pragma once
 
 #include <array>

@@ -45,6 +45,8 @@ struct ScanState {
     ScanBlock kinds[JpegScanDecoder::most_blocks];
     int last_dc[JpegFrame::most_components] = {};
     bool passes_ready = false;
+    int first = 0, last = 63, low = 0;  // of a progressive scan: its coefficients, and their lowest bit
+    uint32_t blocks_ended = 0;          // blocks to come that have no more coefficients
     uint32_t restart_interval = 0, until_restart = 0, next_restart = 0;
 
     HuffmanTable dc[JpegTables::slots], ac[JpegTables::slots];
@@ -52,6 +54,8 @@ struct ScanState {
 };
 
 #define KERNELS "../codecs/jpeg_scan.inl"
+#include "../kernels/both_levels.inl"
+#define KERNELS "../codecs/jpeg_progressive.inl"
 #include "../kernels/both_levels.inl"
 
 namespace {
@@ -100,6 +104,7 @@ bool begin_segment(ScanState& scan) {
     scan.at = scan.end = scan.clean.data();
     scan.complete = false;
     std::fill(std::begin(scan.last_dc), std::end(scan.last_dc), 0);
+    scan.blocks_ended = 0;
     scan.until_restart = scan.restart_interval;
     return clean_more(scan);
 }
@@ -129,15 +134,23 @@ void prepare_passes(ScanState& scan) {
     scan.passes_ready = true;
 }
 
+// Builds the tables that the scan uses of a component, and notes its blocks.
 bool add_component(ScanState& scan, const JpegTables& tables, const JpegScan::Part& part, int blocks,
-                   JpegScanDecoder::Need need) {
+                   JpegScanDecoder::Need need, bool uses_dc, bool uses_ac) {
     const HuffmanSpec &dc = tables.dc[static_cast<size_t>(part.dc)], &ac = tables.ac[static_cast<size_t>(part.ac)];
-    if (!dc.defined || !ac.defined || !scan.dc[part.dc].build(dc.counts.data(), dc.symbols.data(), false) ||
-        !scan.ac[part.ac].build(ac.counts.data(), ac.symbols.data(), true))
-        return false;
+    if (uses_dc && (!dc.defined || !scan.dc[part.dc].build(dc.counts.data(), dc.symbols.data(), false))) return false;
+    if (uses_ac && (!ac.defined || !scan.ac[part.ac].build(ac.counts.data(), ac.symbols.data(), true))) return false;
     for (int i = 0; i < blocks; ++i)
         scan.kinds[scan.blocks++] = {&scan.dc[part.dc], &scan.ac[part.ac], part.component, need};
     return true;
+}
+
+using MicroReader = bool(ScanState&, const JpegScanDecoder::Target*);
+
+MicroReader* reader_of(const JpegFrame& frame, const JpegScan& scan) {
+    if (!frame.progressive) return AT_THIS_LEVEL(read_mcu);
+    if (scan.first == 0) return scan.high == 0 ? AT_THIS_LEVEL(read_first_dc) : AT_THIS_LEVEL(refine_dc);
+    return scan.high == 0 ? AT_THIS_LEVEL(read_first_ac) : AT_THIS_LEVEL(refine_ac);
 }
 
 }  // namespace
@@ -149,21 +162,36 @@ bool JpegScanDecoder::begin(Bytes file, const JpegFrame& frame, const JpegTables
                             const Needs& needs) {
     ScanState& state = *state_;
     state.blocks = 0;
+    const bool uses_dc = !frame.progressive || (scan.first == 0 && scan.high == 0);
+    const bool uses_ac = !frame.progressive || scan.first > 0;
     for (int i = 0; i < scan.count; ++i) {
         const JpegScan::Part& part = scan.parts[static_cast<size_t>(i)];
         const JpegComponent& component = frame.components[static_cast<size_t>(part.component)];
         const Need need = needs[static_cast<size_t>(part.component)];
-        if (!add_component(state, tables, part, component.h * component.v, need)) return false;
+        const int blocks = scan.count == 1 ? 1 : component.h * component.v;
+        if (!add_component(state, tables, part, blocks, need, uses_dc, uses_ac)) return false;
     }
     state.passes_ready = false;
-    if (std::any_of(needs.begin(), needs.begin() + frame.count, [](Need need) { return need != Need::all; }))
-        prepare_passes(state);
-    state.read_mcu = AT_THIS_LEVEL(read_mcu);
+    const auto partly = [](Need need) { return need != Need::all; };
+    if (!frame.progressive && std::any_of(needs.begin(), needs.begin() + frame.count, partly)) prepare_passes(state);
+    state.read_mcu = reader_of(frame, scan);
+    state.first = scan.first;
+    state.last = scan.last;
+    state.low = scan.low;
     state.source = reinterpret_cast<const uint8_t*>(file.data()) + scan.data;
     state.source_end = reinterpret_cast<const uint8_t*>(file.data()) + file.size();
     state.restart_interval = tables.restart_interval;
     state.next_restart = 0;
     return begin_segment(state);
+}
+
+bool JpegScanDecoder::finish(Bytes file, uint64_t& at) {
+    ScanState& state = *state_;
+    while (!state.complete && bits_left(state) < 8) {
+        if (!next_chunk(state)) return false;
+    }
+    at = static_cast<uint64_t>(state.source - reinterpret_cast<const uint8_t*>(file.data()));
+    return state.complete && bits_left(state) < 8;
 }
 
 bool JpegScanDecoder::read_mcu(const Target* targets) {

@@ -19,6 +19,19 @@ struct BitReader {
         bits = entry.pass(bits);
         count -= entry.total();
     }
+
+    uint32_t take_bit() {
+        const auto bit = static_cast<uint32_t>(bits >> 63);
+        bits <<= 1;
+        --count;
+        return bit;
+    }
+
+    void save(ScanState& scan) const {
+        scan.bits = bits;
+        scan.count = count;
+        scan.at = at;
+    }
 };
 
 // What a symbol with a code longer than the index, or without a value, does to place `k`: false for what no encoder
@@ -131,8 +144,6 @@ inline bool read_mcu(ScanState& scan, const JpegScanDecoder::Target* targets) {
         if (last < 0) return false;
         *targets[i].last = static_cast<uint8_t>(last);
     }
-    scan.bits = in.bits;
-    scan.count = in.count;
-    scan.at = in.at;
+    in.save(scan);
     return true;
 }

@@ -20,9 +20,7 @@ constexpr int32_t fix(double x) { return static_cast<int32_t>(x * (1 << const_bi
 inline int32_t wrap(int32_t value) { return static_cast<int16_t>(value); }
 inline int32_t saturate(int32_t value) { return std::clamp<int32_t>(value, -32768, 32767); }
 
-inline int32_t times(int32_t value, int bits) {
-    return static_cast<int32_t>(static_cast<uint32_t>(value) << bits);
-}
+inline int32_t times(int32_t value, int bits) { return static_cast<int32_t>(static_cast<uint32_t>(value) << bits); }
 inline int32_t sum(int32_t a, int32_t b) {  // of 32 bits, wrapping
     return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
@@ -42,11 +40,10 @@ inline void eight(int32_t* out, const int32_t* in) {
     const int32_t z3 = wrap(in[7] + in[3]), z4 = wrap(in[5] + in[1]);
     const int32_t sum3 = z3 * (fix(1.175875602) - fix(1.961570560)) + z4 * fix(1.175875602);
     const int32_t sum4 = z3 * fix(1.175875602) + z4 * (fix(1.175875602) - fix(0.390180644));
-    const int32_t odd[4] = {
-        sum(in[7] * -fix(0.899976223) + in[1] * (fix(1.501321110) - fix(0.899976223)), sum4),
-        sum(in[5] * -fix(2.562915447) + in[3] * (fix(3.072711026) - fix(2.562915447)), sum3),
-        sum(in[5] * (fix(2.053119869) - fix(2.562915447)) + in[3] * -fix(2.562915447), sum4),
-        sum(in[7] * (fix(0.298631336) - fix(0.899976223)) + in[1] * -fix(0.899976223), sum3)};
+    const int32_t odd[4] = {sum(in[7] * -fix(0.899976223) + in[1] * (fix(1.501321110) - fix(0.899976223)), sum4),
+                            sum(in[5] * -fix(2.562915447) + in[3] * (fix(3.072711026) - fix(2.562915447)), sum3),
+                            sum(in[5] * (fix(2.053119869) - fix(2.562915447)) + in[3] * -fix(2.562915447), sum4),
+                            sum(in[7] * (fix(0.298631336) - fix(0.899976223)) + in[1] * -fix(0.899976223), sum3)};
     for (int i = 0; i < 4; ++i) {
         out[i] = sum(even[i], odd[i]);
         out[7 - i] = difference(even[i], odd[i]);
@@ -58,10 +55,10 @@ inline void four(int32_t* out, const int32_t* in) {
     const int32_t tmp0 = times(in[0], const_bits + 1);
     const int32_t tmp2 = in[2] * fix(1.847759065) + in[6] * -fix(0.765366865);
     const int32_t upper = sum(tmp0, tmp2), lower = difference(tmp0, tmp2);
-    const int32_t odd0 = sum(in[7] * -fix(0.211164243) + in[5] * fix(1.451774981),
-                             in[3] * -fix(2.172734803) + in[1] * fix(1.061594337));
-    const int32_t odd2 = sum(in[7] * -fix(0.509795579) + in[5] * -fix(0.601344887),
-                             in[3] * fix(0.899976223) + in[1] * fix(2.562915447));
+    const int32_t odd0 =
+        sum(in[7] * -fix(0.211164243) + in[5] * fix(1.451774981), in[3] * -fix(2.172734803) + in[1] * fix(1.061594337));
+    const int32_t odd2 =
+        sum(in[7] * -fix(0.509795579) + in[5] * -fix(0.601344887), in[3] * fix(0.899976223) + in[1] * fix(2.562915447));
     out[0] = sum(upper, odd2);
     out[3] = difference(upper, odd2);
     out[1] = sum(lower, odd0);
@@ -71,8 +68,8 @@ inline void four(int32_t* out, const int32_t* in) {
 // The first and the odd ones of eight values to two.
 inline void two(int32_t* out, const int32_t* in) {
     const int32_t tmp10 = times(in[0], const_bits + 2);
-    const int32_t tmp0 = sum(in[7] * -fix(0.720959822) + in[5] * fix(0.850430095),
-                             in[3] * -fix(1.272758580) + in[1] * fix(3.624509785));
+    const int32_t tmp0 =
+        sum(in[7] * -fix(0.720959822) + in[5] * fix(0.850430095), in[3] * -fix(1.272758580) + in[1] * fix(3.624509785));
     out[0] = sum(tmp10, tmp0);
     out[1] = difference(tmp10, tmp0);
 }
@@ -93,15 +90,15 @@ inline bool rows_empty(const int16_t* block, std::initializer_list<int> rows) {
 
 // A block of eight by eight samples.
 inline void block8(uint8_t* out, ptrdiff_t stride, const int16_t* block, const int16_t* quant) {
-    int32_t middle[8][8];  // by column
+    int32_t middle[8][8];                                        // by column
     const bool flat = rows_empty(block, {1, 2, 3, 4, 5, 6, 7});  // each column is its first value, which may wrap
     for (int column = 0; column < 8; ++column) {
         int32_t in[8], sums[8];
         for (int row = 0; row < 8; ++row) in[row] = dequantized(block, quant, row, column);
         eight(sums, in);
         for (int row = 0; row < 8; ++row) {
-            middle[column][row] = flat ? wrap(times(in[0], pass1_bits))
-                                       : saturate(descale(sums[row], const_bits - pass1_bits));
+            middle[column][row] =
+                flat ? wrap(times(in[0], pass1_bits)) : saturate(descale(sums[row], const_bits - pass1_bits));
         }
     }
     for (int row = 0; row < 8; ++row, out += stride) {
@@ -122,8 +119,8 @@ inline void block4(uint8_t* out, ptrdiff_t stride, const int16_t* block, const i
         for (int row = 0; row < 8; ++row) in[row] = dequantized(block, quant, row, column);
         four(sums, in);
         for (int row = 0; row < 4; ++row) {
-            middle[column][row] = flat ? wrap(times(in[0], pass1_bits))
-                                       : saturate(descale(sums[row], const_bits - pass1_bits + 1));
+            middle[column][row] =
+                flat ? wrap(times(in[0], pass1_bits)) : saturate(descale(sums[row], const_bits - pass1_bits + 1));
         }
     }
     for (int row = 0; row < 4; ++row, out += stride) {

@@ -163,8 +163,8 @@ bool all_scans_came(const jpeg_decompress_struct& info) {
 
 // Where jpeg_crop_scanline of libjpeg-turbo 2.1 gives other pixels than a decode of everything, found by comparing
 // all sizes up to 70: a component that is scaled up in the DCT as well as upsampled in either direction (4:1:0 at 1/2),
-// because the cropped width is computed without the former; and the smoothing of progressive files that lack coefficients, which
-// takes the border of the window for the border of the image.
+// because the cropped width is computed without the former; and the smoothing of progressive files that lack
+// coefficients, which takes the border of the window for the border of the image.
 bool needs_whole_rows(const jpeg_decompress_struct& info) {
     const int block = block_side(info);
     for (int i = 0; i < info.num_components; i++) {
@@ -284,17 +284,6 @@ void refuse_by_name(const JpegHeader& header) {
         refuse(std::to_string(header.components) + " color components; 1, 3 and 4 are decoded");
 }
 
-void check_scans(const LibjpegState& state, const Limits& limits) {
-    const int64_t pixels = int64_t{state.info.image_width} * state.info.image_height;
-    const int64_t most = std::min(limits.scans, limits.scan_pixels / pixels);
-    if (count_scans(state.file, most) <= most) return;
-    throw Fault(FaultKind::too_large, "JPEG of more than " + std::to_string(most) + " scans of " +
-                                          std::to_string(state.info.image_width) + "x" +
-                                          std::to_string(state.info.image_height) + " pixels: the limits are " +
-                                          std::to_string(limits.scans) + " scans and " +
-                                          std::to_string(limits.scan_pixels) + " pixels in all of them");
-}
-
 // A Huffman-coded block takes two bits at least, or one in the first scan of a progressive file. So a large image in a
 // small file is found out before anything is allocated.
 void check_substance(LibjpegState& state) {
@@ -333,7 +322,7 @@ void LibjpegDecoder::open(Bytes file, const Limits& limits) {
     state.source.bytes_in_buffer = file.size();
     if (!attempt(state, read_header)) throw_error(state);
     check_extents(ImageFormat::jpeg, state.info.image_width, state.info.image_height, limits);
-    if (jpeg_has_multiple_scans(&state.info)) check_scans(state, limits);
+    if (jpeg_has_multiple_scans(&state.info)) check_scans(file, width(), height(), limits);
     check_substance(state);
 }
 
