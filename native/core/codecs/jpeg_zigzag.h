@@ -1,0 +1,25 @@
+// The order of coefficients in JPEG streams.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace pixelmill {
+
+// Where the k-th coefficient of the stream is in a block of rows. Runs of zeros in damaged files may lead past the end,
+// by 16 at most.
+constexpr std::array<uint8_t, 64 + 16> zigzag = [] {
+    std::array<uint8_t, 80> order{};
+    int at = 0;
+    for (int diagonal = 0; diagonal < 15; ++diagonal) {
+        for (int step = 0; step <= diagonal; ++step) {
+            const int y = diagonal % 2 ? step : diagonal - step, x = diagonal - y;
+            if (y < 8 && x < 8) order[static_cast<size_t>(at++)] = static_cast<uint8_t>(8 * y + x);
+        }
+    }
+    for (size_t i = 64; i < order.size(); ++i) order[i] = 63;
+    return order;
+}();
+
+}  // namespace pixelmill
