@@ -13,79 +13,109 @@ namespace {
 
 #include "jpeg_entropy_writer.inl"
 
-struct Samples {
-    int y, cb, cr;  // less 128
+// Samples of sixteen pixels, less 128.
+struct Sixteen {
+    int16_t y[jpeg_pair_row], cb[jpeg_pair_row], cr[jpeg_pair_row];
 };
 
-inline Samples samples_of(const uint8_t* pixel) {
+// Products of 16 bits by 16 bits, for which all vector units have instructions; all sums are positive.
+template <int pixel>
+inline void convert(Sixteen& out, const uint8_t* at) {
     using C = JpegColor;
-    const int red = pixel[0], green = pixel[1], blue = pixel[2];
-    const int y = C::y_red * red + C::y_green * green + C::y_blue * blue + C::half;
+    const auto product = [](uint16_t factor, uint16_t value) { return uint32_t{factor} * value; };
+    const auto sample = [](uint32_t sum) { return static_cast<int16_t>(static_cast<int16_t>(sum >> C::point) - 128); };
     // One less than a half, so that the largest value stays within eight bits.
-    const int cb = C::half * blue - C::cb_red * red - C::cb_green * green + C::half - 1;
-    const int cr = C::half * red - C::cr_green * green - C::cr_blue * blue + C::half - 1;
-    return {(y >> C::point) - 128, cb >> C::point, cr >> C::point};
+    constexpr uint32_t offset = (128u << C::point) + C::half - 1;
+    for (int x = 0; x < jpeg_pair_row; ++x) {
+        const uint16_t red = at[x * pixel], green = at[x * pixel + 1], blue = at[x * pixel + 2];
+        const uint32_t y = product(C::y_red, red) + product(C::y_green, green) + product(C::y_blue, blue);
+        const uint32_t less_cb = product(C::cb_red, red) + product(C::cb_green, green);
+        const uint32_t less_cr = product(C::cr_green, green) + product(C::cr_blue, blue);
+        out.y[x] = sample(y + C::half);
+        out.cb[x] = sample(product(C::half, blue) + offset - less_cb);
+        out.cr[x] = sample(product(C::half, red) + offset - less_cr);
+    }
 }
 
-inline int16_t& sample(JpegPair* pairs, int y, int x) { return pairs[x / jpeg_pair_row].rows[y][x % jpeg_pair_row]; }
+inline void copy_row(int16_t* to, const int16_t (&from)[jpeg_pair_row]) { std::memcpy(to, from, sizeof from); }
 
 void gray(JpegPair* luma, const uint8_t* const* rows, int count, int columns) {
-    for (int y = 0; y < count; ++y) {
-        for (int x = 0; x < columns; ++x) sample(luma, y, x) = static_cast<int16_t>(rows[y][x] - 128);
-    }
-}
-
-void full(const JpegPlanes& planes, const uint8_t* const* rows, int count, int columns, int pixel) {
-    for (int y = 0; y < count; ++y) {
-        for (int x = 0; x < columns; ++x) {
-            const Samples made = samples_of(rows[y] + x * pixel);
-            sample(planes.luma, y, x) = static_cast<int16_t>(made.y);
-            sample(planes.blue, y, x) = static_cast<int16_t>(made.cb);
-            sample(planes.red, y, x) = static_cast<int16_t>(made.cr);
+    for (int i = 0; i < columns / jpeg_pair_row; ++i) {
+        for (int y = 0; y < count; ++y) {
+            const uint8_t* from = rows[y] + i * jpeg_pair_row;
+            for (int x = 0; x < jpeg_pair_row; ++x) luma[i].rows[y][x] = static_cast<int16_t>(from[x] - 128);
         }
     }
 }
 
-// Rounding of averages goes down and up in turns, as in libjpeg, so that it moves no color as a whole.
-void half(const JpegPlanes& planes, const uint8_t* const* rows, int count, int columns, int pixel) {
-    for (int y = 0; y < count; ++y) {
-        for (int x = 0; x < columns; x += 2) {
-            const Samples a = samples_of(rows[y] + x * pixel), b = samples_of(rows[y] + (x + 1) * pixel);
-            const int up = x / 2 % 2;
-            sample(planes.luma, y, x) = static_cast<int16_t>(a.y);
-            sample(planes.luma, y, x + 1) = static_cast<int16_t>(b.y);
-            sample(planes.blue, y, x / 2) = static_cast<int16_t>((a.cb + b.cb + up) >> 1);
-            sample(planes.red, y, x / 2) = static_cast<int16_t>((a.cr + b.cr + up) >> 1);
+template <int pixel>
+void full(const JpegPlanes& planes, const uint8_t* const* rows, int count, int columns) {
+    Sixteen made;
+    for (int i = 0; i < columns / jpeg_pair_row; ++i) {
+        for (int y = 0; y < count; ++y) {
+            convert<pixel>(made, rows[y] + i * jpeg_pair_row * pixel);
+            copy_row(planes.luma[i].rows[y], made.y);
+            copy_row(planes.blue[i].rows[y], made.cb);
+            copy_row(planes.red[i].rows[y], made.cr);
         }
     }
 }
 
-void quarter(const JpegPlanes& planes, const uint8_t* const* rows, int count, int columns, int pixel) {
-    for (int y = 0; y < count; y += 2) {
-        JpegPair* const luma = y < 8 ? planes.luma : planes.lower_luma;
-        for (int x = 0; x < columns; x += 2) {
-            int cb = 1 + x / 2 % 2, cr = cb;
-            for (int down = 0; down < 2; ++down) {
-                for (int across = 0; across < 2; ++across) {
-                    const Samples made = samples_of(rows[y + down] + (x + across) * pixel);
-                    sample(luma, y % 8 + down, x + across) = static_cast<int16_t>(made.y);
-                    cb += made.cb;
-                    cr += made.cr;
-                }
-            }
-            sample(planes.blue, y / 2, x / 2) = static_cast<int16_t>(cb >> 2);
-            sample(planes.red, y / 2, x / 2) = static_cast<int16_t>(cr >> 2);
+// Averages of neighbors of one or two rows. Rounding goes down and up in turns, as in libjpeg, so that it moves no
+// color as a whole.
+template <int shift>
+inline void average(int16_t* out, const int16_t* upper, const int16_t* lower) {
+    for (int x = 0; x < jpeg_pair_row / 2; ++x) {
+        int sum = upper[2 * x] + upper[2 * x + 1] + x % 2 + (shift - 1);
+        if (shift == 2) sum += lower[2 * x] + lower[2 * x + 1];
+        out[x] = static_cast<int16_t>(sum >> shift);
+    }
+}
+
+template <int pixel>
+void half(const JpegPlanes& planes, const uint8_t* const* rows, int count, int columns) {
+    Sixteen made;
+    for (int i = 0; i < columns / jpeg_pair_row; ++i) {
+        const int chroma = i % 2 * 8;
+        for (int y = 0; y < count; ++y) {
+            convert<pixel>(made, rows[y] + i * jpeg_pair_row * pixel);
+            copy_row(planes.luma[i].rows[y], made.y);
+            average<1>(planes.blue[i / 2].rows[y] + chroma, made.cb, made.cb);
+            average<1>(planes.red[i / 2].rows[y] + chroma, made.cr, made.cr);
         }
+    }
+}
+
+template <int pixel>
+void quarter(const JpegPlanes& planes, const uint8_t* const* rows, int count, int columns) {
+    Sixteen upper, lower;
+    for (int i = 0; i < columns / jpeg_pair_row; ++i) {
+        const int chroma = i % 2 * 8;
+        for (int y = 0; y < count; y += 2) {
+            JpegPair& luma = (y < 8 ? planes.luma : planes.lower_luma)[i];
+            convert<pixel>(upper, rows[y] + i * jpeg_pair_row * pixel);
+            convert<pixel>(lower, rows[y + 1] + i * jpeg_pair_row * pixel);
+            copy_row(luma.rows[y % 8], upper.y);
+            copy_row(luma.rows[y % 8 + 1], lower.y);
+            average<2>(planes.blue[i / 2].rows[y / 2] + chroma, upper.cb, lower.cb);
+            average<2>(planes.red[i / 2].rows[y / 2] + chroma, upper.cr, lower.cr);
+        }
+    }
+}
+
+template <int pixel>
+void color_of(const JpegPlanes& planes, const uint8_t* const* rows, int count, int columns, ChromaSampling sampling) {
+    switch (sampling) {
+        case ChromaSampling::full: return full<pixel>(planes, rows, count, columns);
+        case ChromaSampling::half: return half<pixel>(planes, rows, count, columns);
+        case ChromaSampling::quarter: return quarter<pixel>(planes, rows, count, columns);
     }
 }
 
 void color(const JpegPlanes& planes, const uint8_t* const* rows, int count, int columns, int pixel,
            ChromaSampling sampling) {
-    switch (sampling) {
-        case ChromaSampling::full: return full(planes, rows, count, columns, pixel);
-        case ChromaSampling::half: return half(planes, rows, count, columns, pixel);
-        case ChromaSampling::quarter: return quarter(planes, rows, count, columns, pixel);
-    }
+    return pixel == 3 ? color_of<3>(planes, rows, count, columns, sampling)
+                      : color_of<4>(planes, rows, count, columns, sampling);
 }
 
 // Both blocks are turned about their diagonals.
@@ -132,33 +162,55 @@ void transform_columns(JpegPair& pair) {
     }
 }
 
+inline uint16_t high_word(uint16_t a, uint16_t b) { return static_cast<uint16_t>(uint32_t{a} * b >> 16); }
+
 void quantize(JpegPair& pair, const JpegQuantizer& by) {
     for (size_t y = 0; y < 8; ++y) {
         for (size_t x = 0; x < jpeg_pair_row; ++x) {
             const int16_t value = pair.rows[y][x];
             const auto sum = static_cast<uint16_t>(std::abs(value) + by.half[y].values[x]);
-            const auto high = static_cast<uint16_t>(uint32_t{sum} * by.reciprocal[y].values[x] >> 16);
-            const auto size = static_cast<int16_t>(uint32_t{high} * by.scale[y].values[x] >> 16);
+            const uint16_t size = high_word(high_word(sum, by.reciprocal[y].values[x]), by.scale[y].values[x]);
             pair.rows[y][x] = static_cast<int16_t>(value < 0 ? -size : size);
         }
     }
 }
 
-void transform(JpegPair* pairs, uint64_t (*nonzero)[2], int count, const JpegQuantizer& quantizer) {
-    for (int i = 0; i < count; ++i) {
-        JpegPair& pair = pairs[i];
-        transpose(pair);
-        transform_columns<false>(pair);
-        transpose(pair);
-        transform_columns<true>(pair);
-        quantize(pair, quantizer);
-        for (int block = 0; block < 2; ++block) {
-            const int16_t* values = pair.rows[0] + 8 * block;
-            uint64_t found = 0;
-            for (size_t k = 0; k < 64; ++k) found |= uint64_t{values[pair_zigzag[k]] != 0} << k;
-            nonzero[i][block] = found;
+// For each row of a block and each set of its columns: which bits of the stream they are.
+using StreamBits = std::array<std::array<uint64_t, 256>, 8>;
+constexpr StreamBits stream_bits = [] {
+    StreamBits made{};
+    for (size_t k = 0; k < 64; ++k) {
+        for (size_t columns = 0; columns < 256; ++columns)
+            made[zigzag[k] / 8][columns] |= uint64_t{columns >> (zigzag[k] % 8) & 1} << k;
+    }
+    return made;
+}();
+
+void find_nonzero(uint64_t (&nonzero)[2], const JpegPair& pair) {
+    nonzero[0] = nonzero[1] = 0;
+    for (size_t y = 0; y < 8; ++y) {
+        uint8_t ones[jpeg_pair_row];
+        for (size_t x = 0; x < jpeg_pair_row; ++x) ones[x] = pair.rows[y][x] != 0;
+        for (size_t block = 0; block < 2; ++block) {
+            uint64_t bytes;
+            std::memcpy(&bytes, ones + 8 * block, sizeof bytes);
+            // One multiplication moves the bits of all bytes into the highest, that of the first column lowest.
+            constexpr bool little = std::endian::native == std::endian::little;
+            constexpr uint64_t gather = little ? 0x0102040810204080 : 0x8040201008040201;
+            nonzero[block] |= stream_bits[y][bytes * gather >> 56];
         }
     }
+}
+
+// One stage after the other for all pairs: a processor that has just stored single values waits before it can load them
+// as a vector.
+void transform(JpegPair* pairs, uint64_t (*nonzero)[2], int count, const JpegQuantizer& quantizer) {
+    for (int i = 0; i < count; ++i) transpose(pairs[i]);
+    for (int i = 0; i < count; ++i) transform_columns<false>(pairs[i]);
+    for (int i = 0; i < count; ++i) transpose(pairs[i]);
+    for (int i = 0; i < count; ++i) transform_columns<true>(pairs[i]);
+    for (int i = 0; i < count; ++i) quantize(pairs[i], quantizer);
+    for (int i = 0; i < count; ++i) find_nonzero(nonzero[i], pairs[i]);
 }
 
 size_t stuff(uint8_t* out, const uint8_t* in, size_t size) {
