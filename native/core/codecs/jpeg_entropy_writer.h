@@ -52,12 +52,11 @@ const JpegCodes& standard_chroma_codes();
 // Blocks are kept in pairs: eight rows of sixteen values, the first eight of each row belong to the first block.
 constexpr int jpeg_pair_row = 16;
 
-// One block of the stream. Several may share their values: of those, only the first value is used where nothing else
-// is said to be nonzero.
+// One block of the stream.
 struct JpegBlock {
-    const int16_t* values = nullptr;  // rows are `jpeg_pair_row` apart
-    uint64_t nonzero = 0;             // bit k: the k-th coefficient of the stream is not zero
-    int component = 0;
+    const int16_t* values;    // rows are `jpeg_pair_row` apart
+    const uint64_t* nonzero;  // bit k: the k-th coefficient of the stream is not zero; the first is always looked at
+    int component;
 };
 
 // The bits of a scan on their way to the file.

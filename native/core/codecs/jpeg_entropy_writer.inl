@@ -77,25 +77,21 @@ inline void write_codes(JpegBits& output, const JpegCode* list, const JpegCode* 
     output.size = static_cast<size_t>(at - output.plain.data());
 }
 
-// Appends `count` blocks to the plain stream; the list of codes takes `most` at a time.
 void write_blocks(JpegBits& output, const JpegBlock* blocks, int count) {
-    constexpr int most = 6;
-    JpegCode codes[most * 64 + CodeList::at_once];
-    for (int first = 0; first < count; first += most) {
-        JpegCode* end = codes;
-        for (int i = first; i < std::min(first + most, count); ++i) {
-            const JpegBlock& block = blocks[i];
-            const JpegCodes& table = *output.codes[block.component];
-            int& last = output.last[block.component];
-            const uint64_t left = block.nonzero & ~uint64_t{1};
-            *end++ = table.differences.at(0, block.values[0] - last);
-            last = block.values[0];
-            const CodeList list{table, block.values};
-            end = has_long_run(left) ? list.add_with_long_runs(end, left) : list.add(end, left);
-            *end = table.end_of_block;
-            end += left >> 63 ? 0 : 1;  // a block whose last coefficient is not zero ends by itself
-        }
-        *end = JpegCode::of(0, 0);
-        write_codes(output, codes, end);
+    JpegCode codes[JpegBits::most_blocks * 64 + CodeList::at_once];
+    JpegCode* end = codes;
+    for (int i = 0; i < count; ++i) {
+        const JpegBlock& block = blocks[i];
+        const JpegCodes& table = *output.codes[block.component];
+        int& last = output.last[block.component];
+        const uint64_t left = *block.nonzero & ~uint64_t{1};
+        *end++ = table.differences.at(0, block.values[0] - last);
+        last = block.values[0];
+        const CodeList list{table, block.values};
+        end = has_long_run(left) ? list.add_with_long_runs(end, left) : list.add(end, left);
+        *end = table.end_of_block;
+        end += left >> 63 ? 0 : 1;  // a block whose last coefficient is not zero ends by itself
     }
+    *end = JpegCode::of(0, 0);
+    write_codes(output, codes, end);
 }

@@ -29,7 +29,7 @@ struct Plane {
 
     JpegBlock block(int row, int column, int component) const {
         const int pair = row * tile_pairs + column / 2, which = column % 2;
-        return {pairs[pair].rows[0] + 8 * which, nonzero[pair][which], component};
+        return {pairs[pair].rows[0] + 8 * which, nonzero[pair] + which, component};
     }
 };
 
@@ -55,6 +55,7 @@ struct JpegWriterState {
     std::vector<std::byte>* out = nullptr;
 
     Plane planes[most_components];
+    JpegBlock blocks[JpegBits::most_blocks];  // of a tile without edges
     JpegBits bits;
     uint8_t edge[most_rows][JpegEncodeKernels::columns_at_once * 4];  // pixels with the last one repeated
 
@@ -68,7 +69,8 @@ struct JpegWriterState {
     void convert(const uint8_t* const* rows, int count, int columns);
     void convert_part(const uint8_t* const* rows, int count, int first, int columns);
     void transform(int count, int columns);
-    int list_blocks(JpegBlock* blocks, int count, int columns) const;
+    int list_blocks(JpegBlock* list, int count, int columns) const;
+    void write_blocks(int count, int columns);
     void flush();
 };
 
@@ -86,6 +88,7 @@ void JpegWriterState::start(int wanted_quality) {
     header.sampling = sampling;
     kernels = &jpeg_encode_kernels();
     bits.start();
+    list_blocks(blocks, 8 * down(), tile_columns);
     out->clear();
     write_jpeg_header(header, *out);
 }
@@ -105,14 +108,11 @@ void JpegWriterState::convert(const uint8_t* const* rows, int count, int columns
     const int inside = columns / at_once * at_once, rest = columns - inside;
     if (inside > 0) convert_part(rows, count, 0, inside);
     if (rest == 0) return;
-    const size_t pixel = static_cast<size_t>(image.pixel), size = static_cast<size_t>(image.channels);
+    const int64_t pixel = image.pixel, known = (rest - 1) * pixel + image.channels;  // not all of a fourth byte exist
     const uint8_t* edges[most_rows];
     for (int y = 0; y < count; ++y) {
-        const uint8_t* const from = rows[y] + static_cast<size_t>(inside) * pixel;
-        // A fourth byte of the last pixel may not exist.
-        std::memcpy(edge[y], from, static_cast<size_t>(rest - 1) * pixel + size);
-        const uint8_t* const last = from + static_cast<size_t>(rest - 1) * pixel;
-        for (int x = rest; x < at_once; ++x) std::memcpy(edge[y] + static_cast<size_t>(x) * pixel, last, size);
+        std::memcpy(edge[y], rows[y] + inside * pixel, static_cast<size_t>(known));
+        for (int64_t i = rest * pixel; i < at_once * pixel; ++i) edge[y][i] = edge[y][i - pixel];
         edges[y] = edge[y];
     }
     convert_part(edges, count, inside, at_once);
@@ -135,21 +135,30 @@ void JpegWriterState::transform(int count, int columns) {
 
 // In the order of the stream. An MCU is complete: blocks outside of the image have the first coefficient of the block
 // before them, and nothing else.
-int JpegWriterState::list_blocks(JpegBlock* blocks, int count, int columns) const {
-    const JpegBlock* const start = blocks;
+int JpegWriterState::list_blocks(JpegBlock* list, int count, int columns) const {
+    static constexpr uint64_t nothing = 0;
+    const JpegBlock* const start = list;
     const int width = blocks_for(columns), height = blocks_for(count);
     for (int left = 0; left < width; left += across()) {
         for (int y = 0; y < down(); ++y) {
-            for (int x = left; x < left + across(); ++x, ++blocks) {
+            for (int x = left; x < left + across(); ++x, ++list) {
                 const bool inside = x < width && y < height;
-                *blocks = inside ? planes[0].block(y, x, 0) : JpegBlock{blocks[-1].values, 0, 0};
+                *list = inside ? planes[0].block(y, x, 0) : JpegBlock{list[-1].values, &nothing, 0};
             }
         }
         if (gray()) continue;
         for (int component = 1; component < most_components; ++component)
-            *blocks++ = planes[component].block(0, left / across(), component);
+            *list++ = planes[component].block(0, left / across(), component);
     }
-    return static_cast<int>(blocks - start);
+    return static_cast<int>(list - start);
+}
+
+void JpegWriterState::write_blocks(int count, int columns) {
+    const int width = blocks_for(columns), in_mcu = gray() ? 1 : across() * down() + most_components - 1;
+    if (width % across() == 0 && blocks_for(count) == down())
+        return kernels->write_blocks(bits, blocks, width / across() * in_mcu);
+    JpegBlock list[JpegBits::most_blocks];
+    kernels->write_blocks(bits, list, list_blocks(list, count, columns));
 }
 
 void JpegWriterState::flush() {
@@ -163,8 +172,7 @@ void JpegWriterState::encode_tile(const uint8_t* const* rows, int count, int col
     const int full_rows = (count + down() - 1) / down() * down();
     convert(rows, full_rows, columns);
     transform(count, columns);
-    JpegBlock blocks[JpegBits::most_blocks];
-    kernels->write_blocks(bits, blocks, list_blocks(blocks, count, columns));
+    write_blocks(count, columns);
     flush();
 }
 
