@@ -86,10 +86,10 @@ struct Eight {
     }
 };
 
-// Reads no more than the bytes of the pixels.
+// Reads nothing after the last color, not even a fourth byte.
 template <int pixel>
 inline Sixteen convert(const uint8_t* at) {
-    constexpr int second = pixel == 3 ? 4 : 0;  // where pixels start in the second register
+    constexpr int second = pixel == 3 ? 4 : 1;  // where pixels start in the second register
     static constexpr Pick red_green(pixel, 0, 0, 1), blue(pixel, 0, 2, -1);
     static constexpr Pick red_green_second(pixel, second, 0, 1), blue_second(pixel, second, 2, -1);
     const Eight<pixel> a(load_halves(at, at + 8 * pixel), red_green, blue);

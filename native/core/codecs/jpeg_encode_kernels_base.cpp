@@ -13,31 +13,52 @@ namespace {
 
 #include "jpeg_entropy_writer.inl"
 
-// Samples of sixteen pixels, less 128.
-struct Sixteen {
-    int16_t y[jpeg_pair_row], cb[jpeg_pair_row], cr[jpeg_pair_row];
+// What the values of a channel add to Y, in the lower half of a word, and to Cb, in the upper; and to Cr. Sums of all
+// three channels are never negative. Measured on x86-64, where vectors without AVX2 take longer to gather the bytes of
+// a channel than three look-ups take.
+struct Parts {
+    uint64_t y_and_cb;
+    uint32_t cr;
+};
+using ChannelParts = std::array<Parts, 256>;
+
+struct Factors {
+    int64_t y, cb, cr;
 };
 
-// Products of 16 bits by 16 bits, for which all vector units have instructions; all sums are positive.
-template <int pixel>
-inline void convert(Sixteen& out, const uint8_t* at) {
-    using C = JpegColor;
-    const auto product = [](uint16_t factor, uint16_t value) { return uint32_t{factor} * value; };
-    const auto sample = [](uint32_t sum) { return static_cast<int16_t>(static_cast<int16_t>(sum >> C::point) - 128); };
-    // One less than a half, so that the largest value stays within eight bits.
-    constexpr uint32_t offset = (128u << C::point) + C::half - 1;
-    for (int x = 0; x < jpeg_pair_row; ++x) {
-        const uint16_t red = at[x * pixel], green = at[x * pixel + 1], blue = at[x * pixel + 2];
-        const uint32_t y = product(C::y_red, red) + product(C::y_green, green) + product(C::y_blue, blue);
-        const uint32_t less_cb = product(C::cb_red, red) + product(C::cb_green, green);
-        const uint32_t less_cr = product(C::cr_green, green) + product(C::cr_blue, blue);
-        out.y[x] = sample(y + C::half);
-        out.cb[x] = sample(product(C::half, blue) + offset - less_cb);
-        out.cr[x] = sample(product(C::half, red) + offset - less_cr);
+constexpr ChannelParts parts_of(Factors each, Factors constant = {}) {
+    ChannelParts parts{};
+    int64_t value = 0;
+    for (Parts& part : parts) {
+        const int64_t y = each.y * value + constant.y, cb = each.cb * value + constant.cb;
+        part = {static_cast<uint64_t>(cb * (int64_t{1} << 32) + y),
+                static_cast<uint32_t>(each.cr * value + constant.cr)};
+        ++value;
     }
+    return parts;
 }
 
-inline void copy_row(int16_t* to, const int16_t (&from)[jpeg_pair_row]) { std::memcpy(to, from, sizeof from); }
+using Color = JpegColor;
+// One less than a half, so that the largest value stays within eight bits.
+constexpr int64_t chroma_constant = (int64_t{128} << Color::point) + Color::half - 1;
+constexpr ChannelParts red_parts = parts_of({Color::y_red, -Color::cb_red, Color::half},
+                                            {Color::half, chroma_constant, chroma_constant}),
+                       green_parts = parts_of({Color::y_green, -Color::cb_green, -Color::cr_green}),
+                       blue_parts = parts_of({Color::y_blue, Color::half, -Color::cr_blue});
+
+inline int16_t centered(uint64_t sum) { return static_cast<int16_t>(static_cast<int>(sum) - 128); }
+
+// Makes the samples of sixteen pixels, less 128.
+template <int pixel>
+inline void convert(int16_t* y, int16_t* cb, int16_t* cr, const uint8_t* at) {
+    for (int x = 0; x < jpeg_pair_row; ++x, at += pixel) {
+        const Parts &red = red_parts[at[0]], &green = green_parts[at[1]], &blue = blue_parts[at[2]];
+        const uint64_t both = red.y_and_cb + green.y_and_cb + blue.y_and_cb;
+        y[x] = centered(static_cast<uint32_t>(both) >> Color::point);
+        cb[x] = centered(both >> (32 + Color::point));
+        cr[x] = centered((red.cr + green.cr + blue.cr) >> Color::point);
+    }
+}
 
 void gray(JpegPair* luma, const uint8_t* const* rows, int count, int columns) {
     for (int i = 0; i < columns / jpeg_pair_row; ++i) {
@@ -50,55 +71,53 @@ void gray(JpegPair* luma, const uint8_t* const* rows, int count, int columns) {
 
 template <int pixel>
 void full(const JpegPlanes& planes, const uint8_t* const* rows, int count, int columns) {
-    Sixteen made;
     for (int i = 0; i < columns / jpeg_pair_row; ++i) {
-        for (int y = 0; y < count; ++y) {
-            convert<pixel>(made, rows[y] + i * jpeg_pair_row * pixel);
-            copy_row(planes.luma[i].rows[y], made.y);
-            copy_row(planes.blue[i].rows[y], made.cb);
-            copy_row(planes.red[i].rows[y], made.cr);
-        }
+        for (int y = 0; y < count; ++y)
+            convert<pixel>(planes.luma[i].rows[y], planes.blue[i].rows[y], planes.red[i].rows[y],
+                           rows[y] + i * jpeg_pair_row * pixel);
     }
 }
 
-// Averages of neighbors of one or two rows. Rounding goes down and up in turns, as in libjpeg, so that it moves no
-// color as a whole.
-template <int shift>
-inline void average(int16_t* out, const int16_t* upper, const int16_t* lower) {
-    for (int x = 0; x < jpeg_pair_row / 2; ++x) {
-        int sum = upper[2 * x] + upper[2 * x + 1] + x % 2 + (shift - 1);
-        if (shift == 2) sum += lower[2 * x] + lower[2 * x + 1];
-        out[x] = static_cast<int16_t>(sum >> shift);
+// Chroma of up to two rows, which is averaged.
+struct Chroma {
+    int16_t rows[2][jpeg_pair_row];
+
+    // Rounding goes down and up in turns, as in libjpeg, so that it moves no color as a whole.
+    template <int height>
+    void average(int16_t* out) const {
+        for (int x = 0; x < jpeg_pair_row / 2; ++x) {
+            int sum = x % 2 + (height - 1);
+            for (int y = 0; y < height; ++y) sum += rows[y][2 * x] + rows[y][2 * x + 1];
+            out[x] = static_cast<int16_t>(sum >> height);
+        }
     }
-}
+};
 
 template <int pixel>
 void half(const JpegPlanes& planes, const uint8_t* const* rows, int count, int columns) {
-    Sixteen made;
+    Chroma blue, red;
     for (int i = 0; i < columns / jpeg_pair_row; ++i) {
-        const int chroma = i % 2 * 8;
+        const int x = i % 2 * 8;
         for (int y = 0; y < count; ++y) {
-            convert<pixel>(made, rows[y] + i * jpeg_pair_row * pixel);
-            copy_row(planes.luma[i].rows[y], made.y);
-            average<1>(planes.blue[i / 2].rows[y] + chroma, made.cb, made.cb);
-            average<1>(planes.red[i / 2].rows[y] + chroma, made.cr, made.cr);
+            convert<pixel>(planes.luma[i].rows[y], blue.rows[0], red.rows[0], rows[y] + i * jpeg_pair_row * pixel);
+            blue.average<1>(planes.blue[i / 2].rows[y] + x);
+            red.average<1>(planes.red[i / 2].rows[y] + x);
         }
     }
 }
 
 template <int pixel>
 void quarter(const JpegPlanes& planes, const uint8_t* const* rows, int count, int columns) {
-    Sixteen upper, lower;
+    Chroma blue, red;
     for (int i = 0; i < columns / jpeg_pair_row; ++i) {
-        const int chroma = i % 2 * 8;
+        const int x = i % 2 * 8;
         for (int y = 0; y < count; y += 2) {
             JpegPair& luma = (y < 8 ? planes.luma : planes.lower_luma)[i];
-            convert<pixel>(upper, rows[y] + i * jpeg_pair_row * pixel);
-            convert<pixel>(lower, rows[y + 1] + i * jpeg_pair_row * pixel);
-            copy_row(luma.rows[y % 8], upper.y);
-            copy_row(luma.rows[y % 8 + 1], lower.y);
-            average<2>(planes.blue[i / 2].rows[y / 2] + chroma, upper.cb, lower.cb);
-            average<2>(planes.red[i / 2].rows[y / 2] + chroma, upper.cr, lower.cr);
+            for (int lower = 0; lower < 2; ++lower)
+                convert<pixel>(luma.rows[y % 8 + lower], blue.rows[lower], red.rows[lower],
+                               rows[y + lower] + i * jpeg_pair_row * pixel);
+            blue.average<2>(planes.blue[i / 2].rows[y / 2] + x);
+            red.average<2>(planes.red[i / 2].rows[y / 2] + x);
         }
     }
 }
