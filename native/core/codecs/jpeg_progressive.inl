@@ -1,5 +1,5 @@
-// The blocks of one MCU in the scans of a progressive file, built for each SIMD level. What a sound file does not contain
-// makes them return false.
+// The blocks of one MCU in the scans of a progressive file, built for each SIMD level. What a sound file does not
+// contain makes them return false.
 
 // The first scan of the first coefficients: differences, without their lowest bits.
 inline bool read_first_dc(ScanState& scan, const JpegScanDecoder::Target* targets) {

@@ -1,7 +1,7 @@
 // The loop over the blocks of one MCU, built for each SIMD level: with BMI2 a shift is one operation.
 
-// The bits that follow in the stream: `bits` begins with at least `count` of them. After a refill all 64 are bits of the
-// stream, though `count` says 56 to 63: the rest of the last byte is read again by the next refill.
+// The bits that follow in the stream: `bits` begins with at least `count` of them. After a refill all 64 are bits of
+// the stream, though `count` says 56 to 63: the rest of the last byte is read again by the next refill.
 struct BitReader {
     uint64_t bits;
     int count;
@@ -54,9 +54,10 @@ inline bool read_special(BitReader& in, const HuffmanTable& table, int16_t* bloc
     return k <= 63;
 }
 
-// Reads the coefficients after the first. Returns the place in the stream of the last of them, or -1 for what no encoder
-// writes. What the loop waits for is the way from one look-up to the next, so a look-up comes before the refill. One refill
-// serves two symbols with codes inside of the index, at most 24 bits each, and leaves enough for the next look-up.
+// Reads the coefficients after the first. Returns the place in the stream of the last of them, or -1 for what no
+// encoder writes. What the loop waits for is the way from one look-up to the next, so a look-up comes before the
+// refill. One refill serves two symbols with codes inside of the index, at most 24 bits each, and leaves enough for the
+// next look-up.
 inline int read_alternating(BitReader& reader, int16_t* block, const HuffmanTable& table) {
     BitReader in = reader;
     int k = 0;
