@@ -60,7 +60,7 @@ Variant make_variant(Choices& choices) {
                                          {"orientation", orientation},
                                          {"fast_idct", flag()},
                                          {"padded_pixels", flag()},
-                                         {"scaling", Param{int64_t{1}}},
+                                         {"scaling", Param{static_cast<int64_t>(choices.below(3))}},
                                          {"filter_min", filter},
                                          {"filter_mag", filter},
                                          {"antialias", Param{int64_t{1}}}}));
