@@ -54,7 +54,8 @@ class Input {
     void read(const nb::tuple& given) {
         if (given.size() > numbers_.size()) throw nb::value_error("too many numbers");
         for (size_t i = 0; i < given.size(); ++i) numbers_[i] = nb::cast<int64_t>(given[i]);
-        value = {reinterpret_cast<std::byte*>(numbers_.data()), DType::i64, 1, {static_cast<int64_t>(given.size())}, {1}};
+        value = {
+            reinterpret_cast<std::byte*>(numbers_.data()), DType::i64, 1, {static_cast<int64_t>(given.size())}, {1}};
     }
 
     void view(nb::handle given) {

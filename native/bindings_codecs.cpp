@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/codecs/foreign.h"
+#include "core/codecs/png.h"
 #include "core/codecs/versions.h"
 #include "core/fault.h"
 #include "core/kernels/simd.h"
@@ -70,6 +71,7 @@ void bind_codecs(nb::module_& module) {
         "decode"_a);
     module.def("force_simd_level",
                [](const std::string& name) { force_simd_level(name == "base" ? SimdLevel::base : SimdLevel::avx2); });
+    module.def("force_libpng", &force_libpng);
     module.def("simd_level", [] { return std::string(name_of(simd_level())); });
 }
 

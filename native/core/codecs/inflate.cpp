@@ -11,15 +11,15 @@ namespace pixelmill {
 namespace {
 
 // An entry of a table: what a code stands for, and how many bits it takes.
-//   bits 0..7    the code and the extra bits behind it
+//   bits 0..5    the code and the extra bits after it
 //   bits 8..11   the code alone; of a link, the bits that choose in the subtable
-//   bits 16..31  the literal, or the length or distance without extra bits; of a link, where the subtable begins
-constexpr uint32_t is_literal = 1 << 12, is_link = 1 << 13, is_end = 1 << 14, is_special = 1 << 15;
+//   bits 16..30  the literal, or the length or distance without extra bits; of a link, where the subtable begins
+constexpr uint32_t is_literal = 1u << 31, is_link = 1 << 13, is_end = 1 << 14, is_special = 1 << 15;
 constexpr uint32_t invalid = is_special;  // a code that stands for nothing
 
-constexpr uint32_t value_of(uint32_t entry) { return entry >> 16; }
+constexpr uint32_t value_of(uint32_t entry) { return entry >> 16 & 0x7FFF; }
 constexpr unsigned length_of(uint32_t entry) { return entry >> 8 & 15; }
-constexpr unsigned total_of(uint32_t entry) { return entry & 255; }
+constexpr unsigned total_of(uint32_t entry) { return entry & 63; }
 
 constexpr size_t longest_match = 258, copy_overrun = 32;
 constexpr std::ptrdiff_t quick_room = 3 + longest_match + copy_overrun;
@@ -34,8 +34,8 @@ constexpr std::array<uint16_t, 29> length_bases{3,  4,  5,  6,  7,  8,  9,  10, 
                                                 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
 constexpr std::array<uint8_t, 29> length_extras{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
                                                 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
-constexpr std::array<uint16_t, 30> distance_bases{1,   2,   3,   4,   5,   7,    9,    13,   17,   25,
-                                                  33,  49,  65,  97,  129, 193,  257,  385,  513,  769,
+constexpr std::array<uint16_t, 30> distance_bases{1,    2,    3,    4,    5,    7,    9,    13,    17,    25,
+                                                  33,   49,   65,   97,   129,  193,  257,  385,   513,   769,
                                                   1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
 constexpr std::array<uint8_t, 19> code_length_order{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
 
@@ -159,10 +159,10 @@ bool overran(const BitReader& in) { return in.position - in.count / 8 > in.size;
 // The lengths of a dynamic block's codes are themselves coded: 16 repeats the last one, 17 and 18 are runs of zeros.
 bool read_lengths(BitReader& in, std::span<uint8_t> lengths, const std::array<uint32_t, 128>& table) {
     for (size_t i = 0; i < lengths.size();) {
-        base::refill(in);
+        base::refill_safely(in);
         const uint32_t entry = table[base::low_bits(in.bits, 7)];
         if (entry == invalid || overran(in)) return false;
-        base::drop(in, length_of(entry));
+        base::drop(in, entry);
         const unsigned symbol = value_of(entry);
         if (symbol < 16) {
             lengths[i++] = static_cast<uint8_t>(symbol);
@@ -218,7 +218,7 @@ Inflater::Status Inflater::blocks(uint8_t*& out, uint8_t* limit) {
 }
 
 bool Inflater::begin_block() {
-    base::refill(in_);
+    base::refill_safely(in_);
     last_ = take(in_, 1) == 1;
     switch (take(in_, 2)) {
         case 0: return begin_stored();
@@ -230,7 +230,7 @@ bool Inflater::begin_block() {
 
 bool Inflater::begin_stored() {
     drop_to_byte();
-    base::refill(in_);
+    base::refill_safely(in_);
     const unsigned length = take(in_, 16), inverted = take(in_, 16);
     drop_to_byte();
     if (length != (~inverted & 0xFFFF) || overran(in_)) return false;
@@ -258,7 +258,7 @@ bool Inflater::begin_dynamic() {
     if (literals > length_symbols || distances > distance_symbols) return false;
     std::array<uint8_t, 19> of_lengths{};
     for (unsigned i = 0; i < count; ++i) {
-        base::refill(in_);
+        base::refill_safely(in_);
         of_lengths[code_length_order[i]] = static_cast<uint8_t>(take(in_, 3));
     }
     const Code code(of_lengths);
@@ -284,14 +284,13 @@ bool Inflater::store(uint8_t*& out, uint8_t* limit) {
 bool Inflater::decode(uint8_t*& out, uint8_t* limit) {
     uint8_t* const begin = out;
     bool bad = false;
-    const bool ended =
-        left_ == 0 && AT_THIS_LEVEL(decode_symbols)(in_, tables_, out, limit, produced_, bad);
+    const bool ended = left_ == 0 && AT_THIS_LEVEL(decode_symbols)(in_, tables_, out, limit, produced_, bad);
     if (ended) block_ = Block::none;
     return !bad && (ended || decode_tail(out, limit, produced_ + static_cast<uint64_t>(out - begin)));
 }
 
-// Symbol by symbol up to the limit, and the end of the block where it comes next. A match that does not fit is continued
-// by the next call.
+// Symbol by symbol up to the limit, and the end of the block where it comes next. A match that does not fit is
+// continued by the next call.
 bool Inflater::decode_tail(uint8_t*& out, uint8_t* limit, uint64_t history) {
     while (!overran(in_)) {
         if (left_ > 0) {
@@ -302,22 +301,22 @@ bool Inflater::decode_tail(uint8_t*& out, uint8_t* limit, uint64_t history) {
             left_ -= count;
             if (left_ > 0) return true;
         }
-        base::refill(in_);
+        base::refill_safely(in_);
         uint32_t entry = base::look_up(tables_.literal.data(), literal_root, in_.bits);
         if (entry & is_special) {
-            base::drop(in_, length_of(entry));
+            base::drop(in_, entry);
             block_ = Block::none;
             return (entry & is_end) != 0;
         }
         if (out == limit) return true;
         if (entry & is_literal) {
-            base::drop(in_, length_of(entry));
+            base::drop(in_, entry);
             *out++ = static_cast<uint8_t>(value_of(entry));
             ++history;
             continue;
         }
         left_ = base::read_number(in_, entry);
-        base::refill(in_);
+        base::refill_safely(in_);
         entry = base::look_up(tables_.distance.data(), distance_root, in_.bits);
         if (entry & is_special) return false;
         distance_ = base::read_number(in_, entry);

@@ -2,28 +2,38 @@
 
 inline uint64_t low_bits(uint64_t bits, unsigned count) { return bits & ((uint64_t{1} << count) - 1); }
 
-// At least 56 bits. After the end of the stream they are zeros, and the position tells.
+// At least 56 bits.
 inline void refill(BitReader& in) {
+    in.bits |= little64(in.data + in.position) << in.count;
+    in.position += (63 - in.count) >> 3;
+    in.count |= 56;
+}
+
+// The same near the end of the stream, after which zeros follow; the position tells how many.
+inline void refill_safely(BitReader& in) {
     if (in.position < in.size) in.bits |= little64(in.data + in.position) << in.count;
     in.position += (63 - in.count) >> 3;
     in.count |= 56;
 }
 
 inline void drop(BitReader& in, unsigned count) {
-    in.bits >>= count;
-    in.count -= count;
+    in.bits >>= count & 63;  // as the processor does anyway
+    in.count -= count & 63;
+}
+
+inline uint32_t follow(uint32_t link, const uint32_t* table, unsigned root, uint64_t bits) {
+    return table[value_of(link) + low_bits(bits >> root, length_of(link))];
 }
 
 inline uint32_t look_up(const uint32_t* table, unsigned root, uint64_t bits) {
     const uint32_t entry = table[low_bits(bits, root)];
-    if (!(entry & is_link)) return entry;
-    return table[value_of(entry) + low_bits(bits >> root, length_of(entry))];
+    return entry & is_link ? follow(entry, table, root, bits) : entry;
 }
 
 // The extra bits of a length or a distance follow its code; an entry counts both.
 inline size_t read_number(BitReader& in, uint32_t entry) {
     const size_t number = value_of(entry) + (low_bits(in.bits, total_of(entry)) >> length_of(entry));
-    drop(in, total_of(entry));
+    drop(in, entry);
     return number;
 }
 
@@ -49,7 +59,8 @@ inline void copy_quick(uint8_t* out, size_t distance, size_t length) {
     for (out += 8; out < end; out += 8, from += 8) std::memcpy(out, from, 8);
 }
 
-// Symbols until the block ends, which is `true`, or `out` comes near `limit`, or something is wrong: `bad` is set.
+// Symbols until the block ends, which is `true`, or `out` comes near `limit`, or the stream comes to its end, or
+// something is wrong: `bad` is set.
 inline bool decode_symbols(BitReader& reader, const HuffmanTables& tables, uint8_t*& position, uint8_t* limit,
                            uint64_t history, bool& bad) {
     BitReader in = reader;  // in registers
@@ -57,44 +68,54 @@ inline bool decode_symbols(BitReader& reader, const HuffmanTables& tables, uint8
     uint8_t* const begin = position;
     const uint32_t* const literals = tables.literal.data();
     const uint32_t* const distances = tables.distance.data();
+    const auto next = [&] { return literals[low_bits(in.bits, literal_root)]; };
+    const auto put = [&](uint32_t entry) {
+        drop(in, entry);
+        *out++ = static_cast<uint8_t>(value_of(entry));
+    };
     bool ended = false;
-    while (limit - out >= quick_room && in.position <= in.size) {
+    if (in.position < in.size) refill(in);
+    // The entry of the next symbol is looked up before the refill: 11 bits are always left for it.
+    uint32_t entry = next();
+    while (limit - out >= quick_room && in.position < in.size) {
         refill(in);
-        uint32_t entry = look_up(literals, literal_root, in.bits);
-        // Three literals take 45 bits at most, and with two of them there are 26 left for a length.
+        // Three literals take 33 bits at most when they come without a link, and leave enough for anything.
         if (entry & is_literal) {
-            drop(in, length_of(entry));
-            *out++ = static_cast<uint8_t>(value_of(entry));
-            entry = look_up(literals, literal_root, in.bits);
+            put(entry);
+            entry = next();
             if (entry & is_literal) {
-                drop(in, length_of(entry));
-                *out++ = static_cast<uint8_t>(value_of(entry));
-                entry = look_up(literals, literal_root, in.bits);
+                put(entry);
+                entry = next();
                 if (entry & is_literal) {
-                    drop(in, length_of(entry));
-                    *out++ = static_cast<uint8_t>(value_of(entry));
+                    put(entry);
+                    entry = next();
                     continue;
                 }
+            }
+        }
+        if (entry & is_link) {
+            entry = follow(entry, literals, literal_root, in.bits);
+            if (entry & is_literal) {
+                put(entry);
+                entry = next();
+                continue;
             }
         }
         if (entry & is_special) {
             bad = !(entry & is_end);
             ended = true;
-            drop(in, length_of(entry));
+            drop(in, entry);
             break;
         }
         const size_t length = read_number(in, entry);
         refill(in);
         entry = look_up(distances, distance_root, in.bits);
-        if (entry & is_special) {
-            bad = true;
-            break;
-        }
         const size_t distance = read_number(in, entry);
-        if (distance > history + static_cast<uint64_t>(out - begin)) {
+        if ((entry & is_special) || distance > history + static_cast<uint64_t>(out - begin)) {
             bad = true;
             break;
         }
+        entry = next();
         copy_quick(out, distance, length);
         out += length;
     }
