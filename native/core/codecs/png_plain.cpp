@@ -108,10 +108,17 @@ class RowConverter {
 
     // Whether all indices lie in the palette.
     bool knows(const uint8_t* in, int64_t width) const {
-        return entries_ == 0 || entries_ == 256 || *std::max_element(in, in + width) < entries_;
+        if (entries_ == 0 || entries_ == 256) return true;
+        uint8_t most = 0;
+        for (int64_t x = 0; x < width; ++x) most = std::max(most, in[x]);
+        return most < entries_;
     }
 
     void run(uint8_t* out, const uint8_t* in, int64_t width) const {
+        if (copies()) {
+            std::memcpy(out, in, static_cast<size_t>(width * stored_));
+            return;
+        }
         if (entries_ > 0) return look_up(out, in, width);
         if (stored_ == 4 && !bgr_) return pixel_rows().pack3(out, in, width);
         const int red = bgr_ ? 2 : 0, step = stored_ > 2 ? 1 : 0;
@@ -143,8 +150,8 @@ class RowReader {
         : bytes_(width * pixel),
           pixel_(pixel),
           size_(inflate_window + std::max<size_t>(at_once, 2 * static_cast<size_t>(bytes_ + 1))),
-          memory_(std::make_unique_for_overwrite<uint8_t[]>(size_ + 1)),
-          zeros_(static_cast<size_t>(bytes_ + 1)),
+          memory_(std::make_unique_for_overwrite<uint8_t[]>(size_ + png_overrun)),
+          zeros_(static_cast<size_t>(bytes_ + png_overrun)),
           above_(zeros_.data()),
           row_(memory_.get()),
           end_(memory_.get()) {
@@ -187,7 +194,7 @@ class RowReader {
     int64_t bytes_;
     int pixel_;
     size_t size_;
-    std::unique_ptr<uint8_t[]> memory_;  // one more byte: see png_unfilter
+    std::unique_ptr<uint8_t[]> memory_;
     std::vector<uint8_t> zeros_;
     const uint8_t* above_;
     uint8_t *row_, *end_;  // the next row, and what is inflated
@@ -210,12 +217,15 @@ bool decode_plain_png(View<uint8_t> out, Bytes file, const ImageInfo& info, cons
     std::unique_ptr<std::byte[]> memory;
     RowReader reader(joined(png.pixels, memory), info.width, stored);
     std::vector<uint8_t> spare[2];
-    for (auto& row : spare) row.resize(static_cast<size_t>(info.width * stored + 1));
+    for (auto& row : spare) row.resize(static_cast<size_t>(info.width * stored + png_overrun));
+    // A row is unfiltered where it belongs if nothing else is done to it. The next row reads a little behind it, which
+    // must be a part of `out`.
+    const bool in_place = converter.copies() && info.width * stored >= png_overrun;
     const int64_t end = request.first_row + out.height;
     for (int64_t y = 0; y < end; ++y) {
         const bool seen = y >= request.first_row;
         uint8_t* const target = seen ? out.at(y - request.first_row, 0) : nullptr;
-        uint8_t* const row = seen && converter.copies() ? target : spare[y % 2].data();
+        uint8_t* const row = seen && in_place ? target : spare[y % 2].data();
         if (!reader.next(row, info.height - y) || !converter.knows(row, info.width)) return false;
         if (seen && row != target) converter.run(target, row, info.width);
     }

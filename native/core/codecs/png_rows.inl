@@ -1,29 +1,6 @@
 // The filters of png_rows.cpp, for one SIMD level. Each pixel needs the one to its left, so what counts is how many
 // instructions lie between the two.
 
-inline uint8_t average(uint8_t left, uint8_t above, uint8_t) { return static_cast<uint8_t>((left + above) >> 1); }
-
-// The one of left, above and corner that is nearest to left + above - corner. That is the smaller of the two where the
-// corner is at least as far above both as they are apart, the larger one where it is below, else the corner.
-inline uint8_t paeth(uint8_t left, uint8_t above, uint8_t corner) {
-    const int low = std::min(left, above), high = std::max(left, above), bound = 3 * corner - (left + above);
-    const int upper = high <= bound ? low : corner;
-    return static_cast<uint8_t>(bound <= low ? high : upper);
-}
-
-template <int pixel, class Predict>
-void bytewise(uint8_t* out, const uint8_t* row, const uint8_t* above, int64_t bytes, Predict predict) {
-    uint8_t left[pixel] = {}, corner[pixel] = {};
-    for (int64_t x = 0; x + pixel <= bytes; x += pixel) {
-        for (int c = 0; c < pixel; ++c) {
-            const uint8_t up = above[x + c];
-            left[c] = static_cast<uint8_t>(row[x + c] + predict(left[c], up, corner[c]));
-            corner[c] = up;
-            out[x + c] = left[c];
-        }
-    }
-}
-
 inline void add_above(uint8_t* out, const uint8_t* row, const uint8_t* above, int64_t bytes) {
     for (int64_t x = 0; x < bytes; ++x) out[x] = static_cast<uint8_t>(row[x] + above[x]);
 }
@@ -65,6 +42,8 @@ struct AddAverage {
     }
 };
 
+// Adds the one of left, above and corner that is nearest to left + above - corner: the smaller of the first two where
+// the corner is at least as far above both as they are apart, the larger one where it is as far below, else the corner.
 // In 16 bits a channel.
 struct AddPaeth {
     __m128i left = _mm_setzero_si128(), corner = _mm_setzero_si128();
@@ -81,16 +60,39 @@ struct AddPaeth {
     }
 };
 
-// Four bytes are read and written for each pixel but the last.
+// Four bytes are read for each pixel, and the channels that are not its own do not matter.
 template <int pixel, class Add>
 void pixelwise(uint8_t* out, const uint8_t* row, const uint8_t* above, int64_t bytes) {
+    constexpr int written = pixel == 3 ? 4 : pixel;
     Add add;
     int64_t x = 0;
-    for (; x + pixel < bytes; x += pixel) store_pixel<4>(out + x, add(load_pixel(row + x), load_pixel(above + x)));
+    for (; x + pixel < bytes; x += pixel)
+        store_pixel<written>(out + x, add(load_pixel(row + x), load_pixel(above + x)));
     if (x < bytes) store_pixel<pixel>(out + x, add(load_pixel(row + x), load_pixel(above + x)));
 }
 
 #else
+
+inline uint8_t average(uint8_t left, uint8_t above, uint8_t) { return static_cast<uint8_t>((left + above) >> 1); }
+
+inline uint8_t paeth(uint8_t left, uint8_t above, uint8_t corner) {
+    const int low = std::min(left, above), high = std::max(left, above), bound = 3 * corner - (left + above);
+    const int upper = high <= bound ? low : corner;
+    return static_cast<uint8_t>(bound <= low ? high : upper);
+}
+
+template <int pixel, class Predict>
+void bytewise(uint8_t* out, const uint8_t* row, const uint8_t* above, int64_t bytes, Predict predict) {
+    uint8_t left[pixel] = {}, corner[pixel] = {};
+    for (int64_t x = 0; x + pixel <= bytes; x += pixel) {
+        for (int c = 0; c < pixel; ++c) {
+            const uint8_t up = above[x + c];
+            left[c] = static_cast<uint8_t>(row[x + c] + predict(left[c], up, corner[c]));
+            corner[c] = up;
+            out[x + c] = left[c];
+        }
+    }
+}
 
 template <int pixel, class Add>
 void pixelwise(uint8_t* out, const uint8_t* row, const uint8_t* above, int64_t bytes) {
@@ -109,17 +111,10 @@ struct AddPaeth {
 #endif
 
 template <int pixel>
-void unfilter_wide(uint8_t* out, const uint8_t* row, const uint8_t* above, int64_t bytes, int kind) {
+void unfilter_pixels(uint8_t* out, const uint8_t* row, const uint8_t* above, int64_t bytes, int kind) {
     if (kind == 1) return pixelwise<pixel, AddLeft>(out, row, above, bytes);
     if (kind == 3) return pixelwise<pixel, AddAverage>(out, row, above, bytes);
     pixelwise<pixel, AddPaeth>(out, row, above, bytes);
-}
-
-template <int pixel>
-void unfilter_narrow(uint8_t* out, const uint8_t* row, const uint8_t* above, int64_t bytes, int kind) {
-    if (kind == 1) return bytewise<pixel>(out, row, above, bytes, [](uint8_t left, uint8_t, uint8_t) { return left; });
-    if (kind == 3) return bytewise<pixel>(out, row, above, bytes, average);
-    bytewise<pixel>(out, row, above, bytes, paeth);
 }
 
 inline void unfilter(uint8_t* out, const uint8_t* row, const uint8_t* above, int64_t bytes, int pixel, int kind) {
@@ -129,9 +124,9 @@ inline void unfilter(uint8_t* out, const uint8_t* row, const uint8_t* above, int
     }
     if (kind == 2) return add_above(out, row, above, bytes);
     switch (pixel) {
-        case 1: return unfilter_narrow<1>(out, row, above, bytes, kind);
-        case 2: return unfilter_narrow<2>(out, row, above, bytes, kind);
-        case 3: return unfilter_wide<3>(out, row, above, bytes, kind);
-        default: return unfilter_wide<4>(out, row, above, bytes, kind);
+        case 1: return unfilter_pixels<1>(out, row, above, bytes, kind);
+        case 2: return unfilter_pixels<2>(out, row, above, bytes, kind);
+        case 3: return unfilter_pixels<3>(out, row, above, bytes, kind);
+        default: return unfilter_pixels<4>(out, row, above, bytes, kind);
     }
 }

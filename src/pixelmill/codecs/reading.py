@@ -178,11 +178,18 @@ def _decoded(
         raise ArgumentError(f"{call}: expected the bytes of an image: {error}") from None
     if fault is not None:
         _fail(call, fault, message, path)
-    if strict and notes:
-        for bit, kind in NOTES.items():
-            if notes & bit and kind in strict:
-                _fail(call, kind, message, path)
+    if strict:
+        _check_notes(call, notes, message, strict, path)
     return made  # type: ignore[no-any-return]
+
+
+def _check_notes(call: str, notes: int, message: str, strict: Sequence[str], path: str | None) -> None:
+    for kind in strict:
+        if kind not in NOTES.values():
+            raise ArgumentError(f"{call}: strict: there is no note {kind!r}, only {', '.join(NOTES.values())}")
+    for bit, kind in NOTES.items():
+        if notes & bit and kind in strict:
+            _fail(call, kind, message, path)
 
 
 @cache
