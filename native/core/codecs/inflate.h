@@ -9,7 +9,7 @@
 
 namespace pixelmill {
 
-inline constexpr size_t inflate_window = 32768;
+inline constexpr int64_t inflate_window = 32768;
 inline constexpr size_t inflate_padding = 16;  // readable bytes after a stream
 
 // A place in the stream, and bits from before it that are not used up yet.

@@ -146,11 +146,11 @@ class RowConverter {
 // Inflates some rows at a time, so that they are still in the cache when they are unfiltered.
 class RowReader {
    public:
-    RowReader(Bytes stream, int64_t width, int pixel)
+    RowReader(Bytes stream, int64_t height, int64_t width, int pixel)
         : bytes_(width * pixel),
           pixel_(pixel),
-          size_(inflate_window + std::max<size_t>(at_once, 2 * static_cast<size_t>(bytes_ + 1))),
-          memory_(std::make_unique_for_overwrite<uint8_t[]>(size_ + png_overrun)),
+          size_(std::min(height * (bytes_ + 1), inflate_window + std::max(at_once, 2 * (bytes_ + 1)))),
+          memory_(std::make_unique_for_overwrite<uint8_t[]>(static_cast<size_t>(size_ + png_overrun))),
           zeros_(static_cast<size_t>(bytes_ + png_overrun)),
           above_(zeros_.data()),
           row_(memory_.get()),
@@ -176,7 +176,7 @@ class RowReader {
     }
 
    private:
-    static constexpr size_t at_once = size_t{128} << 10;
+    static constexpr int64_t at_once = 128 << 10;
 
     bool fetch(int64_t rest) {
         if (!begun_ || status_ != Inflater::Status::more) return false;
@@ -193,7 +193,7 @@ class RowReader {
 
     int64_t bytes_;
     int pixel_;
-    size_t size_;
+    int64_t size_;  // of the memory: all of a small image, or some rows and what a match may refer to
     std::unique_ptr<uint8_t[]> memory_;
     std::vector<uint8_t> zeros_;
     const uint8_t* above_;
@@ -215,7 +215,7 @@ bool decode_plain_png(View<uint8_t> out, Bytes file, const ImageInfo& info, cons
     const int stored = channels[byte_at(file, 25)];
     const RowConverter converter(stored, static_cast<int>(out.channels), request.bgr, png.palette);
     std::unique_ptr<std::byte[]> memory;
-    RowReader reader(joined(png.pixels, memory), info.width, stored);
+    RowReader reader(joined(png.pixels, memory), info.height, info.width, stored);
     std::vector<uint8_t> spare[2];
     for (auto& row : spare) row.resize(static_cast<size_t>(info.width * stored + png_overrun));
     // A row is unfiltered where it belongs if nothing else is done to it. The next row reads a little behind it, which

@@ -5,29 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from operator import index
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pixelmill import _core
+from pixelmill.codecs import programs
+from pixelmill.codecs.programs import native_limits
 from pixelmill.engine import foreign as foreign  # installs the decoder for the formats that Pillow reads
 from pixelmill.errors import NOTES, ArgumentError, DataError, Event
 from pixelmill.formats import storage
 from pixelmill.types import Limits
 
-Image: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16]
+Image: TypeAlias = NDArray[Any]  # uint8, or uint16
 Data: TypeAlias = bytes | bytearray | memoryview | NDArray[np.uint8]
 Path: TypeAlias = str | os.PathLike[str]
 Mode: TypeAlias = Literal["RGB", "BGR", "GRAY", "unchanged"]
 
-_COLORS = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray", "unchanged": "any"}
-_UINT8, _AS_STORED = 0, -1
-# A scaled decode keeps at least the size that was asked for; pipelines keep twice as much (engine/rules.py).
-_SCALING_MARGIN = 1
-_LINEAR = {"filter_min": 1, "filter_mag": 1, "antialias": True}
 _ADVICE = {
     "not_an_image": "formats that can be read: JPEG, PNG, BMP, GIF, TIFF, WebP, PNM, JPEG 2000",
     "truncated": "the data ends early: copy or download it again",
@@ -94,12 +90,10 @@ def imread(
     if isinstance(path, (bytes, bytearray, memoryview, np.ndarray)):
         raise ArgumentError("imread: expected a path; decode_image decodes bytes")
     name = os.fspath(path)
+    request = _Request("imread", mode, size, window, orientation, limits, strict, name)
     if storage.is_remote(name):
-        data = storage.read_file(name, limit=(limits or Limits()).encoded_bytes)
-        program = _decoder(mode, orientation, False, size is not None, window is not None)
-        return _decoded("imread", program, data, size, window, limits, strict, name)
-    program = _decoder(mode, orientation, True, size is not None, window is not None)
-    return _decoded("imread", program, os.fsencode(name), size, window, limits, strict, name)
+        return _decoded(request, storage.read_file(name, limit=(limits or Limits()).encoded_bytes), from_file=False)
+    return _decoded(request, os.fsencode(name), from_file=True)
 
 
 def decode_image(
@@ -130,8 +124,8 @@ def decode_image(
         DataError: The data cannot be decoded; its event says why.
         ArgumentError: An argument has no meaning, or the window leaves the image.
     """
-    program = _decoder(mode, orientation, False, size is not None, window is not None)
-    return _decoded("decode_image", program, data, size, window, limits, strict, None)
+    request = _Request("decode_image", mode, size, window, orientation, limits, strict, None)
+    return _decoded(request, data, from_file=False)
 
 
 def image_info(source: Path | Data, *, limits: Limits | None = None) -> ImageInfo:
@@ -152,35 +146,44 @@ def image_info(source: Path | Data, *, limits: Limits | None = None) -> ImageInf
         found, fault, message = _core.image_info(data, native_limits(limits))
     except (TypeError, BufferError) as error:
         raise ArgumentError(f"image_info: expected a path or the bytes of an image: {error}") from None
-    if fault is not None:
-        _fail("image_info", fault, message, name)
-    format, height, width, *rest = found
-    if found[5] > 4:  # the orientation swaps the sides
+    if found is None:
+        _fail("image_info", fault or "corrupt", message, name)
+    format, height, width, channels, bits, orientation, has_more_frames = found
+    if orientation > 4:  # it swaps the sides
         height, width = width, height
-    return ImageInfo(format, height, width, *rest)
+    return ImageInfo(format, height, width, channels, bits, orientation, has_more_frames)
 
 
-def _decoded(
-    call: str,
-    program: _core.Program,
-    source: Any,
-    size: Sequence[int] | None,
-    window: Sequence[int] | None,
-    limits: Limits | None,
-    strict: Sequence[str],
-    path: str | None,
-) -> Image:
-    extents = None if size is None else _numbers(call, "size", size, ("height", "width"), least=1)
-    part = None if window is None else _numbers(call, "window", window, ("row", "column", "height", "width"), least=0)
+class _Request(NamedTuple):
+    call: str
+    mode: str
+    size: Sequence[int] | None
+    window: Sequence[int] | None
+    orientation: bool
+    limits: Limits | None
+    strict: Sequence[str]
+    path: str | None
+
+
+def _decoded(request: _Request, source: Any, *, from_file: bool) -> Image:
+    call, mode, size, window, orientation, limits, strict, path = request
+    if mode not in programs.COLORS:
+        raise ArgumentError(f"{call}: mode must be one of {', '.join(programs.COLORS)}, got {mode!r}")
+    program = programs.decoder(mode, orientation, from_file, size is not None, window is not None)
+    if size is not None:
+        size = _numbers(call, "size", size, ("height", "width"), least=1)
+    if window is not None:
+        window = _numbers(call, "window", window, ("row", "column", "height", "width"), least=0)
     try:
-        made, fault, notes, message = _core.call_program(program, native_limits(limits), source, part, extents)
+        image, fault, notes, message = _core.call_program(program, native_limits(limits), source, window, size)
     except (TypeError, ValueError, BufferError) as error:
         raise ArgumentError(f"{call}: expected the bytes of an image: {error}") from None
     if fault is not None:
         _fail(call, fault, message, path)
     if strict:
         _check_notes(call, notes, message, strict, path)
-    return made  # type: ignore[no-any-return]
+    made: Image = image
+    return made
 
 
 def _check_notes(call: str, notes: int, message: str, strict: Sequence[str], path: str | None) -> None:
@@ -192,73 +195,14 @@ def _check_notes(call: str, notes: int, message: str, strict: Sequence[str], pat
             _fail(call, kind, message, path)
 
 
-@cache
-def _decoder(mode: str, orientation: bool, from_file: bool, resizes: bool, has_window: bool) -> _core.Program:
-    """Build the steps that a pipeline runs for the same work. Inputs: data or path, window, size."""
-    if mode not in _COLORS:
-        raise ArgumentError(f"mode must be one of {', '.join(_COLORS)}, got {mode!r}")
-    color = _COLORS[mode]
-    program = _core.Program()
-    data, window, size, next_slot = 0, 1 if has_window else -1, 2, 3
-    for number in range(3):
-        program.add_input(number, number)
-
-    def step(kind: str, params: dict[str, Any], inputs: list[int], outputs: int = 1) -> int:
-        nonlocal next_slot
-        first, next_slot = next_slot, next_slot + outputs
-        program.add_step(kind, params, inputs, list(range(first, next_slot)), [])
-        return first
-
-    if from_file:
-        data = step("read_named", {}, [data])
-    geometry = -1
-    if resizes:
-        if has_window:
-            shape = step("join", {}, [step("element", {"index": number}, [window]) for number in (2, 3)])
-        else:
-            shape = step("image_shape", {"color": color, "orientation": orientation}, [data])
-        rule = {"layout": "HW" if has_window else "HWC", "mode": "default"}
-        rule |= {"subpixel_scale": True, "roi_relative": False}
-        geometry = step("resize_geometry", rule, [shape, size, *[-1] * 8])
-    params = {
-        "color": color,
-        "dtype": _AS_STORED if mode == "unchanged" else _UINT8,
-        "orientation": orientation,
-        "fast_idct": False,
-        "padded_pixels": resizes,
-        "scaling": _SCALING_MARGIN if resizes else 0,
-        **_LINEAR,
-    }
-    made = step("decode", params, [data, window, geometry], 2)
-    if resizes:
-        params = {"layout": "HWC", "dtype": -1, "normalize": False, "out_layout": "", "pad_channels": False, **_LINEAR}
-        made = step("resample", params, [made, made + 1, *[-1] * 6])
-    program.set_outputs([made])
-    return program
-
-
 def _file_bytes(name: str, limits: Limits | None) -> Data:
     if storage.is_remote(name):
         return storage.read_file(name, limit=(limits or Limits()).encoded_bytes)
-    data, fault, _, message = _core.call_program(_reader(), native_limits(limits), os.fsencode(name))
+    data: Data
+    data, fault, _, message = _core.call_program(programs.reader(), native_limits(limits), os.fsencode(name))
     if fault is not None:
         _fail("image_info", fault, message, name)
-    return data  # type: ignore[no-any-return]
-
-
-@cache
-def _reader() -> _core.Program:
-    program = _core.Program()
-    program.add_input(0, 0)
-    program.add_step("read_named", {}, [0], [1], [])
-    program.set_outputs([1])
-    return program
-
-
-@cache
-def native_limits(limits: Limits | None) -> _core.Limits:
-    """Return the limits as the native core takes them."""
-    return _core.Limits(**vars(limits or Limits()))
+    return data
 
 
 def _numbers(call: str, name: str, given: Sequence[int], parts: tuple[str, ...], *, least: int) -> tuple[int, ...]:

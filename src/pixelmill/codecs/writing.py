@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -12,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pixelmill import _core
-from pixelmill.codecs.reading import native_limits
+from pixelmill.codecs import programs
+from pixelmill.codecs.programs import native_limits
 from pixelmill.errors import ArgumentError, OutputError
 from pixelmill.formats import storage
 
@@ -33,7 +32,7 @@ def encode_jpeg(image: Any, *, quality: int = 90, subsampling: Subsampling = "4:
         order: The order of the channels in `image`.
     """
     _check_jpeg("encode_jpeg", quality, subsampling)
-    return _encoded("encode_jpeg", image, _Encoding("jpeg", subsampling=subsampling), order, quality)
+    return _encoded("encode_jpeg", image, ("jpeg", subsampling, 0), order, quality)
 
 
 def encode_png(image: Any, *, level: int = 4, order: Order = "RGB") -> bytes:
@@ -46,7 +45,7 @@ def encode_png(image: Any, *, level: int = 4, order: Order = "RGB") -> bytes:
         order: The order of the color channels in `image`; alpha stays last.
     """
     _check_png("encode_png", level)
-    return _encoded("encode_png", image, _Encoding("png", level=level), order, 0)
+    return _encoded("encode_png", image, ("png", "", level), order, 0)
 
 
 def imwrite(
@@ -82,37 +81,21 @@ def imwrite(
         raise ArgumentError(f"imwrite: expected a file on this machine, got {name!r}")
     _check_jpeg("imwrite", quality, subsampling)
     _check_png("imwrite", level)
-    encoding = _Encoding(format, subsampling=subsampling, level=level)
+    encoding = (format, subsampling, level)
     _write(name, _encoded("imwrite", image, encoding, order, quality))
 
 
-@dataclass(frozen=True)
-class _Encoding:
-    format: str
-    subsampling: str = "4:2:0"
-    level: int = 4
-
-
-@cache
-def _encoder(encoding: _Encoding) -> _core.Program:
-    program = _core.Program()
-    for number in range(2):
-        program.add_input(number, number)
-    program.add_step("encode", vars(encoding), [0, 1], [2], [])
-    program.set_outputs([2])
-    return program
-
-
-def _encoded(call: str, image: Any, encoding: _Encoding, order: str, quality: int) -> bytes:
-    array = _checked(call, image, encoding.format)
+def _encoded(call: str, image: Any, encoding: tuple[str, str, int], order: str, quality: int) -> bytes:
+    array = _checked(call, image, encoding[0])
     if order not in get_args(Order):
         raise ArgumentError(f"{call}: order must be one of {', '.join(get_args(Order))}, got {order!r}")
     if order == "BGR" and array.shape[2] > 2:
         array = array[..., [2, 1, 0, 3][: array.shape[2]]]
-    made, fault, _, message = _core.call_program(_encoder(encoding), native_limits(None), array, (quality,))
+    made: NDArray[np.uint8]
+    made, fault, _, message = _core.call_program(programs.encoder(*encoding), native_limits(None), array, (quality,))
     if fault is not None:
         raise ArgumentError(f"{call}: {message.removeprefix('encoders.image: ')}")
-    return made.tobytes()  # type: ignore[no-any-return]
+    return made.tobytes()
 
 
 def _checked(call: str, image: Any, format: str) -> NDArray[Any]:
