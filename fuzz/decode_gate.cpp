@@ -2,6 +2,8 @@
 // libFuzzer-compatible; standalone.cpp drives it where there is no libFuzzer.
 #include "decode_gate.h"
 
+#include <zlib.h>
+
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +14,7 @@
 
 #include "../native/core/codecs/foreign.h"
 #include "../native/core/codecs/jpeg.h"
+#include "../native/core/codecs/png.h"
 #include "../native/core/kernels/axis.h"
 #include "../native/core/kernels/copy.h"
 #include "../native/core/steps/steps.h"
@@ -60,7 +63,7 @@ Variant make_variant(Choices& choices) {
                                          {"dtype", static_cast<int64_t>(variant.dtype)},
                                          {"orientation", orientation},
                                          {"padded_pixels", flag()},
-                                         {"scaling", Param{int64_t{1}}},
+                                         {"scaling", Param{static_cast<int64_t>(choices.below(3))}},
                                          {"filter_min", filter},
                                          {"filter_mag", filter},
                                          {"antialias", Param{int64_t{1}}}}));
@@ -153,6 +156,18 @@ std::vector<std::byte> copy_of(const Value& value) {
     return copy;
 }
 
+// Makes the checksums of a PNG's chunks right, so that what lies behind them is looked at.
+void seal_chunks(std::vector<uint8_t>& file) {
+    const auto number = [&](size_t at) { return be32(std::as_bytes(std::span(file)), at); };
+    for (size_t at = 8; file.size() >= 12 && at <= file.size() - 12;) {
+        const size_t length = number(at);
+        if (length > file.size() - 12 - at) return;
+        const auto checksum = static_cast<uint32_t>(crc32(0, file.data() + at + 4, static_cast<uInt>(length + 4)));
+        for (size_t i = 0; i < 4; i++) file[at + 8 + length + i] = static_cast<uint8_t>(checksum >> (24 - 8 * i));
+        at += 12 + length;
+    }
+}
+
 struct Run {
     Gate& gate;
     const Variant& variant;
@@ -230,6 +245,39 @@ struct Run {
         if (copy_of(full[0]) != copy_of(part[0])) broken("a window is a part of the picture");
         return context.notes;
     }
+
+    // Pixels, notes and the fault of a decode, in one of the two ways to read a PNG.
+    std::vector<std::byte> outcome(bool by_libpng, std::vector<int64_t> part) {
+        force_libpng(by_libpng);
+        Context context(gate.thread, gate.limits);
+        const std::array<int16_t, 2> leaving{-1, -1};
+        context.leaving = leaving;
+        std::array<Value, 3> in{file, part.empty() ? Value{} : vector_value(part, DType::i64)};
+        std::array<Value, 2> out;
+        std::vector<std::byte> all;
+        std::string text;
+        try {
+            variant.decode->run(context, in, out);
+            all = copy_of(out[0]);
+            text = std::to_string(context.notes) + context.note_text;
+        } catch (const Fault& fault) {
+            text = name_of(fault.kind) + std::string(fault.what());
+        }
+        force_libpng(false);
+        const auto bytes = std::as_bytes(std::span(text));
+        all.insert(all.end(), bytes.begin(), bytes.end());
+        return all;
+    }
+
+    // Our own PNG decoder gives what libpng gives, also where the data is nonsense.
+    void compare_with_libpng() {
+        std::vector<int64_t> part;
+        if (choices.below(2)) {
+            const auto whole = shape();
+            part = window(whole[0], whole[1]);
+        }
+        if (outcome(false, part) != outcome(true, part)) broken("a PNG is decoded as by libpng");
+    }
 };
 
 }  // namespace
@@ -247,6 +295,10 @@ Verdict run_decode_gate(const uint8_t* data, size_t size) {
     if (sniff({reinterpret_cast<const std::byte*>(copy.data()), size}) == ImageFormat::jpeg && choices.below(4) == 0)
         compare_with_libjpeg({reinterpret_cast<const std::byte*>(copy.data()), size}, gate.limits, choices);
     try {
+        if (sniff({reinterpret_cast<const std::byte*>(copy.data()), size}) == ImageFormat::png) {
+            if (choices.below(2)) seal_chunks(copy);
+            if (choices.below(2)) run.compare_with_libpng();
+        }
         const auto whole = run.shape();
         const uint32_t notes = choices.below(8) ? run.decode(whole) : run.compare(whole);
         return notes ? Verdict::noted : Verdict::decoded;

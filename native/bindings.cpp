@@ -179,6 +179,7 @@ nb::object block_of(const Batch& batch, int number) {
 }  // namespace
 
 void bind_codecs(nb::module_& module);
+void bind_calls(nb::module_& module);
 void bind_records(nb::module_& module);
 void bind_output(nb::module_& module);
 void bind_create(nb::module_& module);
@@ -273,6 +274,7 @@ NB_MODULE(_core, module) {
         return numbers;
     });
     bind_codecs(module);
+    bind_calls(module);
     bind_records(module);
     bind_output(module);
     bind_create(module);

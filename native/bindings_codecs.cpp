@@ -5,11 +5,14 @@
 #include <nanobind/stl/tuple.h>
 
 #include <cstring>
+#include <memory>
 
 #include "core/codecs/foreign.h"
+#include "core/codecs/jpeg.h"
 #include "core/codecs/jpeg_encode_kernels.h"
 #include "core/codecs/jpeg_writer.h"
 #include "core/codecs/libjpeg_encoder.h"
+#include "core/codecs/png.h"
 #include "core/codecs/versions.h"
 #include "core/fault.h"
 #include "core/kernels/simd.h"
@@ -128,6 +131,25 @@ void bind_jpeg_encoders(nb::module_& module) {
 
 }  // namespace
 
+// A window of a JPEG file (y, x, height, width), HWC; for tests, which compare our decoder with libjpeg's.
+using Decoded = nb::ndarray<nb::numpy, uint8_t, nb::ndim<3>>;
+
+Decoded decode_jpeg(nb::bytes file, std::tuple<int64_t, int64_t, int64_t, int64_t> part, int denominator,
+                    const std::string& color, int64_t pixel, bool by_library) {
+    const auto [y, x, height, width] = part;
+    JpegRequest request{JpegColor::rgb, denominator, {y, x, height, width}, by_library};
+    if (color != "rgb") request.color = color == "bgr" ? JpegColor::bgr : JpegColor::gray;
+    const auto bytes = static_cast<size_t>(height * width * pixel);
+    auto memory = std::make_unique<uint8_t[]>(bytes);
+    JpegReader reader;
+    reader.open({static_cast<const std::byte*>(file.data()), file.size()}, {});
+    reader.decode(request, {memory.get(), height, width, pixel == 1 ? 1 : 3, width * pixel, pixel, 1});
+    uint8_t* data = memory.release();
+    const nb::capsule owner(data, [](void* at) noexcept { delete[] static_cast<uint8_t*>(at); });
+    const auto extent = [](int64_t n) { return static_cast<size_t>(n); };
+    return Decoded(data, {extent(height), extent(width), extent(pixel)}, owner);
+}
+
 void bind_codecs(nb::module_& module) {
     module.def("codec_versions", [] {
         nb::dict versions;
@@ -146,8 +168,10 @@ void bind_codecs(nb::module_& module) {
         "decode"_a);
     module.def("force_simd_level",
                [](const std::string& name) { force_simd_level(name == "base" ? SimdLevel::base : SimdLevel::avx2); });
+    module.def("force_libpng", &force_libpng);
     module.def("simd_level", [] { return std::string(name_of(simd_level())); });
     bind_jpeg_encoders(module);
+    module.def("decode_jpeg", decode_jpeg, "file"_a, "part"_a, "denominator"_a, "color"_a, "pixel"_a, "by_library"_a);
 }
 
 }  // namespace pixelmill

@@ -54,3 +54,9 @@ pixelmill._core.wrap_files:
 
 pixelmill._core.Maker.save:
     def save(self, index: int, path: bytes) -> tuple[int, bytes | None, NDArray[Any], int, int, int]: ...
+
+pixelmill._core.call_program:
+    def call_program(program: Program, limits: Limits, first: object | None, second: object | None = None, third: object | None = None) -> tuple[Any, str | None, int, str]: ...
+
+pixelmill._core.image_info:
+    def image_info(data: object, limits: Limits) -> tuple[tuple[str, int, int, int, int, int, bool] | None, str | None, str]: ...

@@ -24,7 +24,7 @@ LAYERS = (
     {"formats", "tfrecord"},
     {"operators"},
     {"data_node", "tensors", "graph", "fn", "ops", "math", "branch_source", "branches"},
-    {"engine", "backend", "external_source"},
+    {"engine", "backend", "external_source", "codecs"},
     {"permutation", "sampling", "recovery", "pipeline", "loader"},
     {"plugin", "experimental", "auto_aug", "mixing", "recipe"},
     {"pixelmill"},

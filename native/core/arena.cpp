@@ -41,4 +41,11 @@ void Arena::reset() {
     block_ = used_ = 0;
 }
 
+void Arena::reset_to(size_t most) {
+    size_t total = 0;
+    for (const Block& block : blocks_) total += block.size;
+    if (total > most) blocks_.clear();
+    reset();
+}
+
 }  // namespace pixelmill

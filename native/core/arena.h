@@ -15,7 +15,8 @@ class Arena {
     T* take(size_t count) {
         return reinterpret_cast<T*>(take(count * sizeof(T)));
     }
-    void reset();  // everything taken is gone; the memory stays for the next sample
+    void reset();                // everything taken is gone; the memory stays for the next sample
+    void reset_to(size_t most);  // the same, but more memory than this is freed
 
    private:
     struct Block {

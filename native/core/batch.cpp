@@ -1,12 +1,11 @@
 #include "batch.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <new>
+
+#include "block.h"
 
 namespace pixelmill {
 
@@ -15,22 +14,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t spare_buffers = 8;
-
-constexpr size_t line = 64, huge_page = size_t{2} << 20;
-
-std::byte* new_block(size_t bytes) {
-    const size_t unit = bytes < huge_page ? line : huge_page;
-    // One more line behind the end so that vector loads and stores may run over.
-    const size_t size = (bytes + line + unit - 1) / unit * unit;
-    auto* memory = static_cast<std::byte*>(std::aligned_alloc(unit, size));
-    if (memory == nullptr) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-    if (unit == huge_page) ::madvise(memory, size, MADV_HUGEPAGE);  // a hint: one page fault instead of 512
-#endif
-    return memory;
-}
-
-void free_block(std::byte* memory) { std::free(memory); }
 
 size_t bytes_of(const Value& value) { return static_cast<size_t>(value.elements() * size_of(value.dtype)); }
 
@@ -128,17 +111,7 @@ void Batch::run_sample(ThreadState& thread, size_t index) {
     context.inputs = sample.inputs;
     context.fill = sample.fill;
     context.sink = &place;
-    Outcome outcome;
-    try {
-        program_->run(context);
-        outcome.message = context.note_text;
-    } catch (const StepFault& fault) {
-        outcome = {true, fault.kind, fault.step, 0, fault.message};
-    } catch (const std::exception& error) {  // a bug of ours; it must not take the process down
-        outcome = {true, FaultKind::corrupt, -1, 0, std::string("internal error: ") + error.what()};
-    }
-    outcome.notes = context.notes;
-    outcomes_[index] = std::move(outcome);
+    outcomes_[index] = program_->attempt(context);
     thread.arena.reset();
 }
 

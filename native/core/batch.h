@@ -33,14 +33,6 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
     std::vector<Spare> spare_;
 };
 
-struct Outcome {
-    bool failed = false;
-    FaultKind kind = FaultKind::corrupt;
-    int step = -1;
-    uint32_t notes = 0;
-    std::string message;  // of the fault, or of the first note
-};
-
 class Batch {
    public:
     struct Sample {

@@ -103,7 +103,7 @@ class Program::Stopwatch {
 };
 
 void Program::run(Context& context) const {
-    thread_local std::vector<Value> slots, in, out;
+    auto& [slots, in, out] = context.thread.slots;
     slots = initial_;
     for (const auto& [slot, number] : inputs_) slots[slot] = context.inputs[number];
     int number = 0;
@@ -132,6 +132,20 @@ void Program::run(Context& context) const {
     } catch (const std::bad_alloc&) {
         throw StepFault{FaultKind::too_large, "not enough memory for this sample", number};
     }
+}
+
+Outcome Program::attempt(Context& context) const noexcept {
+    Outcome outcome;
+    try {
+        run(context);
+        outcome.message = context.note_text;
+    } catch (const StepFault& fault) {
+        outcome = {true, fault.kind, fault.step, 0, fault.message};
+    } catch (const std::exception& error) {  // a bug of ours; it must not take the process down
+        outcome = {true, FaultKind::corrupt, -1, 0, std::string("internal error: ") + error.what()};
+    }
+    outcome.notes = context.notes;
+    return outcome;
 }
 
 }  // namespace pixelmill

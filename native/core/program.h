@@ -18,6 +18,14 @@ struct Guard {
     bool equal;
 };
 
+struct Outcome {
+    bool failed = false;
+    FaultKind kind = FaultKind::corrupt;
+    int step = -1;
+    uint32_t notes = 0;
+    std::string message;  // of the fault, or of the first note
+};
+
 class Program {
    public:
     Program() = default;
@@ -40,6 +48,9 @@ class Program {
 
     // Runs every step for the sample that `context` describes. A Fault is annotated with the step's number.
     void run(Context& context) const;
+
+    // The same, with whatever was thrown as an outcome.
+    Outcome attempt(Context& context) const noexcept;
 
     // Adds up the processor time of every step, for measuring. To be called before the first sample is run; it costs a
     // microsecond or two a sample.

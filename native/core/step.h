@@ -44,6 +44,12 @@ struct ThreadState {
     std::unique_ptr<JpegReader> jpeg;
     std::unique_ptr<JpegWriter> jpeg_writer;
 
+    // The values of the program that is being run, and those of its current step.
+    struct Slots {
+        std::vector<Value> all, in, out;
+    };
+    Slots slots;
+
     // A file of many records, which is kept open until another is asked for.
     const File& file_of_records(const std::string& path);
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pixelmill.augmentation import augment
     from pixelmill.benchmark import bench
     from pixelmill.branches import apply_with_probability, one_of
+    from pixelmill.codecs import ImageInfo, decode_image, encode_jpeg, encode_png, image_info, imread, imwrite
     from pixelmill.conversion import convert
     from pixelmill.errors import ArgumentError, DataError, EngineError, Event, MissingDependency, PixelmillError
     from pixelmill.formats.registry import open_dataset
@@ -41,6 +42,7 @@ _LATER = {
     "DataNode": "graph",
     "EngineError": "errors",
     "Event": "errors",
+    "ImageInfo": "codecs",
     "Loader": "loader",
     "MissingDependency": "errors",
     "Pipeline": "pipeline",
@@ -49,6 +51,12 @@ _LATER = {
     "augment": "augmentation",
     "bench": "benchmark",
     "convert": "conversion",
+    "decode_image": "codecs",
+    "encode_jpeg": "codecs",
+    "encode_png": "codecs",
+    "image_info": "codecs",
+    "imread": "codecs",
+    "imwrite": "codecs",
     "index": "inspect.index_files",
     "info": "inspect.info",
     "newaxis": "operators.subscripts",
@@ -65,6 +73,7 @@ __all__ = [
     "DataNode",
     "EngineError",
     "Event",
+    "ImageInfo",
     "Loader",
     "MissingDependency",
     "Pipeline",
@@ -73,7 +82,13 @@ __all__ = [
     "augment",
     "bench",
     "convert",
+    "decode_image",
+    "encode_jpeg",
+    "encode_png",
     "fn",
+    "image_info",
+    "imread",
+    "imwrite",
     "index",
     "info",
     "math",

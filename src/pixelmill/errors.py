@@ -15,6 +15,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# What the core remarks on samples that it delivers, by the bits of native/core/step.h.
+NOTES = {
+    1: "decoder_warning",
+    2: "extension_mismatch",
+    4: "depth_reduced",
+    8: "bad_orientation",
+    16: "more_frames",
+}
+
 
 class PixelmillError(Exception):
     """The root of all errors of pixelmill."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from pixelmill.engine.choice import Engine
 from pixelmill.engine.compile import Key
-from pixelmill.engine.native import NOTES, Array, Data, Result, Samples, Trouble
-from pixelmill.errors import ArgumentError, DataError, Event
+from pixelmill.engine.native import Array, Data, Result, Samples, Trouble
+from pixelmill.errors import NOTES, ArgumentError, DataError, Event
 from pixelmill.sampling import ReaderOrder, replacement
 
 Choice = Literal["raise", "skip", "fill"]

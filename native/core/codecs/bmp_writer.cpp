@@ -18,6 +18,7 @@ void encode_bmp(View<const uint8_t> picture, size_t gap, std::vector<std::byte>&
     const auto row = static_cast<size_t>(picture.width * 3 + 3) / 4 * 4;
     const size_t pixels = row * static_cast<size_t>(picture.height), total = bmp_header_bytes + gap + pixels;
     if (total > 0xFFFFFFFFu) throw Fault(FaultKind::too_large, "BMP: the file would have more than 4 GB");
+    const int64_t channel = picture.channels == 1 ? 0 : picture.channel;
     out.resize(total);
     std::byte* header = out.data();
     std::memset(header, 0, bmp_header_bytes);
@@ -34,10 +35,10 @@ void encode_bmp(View<const uint8_t> picture, size_t gap, std::vector<std::byte>&
         auto* to = reinterpret_cast<uint8_t*>(out.data() + bmp_header_bytes + gap) +
                    static_cast<size_t>(picture.height - 1 - y) * row;
         const uint8_t* from = picture.at(y, 0);
-        for (int64_t x = 0; x < picture.width; ++x) {
-            to[3 * x] = from[3 * x + 2];
-            to[3 * x + 1] = from[3 * x + 1];
-            to[3 * x + 2] = from[3 * x];
+        for (int64_t x = 0; x < picture.width; ++x, from += picture.pixel) {
+            to[3 * x] = from[2 * channel];
+            to[3 * x + 1] = from[channel];
+            to[3 * x + 2] = from[0];
         }
         std::memset(to + 3 * picture.width, 0, row - static_cast<size_t>(3 * picture.width));
     }

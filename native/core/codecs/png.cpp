@@ -3,6 +3,7 @@
 #include <png.h>
 
 #include <array>
+#include <atomic>
 #include <bit>
 #include <csetjmp>
 #include <cstdio>
@@ -11,9 +12,12 @@
 #include <vector>
 
 #include "../fault.h"
+#include "png_plain.h"
 
 namespace pixelmill {
 namespace {
+
+std::atomic<bool> libpng_forced = false;
 
 // libpng leaves by longjmp on an error. Everything between `attempt` and libpng is a plain function over this state,
 // without an object that has a destructor; faults are thrown only after `attempt` has come back.
@@ -149,7 +153,10 @@ void check_png_substance(Bytes file, const ImageInfo& info) {
                                           std::to_string(info.width) + "x" + std::to_string(info.height) + " pixels");
 }
 
+void force_libpng(bool forced) { libpng_forced = forced; }
+
 PngWarnings decode_png(View<uint8_t> out, Bytes file, const ImageInfo& info, const PngRequest& request) {
+    if (!libpng_forced && decode_plain_png(out, file, info, request)) return {};
     PngState state;
     state.file = file;
     state.request = request;

@@ -1,4 +1,5 @@
-// PNG by libpng: pixels only. Colour profiles, texts and the like are passed over without being inflated.
+// PNG, the common kinds by our own code and the rest by libpng, which also has the say about damaged files: pixels
+// only. Colour profiles, texts and the like are passed over without being inflated.
 #pragma once
 
 #include <cstdint>
@@ -34,5 +35,8 @@ struct PngWarnings {
 // Rows of the full width; `out` has png_channels, packed; its strides count
 // bytes, and with `sixteen` a sample is two of them, in the machine's order. Faults: truncated, corrupt, too_large.
 PngWarnings decode_png(View<uint8_t> out, Bytes file, const ImageInfo& info, const PngRequest& request);
+
+// For tests, which compare the two ways within one process.
+void force_libpng(bool forced);
 
 }  // namespace pixelmill

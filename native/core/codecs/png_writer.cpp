@@ -30,12 +30,13 @@ void seal(std::vector<std::byte>& out, size_t content, size_t count, const char*
     put32(out.data() + content + count, static_cast<uint32_t>(checksum));
 }
 
-size_t put_header(std::vector<std::byte>& out, const View<const uint8_t>& picture) {
+size_t put_header(std::vector<std::byte>& out, const View<const uint8_t>& picture, PngFormat format) {
+    constexpr uint8_t colour_types[] = {0, 4, 2, 6};
     std::memcpy(out.data(), signature, sizeof signature);
     const size_t content = sizeof signature + 8;
     put32(out.data() + content, static_cast<uint32_t>(picture.width));
     put32(out.data() + content + 4, static_cast<uint32_t>(picture.height));
-    const uint8_t rest[] = {8, static_cast<uint8_t>(picture.channels == 1 ? 0 : 2), 0, 0, 0};
+    const uint8_t rest[] = {static_cast<uint8_t>(format.bits), colour_types[picture.channels - 1], 0, 0, 0};
     std::memcpy(out.data() + content + 8, rest, sizeof rest);
     seal(out, content, 13, "IHDR");
     return content + 13 + 4;
@@ -47,9 +48,8 @@ void put_end(std::vector<std::byte>& out, size_t at) {
 }
 
 // Deflate's stored blocks hold up to 65535 bytes. Each row is a zero, for no filter, and its pixels.
-size_t put_stored(std::byte* to, const View<const uint8_t>& picture) {
+size_t put_stored(std::byte* to, const View<const uint8_t>& picture, size_t row) {
     constexpr size_t block = 65535;
-    const auto row = static_cast<size_t>(picture.width * picture.channels) + 1;
     const size_t total = row * static_cast<size_t>(picture.height);
     std::byte* const start = to;
     *to++ = std::byte{0x78};
@@ -108,8 +108,8 @@ int64_t filter_row(uint8_t* to, const uint8_t* row, const uint8_t* above, int64_
     return sum;
 }
 
-std::vector<uint8_t> filtered(const View<const uint8_t>& picture) {
-    const int64_t bytes = picture.width * picture.channels;
+std::vector<uint8_t> filtered(const View<const uint8_t>& picture, int64_t pixel) {
+    const int64_t bytes = picture.width * pixel;
     std::vector<uint8_t> all(static_cast<size_t>((bytes + 1) * picture.height));
     std::vector<uint8_t> spare(static_cast<size_t>(bytes)), nothing(static_cast<size_t>(bytes), 0);
     for (int64_t y = 0; y < picture.height; ++y) {
@@ -117,7 +117,7 @@ std::vector<uint8_t> filtered(const View<const uint8_t>& picture) {
         const uint8_t *row = picture.at(y, 0), *above = y == 0 ? nothing.data() : picture.at(y - 1, 0);
         int64_t least = -1;
         for (int kind : {4, 1, 2, 0}) {
-            const int64_t sum = filter_row(spare.data(), row, above, bytes, picture.channels, kind);
+            const int64_t sum = filter_row(spare.data(), row, above, bytes, pixel, kind);
             if (least >= 0 && sum >= least) continue;
             least = sum;
             *best = static_cast<uint8_t>(kind);
@@ -127,8 +127,8 @@ std::vector<uint8_t> filtered(const View<const uint8_t>& picture) {
     return all;
 }
 
-size_t put_deflated(std::vector<std::byte>& out, size_t at, const std::vector<uint8_t>& rows) {
-    constexpr int level = 4, window_bits = 15, memory = 9;
+size_t put_deflated(std::vector<std::byte>& out, size_t at, const std::vector<uint8_t>& rows, int level) {
+    constexpr int window_bits = 15, memory = 9;
     z_stream stream{};
     if (deflateInit2(&stream, level, Z_DEFLATED, window_bits, memory, Z_DEFAULT_STRATEGY) != Z_OK) {
         throw Fault(FaultKind::too_large, "PNG: no memory for zlib");
@@ -147,15 +147,16 @@ size_t put_deflated(std::vector<std::byte>& out, size_t at, const std::vector<ui
 
 }  // namespace
 
-void encode_png(View<const uint8_t> picture, PngEffort effort, std::vector<std::byte>& out) {
-    const auto row = static_cast<size_t>(picture.width * picture.channels) + 1;
+void encode_png(View<const uint8_t> picture, PngFormat format, std::vector<std::byte>& out) {
+    const int64_t pixel = picture.channels * format.bits / 8;
+    const auto row = static_cast<size_t>(picture.width * pixel) + 1;
     const size_t raw = row * static_cast<size_t>(picture.height);
     if (raw > 0x7FFF0000u) throw Fault(FaultKind::too_large, "PNG: the picture has more than 2 GB");
     const size_t blocks = 5 * (raw / 65535 + 1) + 6;
     out.resize(sizeof signature + 3 * chunk_frame + 13 + raw + blocks);
-    const size_t content = put_header(out, picture) + 8;
-    const size_t count = effort == PngEffort::stored ? put_stored(out.data() + content, picture)
-                                                     : put_deflated(out, content, filtered(picture));
+    const size_t content = put_header(out, picture, format) + 8;
+    const size_t count = format.level == 0 ? put_stored(out.data() + content, picture, row)
+                                           : put_deflated(out, content, filtered(picture, pixel), format.level);
     out.resize(std::max(out.size(), content + count + 2 * chunk_frame));
     seal(out, content, count, "IDAT");
     put_end(out, content + count + 4);

@@ -9,12 +9,15 @@
 
 namespace pixelmill {
 
-// `stored` is for noise, which nothing makes smaller: no filters, no search for repetitions.
-enum class PngEffort : uint8_t { stored, fast };
+struct PngFormat {
+    // zlib's, 1 to 9. Level 0 is for noise, which nothing makes smaller: no filters, no search for repetitions.
+    int level = 4;
+    int bits = 8;  // or 16: samples of two bytes, the high one first; strides count bytes
+};
 
-// Makes `out` a PNG file of eight bits a sample; its memory is used again. One channel is gray, three are red, green
-// and blue; pixels are packed.
-void encode_png(View<const uint8_t> picture, PngEffort effort, std::vector<std::byte>& out);
+// Makes `out` a PNG file; its memory is used again. One channel is gray, three are red, green and blue, and two and
+// four have alpha; pixels are packed.
+void encode_png(View<const uint8_t> picture, PngFormat format, std::vector<std::byte>& out);
 
 // Adds a chunk of `count` bytes that readers skip, before the end; gives where its content starts. The caller fills it
 // and calls `seal_png_chunk`. Twelve bytes come on top.

@@ -130,7 +130,7 @@ void FileWriter::write(const Recipe& recipe, const Plan& plan, View<const uint8_
         }
         case FileFormat::png: {
             const bool noise = recipe.content == Content::noise;
-            encode_png(picture, noise ? PngEffort::stored : PngEffort::fast, out);
+            encode_png(picture, noise ? PngFormat{.level = 0} : PngFormat{}, out);
             if (plan.bytes > 0 || recipe.compress_ratio > 1) {
                 const int64_t wanted = wanted_bytes(recipe, plan, out.size());
                 const auto size = static_cast<int64_t>(out.size());

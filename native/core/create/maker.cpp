@@ -102,7 +102,7 @@ void Maker::make(const Plan& plan, Made& out) const {
     out.boxes = draw(plan, picture, mask);
     space.writer.write(recipe, plan, picture, out.file);
     out.mask.clear();
-    if (recipe.masks) encode_png(mask, PngEffort::fast, out.mask);
+    if (recipe.masks) encode_png(mask, PngFormat{}, out.mask);
 }
 
 }  // namespace pixelmill

@@ -112,9 +112,10 @@ Interval narrow(Axis& axis, Interval covered, const FilterChoice& filters) {
 
 class Decode final : public Step {
    public:
-    explicit Decode(const Params& params) : scaling_(params.flag("scaling")) {
+    explicit Decode(const Params& params)
+        : as_stored_(params.integer("dtype") < 0), margin_(static_cast<double>(params.integer("scaling"))) {
         request_.colour = colour_of(params.text("color"));
-        request_.dtype = static_cast<DType>(params.integer("dtype"));
+        if (!as_stored_) request_.dtype = static_cast<DType>(params.integer("dtype"));
         request_.orient = params.flag("orientation");
         request_.padded = params.flag("padded_pixels");
         filters_ = {static_cast<Filter>(params.integer("filter_min")),
@@ -136,6 +137,7 @@ class Decode final : public Step {
         const ImageInfo info = read_info(file, context.limits);
         const Extents2 seen = seen_extents(info, request_.orient);
         PictureRequest request = request_;
+        if (as_stored_ && info.bits == 16) request.dtype = DType::u16;
         request.part = {0, 0, seen.height, seen.width};
         if (const Value* window = given(in, 1)) {
             request.part = window_of(*window);
@@ -164,15 +166,15 @@ class Decode final : public Step {
         part = {rows.first, columns.first, rows.length, columns.length};
     }
 
-    // Only a filter that averages what it leaves out makes the same picture of a scaled one, and it needs twice the
-    // pixels of the output for it.
+    // Only a filter that averages what it leaves out makes the same picture of a scaled one, and it needs a margin of
+    // twice the pixels of the output for it. A margin of one is for callers that prefer speed.
     int denominator(const Axes& axes, const ImageInfo& info) const {
         const bool averages =
             filters_.min != Filter::nearest &&
             (filters_.antialias || filters_.min == Filter::triangular || filters_.min == Filter::gaussian);
-        if (!scaling_ || !averages || info.format != ImageFormat::jpeg) return 1;
-        if (std::min(axes[0].out, axes[1].out) < smallest_scaled_output) return 1;
-        const auto room = [](const Axis& axis) { return std::abs(axis.high - axis.low) / (2 * axis.out); };
+        if (margin_ == 0 || !averages || info.format != ImageFormat::jpeg) return 1;
+        if (margin_ > 1 && std::min(axes[0].out, axes[1].out) < smallest_scaled_output) return 1;
+        const auto room = [&](const Axis& axis) { return std::abs(axis.high - axis.low) / (margin_ * axis.out); };
         const double most = std::min(room(axes[0]), room(axes[1]));
         return most >= 8 ? 8 : most >= 4 ? 4 : most >= 2 ? 2 : 1;
     }
@@ -203,7 +205,8 @@ class Decode final : public Step {
 
     PictureRequest request_;  // all but the part
     FilterChoice filters_;
-    bool scaling_;
+    bool as_stored_;  // 16-bit samples stay 16-bit ones
+    double margin_;   // a scaled JPEG has at least this many times the output's pixels a side; 0 never scales
 };
 
 class ImageShape final : public Step {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../codecs/bmp_writer.h"
 #include "../codecs/jpeg_writer.h"
 #include "../codecs/png_writer.h"
 #include "pictures.h"
@@ -19,32 +20,47 @@ ChromaSampling sampling_named(const std::string& name) {
 class Encode : public Step {
    public:
     explicit Encode(const Params& params)
-        : jpeg_(params.text("format") == "jpeg"), sampling_(sampling_named(params.text("subsampling"))) {}
+        : format_(params.text("format")),
+          sampling_(sampling_named(params.text("subsampling"))),
+          level_(static_cast<int>(params.integer("level"))) {}
 
     void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
         const Value& x = in[0];
-        require_type(x, {DType::u8}, name);
-        const bool picture = x.ndim == 3 && (x.shape[2] == 1 || x.shape[2] == 3) && x.elements() > 0;
-        if (!picture) {
-            throw Fault(FaultKind::argument,
-                        std::string(name) + ": pictures with one or three channels are needed, got " + describe(x));
-        }
+        check(x);
         thread_local std::vector<std::byte> file;  // its memory serves picture after picture
-        if (jpeg_) {
+        if (format_ == "jpeg") {
             const double quality = argument(in[1], std::string(name) + ": quality");
             context.thread.jpeg_writer->encode(view(context, x, true),
                                                static_cast<int>(std::clamp(quality, 1.0, 100.0)), sampling_, file);
+        } else if (format_ == "bmp") {
+            encode_bmp(view(context, x, false), 0, file);
         } else {
-            encode_png(view(context, x, false), PngEffort::fast, file);
+            encode_png(view(context, x, false), {level_, static_cast<int>(8 * size_of(x.dtype))}, file);
         }
         const int64_t bytes = static_cast<int64_t>(file.size());
         out[0] = context.allocate(0, DType::u8, {&bytes, 1});
         std::memcpy(out[0].data, file.data(), file.size());
+        if (file.capacity() > kept_bytes) file = {};
     }
 
    private:
+    void check(const Value& x) const {
+        const bool png = format_ == "png";
+        if (png) {
+            require_type(x, {DType::u8, DType::u16}, name);
+        } else {
+            require_type(x, {DType::u8}, name);
+        }
+        const bool channels = x.ndim == 3 && x.shape[2] >= 1 && x.shape[2] <= (png ? 4 : 3);
+        if (channels && (png || x.shape[2] != 2) && x.elements() > 0) return;
+        throw Fault(FaultKind::argument, std::string(name) + ": pictures with " +
+                                             (png ? "one to four" : "one or three") + " channels are needed, got " +
+                                             describe(x));
+    }
+
     // Rows may lie anywhere, and JPEG takes pixels of four bytes; anything else is packed first.
     static View<const uint8_t> view(Context& context, const Value& x, bool padded) {
+        if (x.dtype == DType::u16) return high_bytes_first(context, x);
         Raster raster = picture_at(x, 0);
         const bool direct = raster.channel == 1 &&
                             (raster.pixel == raster.channels || (padded && raster.channels == 3 && raster.pixel == 4));
@@ -58,9 +74,23 @@ class Encode : public Step {
                 1};
     }
 
+    // Samples of two bytes as PNG stores them; strides count bytes.
+    static View<const uint8_t> high_bytes_first(Context& context, const Value& x) {
+        const Value from = packed(context, x), to = context.scratch(DType::u16, shape_of(x));
+        const auto *samples = from.as<const uint16_t>(), *end = samples + from.elements();
+        for (auto* bytes = to.as<uint8_t>(); samples != end; ++samples) {
+            *bytes++ = static_cast<uint8_t>(*samples >> 8);
+            *bytes++ = static_cast<uint8_t>(*samples);
+        }
+        const int64_t pixel = 2 * x.shape[2];
+        return {to.as<const uint8_t>(), x.shape[0], x.shape[1], x.shape[2], x.shape[1] * pixel, pixel, 1};
+    }
+
     static constexpr const char* name = "encoders.image";
-    bool jpeg_;
+    static constexpr size_t kept_bytes = size_t{16} << 20;
+    std::string format_;
     ChromaSampling sampling_;
+    int level_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pixelmill import _core
 from pixelmill.formats.sample import is_cut
 
 PILLOW_FORMATS = {
@@ -48,3 +49,6 @@ def decode(data: bytes, name: str) -> tuple[Any, str, str]:
         return None, "truncated" if "truncated" in text.lower() or is_cut(data) else "corrupt", text
     pixels = pixels.astype(np.uint16 if pixels.dtype.itemsize == 2 else np.uint8, copy=False)
     return np.ascontiguousarray(pixels.reshape(*pixels.shape[:2], -1)), "", ""
+
+
+_core.set_foreign_decoder(decode)

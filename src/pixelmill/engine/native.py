@@ -16,7 +16,7 @@ from pixelmill.engine.barriers import Barrier
 from pixelmill.engine.barriers import Data as Data
 from pixelmill.engine.compile import Key, Plan, Segment
 from pixelmill.engine.own_thread import OwnThread
-from pixelmill.errors import EngineError
+from pixelmill.errors import NOTES, EngineError
 from pixelmill.graph import OperatorNode
 from pixelmill.operators.program import Expr
 from pixelmill.operators.sources import ExternalSource
@@ -25,13 +25,6 @@ from pixelmill.types import Limits
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-NOTES = {
-    1: "decoder_warning",
-    2: "extension_mismatch",
-    4: "depth_reduced",
-    8: "bad_orientation",
-    16: "more_frames",
-}
 POLL_SECONDS = 0.1  # how long Ctrl-C may have to wait
 
 

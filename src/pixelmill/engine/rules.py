@@ -17,6 +17,9 @@ Rewrite = Callable[[Expr, bool], Expr]
 # Steps whose result has the shape of their first input.
 KEEP_SHAPE = frozenset({"flip", "cast", "contiguous", "brightness_contrast", "colour_twist", "gaussian_noise"})
 
+# A JPEG decoded at a lower scale keeps this many times the pixels of the output along each side, for the resampler.
+SCALING_MARGIN = 2
+
 
 def optimize(outputs: Sequence[Expr], *, decode_scaling: bool) -> list[Expr]:
     """Apply all rules."""
@@ -196,7 +199,7 @@ def _decode_for_resample(expr: Expr, alone: bool, scaling: bool) -> Expr:
     decode = Step(
         "decode",
         (*picture.step.inputs[:2], geometry),
-        {**picture.step.params, **params, "padded_pixels": True, "scaling": scaling},
+        {**picture.step.params, **params, "padded_pixels": True, "scaling": SCALING_MARGIN * scaling},
         2,
         picture.step.origin,
     )

@@ -32,7 +32,7 @@ def image(
     """Write pictures as files in memory: uint8 with one axis, each as long as its file.
 
     Args:
-        data: Pictures of type uint8, gray or in red, green and blue.
+        data: Pictures of type uint8, gray or in red, green and blue; PNG also holds alpha, and uint16.
         format: `"jpeg"` or `"png"`.
         quality: Of JPEG, from 1, the worst, to 100; what is outside is taken for the nearest.
         subsampling: How much of the colours JPEG keeps: `"4:4:4"` all, `"4:2:2"` half, `"4:2:0"` a quarter.

@@ -37,7 +37,7 @@ DECODER_HINTS = (
 
 
 # What the compiler changes when a decode knows what becomes of its picture (engine/rules.py).
-WHOLE_PICTURE = {"padded_pixels": False, "scaling": False, "filter_min": 1, "filter_mag": 1, "antialias": True}
+WHOLE_PICTURE = {"padded_pixels": False, "scaling": 0, "filter_min": 1, "filter_mag": 1, "antialias": True}
 
 
 def decode(

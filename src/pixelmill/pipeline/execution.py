@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from pixelmill import _core
-from pixelmill.engine import choice, foreign
+from pixelmill.engine import choice
+from pixelmill.engine import foreign as foreign  # installs the decoder for the formats that Pillow reads
 from pixelmill.engine.compile import Plan, compile_graph
 from pixelmill.engine.native import Array
 from pixelmill.errors import ArgumentError, EngineError
@@ -26,7 +26,6 @@ from pixelmill.recovery import Errors, OnError, Recovery
 from pixelmill.tensors import TensorListCPU
 from pixelmill.types import Limits
 
-_core.set_foreign_decoder(foreign.decode)
 _current: ContextVar[Pipeline | None] = ContextVar("pipeline", default=None)
 
 
