@@ -79,7 +79,8 @@ def branches(data: Data) -> Any:
     def graph() -> Any:
         images = fn.resize(images_of(data), size=[18, 18])
         if fn.random.coin_flip(probability=0.4):
-            images = fn.rotate(images, angle=30.0, keep_size=True)
+            spread = fn.normalize(images, batch=True, axes=[0, 1], scale=40.0, shift=120.0, dtype=types.UINT8)
+            images = fn.rotate(spread, angle=30.0, keep_size=True)
             changed = fn.random.uniform(range=[0.0, 1.0])
         else:
             images = fn.flip(images)

@@ -4,8 +4,8 @@
 
 #include "../codecs/jpeg_writer.h"
 #include "../codecs/png_writer.h"
+#include "declared/codecs.h"
 #include "pictures.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -15,14 +15,14 @@ ChromaSampling sampling_named(const std::string& name) {
     return name == "4:4:4" ? ChromaSampling::full : name == "4:2:2" ? ChromaSampling::half : ChromaSampling::quarter;
 }
 
-// in: x, quality
 class Encode : public Step {
    public:
-    explicit Encode(const Params& params)
-        : jpeg_(params.text("format") == "jpeg"), sampling_(sampling_named(params.text("subsampling"))) {}
+    explicit Encode(const EncodeParams& params)
+        : jpeg_(params.format == "jpeg"), sampling_(sampling_named(params.subsampling)) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const EncodeInputs in(values);
+        const Value& x = in.image;
         require_type(x, {DType::u8}, name);
         const bool picture = x.ndim == 3 && (x.shape[2] == 1 || x.shape[2] == 3) && x.elements() > 0;
         if (!picture) {
@@ -31,7 +31,7 @@ class Encode : public Step {
         }
         thread_local std::vector<std::byte> file;  // its memory serves picture after picture
         if (jpeg_) {
-            const double quality = argument(in[1], std::string(name) + ": quality");
+            const double quality = argument(in.quality, std::string(name) + ": quality");
             context.thread.jpeg_writer->encode(view(context, x, true),
                                                static_cast<int>(std::clamp(quality, 1.0, 100.0)), sampling_, file);
         } else {
@@ -65,6 +65,6 @@ class Encode : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_encode(const Params& params) { return std::make_unique<Encode>(params); }
+std::unique_ptr<Step> make_encode(const EncodeParams& params) { return std::make_unique<Encode>(params); }
 
 }  // namespace pixelmill
