@@ -43,7 +43,7 @@ format: $(VENV)/test.stamp ## bring Python and C++ sources into shape
 	@$(BIN)/ruff format .
 	@find native -name '*.cpp' -o -name '*.h' -o -name '*.inl' | xargs clang-format -i
 
-api: $(VENV)/installed.stamp ## write what is derived from the operators: stubs and docs/operators.md
+api: $(VENV)/installed.stamp ## write what is derived from operators and steps: stubs, docs/operators.md, C++ declarations
 	@$(PY) scripts/write_api.py
 
 docs: api ## write the generated pages of docs/

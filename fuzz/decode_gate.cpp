@@ -17,7 +17,7 @@
 #include "../native/core/codecs/png.h"
 #include "../native/core/kernels/axis.h"
 #include "../native/core/kernels/copy.h"
-#include "../native/core/steps/steps.h"
+#include "../native/core/steps/declared/codecs.h"
 
 namespace pixelmill {
 namespace {
@@ -55,18 +55,17 @@ struct Variant {
 
 Variant make_variant(Choices& choices) {
     Variant variant{colours[choices.below(colours.size())], dtypes[choices.below(dtypes.size())], {}, {}};
-    const auto flag = [&] { return Param{static_cast<int64_t>(choices.below(2))}; };
-    const Param orientation = flag();
-    const Param filter = static_cast<int64_t>(Filter::triangular);
-    variant.shape = make_image_shape(Params({{"color", std::string(variant.colour)}, {"orientation", orientation}}));
-    variant.decode = make_decode(Params({{"color", std::string(variant.colour)},
-                                         {"dtype", static_cast<int64_t>(variant.dtype)},
-                                         {"orientation", orientation},
-                                         {"padded_pixels", flag()},
-                                         {"scaling", Param{static_cast<int64_t>(choices.below(3))}},
-                                         {"filter_min", filter},
-                                         {"filter_mag", filter},
-                                         {"antialias", Param{int64_t{1}}}}));
+    const auto flag = [&] { return choices.below(2) != 0; };
+    const bool orientation = flag();
+    variant.shape = make_image_shape({.color = variant.colour, .orientation = orientation});
+    variant.decode = make_decode({.color = variant.colour,
+                                  .dtype = variant.dtype,
+                                  .orientation = orientation,
+                                  .padded_pixels = flag(),
+                                  .scaling = static_cast<int64_t>(choices.below(3)),
+                                  .filter_min = Filter::triangular,
+                                  .filter_mag = Filter::triangular,
+                                  .antialias = true});
     return variant;
 }
 

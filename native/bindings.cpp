@@ -9,6 +9,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -76,20 +77,33 @@ NumpyArray exported(const Value& value, const Buffer& owner, std::optional<size_
 }
 
 Param parameter(nb::handle value) {
-    if (nb::isinstance<nb::bool_>(value)) return int64_t{nb::cast<bool>(value)};
+    const auto is_whole = [](nb::handle item) {
+        return nb::isinstance<nb::int_>(item) && !nb::isinstance<nb::bool_>(item);
+    };
+    if (value.is_none()) return std::monostate{};
+    if (nb::isinstance<nb::bool_>(value)) return nb::cast<bool>(value);
     if (nb::isinstance<nb::int_>(value)) return nb::cast<int64_t>(value);
     if (nb::isinstance<nb::float_>(value)) return nb::cast<double>(value);
     if (nb::isinstance<nb::str>(value)) return nb::cast<std::string>(value);
     if (nb::isinstance<Resource>(value)) {
         return std::static_pointer_cast<const Resource>(nb::cast<std::shared_ptr<Resource>>(value));
     }
+    const nb::tuple list = nb::cast<nb::tuple>(value);
+    if (std::all_of(list.begin(), list.end(), is_whole)) return nb::cast<std::vector<int64_t>>(value);
     return nb::cast<std::vector<double>>(value);
 }
 
-Params parameters(nb::dict given) {
-    std::map<std::string, Param> values;
-    for (auto [key, value] : given) values.emplace(nb::cast<std::string>(key), parameter(value));
-    return Params(std::move(values));
+Params parameters(const std::string& kind, nb::dict given) {
+    Params values;
+    for (auto [key, value] : given) {
+        const auto name = nb::cast<std::string>(key);
+        try {
+            values.emplace(name, parameter(value));
+        } catch (const std::exception&) {
+            throw StepError(kind, "the parameter " + name + " is of a type that no step takes");
+        }
+    }
+    return values;
 }
 
 std::shared_ptr<ByteRanges> make_ranges(std::vector<nb::bytes> paths, Column1<int64_t> file, Column1<int64_t> offset,
@@ -215,11 +229,12 @@ NB_MODULE(_core, module) {
         .def("add_input", &Program::add_input, "slot"_a, "number"_a)
         .def(
             "add_step",
-            [](Program& self, const std::string& kind, nb::dict params, std::vector<int> in, std::vector<int> out,
+            [](Program& self, const std::string& kind, nb::typed<nb::dict, nb::str, nb::object> params,
+               const std::vector<std::pair<std::string, int>>& inputs, std::vector<int> out,
                const std::vector<std::tuple<int, int64_t, bool>>& guards) {
                 std::vector<Guard> made;
                 for (const auto& [slot, number, equal] : guards) made.push_back({slot, number, equal});
-                self.add_step(kind, parameters(params), std::move(in), std::move(out), std::move(made));
+                self.add_step(kind, parameters(kind, params), inputs, std::move(out), std::move(made));
             },
             "kind"_a, "params"_a, "inputs"_a, "outputs"_a, "guards"_a)
         .def("set_outputs", &Program::set_outputs, "slots"_a)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pixelmill import types
 from pixelmill.operators import OLDER_FUNCTIONS
 from pixelmill.operators.declare import Argument, Floats, Ints, Operator, Strings, public_operators
-from pixelmill.operators.program import Expr
+from pixelmill.steps.step import Expr
 
 WIDTH = 120
 NOTE = "# Written by scripts/write_api.py from the declarations in pixelmill/operators."

@@ -1,6 +1,7 @@
-"""Write what follows from the declared operators and the native module, or `--check` that it is up to date.
+"""Write what follows from the declared operators and steps and the native module, or `--check` that it is up to date.
 
-That is: the stubs of `fn`, `ops` and `_core`, docs/operators.md and docs/public_names.txt.
+That is: the stubs of `fn`, `ops` and `_core`, docs/operators.md, docs/public_names.txt, and the C++ side of the steps
+in native/core/steps/declared/.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import api_steps
 from api_page import page
 from api_stubs import stubs
 
@@ -33,11 +35,11 @@ CORE_NOTE = """\
 SHOWN_LINES = 20
 
 # Parts that export names to the rest of the package only.
-INTERNAL = ("operators", "engine", "formats", "cli")
+INTERNAL = ("operators", "steps", "engine", "formats", "cli")
 
 
 def derived() -> dict[Path, str | None]:
-    """Give all derived files with their contents; None for one that should not be there."""
+    """Return all derived files with their contents; None for one that should not be there."""
     written: dict[Path, str | None] = {}
     for package in ("fn", "ops"):
         folder = PACKAGE / package
@@ -45,6 +47,8 @@ def derived() -> dict[Path, str | None]:
         written |= {folder / name: text for name, text in stubs(package).items()}
     written[ROOT / "docs" / "operators.md"] = page()
     written[ROOT / "docs" / "public_names.txt"] = "".join(f"{name}\n" for name in sorted(public_names()))
+    written |= dict.fromkeys((ROOT / api_steps.FOLDER).iterdir())
+    written |= {ROOT / path: text for path, text in api_steps.files().items()}
     text = core_stub()
     if text is not None:
         written[CORE_STUB] = text
@@ -128,7 +132,7 @@ def names_of_stub(text: str) -> set[str]:
 def _difference(path: Path, old: str, new: str | None) -> str:
     name = path.relative_to(ROOT).as_posix()
     if new is None:
-        return f"{name} belongs to no operator any more"
+        return f"{name} belongs to no declaration any more"
     lines = list(difflib.unified_diff(old.splitlines(), new.splitlines(), "now", "should be", lineterm="", n=1))
     more = [f"... and {len(lines) - SHOWN_LINES} more lines"] if len(lines) > SHOWN_LINES else []
     return "\n".join([f"{name} is out of date", *lines[:SHOWN_LINES], *more])

@@ -19,7 +19,7 @@ import pytest
 from pixelmill import fn, ops
 from pixelmill.operators import declare
 from pixelmill.operators.declare import Operator, operator, public_operators
-from pixelmill.operators.program import Expr
+from pixelmill.steps.step import Expr
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "pixelmill"
@@ -37,7 +37,7 @@ def write_api() -> Iterator[ModuleType]:
 @pytest.fixture
 def copied(write_api: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """Let write_api work on a copy of what it writes and reads."""
-    for name in ("src/pixelmill", "docs", "scripts"):
+    for name in ("src/pixelmill", "docs", "scripts", "native/core/steps/declared"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(write_api, "ROOT", tmp_path)
     monkeypatch.setattr(write_api, "PACKAGE", tmp_path / "src" / "pixelmill")
@@ -66,17 +66,22 @@ def test_check_names_what_differs_and_writing_repairs_it(
     (tmp_path / "docs/public_names.txt").unlink()
     left_over = tmp_path / "src/pixelmill/ops/forgotten.pyi"
     left_over.write_text("", "utf-8")
+    header = tmp_path / "native/core/steps/declared/resampling.h"
+    declared = header.read_text("utf-8")
+    header.write_text(declared.replace("Filter filter_min;", "int64_t filter_min;"), "utf-8")
 
     assert run(copied, monkeypatch, "--check") == 1
     said = capsys.readouterr().out
     assert "src/pixelmill/fn/random.pyi is out of date" in said
     assert "-def uniformly(\n+def uniform(\n" in said
     assert "docs/public_names.txt is out of date" in said
-    assert "src/pixelmill/ops/forgotten.pyi belongs to no operator any more" in said
+    assert "src/pixelmill/ops/forgotten.pyi belongs to no declaration any more" in said
+    assert "native/core/steps/declared/resampling.h is out of date" in said
     assert left_over.exists() and "uniformly" in stub.read_text("utf-8")
 
     assert run(copied, monkeypatch) == 0
     assert stub.read_text("utf-8") == old
+    assert header.read_text("utf-8") == declared
     assert not left_over.exists()
     capsys.readouterr()
     assert run(copied, monkeypatch, "--check") == 0

@@ -408,7 +408,7 @@ def test_any_expression_is_the_same_fused_and_apart(data):
 
 def steps_of(*nodes):
     plan = compile_graph([node.expr for node in nodes], seed=0)
-    return [(step.kind, step.params) for segment in plan.segments for step in segment.steps]
+    return [(step.kind, step.parameters()) for segment in plan.segments for step in segment.steps]
 
 
 def source(shape=(4, 5, 3), layout="HWC"):

@@ -14,7 +14,10 @@ SOURCES = sorted(path for path in NATIVE.rglob("*") if path.suffix in (".cpp", "
 USERS = [path for path in SOURCES if "jpeglib.h" in path.read_text("utf-8")]
 PRIVATE_HEADERS = ("jpegint.h", "jinclude.h", "jdct.h", "jdhuff.h", "jchuff.h", "jdmaster.h", "jsimd.h", "jstdhuff.c")
 # The members of libjpeg's structures that jpeglib.h declares as pointers to unknown types: modules of the library.
-MODULES = "master main prep coef marker cconvert downsample fdct entropy inputctl idct upsample cquantize post".split()
+MODULES = (
+    *("master", "main", "prep", "coef", "marker", "cconvert", "downsample", "fdct", "entropy"),
+    *("inputctl", "idct", "upsample", "cquantize", "post"),
+)
 
 
 def headers() -> dict[str, Path]:

@@ -22,6 +22,7 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 LAYERS = (
     {"errors", "types", "node_operators", "_core"},
     {"formats", "tfrecord"},
+    {"steps"},
     {"operators"},
     {"data_node", "tensors", "graph", "fn", "ops", "math", "branch_source", "branches"},
     {"engine", "backend", "external_source", "codecs"},

@@ -30,12 +30,23 @@ void Program::add_input(int slot, int number) {
     inputs_.emplace_back(slot, number);
 }
 
-void Program::add_step(const std::string& kind, const Params& params, std::vector<int> in, std::vector<int> out,
+void Program::check_known(const std::string& kind, int slot) const {
+    if (slot < static_cast<int>(initial_.size())) return;
+    throw StepError(kind, "nothing before it fills slot " + std::to_string(slot));
+}
+
+void Program::add_step(const std::string& kind, const Params& params,
+                       const std::vector<std::pair<std::string, int>>& inputs, std::vector<int> out,
                        std::vector<Guard> guards) {
+    const Declaration& declaration = declaration_of(kind);
+    std::unique_ptr<Step> step = make_step(kind, params);
+    std::vector<int> in = declaration.slots(kind, inputs);
+    declaration.check_outputs(kind, out.size());
+    for (int slot : in) check_known(kind, slot);
+    for (const Guard& guard : guards) check_known(kind, guard.slot);
     for (int slot : out) reserve(slot);
     std::vector<int16_t> leaving(out.size(), -1);
-    instructions_.push_back(
-        {make_step(kind, params), std::move(in), std::move(out), std::move(leaving), std::move(guards)});
+    instructions_.push_back({std::move(step), std::move(in), std::move(out), std::move(leaving), std::move(guards)});
 }
 
 bool Program::wanted(const Instruction& instruction, const std::vector<Value>& slots) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "declaration.h"
 #include "step.h"
 
 namespace pixelmill {
@@ -35,8 +36,10 @@ class Program {
     // Slots are numbered by the caller. A constant slot keeps its memory in the program.
     void add_constant(int slot, const Value& value);
     void add_input(int slot, int number);  // fed from outside with every batch
-    void add_step(const std::string& kind, const Params& params, std::vector<int> in, std::vector<int> out,
-                  std::vector<Guard> guards = {});
+    // Inputs are slots by the names that the kind of step has for them, -1 for one that is left out; a step that does
+    // not fit the declaration of its kind is refused (StepError).
+    void add_step(const std::string& kind, const Params& params, const std::vector<std::pair<std::string, int>>& inputs,
+                  std::vector<int> out, std::vector<Guard> guards = {});
     void set_outputs(std::vector<int> slots);
 
     int outputs() const { return static_cast<int>(outputs_.size()); }
@@ -67,6 +70,7 @@ class Program {
     class Stopwatch;
     static bool wanted(const Instruction& instruction, const std::vector<Value>& slots);
     void reserve(int slot);
+    void check_known(const std::string& kind, int slot) const;
 
     std::vector<Instruction> instructions_;
     std::vector<Value> initial_;                        // constants in place, everything else absent

@@ -51,24 +51,4 @@ Value Context::scratch(DType dtype, std::span<const int64_t> shape) {
     return value;
 }
 
-const Param& Params::get(const std::string& key) const {
-    const auto found = values_.find(key);
-    if (found == values_.end()) throw std::logic_error("a step was made without its parameter '" + key + "'");
-    return found->second;
-}
-
-int64_t Params::integer(const std::string& key) const { return std::get<int64_t>(get(key)); }
-
-double Params::number(const std::string& key) const {
-    const Param& value = get(key);
-    if (const auto* whole = std::get_if<int64_t>(&value)) return static_cast<double>(*whole);
-    return std::get<double>(value);
-}
-
-const std::string& Params::text(const std::string& key) const { return std::get<std::string>(get(key)); }
-
-const std::vector<double>& Params::numbers(const std::string& key) const {
-    return std::get<std::vector<double>>(get(key));
-}
-
 }  // namespace pixelmill

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "arena.h"
@@ -76,7 +74,7 @@ class Context {
     std::span<const Value> inputs;   // fed from outside for this sample
     bool fill = false;               // a decode that fails yields a grey picture instead
     uint32_t notes = 0;
-    std::string note_text;           // of the first note
+    std::string note_text;  // of the first note
 
     void note(Note kind, const std::string& text);
 
@@ -104,29 +102,5 @@ class Resource {
    public:
     virtual ~Resource() = default;
 };
-
-using Param = std::variant<int64_t, double, std::string, std::vector<double>, std::shared_ptr<const Resource>>;
-
-// The constant parameters of a step. A missing or mistyped one is our bug, not the user's: std::logic_error.
-class Params {
-   public:
-    explicit Params(std::map<std::string, Param> values) : values_(std::move(values)) {}
-    int64_t integer(const std::string& key) const;
-    double number(const std::string& key) const;
-    const std::string& text(const std::string& key) const;
-    const std::vector<double>& numbers(const std::string& key) const;
-    template <class T>
-    std::shared_ptr<const T> resource(const std::string& key) const {
-        return std::dynamic_pointer_cast<const T>(std::get<std::shared_ptr<const Resource>>(get(key)));
-    }
-    bool flag(const std::string& key) const { return integer(key) != 0; }
-
-   private:
-    const Param& get(const std::string& key) const;
-    std::map<std::string, Param> values_;
-};
-
-// Every step there is, by name. `steps/registry.cpp` holds the one table.
-std::unique_ptr<Step> make_step(const std::string& kind, const Params& params);
 
 }  // namespace pixelmill

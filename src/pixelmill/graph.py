@@ -14,17 +14,18 @@ from dataclasses import dataclass, field, replace
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import NoReturn, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.node_operators import NodeOperators
 from pixelmill.operators.arithmetic import OPERATIONS
-from pixelmill.operators.declare import REGISTRY, Floats, Ints, Operator
-from pixelmill.operators.program import Expr, constant, lowering
+from pixelmill.operators.declare import REGISTRY, Floats, Ints, Lowered, Operator
 from pixelmill.operators.sources import ExternalSource
 from pixelmill.operators.subscripts import SUBSCRIPT, subscripts
+from pixelmill.steps.sources import ExternalInput, constant
+from pixelmill.steps.step import Expr, lowering
 from pixelmill.types import ArrayConstant, ScalarConstant, default_array
 
 PACKAGE = str(Path(__file__).absolute().parent) + os.sep
@@ -53,7 +54,7 @@ class OperatorNode:
 
     spec: Operator
     inputs: tuple[DataNode | None, ...]
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
     name: str
     device: str
     seed: int | None
@@ -79,7 +80,7 @@ class DataNode(NodeOperators):
         self.expr = expr
         self.index = index
         self.device = "cpu"
-        self.source: Any = None
+        self.source: object = None
 
     @property
     def name(self) -> str:
@@ -95,9 +96,8 @@ class DataNode(NodeOperators):
         """Ask for the value in main memory."""
         return self._on("cpu")
 
-    def _operate(self, operation: str, *operands: Any, **arguments: Any) -> DataNode:
-        node: DataNode = operate(operation, *operands, **arguments)
-        return node
+    def _operate(self, operation: str, *operands: object, **arguments: object) -> DataNode:
+        return operate(operation, *operands, **arguments)
 
     def _on(self, device: str) -> DataNode:
         copy = self._with(self.expr)
@@ -118,6 +118,21 @@ class DataNode(NodeOperators):
 
     def __repr__(self) -> str:
         return f"DataNode(name={self.name!r}, device={self.device!r})"
+
+
+# What a call of an operator gives: a node, several, or several by name; a list of these for lists of inputs.
+Made: TypeAlias = "DataNode | list[Made] | dict[str, DataNode]"
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What a call says about a node beside inputs and arguments."""
+
+    name: str | None
+    device: str | None
+    seed: int | None
+    line: str | None
+    family: OperatorNode | None = None
 
 
 @contextlib.contextmanager
@@ -141,7 +156,7 @@ def user_line() -> str | None:
     return f"{Path(path).name}:{number}   {linecache.getline(path, number).strip()}".rstrip()
 
 
-def as_node(value: Any) -> DataNode:
+def as_node(value: object) -> DataNode:
     """Give a node; numbers, lists and arrays become constants."""
     if isinstance(value, DataNode):
         return value
@@ -156,13 +171,13 @@ def as_node(value: Any) -> DataNode:
 
 def call(
     spec: Operator,
-    inputs: Sequence[Any],
-    arguments: dict[str, Any],
+    inputs: Sequence[object],
+    arguments: Mapping[str, object],
     *,
     device: str | None = None,
     name: str | None = None,
     seed: int | None = None,
-) -> Any:
+) -> Made:
     """Add an operator to a graph: what `fn.…()` and the classes of `ops` do.
 
     Returns:
@@ -173,38 +188,42 @@ def call(
     try:
         checked = _check_arguments(spec, arguments)
         _check_device(spec, device)
-        options = {"name": name, "device": device, "seed": _check_seed(spec, seed), "line": line}
-        sets = [value for value in inputs if isinstance(value, (list, tuple)) and _all_nodes(value)]
-        if not sets:
+        options = _Options(name, device, _check_seed(spec, seed), line)
+        lengths = {len(value) for value in inputs if _is_set(value)}
+        if not lengths:
             return _add(spec, inputs, checked, options)
-        if len({len(values) for values in sets}) != 1:
+        if len(lengths) > 1:
             raise ArgumentError(f"{spec.name}: lists of inputs must be equally long")
-        results: list[Any] = []
-        for i in range(len(sets[0])):
-            chosen = [value[i] if any(value is s for s in sets) else value for value in inputs]
+        results: list[Made] = []
+        for place in range(lengths.pop()):
+            chosen = [value[place] if _is_set(value) else value for value in inputs]
             results.append(_add(spec, chosen, checked, options))
-            first = results[0][0] if isinstance(results[0], list) else results[0]
-            options["family"] = first.operator
+            options = replace(options, family=options.family or _maker(results[0]))
         return results
     except ArgumentError as error:
         raise _located(error, spec, line) from None
 
 
-def operate(operation: str, *operands: Any, **arguments: Any) -> Any:
+def operate(operation: str, *operands: object, **arguments: object) -> DataNode:
     """Add what one of Python's own operators stands for, by its name."""
     if operation == "subscript":
-        return _part(*operands)
-    return call(OPERATIONS.get(operation) or REGISTRY[operation], operands, arguments)
+        data, key = operands
+        return _part(data, key)
+    return _node(call(OPERATIONS.get(operation) or REGISTRY[operation], operands, arguments))
 
 
 ArrayConstant.add_operator = operate
 
 
-def _part(data: Any, key: Any) -> Any:
+def _part(data: object, key: object) -> DataNode:
     """Add what takes `data[key]`."""
     bounds, axes, names = subscripts(key)
     part = call(SUBSCRIPT, (data, *(bound for four in bounds for bound in four)), {}) if bounds else data
-    return call(REGISTRY["expand_dims"], (part,), {"axes": axes, "new_axis_names": names}) if axes else part
+    return _node(call(REGISTRY["expand_dims"], (part,), {"axes": axes, "new_axis_names": names}) if axes else part)
+
+
+def _node(made: object) -> DataNode:
+    return cast("DataNode", made)  # what has one output gives a node, as long as no operand is a list of nodes
 
 
 def _located(error: ArgumentError, spec: Operator, line: str | None) -> ArgumentError:
@@ -215,19 +234,34 @@ def _located(error: ArgumentError, spec: Operator, line: str | None) -> Argument
     return ArgumentError(f"{text if text.startswith(spec.name) else f'{spec.name}: {text}'}\n  created at {line}")
 
 
-def _all_nodes(values: Sequence[Any]) -> bool:
-    return len(values) > 0 and all(isinstance(value, DataNode) for value in values)
+def _is_set(value: object) -> TypeGuard[Sequence[DataNode]]:
+    """Whether an input is several nodes, for each of which the operator is called."""
+    listed = isinstance(value, (list, tuple)) and len(value) > 0
+    return listed and all(isinstance(item, DataNode) for item in cast("Sequence[object]", value))
 
 
-def _add(spec: Operator, inputs: Sequence[Any], arguments: dict[str, Any], options: dict[str, Any]) -> Any:
+def _maker(made: Made) -> OperatorNode | None:
+    first = made[0] if isinstance(made, list) else next(iter(made.values())) if isinstance(made, dict) else made
+    return first.operator if isinstance(first, DataNode) else None
+
+
+def _add(spec: Operator, inputs: Sequence[object], arguments: dict[str, object], options: _Options) -> Made:
     most = len(spec.inputs)
     if not spec.required_inputs <= len(inputs) or (len(inputs) > most and not spec.many_inputs):
         wanted = str(most) if spec.required_inputs == most else f"{spec.required_inputs} to {most}"
         raise ArgumentError(f"{spec.name}: takes {wanted} inputs, got {len(inputs)}")
     nodes = tuple(None if value is None else as_node(value) for value in inputs)
-    name = options["name"] or f"{spec.class_name}_{next(_numbers)}"
-    device = options["device"] or _inferred_device(nodes)
-    node = OperatorNode(spec, nodes, arguments, **{**options, "name": name, "device": device}, branch=_branch.get())
+    node = OperatorNode(
+        spec,
+        nodes,
+        arguments,
+        name=options.name or f"{spec.class_name}_{next(_numbers)}",
+        device=options.device or _inferred_device(nodes),
+        seed=options.seed,
+        line=options.line,
+        branch=_branch.get(),
+        family=options.family,
+    )
     result = _lowered(node, lambda value: value.expr)
     if isinstance(result, tuple):
         return [_output(node, expr, index) for index, expr in enumerate(result)]
@@ -236,11 +270,11 @@ def _add(spec: Operator, inputs: Sequence[Any], arguments: dict[str, Any], optio
     return _output(node, result, 0)
 
 
-def _lowered(node: OperatorNode, expr_of: Callable[[DataNode], Expr]) -> Any:
+def _lowered(node: OperatorNode, expr_of: Callable[[DataNode], Expr]) -> Lowered:
     """Lower an operator to steps on what its inputs and arguments were lowered to."""
     branch = tuple((expr_of(condition), number, equal) for condition, number, equal in node.branch)
     with lowering(node, branch):
-        lowered = {}
+        lowered: dict[str, object] = {}
         for key, argument in node.spec.arguments.items():
             value = node.arguments[key]
             lowered[key] = expr_of(value) if isinstance(value, DataNode) else value
@@ -255,8 +289,9 @@ def lowered_again(node: OperatorNode, expr_of: Callable[[DataNode], Expr]) -> li
         result = _lowered(node, expr_of)
     except ArgumentError as error:
         raise _located(error, node.spec, node.line) from None
-    several = result.values() if isinstance(result, dict) else result
-    return list(several) if isinstance(result, (tuple, dict)) else [result]
+    if isinstance(result, dict):
+        return list(result.values())
+    return list(result) if isinstance(result, tuple) else [result]
 
 
 def operators_of(outputs: Sequence[DataNode]) -> list[OperatorNode]:
@@ -295,8 +330,9 @@ def relowered(
         conditions = [condition for condition, _, _ in node.branch]
         given = (*node.inputs, *node.arguments.values(), *conditions)
         before = [value for value in given if isinstance(value, DataNode)]
-        source: Any = node.exprs[0].step.params.get("source")
-        if source in layouts:
+        made = node.exprs[0].step
+        source = made.source if isinstance(made, ExternalInput) else None
+        if isinstance(source, ExternalSource) and source in layouts:
             changed[node] = [replace(expr, layout=layouts[source]) for expr in node.exprs]
         elif any(value.operator in changed for value in before):
             changed[node] = lowered_again(node, expr_of)
@@ -312,8 +348,8 @@ def _output(node: OperatorNode, expr: Expr, index: int) -> DataNode:
     return made
 
 
-def _check_arguments(spec: Operator, given: dict[str, Any]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _check_arguments(spec: Operator, given: Mapping[str, object]) -> dict[str, object]:
+    values: dict[str, object] = {}
     for key, value in given.items():
         name = spec.renamed.get(key, key)
         if name in spec.arguments:
@@ -323,10 +359,11 @@ def _check_arguments(spec: Operator, given: dict[str, Any]) -> dict[str, Any]:
             close = difflib.get_close_matches(name, spec.arguments, n=1)
             hint = f"; did you mean {close[0]}?" if close else f"; it takes {', '.join(spec.arguments) or 'none'}"
             raise TypeError(f"{spec.name}: there is no argument {key!r}{hint}")
-    checked: dict[str, Any] = {}
+    checked: dict[str, object] = {}
     for name, argument in spec.arguments.items():
         value = values.get(name)
-        axes = np.ndim(_plain(value)) if isinstance(value, (np.ndarray, ArrayConstant)) else 0
+        array = value.value if isinstance(value, ArrayConstant) else value
+        axes = array.ndim if isinstance(array, np.ndarray) else 0
         if argument.per_sample and axes > (argument.kind in (Floats, Ints)):
             value = as_node(value)
         if value is None:
@@ -342,7 +379,7 @@ def _check_arguments(spec: Operator, given: dict[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.value if isinstance(value, (ScalarConstant, ArrayConstant)) else value
 
 

@@ -10,13 +10,13 @@ the number of threads and restarts change nothing.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from pixelmill import fn, types
 from pixelmill.branches import merge
 from pixelmill.errors import ArgumentError
 from pixelmill.graph import DataNode, call
-from pixelmill.operators import REGISTRY
+from pixelmill.operators import REGISTRY, Operator
 from pixelmill.permutation import fold
 
 __all__ = ["cutmix", "mixup"]
@@ -77,8 +77,8 @@ def cutmix(
     share = _share(alpha, probability, seed)
     centre = fn.random.uniform(range=[0.0, 1.0], shape=[2], seed=_seed(seed, 2))
     others, other_labels = _partners(seed, images, labels)
-    pasted = call(REGISTRY["_mixing.cut_paste"], [images, others], {"share": share, "centre": centre})
-    return pasted[0], _soft(labels, other_labels, pasted[1], num_classes)
+    pasted, own = _outputs(REGISTRY["_mixing.cut_paste"], [images, others], share=share, centre=centre)
+    return pasted, _soft(labels, other_labels, own, num_classes)
 
 
 def _check(name: str, alpha: float, num_classes: int | None, probability: float) -> None:
@@ -102,9 +102,14 @@ def _share(alpha: float, probability: float, seed: int | None) -> Any:
     return merge(fn.random.coin_flip(probability=probability, seed=_seed(seed, 3)), share, 1.0)
 
 
-def _partners(seed: int | None, *values: DataNode) -> Any:
+def _partners(seed: int | None, *values: DataNode) -> list[DataNode]:
     key = fn.random.uniform(range=[0.0, 1.0], dtype=types.FLOAT64, seed=_seed(seed, 1))
-    return call(REGISTRY["_mixing.partners"], [key, *values], {})
+    return _outputs(REGISTRY["_mixing.partners"], [key, *values])
+
+
+def _outputs(spec: Operator, inputs: list[DataNode], **arguments: object) -> list[DataNode]:
+    """Call an operator that has several outputs."""
+    return cast("list[DataNode]", call(spec, inputs, arguments))
 
 
 def _soft(labels: DataNode, others: DataNode, share: DataNode, num_classes: int | None) -> DataNode:

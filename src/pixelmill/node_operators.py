@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 
 class Arithmetic:
@@ -12,50 +12,50 @@ class Arithmetic:
     __array_ufunc__ = None  # array + node is the node's business
     __hash__ = object.__hash__
 
-    def _operate(self, operation: str, *operands: Any, **arguments: Any) -> Self:
+    def _operate(self, operation: str, *operands: object, **arguments: object) -> Self:
         """Call the operator with this name."""
         raise NotImplementedError
 
-    def __add__(self, other: Any) -> Self:
+    def __add__(self, other: object) -> Self:
         return self._operate("add", self, other)
 
-    def __radd__(self, other: Any) -> Self:
+    def __radd__(self, other: object) -> Self:
         return self._operate("add", other, self)
 
-    def __sub__(self, other: Any) -> Self:
+    def __sub__(self, other: object) -> Self:
         return self._operate("sub", self, other)
 
-    def __rsub__(self, other: Any) -> Self:
+    def __rsub__(self, other: object) -> Self:
         return self._operate("sub", other, self)
 
-    def __mul__(self, other: Any) -> Self:
+    def __mul__(self, other: object) -> Self:
         return self._operate("mul", self, other)
 
-    def __rmul__(self, other: Any) -> Self:
+    def __rmul__(self, other: object) -> Self:
         return self._operate("mul", other, self)
 
-    def __truediv__(self, other: Any) -> Self:
+    def __truediv__(self, other: object) -> Self:
         return self._operate("fdiv", self, other)
 
-    def __rtruediv__(self, other: Any) -> Self:
+    def __rtruediv__(self, other: object) -> Self:
         return self._operate("fdiv", other, self)
 
-    def __floordiv__(self, other: Any) -> Self:
+    def __floordiv__(self, other: object) -> Self:
         return self._operate("div", self, other)
 
-    def __rfloordiv__(self, other: Any) -> Self:
+    def __rfloordiv__(self, other: object) -> Self:
         return self._operate("div", other, self)
 
-    def __mod__(self, other: Any) -> Self:
+    def __mod__(self, other: object) -> Self:
         return self._operate("mod", self, other)
 
-    def __rmod__(self, other: Any) -> Self:
+    def __rmod__(self, other: object) -> Self:
         return self._operate("mod", other, self)
 
-    def __pow__(self, other: Any) -> Self:
+    def __pow__(self, other: object) -> Self:
         return self._operate("pow", self, other)
 
-    def __rpow__(self, other: Any) -> Self:
+    def __rpow__(self, other: object) -> Self:
         return self._operate("pow", other, self)
 
     def __eq__(self, other: object) -> Self:  # type: ignore[override]
@@ -64,46 +64,46 @@ class Arithmetic:
     def __ne__(self, other: object) -> Self:  # type: ignore[override]
         return self._operate("neq", self, other)
 
-    def __lt__(self, other: Any) -> Self:
+    def __lt__(self, other: object) -> Self:
         return self._operate("lt", self, other)
 
-    def __le__(self, other: Any) -> Self:
+    def __le__(self, other: object) -> Self:
         return self._operate("leq", self, other)
 
-    def __gt__(self, other: Any) -> Self:
+    def __gt__(self, other: object) -> Self:
         return self._operate("gt", self, other)
 
-    def __ge__(self, other: Any) -> Self:
+    def __ge__(self, other: object) -> Self:
         return self._operate("geq", self, other)
 
-    def __and__(self, other: Any) -> Self:
+    def __and__(self, other: object) -> Self:
         return self._operate("bitand", self, other)
 
-    def __rand__(self, other: Any) -> Self:
+    def __rand__(self, other: object) -> Self:
         return self._operate("bitand", other, self)
 
-    def __or__(self, other: Any) -> Self:
+    def __or__(self, other: object) -> Self:
         return self._operate("bitor", self, other)
 
-    def __ror__(self, other: Any) -> Self:
+    def __ror__(self, other: object) -> Self:
         return self._operate("bitor", other, self)
 
-    def __xor__(self, other: Any) -> Self:
+    def __xor__(self, other: object) -> Self:
         return self._operate("bitxor", self, other)
 
-    def __rxor__(self, other: Any) -> Self:
+    def __rxor__(self, other: object) -> Self:
         return self._operate("bitxor", other, self)
 
-    def __lshift__(self, other: Any) -> Self:
+    def __lshift__(self, other: object) -> Self:
         return self._operate("lshift", self, other)
 
-    def __rlshift__(self, other: Any) -> Self:
+    def __rlshift__(self, other: object) -> Self:
         return self._operate("lshift", other, self)
 
-    def __rshift__(self, other: Any) -> Self:
+    def __rshift__(self, other: object) -> Self:
         return self._operate("rshift", self, other)
 
-    def __rrshift__(self, other: Any) -> Self:
+    def __rrshift__(self, other: object) -> Self:
         return self._operate("rshift", other, self)
 
     def __neg__(self) -> Self:
@@ -125,11 +125,11 @@ class NodeOperators(Arithmetic):
     __slots__ = ()
     __iter__ = None  # a node has subscripts, but nobody knows how many
 
-    def __getitem__(self, key: Any) -> Self:
+    def __getitem__(self, key: object) -> Self:
         """Take a part: numbers, nodes and slices for axes, and `newaxis` for new ones."""
         return self._operate("subscript", self, key)
 
-    def shape(self, *, dtype: Any = None, device: str = "cpu") -> Self:
+    def shape(self, *, dtype: object = None, device: str = "cpu") -> Self:
         """Give the extents of each sample.
 
         Args:

@@ -3,8 +3,8 @@
 #include <numbers>
 
 #include "../rng.h"
+#include "declared/random.h"
 #include "drawn.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -48,19 +48,18 @@ double beta_draw(Stream& draws, double alpha, double beta) {
     return 1.0 / (1.0 + std::exp(b - a));
 }
 
-// in: alpha, beta, shape, like
 class Beta : public Step {
    public:
-    explicit Beta(const Params& params)
-        : key_(static_cast<uint64_t>(params.integer("key"))), wide_(params.flag("wide")) {}
+    explicit Beta(const BetaParams& params) : key_(params.key), wide_(params.wide) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const double alpha = in[0].number(), beta = in[1].number();
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const BetaInputs in(values);
+        const double alpha = in.alpha.number(), beta = in.beta.number();
         if (!(alpha > 0 && beta > 0 && std::isfinite(alpha) && std::isfinite(beta))) {
             throw Fault(FaultKind::argument, "alpha and beta must be above 0, got " + std::to_string(alpha) + " and " +
                                                  std::to_string(beta));
         }
-        out[0] = context.allocate(0, wide_ ? DType::f64 : DType::f32, drawn_shape(context, in[2], in[3]));
+        out[0] = context.allocate(0, wide_ ? DType::f64 : DType::f32, drawn_shape(context, in.shape));
         const int64_t count = out[0].elements();
         Stream draws(key_, context.id);
         for (int64_t i = 0; i < count; ++i) {
@@ -80,6 +79,6 @@ class Beta : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_beta(const Params& params) { return std::make_unique<Beta>(params); }
+std::unique_ptr<Step> make_beta(const BetaParams& params) { return std::make_unique<Beta>(params); }
 
 }  // namespace pixelmill

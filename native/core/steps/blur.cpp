@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "../kernels/convert.h"
+#include "declared/pixels.h"
 #include "filtered_axes.h"
 #include "pictures.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -47,15 +47,15 @@ Value filtered(Context& context, const Value& x, const FilteredAxes& axes, DType
     return out;
 }
 
-// in: x, sigma, window_size
 class GaussianBlur : public Step {
    public:
-    explicit GaussianBlur(const Params& params) : layout_(params.text("layout")), dtype_(params.integer("dtype")) {}
+    explicit GaussianBlur(const GaussianBlurParams& params) : layout_(params.layout), dtype_(params.dtype) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const GaussianBlurInputs in(values);
+        const Value& x = in.image;
         const FilteredAxes axes(x, layout_, "gaussian_blur");
-        const DType dtype = dtype_ < 0 ? x.dtype : static_cast<DType>(dtype_);
+        const DType dtype = dtype_.value_or(x.dtype);
         if (dtype != x.dtype && dtype != DType::f32) {
             throw Fault(FaultKind::argument, "gaussian_blur: dtype must be FLOAT or that of the input, " + describe(x));
         }
@@ -63,7 +63,7 @@ class GaussianBlur : public Step {
         for (int axis = 0; axis < 3; ++axis) {
             const int number = axis - (3 - axes.count);
             taps[0][axis] = number < 0 ? no_taps(context.thread.arena)
-                                       : window(in[1], in[2], number, axes.count, context.thread.arena);
+                                       : window(in.sigma, in.window_size, number, axes.count, context.thread.arena);
         }
         if (x.elements() == 0) {
             out[0] = context.allocate(0, dtype, shape_of(x));
@@ -118,21 +118,22 @@ class GaussianBlur : public Step {
     }
 
     std::string layout_;
-    int64_t dtype_;
+    std::optional<DType> dtype_;
 };
 
 constexpr int64_t largest_window = 23;
 
-// in: x, window_size, smoothing_size, scale. The sum of the second derivatives along all axes.
+// The sum of the second derivatives along all axes.
 class Laplacian : public Step {
    public:
-    explicit Laplacian(const Params& params)
-        : layout_(params.text("layout")), dtype_(params.integer("dtype")), normalized_(params.flag("normalized")) {}
+    explicit Laplacian(const LaplacianParams& params)
+        : layout_(params.layout), dtype_(params.dtype), normalized_(params.normalized) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const LaplacianInputs in(values);
+        const Value& x = in.image;
         const FilteredAxes axes(x, layout_, "laplacian");
-        const DType dtype = dtype_ < 0 ? x.dtype : static_cast<DType>(dtype_);
+        const DType dtype = dtype_.value_or(x.dtype);
         if (x.dtype == DType::f64 || x.dtype == DType::boolean) {
             throw Fault(FaultKind::argument,
                         "laplacian: elements of type " + std::string(name_of(x.dtype)) + " are not supported");
@@ -149,8 +150,8 @@ class Laplacian : public Step {
 
    private:
     // The derivative along one axis, smoothed along the others.
-    void partial(Taps (&taps)[3], std::span<const Value> in, int along, int axes, Arena& arena) const {
-        const int64_t size = window(in[1], along, axes, 3, "laplacian: window_size");
+    void partial(Taps (&taps)[3], const LaplacianInputs& in, int along, int axes, Arena& arena) const {
+        const int64_t size = window(in.window_size, along, axes, 3, "laplacian: window_size");
         int64_t total = 0;
         for (int axis = 0; axis < 3; ++axis) {
             const int number = axis - (3 - axes);
@@ -160,11 +161,12 @@ class Laplacian : public Step {
             }
             const bool smooth = number != along;
             int64_t own = size;
-            if (smooth && in[2].present()) own = window(in[2], number, axes, 1, "laplacian: smoothing_size");
+            if (smooth && in.smoothing_size.present())
+                own = window(in.smoothing_size, number, axes, 1, "laplacian: smoothing_size");
             total += own;
             taps[axis] = smooth ? binomial(own, arena) : derivative(own, arena);
         }
-        const double given = in[3].present() ? number_of_axis(in[3], along, axes, "laplacian: scale") : 1;
+        const double given = in.scale.present() ? number_of_axis(in.scale, along, axes, "laplacian: scale") : 1;
         const auto scale = static_cast<float>(normalized_ ? std::exp2(static_cast<double>(axes + 2 - total)) : given);
         auto* weights = const_cast<float*>(taps[3 - axes + along].weights);  // our own, made above
         for (int64_t k = 0; k < size; ++k) weights[k] *= scale;
@@ -197,13 +199,15 @@ class Laplacian : public Step {
     }
 
     std::string layout_;
-    int64_t dtype_;
+    std::optional<DType> dtype_;
     bool normalized_;
 };
 
 }  // namespace
 
-std::unique_ptr<Step> make_gaussian_blur(const Params& params) { return std::make_unique<GaussianBlur>(params); }
-std::unique_ptr<Step> make_laplacian(const Params& params) { return std::make_unique<Laplacian>(params); }
+std::unique_ptr<Step> make_gaussian_blur(const GaussianBlurParams& params) {
+    return std::make_unique<GaussianBlur>(params);
+}
+std::unique_ptr<Step> make_laplacian(const LaplacianParams& params) { return std::make_unique<Laplacian>(params); }
 
 }  // namespace pixelmill

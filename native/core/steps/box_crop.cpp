@@ -5,8 +5,8 @@
 
 #include "../rng.h"
 #include "boxes.h"
+#include "declared/random.h"
 #include "layout.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -15,42 +15,43 @@ namespace {
 // No window may fit what was asked for; DALI would search for ever.
 constexpr int64_t most_attempts = 100000;
 
-// in: boxes, labels, crop_shape, input_shape
 class RandomBoxCrop : public Step {
    public:
-    explicit RandomBoxCrop(const Params& params)
-        : key_(static_cast<uint64_t>(params.integer("key"))),
-          layout_(params.text("layout")),
-          shape_layout_(params.text("shape_layout")),
-          thresholds_(params.numbers("thresholds")),
-          ratios_(params.numbers("aspect_ratio")),
-          smallest_(params.numbers("scaling").at(0)),
-          largest_(params.numbers("scaling").at(1)),
-          prune_(params.number("prune_threshold")),
-          attempts_(params.integer("attempts")),
-          total_(params.integer("total_attempts")),
-          overlap_(params.flag("overlap")),
-          every_box_(params.flag("every_box")),
-          may_keep_(params.flag("allow_no_crop")) {}
+    explicit RandomBoxCrop(const RandomBoxCropParams& params)
+        : key_(params.key),
+          layout_(params.layout),
+          shape_layout_(params.shape_layout),
+          thresholds_(params.thresholds),
+          ratios_(params.aspect_ratio),
+          smallest_(params.scaling.at(0)),
+          largest_(params.scaling.at(1)),
+          prune_(params.prune_threshold),
+          attempts_(params.attempts),
+          total_(params.total_attempts),
+          overlap_(params.overlap),
+          every_box_(params.every_box),
+          may_keep_(params.allow_no_crop),
+          gives_indices_(params.output_indices) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const int axes = in[0].ndim == 2 && in[0].shape[1] == 6 ? 3 : 2;
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const RandomBoxCropInputs in(values);
+        const int axes = in.boxes.ndim == 2 && in.boxes.shape[1] == 6 ? 3 : 2;
         const std::string layout =
             layout_.size() == 1 ? (layout_ == "X" ? (axes == 3 ? "xyzXYZ" : "xyXY") : (axes == 3 ? "xyzWHD" : "xyWH"))
                                 : layout_;
         const BoxLayout columns(layout, axes, "random_bbox_crop");
-        const std::vector<Box> boxes = columns.read(in[0]);
+        const std::vector<Box> boxes = columns.read(in.boxes);
         check(boxes, axes);
         Stream draws(key_, context.id);
         Search search{*this, draws, boxes, axes, {}, {}};
-        if (in[3].present()) search.extents(in[3], search.input);
-        if (in[2].present()) search.extents(in[2], search.crop);
+        if (in.input_shape.present()) search.extents(in.input_shape, search.input);
+        if (in.crop_shape.present()) search.extents(in.crop_shape, search.crop);
         const Found found = search.run();
         put_window(context, out, found.window, axes);
         out[2] = put_boxes(context, 2, columns, found.boxes);
         size_t next = 3;
-        if (in[1].present()) out[next++] = put_rows(context, 3, in[1], found.kept, "random_bbox_crop");
-        if (next < out.size()) put_kept(context, out, next, found.kept);
+        if (in.labels.present()) out[next++] = put_rows(context, 3, in.labels, found.kept, "random_bbox_crop");
+        if (gives_indices_) put_kept(context, out, next, found.kept);
     }
 
    private:
@@ -212,9 +213,9 @@ class RandomBoxCrop : public Step {
         }
 
         bool kept(const Box& window, const Box& box) const {
-            if (step.prune_ >= 0) {
+            if (step.prune_) {
                 const float left = common_volume(window, box, axes);
-                return left > 0 && left / box.volume(axes) >= static_cast<float>(step.prune_);
+                return left > 0 && left / box.volume(axes) >= static_cast<float>(*step.prune_);
             }
             for (int a = 0; a < axes; ++a) {
                 const float centre = 0.5f * (box.high[a] + box.low[a]);
@@ -270,28 +271,30 @@ class RandomBoxCrop : public Step {
     uint64_t key_;
     std::string layout_, shape_layout_;
     std::vector<double> thresholds_, ratios_;
-    double smallest_, largest_, prune_;
+    double smallest_, largest_;
+    std::optional<double> prune_;
     int64_t attempts_, total_;
-    bool overlap_, every_box_, may_keep_;
+    bool overlap_, every_box_, may_keep_, gives_indices_;
 };
 
-// in: crop_shape, roi_start, roi_end, roi_shape, in_shape. Covers as much of a region as a window of fixed extents can.
+// Covers as much of a region as a window of fixed extents can.
 class RegionCrop : public Step {
    public:
-    explicit RegionCrop(const Params& params) : key_(static_cast<uint64_t>(params.integer("key"))) {}
+    explicit RegionCrop(const RegionCropParams& params) : key_(params.key) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const int64_t count = in[0].elements();
-        for (size_t k = 1; k < 4; ++k) check(in[k], count, true);
-        check(in[4], count, false);
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const RegionCropInputs in(values);
+        const int64_t count = in.crop_shape.elements();
+        for (const Value* bound : {&in.roi_start, &in.roi_end, &in.roi_shape}) check(*bound, count, true);
+        check(in.in_shape, count, false);
         out[0] = context.allocate(0, DType::i64, {&count, 1});
         Stream draws(key_, context.id);
         for (int64_t d = 0; d < count; ++d) {
-            const int64_t extent = in[0].integer(d), start = in[1].integer(d);
-            const int64_t region = in[2].present() ? in[2].integer(d) - start : in[3].integer(d);
+            const int64_t extent = in.crop_shape.integer(d), start = in.roi_start.integer(d);
+            const int64_t region = in.roi_end.present() ? in.roi_end.integer(d) - start : in.roi_shape.integer(d);
             int64_t low = std::min(start, start + region - extent), high = std::max(start, start + region - extent);
-            if (in[4].present()) {
-                const int64_t whole = in[4].integer(d);
+            if (in.in_shape.present()) {
+                const int64_t whole = in.in_shape.integer(d);
                 if (extent < 0 || extent > whole || start < 0 || start + region > whole) {
                     throw Fault(FaultKind::argument, "roi_random_crop: a window of " + std::to_string(extent) +
                                                          " or a region from " + std::to_string(start) + " to " +
@@ -317,7 +320,9 @@ class RegionCrop : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_random_box_crop(const Params& params) { return std::make_unique<RandomBoxCrop>(params); }
-std::unique_ptr<Step> make_region_crop(const Params& params) { return std::make_unique<RegionCrop>(params); }
+std::unique_ptr<Step> make_random_box_crop(const RandomBoxCropParams& params) {
+    return std::make_unique<RandomBoxCrop>(params);
+}
+std::unique_ptr<Step> make_region_crop(const RegionCropParams& params) { return std::make_unique<RegionCrop>(params); }
 
 }  // namespace pixelmill

@@ -3,21 +3,20 @@
 #include <cmath>
 
 #include "boxes.h"
-#include "steps.h"
+#include "declared/boxes.h"
 
 namespace pixelmill {
 
 namespace {
 
-// in: boxes (left, top, right, bottom), labels
 class BoxEncoder : public Step {
    public:
-    explicit BoxEncoder(const Params& params)
+    explicit BoxEncoder(const BoxEncoderParams& params)
         : layout_("xyXY", 2, "box_encoder"),
-          criteria_(static_cast<float>(params.number("criteria"))),
-          scale_(static_cast<float>(params.number("scale"))),
-          offset_(params.flag("offset")) {
-        const std::vector<double>& numbers = params.numbers("anchors");
+          criteria_(static_cast<float>(params.criteria)),
+          scale_(static_cast<float>(params.scale)),
+          offset_(params.offset) {
+        const std::vector<double>& numbers = params.anchors;
         for (size_t i = 0; i + 4 <= numbers.size(); i += 4) {
             Box anchor;
             for (size_t a = 0; a < 2; ++a) {
@@ -32,15 +31,16 @@ class BoxEncoder : public Step {
             volume_.push_back(anchor.volume(2));
         }
         for (size_t i = 0; i < 4; ++i) {
-            mean_[i] = static_cast<float>(params.numbers("means").at(i));
-            deviation_[i] = static_cast<float>(params.numbers("stds").at(i));
+            mean_[i] = static_cast<float>(params.means.at(i));
+            deviation_[i] = static_cast<float>(params.stds.at(i));
         }
     }
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const std::vector<Box> boxes = layout_.read(in[0]);
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const BoxEncoderInputs in(values);
+        const std::vector<Box> boxes = layout_.read(in.boxes);
         const auto count = static_cast<int64_t>(anchors_.size());
-        if (in[1].elements() < static_cast<int64_t>(boxes.size())) {
+        if (in.labels.elements() < static_cast<int64_t>(boxes.size())) {
             throw Fault(FaultKind::argument, "box_encoder: there are fewer labels than boxes");
         }
         out[0] = context.allocate(0, DType::f32, std::array<int64_t, 2>{count, 4});
@@ -49,7 +49,7 @@ class BoxEncoder : public Step {
         for (size_t i = 0; i < anchors_.size(); ++i) {
             const int64_t match = matches[i];
             float* row = out[0].as<float>() + 4 * static_cast<int64_t>(i);
-            out[1].as<int32_t>()[i] = match < 0 ? 0 : static_cast<int32_t>(label(in[1], match));
+            out[1].as<int32_t>()[i] = match < 0 ? 0 : static_cast<int32_t>(label(in.labels, match));
             if (match >= 0) {
                 write(row, boxes[static_cast<size_t>(match)], anchors_[i]);
             } else if (offset_) {
@@ -148,6 +148,6 @@ class BoxEncoder : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_box_encoder(const Params& params) { return std::make_unique<BoxEncoder>(params); }
+std::unique_ptr<Step> make_box_encoder(const BoxEncoderParams& params) { return std::make_unique<BoxEncoder>(params); }
 
 }  // namespace pixelmill

@@ -6,8 +6,8 @@
 
 #include "../kernels/copy.h"
 #include "affine.h"
+#include "declared/boxes.h"
 #include "layout.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -84,44 +84,44 @@ Value like_boxes(Context& context, const Value& in, const BoxLayout& layout, con
     return out;
 }
 
-// in: boxes, horizontal, vertical
 class BoxFlip : public Step {
    public:
-    explicit BoxFlip(const Params& params) : layout_(params.text("layout"), 2, "bb_flip") {}
+    explicit BoxFlip(const BoxFlipParams& params) : layout_(params.layout, 2, "bb_flip") {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        std::vector<Box> boxes = layout_.read(in[0]);
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const BoxFlipInputs in(values);
+        std::vector<Box> boxes = layout_.read(in.boxes);
         for (int a = 0; a < 2; ++a) {
-            if (in[static_cast<size_t>(1 + a)].number() == 0) continue;
+            if ((a == 0 ? in.horizontal : in.vertical).number() == 0) continue;
             for (Box& box : boxes) {
                 const float low = box.low[a];
                 box.low[a] = 1.0f - box.high[a];
                 box.high[a] = 1.0f - low;
             }
         }
-        out[0] = like_boxes(context, in[0], layout_, boxes);
+        out[0] = like_boxes(context, in.boxes, layout_, boxes);
     }
 
    private:
     BoxLayout layout_;
 };
 
-// in: boxes, ratio, paste_x, paste_y
 class BoxPaste : public Step {
    public:
-    explicit BoxPaste(const Params& params) : corners_(params.flag("ltrb")) {}
+    explicit BoxPaste(const BoxPasteParams& params) : corners_(params.ltrb) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const BoxPasteInputs in(values);
+        const Value& x = in.boxes;
         if (x.elements() % 4 != 0 || x.dtype != DType::f32) {
             throw Fault(FaultKind::argument, "bbox_paste: boxes must be floats, four for each box, got " + describe(x));
         }
-        const auto ratio = static_cast<float>(in[1].number());
+        const auto ratio = static_cast<float>(in.ratio.number());
         if (!(ratio >= 1))
             throw Fault(FaultKind::argument, "bbox_paste: ratio must be at least 1, got " + std::to_string(ratio));
         const float scale = 1 / ratio, room = (ratio - 1) / ratio;
-        const float shift[2] = {inside(static_cast<float>(in[2].number()) * room, scale),
-                                inside(static_cast<float>(in[3].number()) * room, scale)};
+        const float shift[2] = {inside(static_cast<float>(in.paste_x.number()) * room, scale),
+                                inside(static_cast<float>(in.paste_y.number()) * room, scale)};
         out[0] = context.allocate(0, DType::f32, {x.shape.data(), static_cast<size_t>(x.ndim)});
         copy_elements(out[0], x);
         auto* at = out[0].as<float>();
@@ -142,37 +142,37 @@ class BoxPaste : public Step {
     bool corners_;
 };
 
-// in: boxes, labels, angle, input_shape, size
 class BoxRotate : public Step {
    public:
-    explicit BoxRotate(const Params& params)
-        : layout_(params.text("layout"), 2, "bbox_rotate"),
-          shape_layout_(params.text("shape_layout")),
-          mode_(params.text("mode")),
-          normalized_(params.flag("normalized")),
-          keeps_size_(params.flag("keep_size")),
-          threshold_(static_cast<float>(params.number("remove_threshold"))) {}
+    explicit BoxRotate(const BoxRotateParams& params)
+        : layout_(params.layout, 2, "bbox_rotate"),
+          shape_layout_(params.shape_layout),
+          mode_(params.mode),
+          normalized_(params.normalized),
+          keeps_size_(params.keep_size),
+          threshold_(static_cast<float>(params.remove_threshold)) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const float angle = radians(static_cast<float>(in[2].number()));
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const BoxRotateInputs in(values);
+        const float angle = radians(static_cast<float>(in.angle.number()));
         int64_t source[2], canvas[2];
         for (size_t a = 0; a < 2; ++a) {
             const int at = axis_named(shape_layout_, "WH"[a]);
-            if (at < 0 || at >= in[3].elements()) {
-                throw Fault(FaultKind::argument,
-                            "bbox_rotate: input_shape " + describe(in[3]) + " does not fit \"" + shape_layout_ + "\"");
+            if (at < 0 || at >= in.input_shape.elements()) {
+                throw Fault(FaultKind::argument, "bbox_rotate: input_shape " + describe(in.input_shape) +
+                                                     " does not fit \"" + shape_layout_ + "\"");
             }
-            source[a] = in[3].integer(at);
+            source[a] = in.input_shape.integer(at);
         }
         std::copy_n(source, 2, canvas);
-        if (in[4].present()) {
-            read_size(canvas, in[4], 2, "bbox_rotate");
+        if (in.size.present()) {
+            read_size(canvas, in.size, 2, "bbox_rotate");
         } else if (!keeps_size_) {
             rotated_canvas(canvas, source, angle);
         }
         std::vector<Box> moved;
         std::vector<int64_t> kept;
-        const std::vector<Box> boxes = layout_.read(in[0]);
+        const std::vector<Box> boxes = layout_.read(in.boxes);
         const float c = std::cos(angle), s = std::sin(angle);
         moved.reserve(boxes.size());
         kept.reserve(boxes.size());
@@ -183,7 +183,7 @@ class BoxRotate : public Step {
             kept.push_back(static_cast<int64_t>(i));
         }
         out[0] = put_boxes(context, 0, layout_, moved);
-        if (in[1].present()) out[1] = put_rows(context, 1, in[1], kept, "bbox_rotate");
+        if (in.labels.present()) out[1] = put_rows(context, 1, in.labels, kept, "bbox_rotate");
     }
 
    private:
@@ -248,8 +248,8 @@ class BoxRotate : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_box_flip(const Params& params) { return std::make_unique<BoxFlip>(params); }
-std::unique_ptr<Step> make_box_paste(const Params& params) { return std::make_unique<BoxPaste>(params); }
-std::unique_ptr<Step> make_box_rotate(const Params& params) { return std::make_unique<BoxRotate>(params); }
+std::unique_ptr<Step> make_box_flip(const BoxFlipParams& params) { return std::make_unique<BoxFlip>(params); }
+std::unique_ptr<Step> make_box_paste(const BoxPasteParams& params) { return std::make_unique<BoxPaste>(params); }
+std::unique_ptr<Step> make_box_rotate(const BoxRotateParams& params) { return std::make_unique<BoxRotate>(params); }
 
 }  // namespace pixelmill

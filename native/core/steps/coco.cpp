@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "steps.h"
+#include "declared/sources.h"
 
 namespace pixelmill {
 
@@ -64,11 +64,11 @@ void add_crossings(std::vector<int64_t>& crossings, const float* vertices, int64
     }
 }
 
-// in: size, labels, polygons, vertices, runs, counts
 class LabelPicture : public Step {
    public:
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Size size{in[0].integer(0), in[0].integer(1)};
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const LabelImageInputs in(values);
+        const Size size{in.size.integer(0), in.size.integer(1)};
         if (size.height * size.width > context.limits.pixels) {
             throw Fault(FaultKind::too_large,
                         "a mask of " + std::to_string(size.height) + " x " + std::to_string(size.width) + " pixels");
@@ -76,8 +76,8 @@ class LabelPicture : public Step {
         out[0] = context.allocate(0, DType::i32, std::array{size.height, size.width, int64_t{1}});
         auto* picture = out[0].as<int32_t>();
         std::fill_n(picture, size.height * size.width, 0);
-        const auto* labels = in[1].as<int32_t>();
-        std::vector<int64_t> order(static_cast<size_t>(in[1].elements()));
+        const auto* labels = in.labels.as<int32_t>();
+        std::vector<int64_t> order(static_cast<size_t>(in.labels.elements()));
         std::iota(order.begin(), order.end(), 0);
         std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return labels[a] < labels[b]; });
         const auto paint = [&](int64_t place, int64_t count, int32_t label) {
@@ -93,14 +93,14 @@ class LabelPicture : public Step {
 
    private:
     template <class Paint>
-    static void paint_polygons(std::span<const Value> in, int64_t object, const Size& size, const Paint& paint) {
-        const auto* polygons = in[2].as<int32_t>();
+    static void paint_polygons(const LabelImageInputs& in, int64_t object, const Size& size, const Paint& paint) {
+        const auto* polygons = in.polygons.as<int32_t>();
         std::vector<int64_t> crossings;
-        for (int64_t p = 0; p < in[2].shape[0]; ++p) {
+        for (int64_t p = 0; p < in.polygons.shape[0]; ++p) {
             const int32_t* polygon = polygons + 3 * p;
             if (polygon[0] != object) continue;
             crossings.clear();
-            add_crossings(crossings, in[3].as<float>() + 2 * polygon[1], polygon[2] - polygon[1], size);
+            add_crossings(crossings, in.vertices.as<float>() + 2 * polygon[1], polygon[2] - polygon[1], size);
             crossings.push_back(size.height * size.width);
             std::sort(crossings.begin(), crossings.end());
             for (size_t i = 0; i + 1 < crossings.size(); i += 2) paint(crossings[i], crossings[i + 1] - crossings[i]);
@@ -108,10 +108,10 @@ class LabelPicture : public Step {
     }
 
     template <class Paint>
-    static void paint_runs(std::span<const Value> in, int64_t object, const Paint& paint) {
-        const auto* runs = in[4].as<int32_t>();
-        const auto* counts = in[5].as<int64_t>();
-        for (int64_t r = 0; r < in[4].shape[0]; ++r) {
+    static void paint_runs(const LabelImageInputs& in, int64_t object, const Paint& paint) {
+        const auto* runs = in.runs.as<int32_t>();
+        const auto* counts = in.counts.as<int64_t>();
+        for (int64_t r = 0; r < in.runs.shape[0]; ++r) {
             if (runs[3 * r] != object) continue;
             int64_t place = 0;
             for (int32_t i = runs[3 * r + 1]; i < runs[3 * r + 2]; ++i) {
@@ -122,20 +122,22 @@ class LabelPicture : public Step {
     }
 };
 
-// in: polygons as (mask, first vertex, end vertex)
 class CoordinatesOfVertices : public Step {
    public:
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        out[0] = context.allocate(0, DType::i32, std::array{in[0].shape[0], int64_t{3}});
-        for (int64_t i = 0; i < in[0].elements(); ++i) {
-            out[0].as<int32_t>()[i] = static_cast<int32_t>(in[0].as<int32_t>()[i] * (i % 3 == 0 ? 1 : 2));
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const CoordinatesOfVerticesInputs in(values);
+        out[0] = context.allocate(0, DType::i32, std::array{in.polygons.shape[0], int64_t{3}});
+        for (int64_t i = 0; i < in.polygons.elements(); ++i) {
+            out[0].as<int32_t>()[i] = static_cast<int32_t>(in.polygons.as<int32_t>()[i] * (i % 3 == 0 ? 1 : 2));
         }
     }
 };
 
 }  // namespace
 
-std::unique_ptr<Step> make_label_picture(const Params&) { return std::make_unique<LabelPicture>(); }
-std::unique_ptr<Step> make_coordinates_of_vertices(const Params&) { return std::make_unique<CoordinatesOfVertices>(); }
+std::unique_ptr<Step> make_label_image(const LabelImageParams&) { return std::make_unique<LabelPicture>(); }
+std::unique_ptr<Step> make_coordinates_of_vertices(const CoordinatesOfVerticesParams&) {
+    return std::make_unique<CoordinatesOfVertices>();
+}
 
 }  // namespace pixelmill

@@ -6,9 +6,10 @@
 #include <limits>
 #include <numbers>
 
+#include "../codecs/convert.h"
 #include "../kernels/convert.h"
+#include "declared/pixels.h"
 #include "pictures.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -29,21 +30,20 @@ float half_range(DType dtype) {
     return is_real(dtype) ? 0.5f : std::ldexp(1.0f, static_cast<int>(8 * size_of(dtype)) - (positive ? 1 : 2));
 }
 
-DType output_type(int64_t dtype, const Value& x) { return dtype < 0 ? x.dtype : static_cast<DType>(dtype); }
-
-// in: x, brightness, brightness_shift, contrast, contrast_center
 class BrightnessContrast : public Step {
    public:
-    explicit BrightnessContrast(const Params& params)
-        : name_(params.text("name")), layout_(params.text("layout")), dtype_(params.integer("dtype")) {}
+    explicit BrightnessContrast(const BrightnessContrastParams& params)
+        : name_(params.name), layout_(params.layout), dtype_(params.dtype) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const BrightnessContrastInputs in(values);
+        const Value& x = in.image;
         layout_of(layout_, x.ndim, name_);
         require_type(x, {DType::u8, DType::i16, DType::i32, DType::f32}, name_);
-        out[0] = context.allocate(0, output_type(dtype_, x), shape_of(x));
-        const float brightness = number(in[1], 1), contrast = number(in[3], 1);
-        const float centre = number(in[4], half_range(x.dtype)), shift = number(in[2], 0) * full_range(out[0].dtype);
+        out[0] = context.allocate(0, dtype_.value_or(x.dtype), shape_of(x));
+        const float brightness = number(in.brightness, 1), contrast = number(in.contrast, 1);
+        const float centre = number(in.contrast_center, half_range(x.dtype)),
+                    shift = number(in.brightness_shift, 0) * full_range(out[0].dtype);
         const float factor = brightness * contrast, addend = shift + brightness * (centre - contrast * centre);
         if (x.elements() == 0) return;
         const Value source = run_length(x) < 64 ? packed(context, x) : x;
@@ -62,7 +62,7 @@ class BrightnessContrast : public Step {
         return value.present() ? static_cast<float>(argument(value, name_)) : absent;
     }
     std::string name_, layout_;
-    int64_t dtype_;
+    std::optional<DType> dtype_;
 };
 
 using Matrix = std::array<std::array<double, 3>, 3>;
@@ -100,19 +100,19 @@ Matrix twist(double hue, double saturation) {
     return product(product(inverse(to_yiq), {{{1, 0, 0}, {0, c, s}, {0, -s, c}}}), to_yiq);
 }
 
-// in: x, hue, saturation, value, brightness, contrast
 class ColourTwist : public Step {
    public:
-    explicit ColourTwist(const Params& params)
-        : name_(params.text("name")), layout_(params.text("layout")), dtype_(params.integer("dtype")) {}
+    explicit ColourTwist(const ColorTwistParams& params)
+        : name_(params.name), layout_(params.layout), dtype_(params.dtype) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ColorTwistInputs in(values);
+        const Value& x = in.image;
         layout_of(layout_, x.ndim, name_);
         require_type(x, {DType::u8, DType::i16, DType::i32, DType::f16, DType::f32}, name_);
         if (x.shape[x.ndim - 1] != 3)
             throw Fault(FaultKind::argument, name_ + ": three channels are needed, got " + describe(x));
-        out[0] = context.allocate(0, output_type(dtype_, x), shape_of(x));
+        out[0] = context.allocate(0, dtype_.value_or(x.dtype), shape_of(x));
         if (x.elements() == 0) return;
         const ColourMatrix matrix = matrix_of(in, is_real(x.dtype) ? 0.5 : 128);
         for (int64_t i = 0; i < picture_count(x); ++i) {
@@ -121,10 +121,13 @@ class ColourTwist : public Step {
     }
 
    private:
-    ColourMatrix matrix_of(std::span<const Value> in, double gray) const {
-        const auto number = [&](size_t i, double absent) { return in[i].present() ? argument(in[i], name_) : absent; };
-        const double brightness = number(4, 1), contrast = number(5, 1), scale = brightness * contrast * number(3, 1);
-        const Matrix twisted = twist(number(1, 0), number(2, 1));
+    ColourMatrix matrix_of(const ColorTwistInputs& in, double gray) const {
+        const auto number = [&](const Value& value, double absent) {
+            return value.present() ? argument(value, name_) : absent;
+        };
+        const double brightness = number(in.brightness, 1), contrast = number(in.contrast, 1);
+        const double scale = brightness * contrast * number(in.hsv_value, 1);
+        const Matrix twisted = twist(number(in.hue, 0), number(in.saturation, 1));
         ColourMatrix matrix;
         for (size_t i = 0; i < 3; ++i) {
             for (size_t j = 0; j < 3; ++j) matrix.weight[i][j] = static_cast<float>(scale * twisted[i][j]);
@@ -133,11 +136,10 @@ class ColourTwist : public Step {
         return matrix;
     }
     std::string name_, layout_;
-    int64_t dtype_;
+    std::optional<DType> dtype_;
 };
 
-// The numbers are those of pixelmill.types.DALIImageType.
-enum Colours : int64_t { rgb, bgr, gray, ycbcr };
+using enum Colour;
 
 // BT.601, luminance from 16 to 235.
 constexpr Matrix to_ycbcr{{{65.481 / 255, 128.553 / 255, 24.966 / 255},
@@ -145,11 +147,10 @@ constexpr Matrix to_ycbcr{{{65.481 / 255, 128.553 / 255, 24.966 / 255},
                            {112.0 / 255, -93.786 / 255, -18.214 / 255}}};
 constexpr double ycbcr_offset[3] = {16, 128, 128};
 
-// in: x
 class ColourSpace : public Step {
    public:
-    explicit ColourSpace(const Params& params)
-        : layout_(params.text("layout")), from_(params.integer("from")), to_(params.integer("to")) {
+    explicit ColourSpace(const ColorSpaceParams& params)
+        : layout_(params.layout), from_(colour_of(params.source)), to_(colour_of(params.target)) {
         if (from_ == ycbcr || to_ == ycbcr) matrix_ = studio_matrix();
         for (int v = 0; v < 256; ++v) {
             luma_[v] =
@@ -157,8 +158,9 @@ class ColourSpace : public Step {
         }
     }
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ColorSpaceInputs in(values);
+        const Value& x = in.image;
         layout_of(layout_, x.ndim, "color_space_conversion");
         require_type(x, {DType::u8}, "color_space_conversion");
         const int64_t channels = from_ == gray ? 1 : 3;
@@ -209,17 +211,17 @@ class ColourSpace : public Step {
     }
 
     std::string layout_;
-    int64_t from_, to_;
+    Colour from_, to_;
     ColourMatrix matrix_;
     uint8_t luma_[256];  // of a gray value, or the gray value of a luminance
 };
 
 }  // namespace
 
-std::unique_ptr<Step> make_brightness_contrast(const Params& params) {
+std::unique_ptr<Step> make_brightness_contrast(const BrightnessContrastParams& params) {
     return std::make_unique<BrightnessContrast>(params);
 }
-std::unique_ptr<Step> make_colour_twist(const Params& params) { return std::make_unique<ColourTwist>(params); }
-std::unique_ptr<Step> make_colour_space(const Params& params) { return std::make_unique<ColourSpace>(params); }
+std::unique_ptr<Step> make_color_twist(const ColorTwistParams& params) { return std::make_unique<ColourTwist>(params); }
+std::unique_ptr<Step> make_color_space(const ColorSpaceParams& params) { return std::make_unique<ColourSpace>(params); }
 
 }  // namespace pixelmill

@@ -5,7 +5,7 @@
 #include "../kernels/convert.h"
 #include "../kernels/copy.h"
 #include "../kernels/pointwise.h"
-#include "steps.h"
+#include "declared/warping.h"
 
 namespace pixelmill {
 
@@ -27,21 +27,21 @@ void move_points(float* out, const float* in, int64_t points, const float* matri
     }
 }
 
-// in: points, M, T. M holds T as its last column where `fused` is set.
+// M holds T as its last column where `fused` is set.
 class CoordTransform : public Step {
    public:
-    explicit CoordTransform(const Params& params)
-        : dtype_(static_cast<DType>(params.integer("dtype"))), fused_(params.flag("fused")) {}
+    explicit CoordTransform(const CoordTransformParams& params) : dtype_(params.dtype), fused_(params.fused) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const CoordTransformInputs in(values);
+        const Value& x = in.points;
         if (x.ndim < 2)
             throw Fault(FaultKind::argument, "coord_transform: points must be rows of a table, got " + describe(x));
         const int64_t width = x.shape[x.ndim - 1];
         if (width > most_coordinates)
             throw Fault(FaultKind::argument, "coord_transform: points of " + std::to_string(width) + " coordinates");
         const auto columns = static_cast<int>(width);
-        const int rows = rows_of(in[1], columns);
+        const int rows = rows_of(in.matrix, columns);
         float matrix[most_coordinates * most_coordinates], shift[most_coordinates];
         read(matrix, shift, in, rows, columns);
         Extents shape = x.shape;
@@ -77,8 +77,8 @@ class CoordTransform : public Step {
         return static_cast<int>(rows);
     }
 
-    void read(float* matrix, float* shift, std::span<const Value> in, int rows, int columns) const {
-        const Value &m = in[1], &t = in[2];
+    void read(float* matrix, float* shift, const CoordTransformInputs& in, int rows, int columns) const {
+        const Value &m = in.matrix, &t = in.offset;
         const bool whole = m.present() && m.elements() != 1;
         const float diagonal = m.present() ? static_cast<float>(m.number()) : 1.0f;
         const int64_t width = columns + (fused_ ? 1 : 0);
@@ -103,13 +103,13 @@ class CoordTransform : public Step {
     bool fused_;
 };
 
-// in: points, flip_x, flip_y, flip_z, center_x, center_y, center_z
 class CoordFlip : public Step {
    public:
-    explicit CoordFlip(const Params& params) : layout_(params.text("layout")) {}
+    explicit CoordFlip(const CoordFlipParams& params) : layout_(params.layout) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const CoordFlipInputs in(values);
+        const Value& x = in.points;
         const int64_t width = x.ndim == 2 ? x.shape[1] : 0;
         const std::string layout =
             layout_.empty() ? std::string("xyz").substr(0, static_cast<size_t>(std::min<int64_t>(width, 3))) : layout_;
@@ -118,12 +118,14 @@ class CoordFlip : public Step {
                         "coord_flip: points must be rows of 1 to 3 floats, as many as the layout \"" + layout_ +
                             "\" has letters; got " + describe(x));
         }
+        const Value* const turns[] = {&in.flip_x, &in.flip_y, &in.flip_z};
+        const Value* const centres[] = {&in.center_x, &in.center_y, &in.center_z};
         std::array<bool, 3> flips{};
         std::array<float, 3> sum{};
         for (size_t d = 0; d < layout.size(); ++d) {
             const size_t which = std::string("xyz").find(layout[d]);
-            flips[d] = in[1 + which].number() != 0;
-            sum[d] = 2.0f * static_cast<float>(in[4 + which].number());
+            flips[d] = turns[which]->number() != 0;
+            sum[d] = 2.0f * static_cast<float>(centres[which]->number());
         }
         out[0] = context.allocate(0, DType::f32, std::array{x.shape[0], width});
         copy_elements(out[0], x);
@@ -140,7 +142,9 @@ class CoordFlip : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_coord_transform(const Params& params) { return std::make_unique<CoordTransform>(params); }
-std::unique_ptr<Step> make_coord_flip(const Params& params) { return std::make_unique<CoordFlip>(params); }
+std::unique_ptr<Step> make_coord_transform(const CoordTransformParams& params) {
+    return std::make_unique<CoordTransform>(params);
+}
+std::unique_ptr<Step> make_coord_flip(const CoordFlipParams& params) { return std::make_unique<CoordFlip>(params); }
 
 }  // namespace pixelmill

@@ -7,7 +7,7 @@
 
 #include "../codecs/picture.h"
 #include "../kernels/axis.h"
-#include "steps.h"
+#include "declared/codecs.h"
 
 namespace pixelmill {
 
@@ -45,10 +45,6 @@ ImageInfo info_or_fill(Bytes file, const Context& context) {
         if (!context.fill) throw;
         return {ImageFormat::unknown, fill_side, fill_side, 3};
     }
-}
-
-const Value* given(std::span<const Value> in, size_t index) {
-    return index < in.size() && in[index].present() ? &in[index] : nullptr;
 }
 
 Window window_of(const Value& value) {
@@ -112,18 +108,18 @@ Interval narrow(Axis& axis, Interval covered, const FilterChoice& filters) {
 
 class Decode final : public Step {
    public:
-    explicit Decode(const Params& params)
-        : as_stored_(params.integer("dtype") < 0), margin_(static_cast<double>(params.integer("scaling"))) {
-        request_.colour = colour_of(params.text("color"));
-        if (!as_stored_) request_.dtype = static_cast<DType>(params.integer("dtype"));
-        request_.orient = params.flag("orientation");
-        request_.padded = params.flag("padded_pixels");
-        filters_ = {static_cast<Filter>(params.integer("filter_min")),
-                    static_cast<Filter>(params.integer("filter_mag")), params.flag("antialias")};
+    explicit Decode(const DecodeParams& params)
+        : as_stored_(!params.dtype.has_value()), margin_(static_cast<double>(params.scaling)) {
+        request_.colour = colour_of(params.color);
+        if (params.dtype) request_.dtype = *params.dtype;
+        request_.orient = params.orientation;
+        request_.padded = params.padded_pixels;
+        filters_ = {params.filter_min, params.filter_mag, params.antialias};
     }
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Bytes file = bytes_of(in[0]);
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const DecodeInputs in(values);
+        const Bytes file = bytes_of(in.encoded);
         try {
             decode(context, file, in, out);
         } catch (const Fault& fault) {
@@ -133,18 +129,18 @@ class Decode final : public Step {
     }
 
    private:
-    void decode(Context& context, Bytes file, std::span<const Value> in, std::span<Value> out) const {
+    void decode(Context& context, Bytes file, const DecodeInputs& in, std::span<Value> out) const {
         const ImageInfo info = read_info(file, context.limits);
         const Extents2 seen = seen_extents(info, request_.orient);
         PictureRequest request = request_;
         if (as_stored_ && info.bits == 16) request.dtype = DType::u16;
         request.part = {0, 0, seen.height, seen.width};
-        if (const Value* window = given(in, 1)) {
-            request.part = window_of(*window);
+        if (in.window.present()) {
+            request.part = window_of(in.window);
             check_inside(request.part, seen);
         }
-        if (const Value* geometry = given(in, 2)) {
-            Axes axes = axes_of(*geometry, request.part);
+        if (in.geometry.present()) {
+            Axes axes = axes_of(in.geometry, request.part);
             reduce(request, axes, info);
             out[1] = store(context, axes);
         }
@@ -186,13 +182,13 @@ class Decode final : public Step {
     }
 
     // A grey picture of the extents the good one would have had.
-    void fill(Context& context, Bytes file, std::span<const Value> in, std::span<Value> out) const {
+    void fill(Context& context, Bytes file, const DecodeInputs& in, std::span<Value> out) const {
         const ImageInfo info = info_or_fill(file, context);
         const Extents2 seen = seen_extents(info, request_.orient);
         Window part{0, 0, seen.height, seen.width};
-        if (const Value* window = given(in, 1)) part = window_of(*window);
-        if (const Value* geometry = given(in, 2)) {
-            Axes axes = axes_of(*geometry, part);
+        if (in.window.present()) part = window_of(in.window);
+        if (in.geometry.present()) {
+            Axes axes = axes_of(in.geometry, part);
             axes[0].origin = axes[1].origin = 0;
             out[1] = store(context, axes);
         }
@@ -211,11 +207,12 @@ class Decode final : public Step {
 
 class ImageShape final : public Step {
    public:
-    explicit ImageShape(const Params& params)
-        : colour_(colour_of(params.text("color"))), orient_(params.flag("orientation")) {}
+    explicit ImageShape(const ImageShapeParams& params)
+        : colour_(colour_of(params.color)), orient_(params.orientation) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const ImageInfo info = info_or_fill(bytes_of(in[0]), context);
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ImageShapeInputs in(values);
+        const ImageInfo info = info_or_fill(bytes_of(in.encoded), context);
         const Extents2 seen = seen_extents(info, orient_);
         out[0] = context.allocate(0, DType::i64, std::array<int64_t, 1>{3});
         int64_t* shape = out[0].as<int64_t>();
@@ -231,8 +228,8 @@ class ImageShape final : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_decode(const Params& params) { return std::make_unique<Decode>(params); }
+std::unique_ptr<Step> make_decode(const DecodeParams& params) { return std::make_unique<Decode>(params); }
 
-std::unique_ptr<Step> make_image_shape(const Params& params) { return std::make_unique<ImageShape>(params); }
+std::unique_ptr<Step> make_image_shape(const ImageShapeParams& params) { return std::make_unique<ImageShape>(params); }
 
 }  // namespace pixelmill

@@ -4,27 +4,28 @@
 #include "../codecs/jpeg.h"
 #include "../codecs/jpeg_writer.h"
 #include "../kernels/displace.h"
+#include "declared/codecs.h"
+#include "declared/pixels.h"
 #include "pictures.h"
-#include "steps.h"
 
 namespace pixelmill {
 
 namespace {
 
-// in: x, quality
 class JpegDistortion : public Step {
    public:
-    explicit JpegDistortion(const Params& params) : layout_(params.text("layout")) {}
+    explicit JpegDistortion(const JpegDistortionParams& params) : layout_(params.layout) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const JpegDistortionInputs in(values);
+        const Value& x = in.image;
         layout_of(layout_, x.ndim, name);
         require_type(x, {DType::u8}, name);
         if (x.shape[x.ndim - 1] != 3 || x.elements() == 0) {
             throw Fault(FaultKind::argument,
                         std::string(name) + ": pictures with three channels are needed, got " + describe(x));
         }
-        const double quality = argument(in[1], std::string(name) + ": quality");
+        const double quality = argument(in.quality, std::string(name) + ": quality");
         out[0] = context.allocate(0, DType::u8, shape_of(x));
         const Raster first = picture_at(x, 0);
         const bool direct = first.channel == 1 && (first.pixel == 3 || first.pixel == 4);
@@ -54,21 +55,21 @@ class JpegDistortion : public Step {
     std::string layout_;
 };
 
-// in: x, mask
 class Displaced : public Step {
    public:
-    explicit Displaced(const Params& params)
-        : name_(params.text("name")),
-          layout_(params.text("layout")),
-          linear_(params.integer("interp_type") == 1),
-          fill_(static_cast<float>(params.number("fill_value"))) {}
+    template <class Params>
+    Displaced(std::string name, const Params& params)
+        : name_(std::move(name)),
+          layout_(params.layout),
+          linear_(params.interp_type == Filter::linear),
+          fill_(static_cast<float>(params.fill_value)) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+   protected:
+    void run(Context& context, const Value& x, const Value& mask, std::span<Value> out) const {
         layout_of(layout_, x.ndim, name_);
         require_type(x, {DType::u8, DType::f32}, name_);
         if (x.ndim != 3) throw Fault(FaultKind::argument, name_ + ": single pictures are needed, got " + describe(x));
-        if (argument(in[1], name_ + ": mask") == 0) {
+        if (argument(mask, name_ + ": mask") == 0) {
             out[0] = x;
             return;
         }
@@ -78,7 +79,6 @@ class Displaced : public Step {
         displaced(picture_at(out[0], 0), picture_at(together ? x : packed(context, x), 0), context.thread.arena);
     }
 
-   protected:
     virtual void displaced(const Raster& out, const Raster& in, Arena& arena) const = 0;
     void apply(const Raster& out, const Raster& in, const Displacement& displacement, Arena& arena) const {
         displace(out, in, displacement, linear_, fill_, arena);
@@ -92,7 +92,12 @@ class Displaced : public Step {
 
 class Sphere : public Displaced {
    public:
-    using Displaced::Displaced;
+    explicit Sphere(const SphereParams& params) : Displaced("sphere", params) {}
+
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const SphereInputs in(values);
+        Displaced::run(context, in.image, in.mask, out);
+    }
 
    protected:
     void displaced(const Raster& out, const Raster& in, Arena& arena) const override {
@@ -102,7 +107,15 @@ class Sphere : public Displaced {
 
 class Water : public Displaced {
    public:
-    explicit Water(const Params& params) : Displaced(params), across_(wave(params, "_x")), down_(wave(params, "_y")) {}
+    explicit Water(const WaterParams& params)
+        : Displaced("water", params),
+          across_(wave(params.ampl_x, params.freq_x, params.phase_x)),
+          down_(wave(params.ampl_y, params.freq_y, params.phase_y)) {}
+
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const WaterInputs in(values);
+        Displaced::run(context, in.image, in.mask, out);
+    }
 
    protected:
     void displaced(const Raster& out, const Raster& in, Arena& arena) const override {
@@ -110,17 +123,18 @@ class Water : public Displaced {
     }
 
    private:
-    static Wave wave(const Params& params, const std::string& direction) {
-        const auto number = [&](const std::string& key) { return static_cast<float>(params.number(key + direction)); };
-        return {number("ampl"), number("freq"), number("phase")};
+    static Wave wave(double amplitude, double frequency, double phase) {
+        return {static_cast<float>(amplitude), static_cast<float>(frequency), static_cast<float>(phase)};
     }
     Wave across_, down_;
 };
 
 }  // namespace
 
-std::unique_ptr<Step> make_jpeg_distortion(const Params& params) { return std::make_unique<JpegDistortion>(params); }
-std::unique_ptr<Step> make_sphere(const Params& params) { return std::make_unique<Sphere>(params); }
-std::unique_ptr<Step> make_water(const Params& params) { return std::make_unique<Water>(params); }
+std::unique_ptr<Step> make_jpeg_distortion(const JpegDistortionParams& params) {
+    return std::make_unique<JpegDistortion>(params);
+}
+std::unique_ptr<Step> make_sphere(const SphereParams& params) { return std::make_unique<Sphere>(params); }
+std::unique_ptr<Step> make_water(const WaterParams& params) { return std::make_unique<Water>(params); }
 
 }  // namespace pixelmill

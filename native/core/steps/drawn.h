@@ -9,13 +9,9 @@
 
 namespace pixelmill {
 
-inline std::vector<int64_t> drawn_shape(const Context& context, const Value& shape, const Value& like) {
+inline std::vector<int64_t> drawn_shape(const Context& context, const Value& shape) {
     std::vector<int64_t> extents;
-    if (shape.present()) {
-        for (int64_t i = 0; i < shape.elements(); ++i) extents.push_back(shape.integer(i));
-    } else if (like.present()) {
-        extents.assign(like.shape.begin(), like.shape.begin() + like.ndim);
-    }
+    for (int64_t i = 0; shape.present() && i < shape.elements(); ++i) extents.push_back(shape.integer(i));
     double elements = 1;
     for (int64_t extent : extents) {
         if (extent < 0) throw Fault(FaultKind::argument, "shape: extents cannot be negative");
@@ -23,7 +19,8 @@ inline std::vector<int64_t> drawn_shape(const Context& context, const Value& sha
     }
     if (elements > 4.0 * static_cast<double>(context.limits.pixels) || extents.size() > max_dims) {
         throw Fault(FaultKind::too_large, "shape: " + listed(extents.data(), static_cast<int>(extents.size())) +
-                                              " passes the limit of " + std::to_string(context.limits.pixels) + " pixels");
+                                              " passes the limit of " + std::to_string(context.limits.pixels) +
+                                              " pixels");
     }
     return extents;
 }

@@ -5,8 +5,8 @@
 #include "../codecs/bmp_writer.h"
 #include "../codecs/jpeg_writer.h"
 #include "../codecs/png_writer.h"
+#include "declared/codecs.h"
 #include "pictures.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -16,20 +16,20 @@ ChromaSampling sampling_named(const std::string& name) {
     return name == "4:4:4" ? ChromaSampling::full : name == "4:2:2" ? ChromaSampling::half : ChromaSampling::quarter;
 }
 
-// in: x, quality
 class Encode : public Step {
    public:
-    explicit Encode(const Params& params)
-        : format_(params.text("format")),
-          sampling_(sampling_named(params.text("subsampling"))),
-          level_(static_cast<int>(params.integer("level"))) {}
+    explicit Encode(const EncodeParams& params)
+        : format_(params.format),
+          sampling_(sampling_named(params.subsampling)),
+          level_(static_cast<int>(params.level)) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const EncodeInputs in(values);
+        const Value& x = in.image;
         check(x);
-        thread_local std::vector<std::byte> file;  // its memory serves picture after picture
+        thread_local std::vector<std::byte> file;  // its memory serves image after image
         if (format_ == "jpeg") {
-            const double quality = argument(in[1], std::string(name) + ": quality");
+            const double quality = argument(in.quality, std::string(name) + ": quality");
             context.thread.jpeg_writer->encode(view(context, x, true),
                                                static_cast<int>(std::clamp(quality, 1.0, 100.0)), sampling_, file);
         } else if (format_ == "bmp") {
@@ -95,6 +95,6 @@ class Encode : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_encode(const Params& params) { return std::make_unique<Encode>(params); }
+std::unique_ptr<Step> make_encode(const EncodeParams& params) { return std::make_unique<Encode>(params); }
 
 }  // namespace pixelmill

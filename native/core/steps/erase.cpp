@@ -5,8 +5,8 @@
 
 #include "../kernels/convert.h"
 #include "../kernels/pointwise.h"
+#include "declared/pixels.h"
 #include "layout.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -26,45 +26,45 @@ T truncated(double value) {
     return convert<T>(value);
 }
 
-// in: x, anchor, shape, fill_value
 class Erase : public Step {
    public:
-    explicit Erase(const Params& params)
-        : layout_(params.text("layout")),
-          axes_(params.numbers("axes")),
-          relative_anchor_(params.flag("normalized_anchor")),
-          relative_shape_(params.flag("normalized_shape")),
-          centred_(params.flag("centered_anchor")) {}
+    explicit Erase(const EraseParams& params)
+        : layout_(params.layout),
+          axes_(params.axes),
+          relative_anchor_(params.normalized_anchor),
+          relative_shape_(params.normalized_shape),
+          centred_(params.centered_anchor) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const EraseInputs in(values);
+        const Value& x = in.data;
         const Value copy = copied(context, x);
         out[0] = copy;
-        if (!in[2].present() || x.elements() == 0) return;
+        if (!in.shape.present() || x.elements() == 0) return;
         const std::vector<int> axes = chosen(x);
         const auto count = static_cast<int64_t>(axes.size());
-        if (in[2].elements() % count != 0 || (in[1].present() && in[1].elements() != in[2].elements())) {
+        if (in.shape.elements() % count != 0 || (in.anchor.present() && in.anchor.elements() != in.shape.elements())) {
             throw Fault(FaultKind::argument, "erase: anchor and shape must hold equally many numbers, " +
                                                  std::to_string(count) + " for each region; got " +
-                                                 std::to_string(in[1].elements()) + " and " +
-                                                 std::to_string(in[2].elements()));
+                                                 std::to_string(in.anchor.elements()) + " and " +
+                                                 std::to_string(in.shape.elements()));
         }
         const int channels = axis_named(layout_, 'C');
-        if (in[3].elements() != 1 && (channels < 0 || x.shape[channels] != in[3].elements())) {
-            throw Fault(FaultKind::argument, "erase: fill_value has " + std::to_string(in[3].elements()) +
+        if (in.fill_value.elements() != 1 && (channels < 0 || x.shape[channels] != in.fill_value.elements())) {
+            throw Fault(FaultKind::argument, "erase: fill_value has " + std::to_string(in.fill_value.elements()) +
                                                  " values, which is not the number of channels of " + describe(x));
         }
-        for (int64_t first = 0; first < in[2].elements(); first += count) {
+        for (int64_t first = 0; first < in.shape.elements(); first += count) {
             Value region = copy;
             for (size_t i = 0; i < axes.size(); ++i) cut(region, axes[i], in, first + static_cast<int64_t>(i));
-            fill(region, in[3], channels);
+            fill(region, in.fill_value, channels);
         }
     }
 
    private:
     std::vector<int> chosen(const Value& x) const {
         std::vector<int> axes;
-        for (double axis : axes_) {
+        for (int64_t axis : axes_) {
             const int number = static_cast<int>(axis) + (axis < 0 ? x.ndim : 0);
             if (number < 0 || number >= x.ndim) {
                 throw Fault(FaultKind::argument, "erase: there is no axis " + std::to_string(static_cast<int>(axis)) +
@@ -80,10 +80,10 @@ class Erase : public Step {
     }
 
     // Both edges lose their fraction, in single precision, as in DALI.
-    void cut(Value& region, int axis, std::span<const Value> in, int64_t index) const {
+    void cut(Value& region, int axis, const EraseInputs& in, int64_t index) const {
         const auto whole = static_cast<float>(region.shape[axis]);
-        float anchor = in[1].present() ? static_cast<float>(in[1].number(index)) : 0.0f;
-        auto extent = static_cast<float>(in[2].number(index));
+        float anchor = in.anchor.present() ? static_cast<float>(in.anchor.number(index)) : 0.0f;
+        auto extent = static_cast<float>(in.shape.number(index));
         if (relative_anchor_) anchor *= whole;
         if (relative_shape_) extent *= whole;
         if (centred_) anchor -= extent / 2;
@@ -127,26 +127,27 @@ class Erase : public Step {
     }
 
     std::string layout_;
-    std::vector<double> axes_;
+    std::vector<int64_t> axes_;
     bool relative_anchor_, relative_shape_, centred_;
 };
 
-// in: x, tile, ratio, angle, shift_x, shift_y. Blacks out where both coordinates in the turned grid begin a tile.
+// Blacks out where both coordinates in the turned grid begin a tile.
 class GridMask : public Step {
    public:
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const GridMaskInputs in(values);
+        const Value& x = in.image;
         if (x.ndim != 3)
             throw Fault(FaultKind::argument,
                         "grid_mask: pictures must have rows, columns and channels, got " + describe(x));
-        const int64_t tile = in[1].integer();
+        const int64_t tile = in.tile.integer();
         if (tile < 1) throw Fault(FaultKind::argument, "grid_mask: tile must be positive, got " + std::to_string(tile));
-        const auto length = static_cast<float>(tile), ratio = static_cast<float>(in[2].number()),
-                   angle = static_cast<float>(in[3].number());
+        const auto length = static_cast<float>(tile), ratio = static_cast<float>(in.ratio.number()),
+                   angle = static_cast<float>(in.angle.number());
         const auto c = static_cast<float>(std::cos(static_cast<double>(angle)) / static_cast<double>(tile));
         const auto s = static_cast<float>(std::sin(static_cast<double>(angle)) / static_cast<double>(tile));
-        const float shift_x = static_cast<float>(in[4].number()) / length,
-                    shift_y = static_cast<float>(in[5].number()) / length;
+        const float shift_x = static_cast<float>(in.shift_x.number()) / length,
+                    shift_y = static_cast<float>(in.shift_y.number()) / length;
         const Value copy = copied(context, x);
         out[0] = copy;
         const int64_t pixel = x.shape[2] * size_of(x.dtype);
@@ -176,7 +177,7 @@ class GridMask : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_erase(const Params& params) { return std::make_unique<Erase>(params); }
-std::unique_ptr<Step> make_grid_mask(const Params&) { return std::make_unique<GridMask>(); }
+std::unique_ptr<Step> make_erase(const EraseParams& params) { return std::make_unique<Erase>(params); }
+std::unique_ptr<Step> make_grid_mask(const GridMaskParams&) { return std::make_unique<GridMask>(); }
 
 }  // namespace pixelmill

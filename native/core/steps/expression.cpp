@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "../kernels/tiles.h"
-#include "steps.h"
+#include "declared/elements.h"
 
 namespace pixelmill {
 
@@ -18,19 +18,22 @@ struct Operator {
 
 bool same_shape(const Value& a, const Value& b) { return a.ndim == b.ndim && a.shape == b.shape; }
 
-std::span<const int64_t> extents_of(const Value& value) { return {value.shape.data(), static_cast<size_t>(value.ndim)}; }
+std::span<const int64_t> extents_of(const Value& value) {
+    return {value.shape.data(), static_cast<size_t>(value.ndim)};
+}
 
 class Expression : public Step {
    public:
     explicit Expression(std::vector<Operator> operators) : operators_(std::move(operators)) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+    // All inputs are operands.
+    void run(Context& context, std::span<const Value> operands, std::span<Value> out) const override {
         thread_local std::vector<Value> values;
         thread_local Tiles tiles;
-        values.assign(in.begin(), in.end());
+        values.assign(operands.begin(), operands.end());
         for (const Operator& op : operators_) values.push_back(described(op, values));
         const Value root = values.back();
-        const auto first = in.size();
+        const auto first = operands.size();
         // What is smaller than the result is worked out beforehand, and once: a product of two numbers, say.
         for (size_t i = 0; i + 1 < operators_.size(); ++i) {
             if (same_shape(values[first + i], root)) continue;
@@ -67,8 +70,9 @@ class Expression : public Step {
             dtypes[i] = other.dtype;
             const Value before = result;
             if (!broadcast(result.ndim, result.shape, other)) {
-                throw Fault(FaultKind::argument, std::string(name_of(op.operation)) + ": the shapes of " + describe(before) +
-                                                     " and " + describe(other) + " do not fit together");
+                throw Fault(FaultKind::argument, std::string(name_of(op.operation)) + ": the shapes of " +
+                                                     describe(before) + " and " + describe(other) +
+                                                     " do not fit together");
             }
         }
         result.data = nullptr;
@@ -105,12 +109,12 @@ std::vector<Operator> parsed(const std::string& code) {
 
 }  // namespace
 
-std::unique_ptr<Step> make_expression(const Params& params) {
-    return std::make_unique<Expression>(parsed(params.text("code")));
+std::unique_ptr<Step> make_expression(const ExpressionParams& params) {
+    return std::make_unique<Expression>(parsed(params.code));
 }
 
-std::unique_ptr<Step> make_arithmetic(const Params& params) {
-    Operator op{operation_named(params.text("operation")), {0, 1, 2}};
+std::unique_ptr<Step> make_arithmetic(const ArithmeticParams& params) {
+    Operator op{operation_named(params.operation), {0, 1, 2}};
     op.operands.resize(static_cast<size_t>(arity(op.operation)));
     return std::make_unique<Expression>(std::vector{op});
 }

@@ -1,38 +1,42 @@
 // Filters of two dimensions: one that comes as data, and the median.
 #include "../kernels/convert.h"
 #include "../kernels/median.h"
+#include "declared/pixels.h"
 #include "filtered_axes.h"
 #include "pictures.h"
-#include "steps.h"
 
 namespace pixelmill {
 
 namespace {
 
-// in: x, filter, fill_value, anchor
+Border border_named(const std::string& name) {
+    if (name == "reflect_101") return Border::reflect_101;
+    if (name == "reflect_1001") return Border::reflect_1001;
+    if (name == "clamp") return Border::clamp;
+    return name == "wrap" ? Border::wrap : Border::constant;
+}
+
 class FilterStep : public Step {
    public:
-    explicit FilterStep(const Params& params)
-        : layout_(params.text("layout")),
-          dtype_(params.integer("dtype")),
-          border_(static_cast<Border>(params.integer("border"))),
-          valid_(params.flag("valid")) {}
+    explicit FilterStep(const FilterParams& params)
+        : layout_(params.layout), dtype_(params.dtype), border_(border_named(params.border)), valid_(params.valid) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const FilterInputs in(values);
+        const Value& x = in.image;
         const FilteredAxes axes(x, layout_, "filter");
-        const DType dtype = dtype_ < 0 ? x.dtype : static_cast<DType>(dtype_);
+        const DType dtype = dtype_.value_or(x.dtype);
         require_type(x, {DType::u8, DType::i8, DType::u16, DType::i16, DType::f16, DType::f32}, "filter");
         if (dtype != x.dtype && dtype != DType::f32) {
             throw Fault(FaultKind::argument, "filter: dtype must be FLOAT or that of the input, " + describe(x));
         }
-        const int64_t frames = frames_of(in[1], x, axes);
-        Filter2d filter = shape_of_filter(context, in[1], in[3]);
+        const int64_t frames = frames_of(in.filter, x, axes);
+        Filter2d filter = shape_of_filter(context, in.filter, in.anchor);
         Extents shape = x.shape;
         for (int d = 0; d < 2 && valid_; ++d) shape[axes.first + d] -= (d == 0 ? filter.height : filter.width) - 1;
         if (valid_ && (shape[axes.first] < 1 || shape[axes.first + 1] < 1)) {
             throw Fault(FaultKind::argument,
-                        "filter: the filter of " + describe(in[1]) + " is larger than the input, " + describe(x));
+                        "filter: the filter of " + describe(in.filter) + " is larger than the input, " + describe(x));
         }
         out[0] = context.allocate(0, dtype, {shape.data(), static_cast<size_t>(x.ndim)});
         if (x.elements() == 0 || out[0].elements() == 0) return;
@@ -41,7 +45,7 @@ class FilterStep : public Step {
         for (int64_t i = 0; i < axes.pictures; ++i) {
             const int64_t frame = frames == 0 ? 0 : i / (axes.pictures / frames);
             filter.weights = weights + frame * filter.height * filter.width;
-            filter.fill = fill(in[2], frame);
+            filter.fill = fill(in.fill_value, frame);
             pixelmill::filter(axes.raster(out[0], i), axes.raster(source, i), filter, context.thread.arena);
         }
     }
@@ -83,24 +87,24 @@ class FilterStep : public Step {
     }
 
     std::string layout_;
-    int64_t dtype_;
+    std::optional<DType> dtype_;
     Border border_;
     bool valid_;
 };
 
-// in: x, window_size
 class MedianBlur : public Step {
    public:
-    explicit MedianBlur(const Params& params) : layout_(params.text("layout")) {}
+    explicit MedianBlur(const MedianBlurParams& params) : layout_(params.layout) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const MedianBlurInputs in(values);
+        const Value& x = in.image;
         const FilteredAxes axes(x, layout_, "median_blur");
         require_type(x, {DType::u8, DType::i8, DType::u16, DType::i16, DType::u32, DType::i32, DType::f32},
                      "median_blur");
         if (axes.count != 2)
             throw Fault(FaultKind::argument, "median_blur: two axes of space are needed, got " + describe(x));
-        const int64_t height = window(in[1], 0), width = window(in[1], 1);
+        const int64_t height = window(in.window_size, 0), width = window(in.window_size, 1);
         out[0] = context.allocate(0, x.dtype, shape_of(x));
         if (x.elements() == 0) return;
         const Value source = axes.rows_packed(x) ? x : packed(context, x);
@@ -122,7 +126,7 @@ class MedianBlur : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_filter(const Params& params) { return std::make_unique<FilterStep>(params); }
-std::unique_ptr<Step> make_median_blur(const Params& params) { return std::make_unique<MedianBlur>(params); }
+std::unique_ptr<Step> make_filter(const FilterParams& params) { return std::make_unique<FilterStep>(params); }
+std::unique_ptr<Step> make_median_blur(const MedianBlurParams& params) { return std::make_unique<MedianBlur>(params); }
 
 }  // namespace pixelmill

@@ -14,8 +14,8 @@ inline std::string layout_of(const std::string& layout, int ndim, const std::str
     if (found.empty() && ndim == 3) found = "HWC";
     if (found.empty() && ndim == 4) found = "FHWC";
     if (static_cast<int>(found.size()) != ndim) {
-        throw Fault(FaultKind::argument, name + ": " + std::to_string(ndim) + " axes do not fit the layout \"" + layout +
-                                             "\"; give the input a layout such as \"HWC\"");
+        throw Fault(FaultKind::argument, name + ": " + std::to_string(ndim) + " axes do not fit the layout \"" +
+                                             layout + "\"; give the input a layout such as \"HWC\"");
     }
     return found;
 }

@@ -1,9 +1,9 @@
 // Levels spread over their range: equalize, and clahe, which does so tile by tile.
 #include "../kernels/histogram.h"
 #include "../kernels/lab.h"
+#include "declared/pixels.h"
 #include "filtered_axes.h"
 #include "pictures.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -19,13 +19,13 @@ View<uint8_t> view_of(const Raster& raster) {
             raster.channel};
 }
 
-// in: x
 class Equalize : public Step {
    public:
-    explicit Equalize(const Params& params) : layout_(params.text("layout")) {}
+    explicit Equalize(const EqualizeParams& params) : layout_(params.layout) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const EqualizeInputs in(values);
+        const Value& x = in.image;
         require_type(x, {DType::u8}, "equalize");
         std::string layout = layout_;
         if (layout.empty() && x.ndim == 2) layout = "HW";
@@ -43,15 +43,14 @@ class Equalize : public Step {
     std::string layout_;
 };
 
-// in: x
 class Clahe : public Step {
    public:
-    explicit Clahe(const Params& params)
-        : tiles_{params.integer("tiles_y"), params.integer("tiles_x"), static_cast<float>(params.number("clip_limit"))},
-          luma_only_(params.flag("luma_only")) {}
+    explicit Clahe(const ClaheParams& params)
+        : tiles_{params.tiles_y, params.tiles_x, static_cast<float>(params.clip_limit)}, luma_only_(params.luma_only) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ClaheInputs in(values);
+        const Value& x = in.image;
         require_type(x, {DType::u8}, "clahe");
         if (x.ndim != 3 || (x.shape[2] != 1 && x.shape[2] != 3)) {
             throw Fault(FaultKind::argument,
@@ -88,7 +87,7 @@ class Clahe : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_equalize(const Params& params) { return std::make_unique<Equalize>(params); }
-std::unique_ptr<Step> make_clahe(const Params& params) { return std::make_unique<Clahe>(params); }
+std::unique_ptr<Step> make_equalize(const EqualizeParams& params) { return std::make_unique<Equalize>(params); }
+std::unique_ptr<Step> make_clahe(const ClaheParams& params) { return std::make_unique<Clahe>(params); }
 
 }  // namespace pixelmill

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "../kernels/copy.h"
+#include "declared/pixels.h"
 #include "layout.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -25,10 +25,11 @@ Range cut(double centre, int64_t count, int64_t extent) {
 // out [the picture with a window of the other, the share of it that is still its own].
 class CutPaste : public Step {
    public:
-    explicit CutPaste(const Params& params) : layout_(params.text("layout")) {}
+    explicit CutPaste(const CutPasteParams& params) : layout_(params.layout) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value &picture = in[0], &other = in[1];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const CutPasteInputs in(values);
+        const Value &picture = in.image, &other = in.other;
         if (other.dtype != picture.dtype || other.ndim != picture.ndim || other.shape != picture.shape) {
             throw Fault(FaultKind::argument, "pictures that are mixed must agree in type and shape, got " +
                                                  describe(picture) + " and " + describe(other));
@@ -38,10 +39,10 @@ class CutPaste : public Step {
         if (y < 0 || x < 0) throw Fault(FaultKind::argument, "cutmix: pictures need height and width");
         out[0] = context.allocate(0, picture.dtype, {picture.shape.data(), static_cast<size_t>(picture.ndim)});
         copy_elements(out[0], picture);
-        const double side = std::sqrt(1.0 - std::clamp(in[2].number(), 0.0, 1.0));
+        const double side = std::sqrt(1.0 - std::clamp(in.fraction.number(), 0.0, 1.0));
         const int64_t height = picture.shape[y], width = picture.shape[x];
-        const Range rows = cut(in[3].number(0), static_cast<int64_t>(side * static_cast<double>(height)), height);
-        const Range columns = cut(in[3].number(1), static_cast<int64_t>(side * static_cast<double>(width)), width);
+        const Range rows = cut(in.center.number(0), static_cast<int64_t>(side * static_cast<double>(height)), height);
+        const Range columns = cut(in.center.number(1), static_cast<int64_t>(side * static_cast<double>(width)), width);
         copy_elements(narrowed(narrowed(out[0], y, rows), x, columns), narrowed(narrowed(other, y, rows), x, columns));
         out[1] = context.allocate(1, DType::f32, {});
         const double area = static_cast<double>(std::max<int64_t>(height * width, 1));
@@ -59,6 +60,6 @@ class CutPaste : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_cut_paste(const Params& params) { return std::make_unique<CutPaste>(params); }
+std::unique_ptr<Step> make_cut_paste(const CutPasteParams& params) { return std::make_unique<CutPaste>(params); }
 
 }  // namespace pixelmill

@@ -8,8 +8,8 @@
 #include "../kernels/convolve.h"
 #include "../kernels/draws.h"
 #include "../kernels/poisson.h"
+#include "declared/random.h"
 #include "pictures.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -17,7 +17,8 @@ namespace {
 
 class Noise : public Step {
    public:
-    explicit Noise(const Params& params) : key_(static_cast<uint64_t>(params.integer("key"))) {}
+    template <class Params>
+    explicit Noise(const Params& params) : key_(params.key) {}
 
    protected:
     StreamId id(const Context& context) const { return stream_id(key_, context.id); }
@@ -44,15 +45,15 @@ void with_number(DType dtype, Body&& body) {
     });
 }
 
-// in: x, mean, stddev
 class GaussianNoise : public Noise {
    public:
     using Noise::Noise;
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        check(in[0], "noise.gaussian");
-        const auto mean = static_cast<float>(argument(in[1], "noise.gaussian: mean"));
-        const auto deviation = static_cast<float>(argument(in[2], "noise.gaussian: stddev"));
-        const Value x = packed(context, in[0]);
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const GaussianNoiseInputs in(values);
+        check(in.data, "noise.gaussian");
+        const auto mean = static_cast<float>(argument(in.mean, "noise.gaussian: mean"));
+        const auto deviation = static_cast<float>(argument(in.stddev, "noise.gaussian: stddev"));
+        const Value x = packed(context, in.data);
         out[0] = context.allocate(0, x.dtype, shape_of(x));
         for_each_words(id(context), x.elements(), [&](const uint32_t* words, int64_t first, int64_t part) {
             alignas(64) float noise[words_at_once];
@@ -81,22 +82,23 @@ class GaussianNoise : public Noise {
     }
 };
 
-// in: x, prob, salt_vs_pepper, salt_val, pepper_val
 class SaltAndPepper : public Noise {
    public:
-    explicit SaltAndPepper(const Params& params) : Noise(params), channel_(params.integer("channel")) {}
+    explicit SaltAndPepper(const SaltAndPepperParams& params) : Noise(params), channel_(params.channel) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const SaltAndPepperInputs in(values);
+        const Value& x = in.data;
         check(x, name);
-        const double chance = share(in[1], "prob") * 0x1p32, salt = chance * share(in[2], "salt_vs_pepper");
+        const double chance = share(in.prob, "prob") * 0x1p32,
+                     salt = chance * share(in.salt_vs_pepper, "salt_vs_pepper");
         out[0] = context.allocate(0, x.dtype, shape_of(x));
         pack(out[0], x, context.thread.arena);
         with_number(x.dtype, [&](auto zero) {
             using T = decltype(zero);
             constexpr bool real = std::is_same_v<T, float>;
-            const T white = value<T>(in[3], real ? T(1) : std::numeric_limits<T>::max());
-            const T black = value<T>(in[4], real ? T(-1) : std::numeric_limits<T>::min());
+            const T white = value<T>(in.salt_val, real ? T(1) : std::numeric_limits<T>::max());
+            const T black = value<T>(in.pepper_val, real ? T(-1) : std::numeric_limits<T>::min());
             strew(context, out[0], static_cast<uint64_t>(chance), static_cast<uint64_t>(salt), white, black);
         });
     }
@@ -140,18 +142,18 @@ class SaltAndPepper : public Noise {
     int64_t channel_;  // its axis; -1 for none
 };
 
-// in: x, factor
 class ShotNoise : public Noise {
    public:
     using Noise::Noise;
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        check(in[0], "noise.shot");
-        const auto factor = static_cast<float>(argument(in[1], "noise.shot: factor"));
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ShotNoiseInputs in(values);
+        check(in.data, "noise.shot");
+        const auto factor = static_cast<float>(argument(in.factor, "noise.shot: factor"));
         if (factor == 0) {
-            out[0] = in[0];
+            out[0] = in.data;
             return;
         }
-        const Value x = packed(context, in[0]);
+        const Value x = packed(context, in.data);
         out[0] = context.allocate(0, x.dtype, shape_of(x));
         if (x.dtype == DType::u8 && std::fabs(factor) >= smallest_table_factor)
             return shoot_bytes(context, out[0], x, factor);
@@ -187,8 +189,12 @@ class ShotNoise : public Noise {
 
 }  // namespace
 
-std::unique_ptr<Step> make_gaussian_noise(const Params& params) { return std::make_unique<GaussianNoise>(params); }
-std::unique_ptr<Step> make_salt_and_pepper(const Params& params) { return std::make_unique<SaltAndPepper>(params); }
-std::unique_ptr<Step> make_shot_noise(const Params& params) { return std::make_unique<ShotNoise>(params); }
+std::unique_ptr<Step> make_gaussian_noise(const GaussianNoiseParams& params) {
+    return std::make_unique<GaussianNoise>(params);
+}
+std::unique_ptr<Step> make_salt_and_pepper(const SaltAndPepperParams& params) {
+    return std::make_unique<SaltAndPepper>(params);
+}
+std::unique_ptr<Step> make_shot_noise(const ShotNoiseParams& params) { return std::make_unique<ShotNoise>(params); }
 
 }  // namespace pixelmill

@@ -7,7 +7,8 @@
 #include "../file.h"
 #include "../kernels/copy.h"
 #include "../resources.h"
-#include "steps.h"
+#include "declared/sources.h"
+#include "read.h"
 
 namespace pixelmill {
 
@@ -90,8 +91,8 @@ Slabs whole_slabs(const NpyHeader& header) {
 
 class NpyItem : public Step {
    public:
-    explicit NpyItem(const Params& params)
-        : ranges_(params.resource<ByteRanges>("ranges")), reader_(static_cast<size_t>(params.integer("reader"))) {}
+    template <class Params>
+    explicit NpyItem(const Params& params) : ranges_(params.ranges), reader_(params.reader) {}
 
    protected:
     struct Opened {
@@ -138,31 +139,30 @@ class NpyShape : public NpyItem {
     }
 };
 
-// in: start, extent of a window, or nothing for all of the array. out: the array, and where the window starts in it: of
-// a window, only what it needs along the slowest axes is read.
+// Of a window, only what it needs along the slowest axes is read.
 class ReadNpy : public NpyItem {
    public:
-    explicit ReadNpy(const Params& params)
-        : NpyItem(params), axes_(params.numbers("axes")), strict_(params.flag("strict")) {}
+    explicit ReadNpy(const ReadNpyParams& params) : NpyItem(params), axes_(params.axes), strict_(params.strict) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ReadNpyInputs in(values);
         const int64_t number = item(context);
         Opened opened(ranges_->path_of(number));
         open(context, opened, number);
         Slabs slabs = whole_slabs(opened.header);
-        if (in[0].present()) {
-            const auto count = in[0].elements();
+        if (in.start.present()) {
+            const auto count = in.start.elements();
             out[1] = context.allocate(1, DType::i64, std::array{count});
             for (int64_t i = 0; i < count; ++i) {
-                int64_t start = in[0].integer(i);
+                int64_t start = in.start.integer(i);
                 const int axis = axis_of(i, opened.header.ndim);
-                check(start, in[1].integer(i), axis, opened.header);
+                check(start, in.extent.integer(i), axis, opened.header);
                 for (Slab& slab : slabs) {
-                    if (axis != slab.axis || (&slab == &slabs[1] && !saves(opened.header, slab, in[1].integer(i))))
+                    if (axis != slab.axis || (&slab == &slabs[1] && !saves(opened.header, slab, in.extent.integer(i))))
                         continue;
                     const int64_t whole = slab.high;
                     slab.low = std::clamp<int64_t>(start, 0, whole);
-                    slab.high = std::clamp<int64_t>(start + in[1].integer(i), slab.low, whole);
+                    slab.high = std::clamp<int64_t>(start + in.extent.integer(i), slab.low, whole);
                     start -= slab.low;
                 }
                 out[1].as<int64_t>()[i] = start;
@@ -194,21 +194,21 @@ class ReadNpy : public NpyItem {
                                              "; out_of_bounds_policy says what to do then");
     }
 
-    std::vector<double> axes_;
+    std::vector<int64_t> axes_;
     bool strict_;
 };
 
-// in: the bytes of an npy file
 class DecodeNpy : public Step {
    public:
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        if (in[0].dtype != DType::u8 || in[0].ndim != 1) {
-            throw Fault(FaultKind::argument, "an npy file must be uint8 with one axis, got " + describe(in[0]));
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const DecodeNpyInputs in(values);
+        if (in.encoded.dtype != DType::u8 || in.encoded.ndim != 1) {
+            throw Fault(FaultKind::argument, "an npy file must be uint8 with one axis, got " + describe(in.encoded));
         }
-        Value bytes = in[0];
+        Value bytes = in.encoded;
         if (!bytes.contiguous()) {
-            bytes = context.scratch(DType::u8, std::array{in[0].shape[0]});
-            copy_elements(bytes, in[0]);
+            bytes = context.scratch(DType::u8, std::array{in.encoded.shape[0]});
+            copy_elements(bytes, in.encoded);
         }
         const Memory source({bytes.data, static_cast<size_t>(bytes.elements())});
         const NpyHeader header = read_header(context, source, 0, source.size());
@@ -225,8 +225,8 @@ class DecodeNpy : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_npy_shape(const Params& params) { return std::make_unique<NpyShape>(params); }
-std::unique_ptr<Step> make_read_npy(const Params& params) { return std::make_unique<ReadNpy>(params); }
-std::unique_ptr<Step> make_decode_npy(const Params&) { return std::make_unique<DecodeNpy>(); }
+std::unique_ptr<Step> make_npy_shape(const NpyShapeParams& params) { return std::make_unique<NpyShape>(params); }
+std::unique_ptr<Step> make_read_npy(const ReadNpyParams& params) { return std::make_unique<ReadNpy>(params); }
+std::unique_ptr<Step> make_decode_npy(const DecodeNpyParams&) { return std::make_unique<DecodeNpy>(); }
 
 }  // namespace pixelmill

@@ -6,8 +6,8 @@
 #include "../kernels/convert.h"
 #include "../kernels/copy.h"
 #include "../kernels/pointwise.h"
+#include "declared/pixels.h"
 #include "layout.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -42,19 +42,19 @@ Value new_canvas(Context& context, DType dtype, int64_t height, int64_t width, i
     return context.allocate(0, dtype, std::array{height, width, channels});
 }
 
-// in: x, fill_value, ratio, paste_x, paste_y, min_canvas_size
 class Paste : public Step {
    public:
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const PasteInputs in(values);
+        const Value& x = in.image;
         check_picture(x, "paste");
-        const auto ratio = static_cast<float>(in[2].number());
+        const auto ratio = static_cast<float>(in.ratio.number());
         if (!(ratio >= 1))
             throw Fault(FaultKind::argument, "paste: ratio must be at least 1, got " + std::to_string(ratio));
-        const auto least = static_cast<int64_t>(in[5].number());
+        const auto least = static_cast<int64_t>(in.min_canvas_size.number());
         int64_t size[2], at[2];
         for (int d = 0; d < 2; ++d) {
-            const auto share = static_cast<float>(in[static_cast<size_t>(4 - d)].number());
+            const auto share = static_cast<float>((d == 0 ? in.paste_y : in.paste_x).number());
             if (!(share >= 0 && share <= 1)) {
                 throw Fault(FaultKind::argument, std::string("paste: paste_") + "yx"[d] + " must be from 0 to 1, got " +
                                                      std::to_string(share));
@@ -65,7 +65,7 @@ class Paste : public Step {
             at[d] = static_cast<int64_t>(share * static_cast<float>(size[d] - x.shape[d]));
         }
         out[0] = new_canvas(context, x.dtype, size[0], size[1], x.shape[2], "paste");
-        surround(context, out[0], x, in[1], at);
+        surround(context, out[0], x, in.fill_value, at);
         copy_elements(part(out[0], at[0], at[1], x.shape[0], x.shape[1]), x);
     }
 
@@ -94,20 +94,21 @@ class Paste : public Step {
     }
 };
 
-// in: output_size, in_anchors, in_anchors_rel, shapes, shapes_rel, out_anchors, out_anchors_rel, pictures.
 // Later pictures lie on earlier ones.
 class MultiPaste : public Step {
    public:
-    explicit MultiPaste(const Params& params) : dtype_(params.integer("dtype")) {}
+    explicit MultiPaste(const MultiPasteParams& params) : dtype_(params.dtype) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const std::span<const Value> pictures = in.subspan(7);
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const MultiPasteInputs in(values);
+        const std::span<const Value> pictures = in.images;
         int64_t size[2];
         for (const Value& picture : pictures) check_picture(picture, "multi_paste");
         for (int d = 0; d < 2; ++d)
-            size[d] = in[0].present() ? in[0].integer(in[0].elements() == 1 ? 0 : d) : pictures[0].shape[d];
+            size[d] = in.output_size.present() ? in.output_size.integer(in.output_size.elements() == 1 ? 0 : d)
+                                               : pictures[0].shape[d];
         if (size[0] < 0 || size[1] < 0) throw Fault(FaultKind::argument, "multi_paste: output_size cannot be negative");
-        const DType dtype = dtype_ < 0 ? pictures[0].dtype : static_cast<DType>(dtype_);
+        const DType dtype = dtype_.value_or(pictures[0].dtype);
         const Value canvas = new_canvas(context, dtype, size[0], size[1], pictures[0].shape[2], "multi_paste");
         std::vector<Part> parts;
         for (size_t i = 0; i < pictures.size(); ++i) {
@@ -141,21 +142,24 @@ class MultiPaste : public Step {
         return area == canvas.shape[0] * canvas.shape[1];
     }
 
-    static Part part_of(const Value& canvas, const Value& picture, std::span<const Value> in, int64_t index,
+    static Part part_of(const Value& canvas, const Value& picture, const MultiPasteInputs& in, int64_t index,
                         size_t count) {
         Part found{};
         auto& [from, extent, to] = found;
         for (int d = 0; d < 2; ++d) {
             const auto whole = static_cast<float>(picture.shape[d]), room = static_cast<float>(canvas.shape[d]);
-            from[d] = in[1].present()   ? at(in[1], index, d, count)
-                      : in[2].present() ? static_cast<int64_t>(std::floor(share(in[2], index, d, count) * whole))
-                                        : 0;
-            extent[d] = in[3].present()   ? at(in[3], index, d, count)
-                        : in[4].present() ? static_cast<int64_t>(std::ceil(share(in[4], index, d, count) * whole))
-                                          : picture.shape[d] - from[d];
-            to[d] = in[5].present()   ? at(in[5], index, d, count)
-                    : in[6].present() ? static_cast<int64_t>(std::floor(share(in[6], index, d, count) * room))
-                                      : 0;
+            from[d] = in.in_anchors.present() ? at(in.in_anchors, index, d, count)
+                      : in.in_anchors_rel.present()
+                          ? static_cast<int64_t>(std::floor(share(in.in_anchors_rel, index, d, count) * whole))
+                          : 0;
+            extent[d] = in.shapes.present() ? at(in.shapes, index, d, count)
+                        : in.shapes_rel.present()
+                            ? static_cast<int64_t>(std::ceil(share(in.shapes_rel, index, d, count) * whole))
+                            : picture.shape[d] - from[d];
+            to[d] = in.out_anchors.present() ? at(in.out_anchors, index, d, count)
+                    : in.out_anchors_rel.present()
+                        ? static_cast<int64_t>(std::floor(share(in.out_anchors_rel, index, d, count) * room))
+                        : 0;
             const bool fits = from[d] >= 0 && extent[d] >= 0 && to[d] >= 0 && from[d] + extent[d] <= picture.shape[d] &&
                               to[d] + extent[d] <= canvas.shape[d];
             if (!fits) {
@@ -201,12 +205,12 @@ class MultiPaste : public Step {
         return found;
     }
 
-    int64_t dtype_;
+    std::optional<DType> dtype_;
 };
 
 }  // namespace
 
-std::unique_ptr<Step> make_paste(const Params&) { return std::make_unique<Paste>(); }
-std::unique_ptr<Step> make_multi_paste(const Params& params) { return std::make_unique<MultiPaste>(params); }
+std::unique_ptr<Step> make_paste(const PasteParams&) { return std::make_unique<Paste>(); }
+std::unique_ptr<Step> make_multi_paste(const MultiPasteParams& params) { return std::make_unique<MultiPaste>(params); }
 
 }  // namespace pixelmill

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "../kernels/convert.h"
+#include "declared/elements.h"
 #include "layout.h"
 #include "normalise.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -19,7 +19,8 @@ Scaling scaling_of(Context& context, const Value& mean, const Value& std, const 
         const int64_t count = values->present() ? values->elements() : 1;
         if (count != 1 && count != channels) {
             throw Fault(FaultKind::argument, name + ": mean and std need one value or one per channel, got " +
-                                                 std::to_string(count) + " for " + std::to_string(channels) + " channels");
+                                                 std::to_string(count) + " for " + std::to_string(channels) +
+                                                 " channels");
         }
     }
     const auto at = [](const Value& values, int64_t c, float absent) {
@@ -40,15 +41,16 @@ namespace {
 std::string checked_out_layout(const std::string& wanted, const std::string& layout, const std::string& name) {
     if (wanted.empty()) return layout;
     if (!std::is_permutation(wanted.begin(), wanted.end(), layout.begin(), layout.end())) {
-        throw Fault(FaultKind::argument, name + ": output_layout \"" + wanted + "\" is no permutation of \"" + layout + "\"");
+        throw Fault(FaultKind::argument,
+                    name + ": output_layout \"" + wanted + "\" is no permutation of \"" + layout + "\"");
     }
     return wanted;
 }
 
 // Calls `body` with the offsets, in elements, of every picture in two values that hold several.
 template <class Body>
-void for_each_picture(const Value& out, const std::string& out_layout, const Value& in, const std::string& layout, Body&& body,
-                      size_t dim = 0, int64_t to = 0, int64_t from = 0) {
+void for_each_picture(const Value& out, const std::string& out_layout, const Value& in, const std::string& layout,
+                      Body&& body, size_t dim = 0, int64_t to = 0, int64_t from = 0) {
     while (dim < layout.size() && (layout[dim] == 'H' || layout[dim] == 'W' || layout[dim] == 'C')) ++dim;
     if (dim == layout.size()) return body(to, from);
     const int64_t step = out.stride[axis_named(out_layout, layout[dim])];
@@ -59,7 +61,7 @@ void for_each_picture(const Value& out, const std::string& out_layout, const Val
 
 Raster raster_of(const Value& value, const std::string& layout) {
     const int h = axis_named(layout, 'H'), w = axis_named(layout, 'W'), c = axis_named(layout, 'C');
-    return {value.data,     value.dtype,     value.shape[h], value.shape[w],
+    return {value.data,     value.dtype,     value.shape[h],  value.shape[w],
             value.shape[c], value.stride[h], value.stride[w], value.stride[c]};
 }
 
@@ -108,31 +110,30 @@ Value normalised(Context& context, int index, const Value& x, bool mirror, const
 
 namespace {
 
-// in: x, mirror, mean, std, scale, shift, fill of the channels that only pad
 class Normalize : public Step {
    public:
-    explicit Normalize(const Params& params)
-        : arguments_{params.text("layout"), params.text("out_layout"), static_cast<DType>(params.integer("dtype")),
-                     params.flag("pad_channels"), params.text("name")} {}
+    explicit Normalize(const NormalizeParams& params)
+        : arguments_{params.layout, params.out_layout, params.dtype, params.pad_channels, params.name} {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const bool mirror = in[1].present() && in[1].number() != 0;
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const NormalizeInputs in(values);
+        const bool mirror = in.mirror.present() && in.mirror.number() != 0;
         NormaliseArguments arguments = arguments_;
-        if (in[6].present()) arguments.channel_fill = in[6].number();
-        out[0] = normalised(context, 0, in[0], mirror, in[2], in[3], in[4], in[5], arguments);
+        if (in.channel_fill.present()) arguments.channel_fill = in.channel_fill.number();
+        out[0] = normalised(context, 0, in.image, mirror, in.mean, in.std, in.scale, in.shift, arguments);
     }
 
    private:
     NormaliseArguments arguments_;
 };
 
-// in: x
 class Cast : public Step {
    public:
-    explicit Cast(const Params& params) : dtype_(static_cast<DType>(params.integer("dtype"))) {}
+    explicit Cast(const CastParams& params) : dtype_(params.dtype) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const CastInputs in(values);
+        const Value& x = in.data;
         if (x.dtype == dtype_) {
             out[0] = x;
             return;
@@ -147,7 +148,7 @@ class Cast : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_normalize(const Params& params) { return std::make_unique<Normalize>(params); }
-std::unique_ptr<Step> make_cast(const Params& params) { return std::make_unique<Cast>(params); }
+std::unique_ptr<Step> make_normalize(const NormalizeParams& params) { return std::make_unique<Normalize>(params); }
+std::unique_ptr<Step> make_cast(const CastParams& params) { return std::make_unique<Cast>(params); }
 
 }  // namespace pixelmill

@@ -1,10 +1,11 @@
 // Draws. They depend on the operator's key and the sample alone; what is done with them is other steps' work.
+#include "declared/random.h"
+
 #include <cmath>
 #include <cstring>
 
 #include "../kernels/draws.h"
 #include "drawn.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -12,7 +13,8 @@ namespace {
 
 class Draw : public Step {
    public:
-    explicit Draw(const Params& params) : key_(static_cast<uint64_t>(params.integer("key"))) {}
+    template <class Params>
+    explicit Draw(const Params& params) : key_(params.key) {}
 
    protected:
     Stream stream(const Context& context) const { return Stream(key_, context.id); }
@@ -22,24 +24,24 @@ class Draw : public Step {
     uint64_t key_;
 };
 
-// in: range, values, shape, like
 class Uniform : public Draw {
    public:
-    explicit Uniform(const Params& params) : Draw(params), wide_(params.flag("wide")) {}
+    explicit Uniform(const UniformParams& params) : Draw(params), wide_(params.wide) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        out[0] = context.allocate(0, wide_ ? DType::f64 : DType::f32, drawn_shape(context, in[2], in[3]));
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const UniformInputs in(values);
+        out[0] = context.allocate(0, wide_ ? DType::f64 : DType::f32, drawn_shape(context, in.shape));
         const int64_t count = out[0].elements();
         Stream numbers = stream(context);
-        if (in[1].present()) {
-            const int64_t choices = in[1].elements();
+        if (in.choices.present()) {
+            const int64_t choices = in.choices.elements();
             if (choices == 0) throw Fault(FaultKind::argument, "values: at least one is needed");
-            for (int64_t i = 0; i < count; ++i) put(out[0], i, in[1].number(numbers.below(choices)));
+            for (int64_t i = 0; i < count; ++i) put(out[0], i, in.choices.number(numbers.below(choices)));
             return;
         }
-        if (in[0].elements() != 2)
-            throw Fault(FaultKind::argument, "range: two numbers are needed, got " + describe(in[0]));
-        const double low = in[0].number(0), high = in[0].number(1);
+        if (in.range.elements() != 2)
+            throw Fault(FaultKind::argument, "range: two numbers are needed, got " + describe(in.range));
+        const double low = in.range.number(0), high = in.range.number(1);
         if (!(low <= high)) throw Fault(FaultKind::argument, "range: the first value is above the second");
         if (wide_) {
             auto* drawn = out[0].as<double>();
@@ -67,13 +69,13 @@ class Uniform : public Draw {
     bool wide_;
 };
 
-// in: mean, stddev, shape, like
 class Normal : public Draw {
    public:
     using Draw::Draw;
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        out[0] = context.allocate(0, DType::f32, drawn_shape(context, in[2], in[3]));
-        const auto mean = static_cast<float>(in[0].number()), deviation = static_cast<float>(in[1].number());
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const NormalInputs in(values);
+        out[0] = context.allocate(0, DType::f32, drawn_shape(context, in.shape));
+        const auto mean = static_cast<float>(in.mean.number()), deviation = static_cast<float>(in.stddev.number());
         for_each_words(id(context), out[0].elements(), [&](const uint32_t* words, int64_t first, int64_t part) {
             float* drawn = out[0].as<float>() + first;
             draws().normals(drawn, words, part & ~int64_t{1}, mean, deviation);
@@ -85,16 +87,16 @@ class Normal : public Draw {
     }
 };
 
-// in: probability, shape, like
 class CoinFlip : public Draw {
    public:
     using Draw::Draw;
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const double probability = in[0].number();
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const CoinFlipInputs in(values);
+        const double probability = in.probability.number();
         if (!(probability >= 0 && probability <= 1)) {
             throw Fault(FaultKind::argument, "probability: must be from 0 to 1, got " + std::to_string(probability));
         }
-        out[0] = context.allocate(0, DType::i32, drawn_shape(context, in[1], in[2]));
+        out[0] = context.allocate(0, DType::i32, drawn_shape(context, in.shape));
         for_each_words(id(context), out[0].elements(), [&](const uint32_t* words, int64_t first, int64_t part) {
             auto* drawn = out[0].as<int32_t>() + first;
             for (int64_t i = 0; i < part; ++i) drawn[i] = words[i] * 0x1p-32 < probability;
@@ -102,19 +104,19 @@ class CoinFlip : public Draw {
     }
 };
 
-// in: a (a count, or the list to choose from along its first axis), p, shape, like
 class Choice : public Draw {
    public:
     using Draw::Draw;
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& a = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ChoiceInputs in(values);
+        const Value& a = in.choices;
         const int64_t choices = a.ndim == 0 ? a.integer() : a.shape[0];
         if (choices < 1) throw Fault(FaultKind::argument, "a: there is nothing to choose from");
-        if (in[1].present() && in[1].elements() != choices) {
-            throw Fault(FaultKind::argument, "p: " + std::to_string(in[1].elements()) + " probabilities for " +
+        if (in.weights.present() && in.weights.elements() != choices) {
+            throw Fault(FaultKind::argument, "p: " + std::to_string(in.weights.elements()) + " probabilities for " +
                                                  std::to_string(choices) + " choices");
         }
-        std::vector<int64_t> shape = drawn_shape(context, in[2], in[3]);
+        std::vector<int64_t> shape = drawn_shape(context, in.shape);
         int64_t count = 1, row = 1;
         for (int64_t extent : shape) count *= extent;
         for (int d = 1; d < a.ndim; ++d) {
@@ -125,7 +127,7 @@ class Choice : public Draw {
         Stream draws = stream(context);
         const int64_t row_bytes = row * size_of(a.dtype);
         for (int64_t i = 0; i < count; ++i) {
-            const int64_t chosen = in[1].present() ? weighted(draws, in[1]) : draws.below(choices);
+            const int64_t chosen = in.weights.present() ? weighted(draws, in.weights) : draws.below(choices);
             copy_choice(out[0].data + i * row_bytes, a, chosen, row_bytes);
         }
     }
@@ -161,9 +163,9 @@ class Choice : public Draw {
 
 }  // namespace
 
-std::unique_ptr<Step> make_uniform(const Params& params) { return std::make_unique<Uniform>(params); }
-std::unique_ptr<Step> make_normal(const Params& params) { return std::make_unique<Normal>(params); }
-std::unique_ptr<Step> make_coin_flip(const Params& params) { return std::make_unique<CoinFlip>(params); }
-std::unique_ptr<Step> make_choice(const Params& params) { return std::make_unique<Choice>(params); }
+std::unique_ptr<Step> make_uniform(const UniformParams& params) { return std::make_unique<Uniform>(params); }
+std::unique_ptr<Step> make_normal(const NormalParams& params) { return std::make_unique<Normal>(params); }
+std::unique_ptr<Step> make_coin_flip(const CoinFlipParams& params) { return std::make_unique<CoinFlip>(params); }
+std::unique_ptr<Step> make_choice(const ChoiceParams& params) { return std::make_unique<Choice>(params); }
 
 }  // namespace pixelmill

@@ -1,4 +1,6 @@
 // Bytes and columns of the item that the sampler chose.
+#include "read.h"
+
 #include <cctype>
 #include <cstring>
 #include <map>
@@ -6,7 +8,7 @@
 #include "../codecs/image.h"
 #include "../file.h"
 #include "../resources.h"
-#include "steps.h"
+#include "declared/sources.h"
 
 namespace pixelmill {
 
@@ -29,8 +31,7 @@ void compare_with_name(Context& context, const Value& bytes, const std::string& 
 
 class Read : public Step {
    public:
-    explicit Read(const Params& params)
-        : ranges_(params.resource<ByteRanges>("ranges")), reader_(static_cast<size_t>(params.integer("reader"))) {}
+    explicit Read(const ReadParams& params) : ranges_(params.ranges), reader_(params.reader) {}
 
     void run(Context& context, std::span<const Value>, std::span<Value> out) const override {
         try {
@@ -67,8 +68,7 @@ class Read : public Step {
 
 class Column : public Step {
    public:
-    explicit Column(const Params& params)
-        : table_(params.resource<Table>("table")), reader_(static_cast<size_t>(params.integer("reader"))) {
+    explicit Column(const ColumnParams& params) : table_(params.table), reader_(params.reader) {
         for (int64_t extent : table_->row_shape) row_bytes_ *= extent;
         row_bytes_ *= size_of(table_->dtype);
     }
@@ -95,15 +95,15 @@ class Column : public Step {
     int64_t row_bytes_ = 1;
 };
 
-// in: the name of a file, as bytes
 class ReadNamed : public Step {
    public:
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        if (in[0].dtype != DType::u8 || in[0].ndim != 1) {
-            throw Fault(FaultKind::argument, "a file name must be uint8 with one axis, got " + describe(in[0]));
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ReadNamedInputs in(values);
+        if (in.path.dtype != DType::u8 || in.path.ndim != 1) {
+            throw Fault(FaultKind::argument, "a file name must be uint8 with one axis, got " + describe(in.path));
         }
         std::string path;
-        for (int64_t i = 0; i < in[0].shape[0]; ++i) path += static_cast<char>(in[0].integer(i));
+        for (int64_t i = 0; i < in.path.shape[0]; ++i) path += static_cast<char>(in.path.integer(i));
         if (path.find('\0') != std::string::npos) throw Fault(FaultKind::argument, "a file name holds a zero byte");
         try {
             const File file(path);
@@ -118,19 +118,20 @@ class ReadNamed : public Step {
     }
 };
 
-// in: bytes. Gives the same bytes as elements of another type.
+// Gives the same bytes as elements of another type.
 class ViewAs : public Step {
    public:
-    explicit ViewAs(const Params& params) : dtype_(static_cast<DType>(params.integer("dtype"))) {}
+    explicit ViewAs(const ViewAsParams& params) : dtype_(params.dtype) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const int64_t bytes = in[0].elements(), size = size_of(dtype_);
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ViewAsInputs in(values);
+        const int64_t bytes = in.encoded.elements(), size = size_of(dtype_);
         if (bytes % size != 0) {
             throw Fault(FaultKind::corrupt,
                         std::to_string(bytes) + " bytes are no whole number of elements of " + name_of(dtype_));
         }
         out[0] = context.allocate(0, dtype_, std::array{bytes / size});
-        if (bytes > 0) std::memcpy(out[0].data, in[0].data, static_cast<size_t>(bytes));
+        if (bytes > 0) std::memcpy(out[0].data, in.encoded.data, static_cast<size_t>(bytes));
     }
 
    private:
@@ -145,9 +146,9 @@ void check_encoded_bytes(const Context& context, int64_t bytes) {
                                           std::to_string(context.limits.encoded_bytes));
 }
 
-std::unique_ptr<Step> make_read_named(const Params&) { return std::make_unique<ReadNamed>(); }
-std::unique_ptr<Step> make_view_as(const Params& params) { return std::make_unique<ViewAs>(params); }
-std::unique_ptr<Step> make_read(const Params& params) { return std::make_unique<Read>(params); }
-std::unique_ptr<Step> make_column(const Params& params) { return std::make_unique<Column>(params); }
+std::unique_ptr<Step> make_read_named(const ReadNamedParams&) { return std::make_unique<ReadNamed>(); }
+std::unique_ptr<Step> make_view_as(const ViewAsParams& params) { return std::make_unique<ViewAs>(params); }
+std::unique_ptr<Step> make_read(const ReadParams& params) { return std::make_unique<Read>(params); }
+std::unique_ptr<Step> make_column(const ColumnParams& params) { return std::make_unique<Column>(params); }
 
 }  // namespace pixelmill

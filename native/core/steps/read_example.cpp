@@ -7,7 +7,7 @@
 #include "../records/example_features.h"
 #include "../records/tfrecord.h"
 #include "../resources.h"
-#include "steps.h"
+#include "declared/sources.h"
 
 namespace pixelmill {
 
@@ -52,10 +52,8 @@ void check_head(const std::byte* head, int64_t length, int64_t left) {
 
 class ReadExample : public Step {
    public:
-    explicit ReadExample(const Params& params)
-        : ranges_(params.resource<ByteRanges>("ranges")),
-          features_(params.resource<ExampleFeatures>("features")),
-          reader_(static_cast<size_t>(params.integer("reader"))) {
+    explicit ReadExample(const ReadExampleParams& params)
+        : ranges_(params.ranges), features_(params.features), reader_(params.reader) {
         for (const Spec& spec : features_->specs) names_.push_back(spec.name);
     }
 
@@ -161,6 +159,8 @@ class ReadExample : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_read_example(const Params& params) { return std::make_unique<ReadExample>(params); }
+std::unique_ptr<Step> make_read_example(const ReadExampleParams& params) {
+    return std::make_unique<ReadExample>(params);
+}
 
 }  // namespace pixelmill

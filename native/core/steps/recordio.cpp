@@ -6,7 +6,8 @@
 
 #include "../file.h"
 #include "../resources.h"
-#include "steps.h"
+#include "declared/sources.h"
+#include "read.h"
 
 namespace pixelmill {
 
@@ -14,8 +15,7 @@ namespace {
 
 class ReadRecordIO : public Step {
    public:
-    explicit ReadRecordIO(const Params& params)
-        : ranges_(params.resource<ByteRanges>("ranges")), reader_(static_cast<size_t>(params.integer("reader"))) {}
+    explicit ReadRecordIO(const ReadRecordioParams& params) : ranges_(params.ranges), reader_(params.reader) {}
 
     void run(Context& context, std::span<const Value>, std::span<Value> out) const override {
         try {
@@ -80,6 +80,8 @@ class ReadRecordIO : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_read_recordio(const Params& params) { return std::make_unique<ReadRecordIO>(params); }
+std::unique_ptr<Step> make_read_recordio(const ReadRecordioParams& params) {
+    return std::make_unique<ReadRecordIO>(params);
+}
 
 }  // namespace pixelmill

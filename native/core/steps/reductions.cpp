@@ -7,7 +7,7 @@
 #include "../kernels/pointwise.h"
 #include "../kernels/reduce.h"
 #include "axes.h"
-#include "steps.h"
+#include "declared/elements.h"
 
 namespace pixelmill {
 
@@ -16,12 +16,9 @@ namespace {
 // The axes of a reduction: told by number, all of them, or those along which another value has no extent.
 class ReducedAxes {
    public:
+    template <class Params>
     explicit ReducedAxes(const Params& params)
-        : name_(params.text("name")),
-          axes_(params.numbers("axes")),
-          all_(params.flag("all")),
-          like_(params.flag("like")),
-          keeps_(params.flag("keep_dims")) {}
+        : name_(params.name), axes_(params.axes), all_(params.all), like_(params.like), keeps_(params.keep_dims) {}
 
     AxisSet of(const Value& x, const Value& other) const {
         if (like_) return without_extent(x, other);
@@ -59,7 +56,7 @@ class ReducedAxes {
     }
 
     std::string name_;
-    std::vector<double> axes_;
+    std::vector<int64_t> axes_;
     bool all_, like_, keeps_;
 };
 
@@ -90,12 +87,10 @@ const double* means_of(Context& context, const Value& mean, int64_t kept, const 
     return means;
 }
 
-// in: x, and the mean of what needs one, or the value that tells the axes
 class Reduce : public Step {
    public:
-    explicit Reduce(const Params& params)
-        : axes_(params), dtype_(static_cast<int>(params.integer("dtype"))), ddof_(params.integer("ddof")) {
-        const std::string kind = params.text("operation");
+    explicit Reduce(const ReduceParams& params) : axes_(params), dtype_(params.dtype), ddof_(params.ddof) {
+        const std::string kind = params.operation;
         extreme_ = kind == "min" || kind == "max";
         centred_ = kind == "variance" || kind == "std_dev";
         sum_ = kind == "sum";
@@ -107,9 +102,10 @@ class Reduce : public Step {
                                                               : Reduction::sum;
     }
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
-        const AxisSet reduced = axes_.of(x, in.back());
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ReduceInputs in(values);
+        const Value& x = in.data;
+        const AxisSet reduced = axes_.of(x, in.guide.present() ? in.guide : x);
         const int64_t kept = kept_count(x, reduced);
         out[0] = context.allocate(0, result_type(x.dtype), axes_.shape(x, reduced));
         if (centred_ && axes_.none()) {
@@ -117,7 +113,7 @@ class Reduce : public Step {
             return;
         }
         const DType made = reduced_type(reduction_, x.dtype);
-        const double* means = centred_ ? means_of(context, in[1], kept, axes_.name()) : nullptr;
+        const double* means = centred_ ? means_of(context, in.guide, kept, axes_.name()) : nullptr;
         std::byte* totals = context.thread.arena.take(static_cast<size_t>(kept * 8));
         reduce(totals, x, reduced, reduction_, means);
         finish(out[0], totals, made, kept, reduced_count(x, reduced) - (centred_ ? ddof_ : 0));
@@ -125,7 +121,7 @@ class Reduce : public Step {
 
    private:
     DType result_type(DType in) const {
-        if (dtype_ >= 0) return static_cast<DType>(dtype_);
+        if (dtype_) return *dtype_;
         if (extreme_) return in;
         if (!sum_) return DType::f32;
         if (in == DType::f16 || in == DType::f32 || in == DType::f64) return in;
@@ -170,7 +166,7 @@ class Reduce : public Step {
     }
 
     ReducedAxes axes_;
-    int dtype_;
+    std::optional<DType> dtype_;
     int64_t ddof_;
     bool extreme_ = false, centred_ = false, sum_ = false, rooted_ = false;
     Reduction reduction_;
@@ -178,8 +174,8 @@ class Reduce : public Step {
 
 // What a distance from the mean is multiplied with: scale / sqrt(variance + epsilon), and 0 where that has no value.
 struct Spread {
-    explicit Spread(const Params& params)
-        : ddof(params.integer("ddof")), epsilon(params.number("epsilon")), scale(params.number("scale")) {}
+    template <class Params>
+    explicit Spread(const Params& params) : ddof(params.ddof), epsilon(params.epsilon), scale(params.scale) {}
 
     float of_squares(double squares, int64_t count) const {
         if (count <= ddof && epsilon == 0) return 0;
@@ -194,13 +190,13 @@ struct Spread {
     double epsilon, scale;
 };
 
-// in: x, mean
 class InverseDeviation : public Step {
    public:
-    explicit InverseDeviation(const Params& params) : axes_(params), spread_(params) {}
+    explicit InverseDeviation(const InverseDeviationParams& params) : axes_(params), spread_(params) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value &x = in[0], &mean = in[1];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const InverseDeviationInputs in(values);
+        const Value &x = in.data, &mean = in.mean;
         const AxisSet reduced = axes_.of(x, mean);
         const int64_t kept = kept_count(x, reduced), count = reduced_count(x, reduced);
         out[0] = context.allocate(0, DType::f32, axes_.shape(x, reduced));
@@ -215,15 +211,15 @@ class InverseDeviation : public Step {
     Spread spread_;
 };
 
-// in: standard deviations
 class InverseOf : public Step {
    public:
-    explicit InverseOf(const Params& params) : spread_(params) {}
+    explicit InverseOf(const InverseOfParams& params) : spread_(params) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value wide = context.scratch(DType::f64, {in[0].shape.data(), static_cast<size_t>(in[0].ndim)});
-        convert_elements(wide, in[0]);
-        out[0] = context.allocate(0, DType::f32, {in[0].shape.data(), static_cast<size_t>(in[0].ndim)});
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const InverseOfInputs in(values);
+        const Value wide = context.scratch(DType::f64, {in.stddev.shape.data(), static_cast<size_t>(in.stddev.ndim)});
+        convert_elements(wide, in.stddev);
+        out[0] = context.allocate(0, DType::f32, {in.stddev.shape.data(), static_cast<size_t>(in.stddev.ndim)});
         for (int64_t i = 0; i < wide.elements(); ++i) {
             const double deviation = wide.as<double>()[i];
             out[0].as<float>()[i] = spread_.of_variance(deviation * deviation);
@@ -234,13 +230,13 @@ class InverseOf : public Step {
     Spread spread_;
 };
 
-// in: x. out: how many elements are reduced to one, their mean, and the sum of their squared distances from it.
 class Moments : public Step {
    public:
-    explicit Moments(const Params& params) : axes_(params) {}
+    explicit Moments(const MomentsParams& params) : axes_(params) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const MomentsInputs in(values);
+        const Value& x = in.data;
         const AxisSet reduced = axes_.of(x, x);
         const int64_t kept = kept_count(x, reduced), count = reduced_count(x, reduced);
         out[0] = context.allocate(0, DType::i64, {});
@@ -267,11 +263,11 @@ class Moments : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_inverse_deviation(const Params& params) {
+std::unique_ptr<Step> make_inverse_deviation(const InverseDeviationParams& params) {
     return std::make_unique<InverseDeviation>(params);
 }
-std::unique_ptr<Step> make_inverse_of(const Params& params) { return std::make_unique<InverseOf>(params); }
-std::unique_ptr<Step> make_moments(const Params& params) { return std::make_unique<Moments>(params); }
-std::unique_ptr<Step> make_reduce(const Params& params) { return std::make_unique<Reduce>(params); }
+std::unique_ptr<Step> make_inverse_of(const InverseOfParams& params) { return std::make_unique<InverseOf>(params); }
+std::unique_ptr<Step> make_moments(const MomentsParams& params) { return std::make_unique<Moments>(params); }
+std::unique_ptr<Step> make_reduce(const ReduceParams& params) { return std::make_unique<Reduce>(params); }
 
 }  // namespace pixelmill

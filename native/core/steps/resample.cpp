@@ -1,11 +1,12 @@
 // The one step behind the resize family: picks the pass that fits, and may end in a normalisation.
+#include "../kernels/resample.h"
+
 #include <cstring>
 
-#include "../kernels/resample.h"
 #include "../kernels/resample_real.h"
+#include "declared/resampling.h"
 #include "layout.h"
 #include "normalise.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -21,10 +22,12 @@ struct Split {
         while (outer + axes < value.ndim && is_spatial(layout[static_cast<size_t>(outer + axes)])) ++axes;
         for (int d = outer + axes; d < value.ndim; ++d) inner *= value.shape[d];
         if (outer + axes + 1 < value.ndim) {
-            throw Fault(FaultKind::argument, "resize: only the channels may lie behind the spatial axes, got \"" + layout + "\"");
+            throw Fault(FaultKind::argument,
+                        "resize: only the channels may lie behind the spatial axes, got \"" + layout + "\"");
         }
         if (axes != spatial_axes(layout)) {
-            throw Fault(FaultKind::argument, "resize: the axes D, H and W must be side by side, got \"" + layout + "\"");
+            throw Fault(FaultKind::argument,
+                        "resize: the axes D, H and W must be side by side, got \"" + layout + "\"");
         }
     }
 
@@ -71,32 +74,31 @@ class RasterSink : public RowSink {
     const Scaling* scaling_;
 };
 
-// in: x, geometry, mean, std, scale, shift, filter for shrinking, filter for enlarging
 class Resample : public Step {
    public:
-    explicit Resample(const Params& params)
-        : layout_(params.text("layout")),
-          filters_{static_cast<Filter>(params.integer("filter_min")), static_cast<Filter>(params.integer("filter_mag")),
-                   params.flag("antialias")},
-          dtype_(params.integer("dtype")),
-          normalizes_(params.flag("normalize")),
-          arguments_{"", params.text("out_layout"), dtype_ < 0 ? DType::f32 : static_cast<DType>(dtype_),
-                     params.flag("pad_channels"), "resize"} {}
+    explicit Resample(const ResampleParams& params)
+        : layout_(params.layout),
+          filters_{params.filter_min, params.filter_mag, params.antialias},
+          dtype_(params.dtype),
+          normalizes_(params.normalize),
+          arguments_{"", params.out_layout, dtype_.value_or(DType::f32), params.pad_channels, "resize"} {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ResampleInputs in(values);
         Job job(context, in, *this);
         // Planes, frames and the like are normalised in a second pass; so is what does not become float32.
         if (normalizes_ && !job.writes_floats(arguments_)) {
-            const Value resized = job.run_into(-1, in[0].dtype);
+            const Value resized = job.run_into(-1, in.image.dtype);
             NormaliseArguments arguments = arguments_;
             arguments.layout = job.layout;
-            out[0] = normalised(context, 0, resized, false, in[2], in[3], in[4], in[5], arguments);
+            out[0] = normalised(context, 0, resized, false, in.mean, in.std, in.scale, in.shift, arguments);
         } else if (normalizes_) {
-            out[0] = job.run_normalised(in[2], in[3], in[4], in[5], arguments_);
+            out[0] = job.run_normalised(in.mean, in.std, in.scale, in.shift, arguments_);
         } else {
-            const DType dtype = dtype_ < 0 ? in[0].dtype : static_cast<DType>(dtype_);
-            if (dtype != in[0].dtype && dtype != DType::f32) {
-                throw Fault(FaultKind::argument, "resize: dtype must be FLOAT or that of the input, which is " + describe(in[0]));
+            const DType dtype = dtype_.value_or(in.image.dtype);
+            if (dtype != in.image.dtype && dtype != DType::f32) {
+                throw Fault(FaultKind::argument,
+                            "resize: dtype must be FLOAT or that of the input, which is " + describe(in.image));
             }
             out[0] = job.run_into(0, dtype);
             if (!arguments_.out_layout.empty() && arguments_.out_layout != job.layout) {
@@ -120,15 +122,16 @@ class Resample : public Step {
         AxisPlan plans[3];
         bool empty = false, nearest = false, copies = true;
 
-        Job(Context& context, std::span<const Value> in, const Resample& step)
+        Job(Context& context, const ResampleInputs& in, const Resample& step)
             : context(context),
               arena(context.thread.arena),
               step(step),
-              layout(layout_of(step.layout_, in[0].ndim, "resize")),
-              x(in[0]),
+              layout(layout_of(step.layout_, in.image.ndim, "resize")),
+              x(in.image),
               split(x, layout),
-              axes(in[1].as<Axis>(), in[1].as<Axis>() + in[1].shape[0]),
-              filters{chosen(in[6], step.filters_.min), chosen(in[7], step.filters_.mag), step.filters_.antialias},
+              axes(in.geometry.as<Axis>(), in.geometry.as<Axis>() + in.geometry.shape[0]),
+              filters{chosen(in.sample_filter_min, step.filters_.min), chosen(in.sample_filter_mag, step.filters_.mag),
+                      step.filters_.antialias},
               shape(x.shape) {
             if (static_cast<int>(axes.size()) != split.axes || split.axes < 2 || split.axes > 3) {
                 throw std::logic_error("resample: the geometry does not fit the layout " + layout);
@@ -139,8 +142,9 @@ class Resample : public Step {
                 pixels *= axes[static_cast<size_t>(d)].count;
             }
             if (pixels > static_cast<double>(context.limits.pixels)) {
-                throw Fault(FaultKind::too_large, "resize: an output of " + listed(shape.data(), x.ndim) + " passes the limit of " +
-                                                      std::to_string(context.limits.pixels) + " pixels");
+                throw Fault(FaultKind::too_large, "resize: an output of " + listed(shape.data(), x.ndim) +
+                                                      " passes the limit of " + std::to_string(context.limits.pixels) +
+                                                      " pixels");
             }
             for (int d = 0; d < x.ndim; ++d) empty |= shape[d] == 0 || x.shape[d] == 0;
             if (!empty) plan();
@@ -150,7 +154,8 @@ class Resample : public Step {
             int64_t extents[3] = {};
             for (int d = 0; d < split.axes; ++d) extents[d] = cut(d);
             const auto count = static_cast<size_t>(split.axes);
-            nearest = plan_axes({plans, count}, axes, filters, {extents, count}, bytes() ? Weights::fixed : Weights::real, arena);
+            nearest = plan_axes({plans, count}, axes, filters, {extents, count},
+                                bytes() ? Weights::fixed : Weights::real, arena);
             for (size_t d = 0; d < count; ++d) copies &= plans[d].copies != 0;
         }
 
@@ -160,7 +165,8 @@ class Resample : public Step {
             const Range range = source_range(axis, filters);
             const int at = split.outer + d;
             const int64_t first = range.first - static_cast<int64_t>(axis.origin), extent = range.last - range.first;
-            if (first < 0 || first + extent > x.shape[at]) throw std::logic_error("resample: the source does not cover the geometry");
+            if (first < 0 || first + extent > x.shape[at])
+                throw std::logic_error("resample: the source does not cover the geometry");
             x.data += first * x.stride[at] * size_of(x.dtype);
             x.shape[at] = extent;
             axis.origin = static_cast<double>(range.first);
@@ -174,8 +180,13 @@ class Resample : public Step {
         View<const uint8_t> bytes_view() const {
             const int h = rows_axis(), w = columns_axis();
             const bool channels = w + 1 < x.ndim;
-            View<const uint8_t> view{x.as<uint8_t>(),  x.shape[h],  x.shape[w], channels ? x.shape[w + 1] : 1, x.stride[h],
-                                     x.stride[w], channels ? x.stride[w + 1] : 1};
+            View<const uint8_t> view{x.as<uint8_t>(),
+                                     x.shape[h],
+                                     x.shape[w],
+                                     channels ? x.shape[w + 1] : 1,
+                                     x.stride[h],
+                                     x.stride[w],
+                                     channels ? x.stride[w + 1] : 1};
             if (view.pixel < 0) {
                 view.data += (view.width - 1) * view.pixel;
                 view.pixel = -view.pixel;
@@ -188,7 +199,8 @@ class Resample : public Step {
         }
 
         bool writes_floats(const NormaliseArguments& arguments) const {
-            if (empty || nearest || copies || !bytes() || arguments.dtype != DType::f32 || layout != "HWC") return false;
+            if (empty || nearest || copies || !bytes() || arguments.dtype != DType::f32 || layout != "HWC")
+                return false;
             const bool planes = arguments.out_layout == "CHW";
             const bool pixels = arguments.out_layout.empty() || arguments.out_layout == "HWC";
             return planes || (pixels && padded_channels(x.shape[2], arguments.pads_channels) == x.shape[2]);
@@ -241,8 +253,14 @@ class Resample : public Step {
             const Value out = place(index, DType::u8);
             const View<const uint8_t> view = bytes_view();
             ByteResampler resampler(view, plans[0], plans[1], arena);
-            Raster raster{nullptr, DType::u8, shape[rows_axis()], shape[columns_axis()], split.inner,
-                          shape[columns_axis()] * split.inner, split.inner, 1};
+            Raster raster{nullptr,
+                          DType::u8,
+                          shape[rows_axis()],
+                          shape[columns_axis()],
+                          split.inner,
+                          shape[columns_axis()] * split.inner,
+                          split.inner,
+                          1};
             for (int64_t i = 0; i < split.pictures; ++i) {
                 raster.data = split.picture(out, i);
                 RasterSink sink(raster, view.channels, nullptr);
@@ -284,8 +302,8 @@ class Resample : public Step {
                 convert_elements(source, x);
             }
             const Value floats = place(dtype == DType::f32 ? index : -1, DType::f32);
-            PlaneResampler resampler(source.shape[rows_axis()], source.shape[columns_axis()], split.inner, plans[split.axes - 2],
-                                     plans[split.axes - 1], arena);
+            PlaneResampler resampler(source.shape[rows_axis()], source.shape[columns_axis()], split.inner,
+                                     plans[split.axes - 2], plans[split.axes - 1], arena);
             for (int64_t i = 0; i < split.pictures; ++i) {
                 real_picture(resampler, reinterpret_cast<float*>(split.picture(floats, i)),
                              reinterpret_cast<float*>(split.picture(source, i)), source);
@@ -304,14 +322,16 @@ class Resample : public Step {
             // A volume: slices are weighed together first, then each is a picture.
             const AxisPlan& depth = plans[0];
             const int64_t length = from.width * from.channels;
-            const Plane slice{arena.take<float>(static_cast<size_t>(from.height * length)), from.height, from.width, split.inner, length};
+            const Plane slice{arena.take<float>(static_cast<size_t>(from.height * length)), from.height, from.width,
+                              split.inner, length};
             const auto** rows = arena.take<const float*>(static_cast<size_t>(depth.taps));
             for (int32_t z = 0; z < depth.count; ++z, to.data += to.height * to.row) {
                 for (int64_t y = 0; y < from.height; ++y) {
                     for (int k = 0; k < depth.taps; ++k) {
                         rows[k] = in + (depth.first[z] + k) * source.stride[split.outer] + y * source.stride[h];
                     }
-                    weigh_rows(slice.data + y * length, rows, depth.real + int64_t{z} * depth.stride, depth.taps, length);
+                    weigh_rows(slice.data + y * length, rows, depth.real + int64_t{z} * depth.stride, depth.taps,
+                               length);
                 }
                 resampler.run(to, slice);
             }
@@ -327,17 +347,17 @@ class Resample : public Step {
         return static_cast<Filter>(number);
     }
 
-    bool gives_bytes() const { return normalizes_ || dtype_ < 0 || static_cast<DType>(dtype_) == DType::u8; }
+    bool gives_bytes() const { return normalizes_ || dtype_.value_or(DType::u8) == DType::u8; }
 
     std::string layout_;
     FilterChoice filters_;
-    int64_t dtype_;
+    std::optional<DType> dtype_;
     bool normalizes_;
     NormaliseArguments arguments_;
 };
 
 }  // namespace
 
-std::unique_ptr<Step> make_resample(const Params& params) { return std::make_unique<Resample>(params); }
+std::unique_ptr<Step> make_resample(const ResampleParams& params) { return std::make_unique<Resample>(params); }
 
 }  // namespace pixelmill

@@ -15,8 +15,8 @@ namespace pixelmill {
 inline void check_region(double low, double high) {
     constexpr double farthest = 1e6;
     if (std::fabs(low) <= farthest && std::fabs(high) <= farthest) return;
-    throw Fault(FaultKind::argument, "resize: roi_start and roi_end must lie within a million pixels, got " + std::to_string(low) +
-                                         " and " + std::to_string(high));
+    throw Fault(FaultKind::argument, "resize: roi_start and roi_end must lie within a million pixels, got " +
+                                         std::to_string(low) + " and " + std::to_string(high));
 }
 
 // The output size of a resize, worked out in DALI's precision: floats, and doubles for scales.

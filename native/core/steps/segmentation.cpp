@@ -8,8 +8,9 @@
 #include "../kernels/copy.h"
 #include "../kernels/pointwise.h"
 #include "../rng.h"
+#include "declared/boxes.h"
+#include "declared/random.h"
 #include "objects.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -38,31 +39,31 @@ int64_t weighted(Stream& draws, const std::vector<double>& weights) {
     return chosen;
 }
 
-// in: mask, foreground_prob, background, classes, class_weights, threshold
 class RandomObject : public Step {
    public:
-    explicit RandomObject(const Params& params)
-        : key_(static_cast<uint64_t>(params.integer("key"))),
-          format_(params.text("format")),
-          largest_(params.integer("k_largest")),
-          ignores_class_(params.flag("ignore_class")),
-          gives_class_(params.flag("output_class")) {}
+    explicit RandomObject(const RandomObjectParams& params)
+        : key_(params.key),
+          format_(params.format),
+          largest_(params.k_largest),
+          ignores_class_(params.ignore_class),
+          gives_class_(params.output_class) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& mask = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const RandomObjectInputs in(values);
+        const Value& mask = in.mask;
         if (mask.ndim < 1) throw Fault(FaultKind::argument, "random_object_bbox: a mask must have axes");
-        if (in[5].present() && in[5].elements() != 1 && in[5].elements() != mask.ndim) {
+        if (in.threshold.present() && in.threshold.elements() != 1 && in.threshold.elements() != mask.ndim) {
             throw Fault(FaultKind::argument, "random_object_bbox: threshold must be one number or " +
-                                                 std::to_string(mask.ndim) + ", got " + describe(in[5]));
+                                                 std::to_string(mask.ndim) + ", got " + describe(in.threshold));
         }
         Stream draws(key_, context.id);
-        const bool foreground = draws.unit() < in[1].number();
+        const bool foreground = draws.unit() < in.foreground_prob.number();
         Classes classes = classes_of(in);
         std::optional<Object> found;
         if (foreground) {
             const std::vector<Object> objects = find_objects(packed(context, mask), classes.background);
-            found = ignores_class_ ? pick(draws, objects, mask.ndim, in[5])
-                                   : pick_class(draws, objects, classes, mask.ndim, in[5]);
+            found = ignores_class_ ? pick(draws, objects, mask.ndim, in.threshold)
+                                   : pick_class(draws, objects, classes, mask.ndim, in.threshold);
         }
         Object box{classes.background, {}, mask.shape};
         if (found) box = *found;
@@ -77,22 +78,23 @@ class RandomObject : public Step {
         bool given = false;
     };
 
-    static Classes classes_of(std::span<const Value> in) {
+    static Classes classes_of(const RandomObjectInputs& in) {
         Classes classes;
-        classes.background = in[2].present() ? in[2].integer() : 0;
-        classes.given = in[3].present() || in[4].present();
-        for (int64_t i = 0; in[3].present() && i < in[3].elements(); ++i) classes.labels.push_back(in[3].integer(i));
+        classes.background = in.background.present() ? in.background.integer() : 0;
+        classes.given = in.classes.present() || in.class_weights.present();
+        for (int64_t i = 0; in.classes.present() && i < in.classes.elements(); ++i)
+            classes.labels.push_back(in.classes.integer(i));
         const auto& labels = classes.labels;
         if (std::find(labels.begin(), labels.end(), classes.background) != labels.end()) {
-            if (in[2].present()) {
+            if (in.background.present()) {
                 throw Fault(FaultKind::argument, "random_object_bbox: the background " +
                                                      std::to_string(classes.background) + " is also among the classes");
             }
             classes.background = *std::min_element(labels.begin(), labels.end()) - 1;
         }
-        for (int64_t i = 0, next = 0; in[4].present() && i < in[4].elements(); ++i, ++next) {
-            classes.weights.push_back(in[4].number(i));
-            if (in[3].present()) continue;
+        for (int64_t i = 0, next = 0; in.class_weights.present() && i < in.class_weights.elements(); ++i, ++next) {
+            classes.weights.push_back(in.class_weights.number(i));
+            if (in.classes.present()) continue;
             if (next == classes.background) ++next;
             classes.labels.push_back(next);
         }
@@ -167,19 +169,19 @@ class RandomObject : public Step {
     bool ignores_class_, gives_class_;
 };
 
-// in: mask, foreground, value, threshold
 class RandomPixel : public Step {
    public:
-    explicit RandomPixel(const Params& params) : key_(static_cast<uint64_t>(params.integer("key"))) {}
+    explicit RandomPixel(const RandomPixelParams& params) : key_(params.key) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& mask = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const RandomPixelInputs in(values);
+        const Value& mask = in.mask;
         if (mask.elements() == 0) throw Fault(FaultKind::argument, "random_mask_pixel: the mask is empty");
         const int64_t count = mask.ndim;
         out[0] = context.allocate(0, DType::i64, {&count, 1});
         auto* place = out[0].as<int64_t>();
         Stream draws(key_, context.id);
-        int64_t index = in[1].number() != 0 ? drawn(draws, packed(context, mask), in[2], in[3]) : -1;
+        int64_t index = in.foreground.number() != 0 ? drawn(draws, packed(context, mask), in.wanted, in.threshold) : -1;
         if (index < 0) index = draws.below(mask.elements());
         for (int d = mask.ndim - 1; d >= 0; --d) {
             place[d] = index % mask.shape[static_cast<size_t>(d)];
@@ -238,13 +240,13 @@ class RandomPixel : public Step {
     uint64_t key_;
 };
 
-// in: mask ids, polygons (rows of a mask id and the range of its vertices), vertices
 class SelectMasks : public Step {
    public:
-    explicit SelectMasks(const Params& params) : renumbers_(params.flag("reindex_masks")) {}
+    explicit SelectMasks(const SelectMasksParams& params) : renumbers_(params.reindex_masks) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value &ids = in[0], &polygons = in[1], &vertices = in[2];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const SelectMasksInputs in(values);
+        const Value &ids = in.mask_ids, &polygons = in.polygons, &vertices = in.vertices;
         if (ids.ndim != 1 || polygons.ndim != 2 || polygons.shape[1] != 3 || vertices.ndim != 2) {
             throw Fault(FaultKind::argument,
                         "select_masks: a list of ids, a table of polygons with 3 columns and a table of vertices are "
@@ -317,8 +319,14 @@ class SelectMasks : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_random_object(const Params& params) { return std::make_unique<RandomObject>(params); }
-std::unique_ptr<Step> make_random_pixel(const Params& params) { return std::make_unique<RandomPixel>(params); }
-std::unique_ptr<Step> make_select_masks(const Params& params) { return std::make_unique<SelectMasks>(params); }
+std::unique_ptr<Step> make_random_object(const RandomObjectParams& params) {
+    return std::make_unique<RandomObject>(params);
+}
+std::unique_ptr<Step> make_random_pixel(const RandomPixelParams& params) {
+    return std::make_unique<RandomPixel>(params);
+}
+std::unique_ptr<Step> make_select_masks(const SelectMasksParams& params) {
+    return std::make_unique<SelectMasks>(params);
+}
 
 }  // namespace pixelmill

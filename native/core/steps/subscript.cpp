@@ -4,36 +4,39 @@
 
 #include "../kernels/pointwise.h"
 #include "axes.h"
+#include "declared/shapes.h"
 #include "layout.h"
-#include "steps.h"
 
 namespace pixelmill {
 
 namespace {
 
 int64_t index_of(const Value& index) {
-    if (index.ndim != 0) throw Fault(FaultKind::argument, "subscript: an index must be one number, got " + describe(index));
+    if (index.ndim != 0)
+        throw Fault(FaultKind::argument, "subscript: an index must be one number, got " + describe(index));
     if (index.dtype == DType::f16 || index.dtype == DType::f32 || index.dtype == DType::f64) {
         throw Fault(FaultKind::argument, "subscript: an index must be a whole number, got " + describe(index));
     }
     return index.integer();
 }
 
-// in: x, and for each axis that is named: index, first, end, step
+// Four bounds for each axis that is named: index, first, end, step.
 class Subscript : public Step {
    public:
-    void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
-        const auto named = static_cast<int>((in.size() - 1) / 4);
+    void run(Context&, std::span<const Value> values, std::span<Value> out) const override {
+        const SubscriptInputs in(values);
+        const Value& x = in.data;
+        const auto named = static_cast<int>(in.bounds.size() / 4);
         if (named > x.ndim) {
-            throw Fault(FaultKind::argument, "subscript: " + std::to_string(named) + " indices are too many for " + describe(x));
+            throw Fault(FaultKind::argument,
+                        "subscript: " + std::to_string(named) + " indices are too many for " + describe(x));
         }
         Value part = x;
         part.ndim = 0;
         for (int d = 0; d < x.ndim; ++d) {
             int64_t first = 0, extent = x.shape[d], step = 1;
             if (d < named) {
-                const auto bounds = in.subspan(static_cast<size_t>(1 + 4 * d), 4);
+                const auto bounds = in.bounds.subspan(static_cast<size_t>(4 * d), 4);
                 if (bounds[0].present()) {
                     part.data += index(bounds[0], x, d) * x.stride[d] * size_of(x.dtype);
                     continue;
@@ -74,14 +77,13 @@ class Subscript : public Step {
     }
 };
 
-// in: x
 class ExpandDims : public Step {
    public:
-    explicit ExpandDims(const Params& params)
-        : axes_(params.numbers("axes")), names_(static_cast<int>(params.integer("names"))) {}
+    explicit ExpandDims(const ExpandDimsParams& params) : axes_(params.axes), names_(params.names) {}
 
-    void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context&, std::span<const Value> values, std::span<Value> out) const override {
+        const ExpandDimsInputs in(values);
+        const Value& x = in.data;
         const auto ndim = static_cast<int>(axes_.size()) + x.ndim;
         if (ndim > max_dims) throw Fault(FaultKind::argument, "expand_dims: more than 6 axes");
         check_names(names_, static_cast<size_t>(ndim), "expand_dims");
@@ -98,17 +100,17 @@ class ExpandDims : public Step {
     }
 
    private:
-    std::vector<double> axes_;
-    int names_;
+    std::vector<int64_t> axes_;
+    std::optional<int64_t> names_;
 };
 
-// in: x
 class Squeeze : public Step {
    public:
-    explicit Squeeze(const Params& params) : axes_(params.numbers("axes")) {}
+    explicit Squeeze(const SqueezeParams& params) : axes_(params.axes) {}
 
-    void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context&, std::span<const Value> values, std::span<Value> out) const override {
+        const SqueezeInputs in(values);
+        const Value& x = in.data;
         const AxisSet gone = marked_axes(axes_, x.ndim, "squeeze");
         Value narrow = x;
         narrow.ndim = 0;
@@ -124,19 +126,18 @@ class Squeeze : public Step {
     }
 
    private:
-    std::vector<double> axes_;
+    std::vector<int64_t> axes_;
 };
 
-// in: x, shape, rel_shape, src_dims. The same elements in another shape, perhaps taken for another type.
+// The same elements in another shape, perhaps taken for another type.
 class Reshape : public Step {
    public:
-    explicit Reshape(const Params& params)
-        : name_(params.text("name")), dtype_(static_cast<int>(params.integer("dtype"))),
-          names_(static_cast<int>(params.integer("names"))) {}
+    explicit Reshape(const ReshapeParams& params) : name_(params.name), dtype_(params.dtype), names_(params.names) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
-        const DType dtype = dtype_ < 0 ? x.dtype : static_cast<DType>(dtype_);
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ReshapeInputs in(values);
+        const Value& x = in.data;
+        const DType dtype = dtype_.value_or(x.dtype);
         const std::vector<int64_t> shape = wanted(x, in, dtype);
         check_names(names_, shape.size(), name_);
         if (x.contiguous()) {
@@ -155,25 +156,27 @@ class Reshape : public Step {
     }
 
    private:
-    std::vector<int64_t> wanted(const Value& x, std::span<const Value> in, DType dtype) const {
+    std::vector<int64_t> wanted(const Value& x, const ReshapeInputs& in, DType dtype) const {
         std::vector<int64_t> shape;
-        if (in[1].present()) {
-            for (int64_t i = 0; i < in[1].elements(); ++i) shape.push_back(in[1].integer(i));
-        } else if (in[2].present()) {
-            shape = relative(x, in[2], in[3]);
-        } else if (in[3].present()) {
-            for (int64_t i = 0; i < in[3].elements(); ++i) shape.push_back(source(x, in[3].integer(i)));
+        if (in.shape.present()) {
+            for (int64_t i = 0; i < in.shape.elements(); ++i) shape.push_back(in.shape.integer(i));
+        } else if (in.rel_shape.present()) {
+            shape = relative(x, in.rel_shape, in.src_dims);
+        } else if (in.src_dims.present()) {
+            for (int64_t i = 0; i < in.src_dims.elements(); ++i) shape.push_back(source(x, in.src_dims.integer(i)));
         } else {
             shape.assign(x.shape.begin(), x.shape.begin() + x.ndim);
         }
         if (shape.size() > max_dims) throw Fault(FaultKind::argument, name_ + ": more than 6 axes");
-        const bool adapts = !in[1].present() && !in[2].present() && size_of(dtype) != size_of(x.dtype) && !shape.empty();
+        const bool adapts =
+            !in.shape.present() && !in.rel_shape.present() && size_of(dtype) != size_of(x.dtype) && !shape.empty();
         return fitted(x, shape, dtype, adapts);
     }
 
     int64_t source(const Value& x, int64_t axis) const {
         if (axis < -1 || axis >= x.ndim) {
-            throw Fault(FaultKind::argument, name_ + ": src_dims names axis " + std::to_string(axis) + " of " + describe(x));
+            throw Fault(FaultKind::argument,
+                        name_ + ": src_dims names axis " + std::to_string(axis) + " of " + describe(x));
         }
         return axis < 0 ? 1 : x.shape[axis];
     }
@@ -183,7 +186,8 @@ class Reshape : public Step {
         const bool open = count > 0 && shares.number(count - 1) < 0;
         const int64_t most = axes.present() ? axes.elements() : x.ndim + (open ? 1 : 0);
         if (count > most || (axes.present() && count != most)) {
-            throw Fault(FaultKind::argument, name_ + ": rel_shape has " + std::to_string(count) + " values, which do not fit " +
+            throw Fault(FaultKind::argument, name_ + ": rel_shape has " + std::to_string(count) +
+                                                 " values, which do not fit " +
                                                  std::to_string(axes.present() ? most : x.ndim) + " axes");
         }
         std::vector<int64_t> shape;
@@ -206,8 +210,8 @@ class Reshape : public Step {
         if (adapts) {
             const int64_t row = shape.back() * size_of(x.dtype);
             if (row % size != 0) {
-                throw Fault(FaultKind::argument, name_ + ": rows of " + std::to_string(row) + " bytes cannot be taken for " +
-                                                     name_of(dtype));
+                throw Fault(FaultKind::argument, name_ + ": rows of " + std::to_string(row) +
+                                                     " bytes cannot be taken for " + name_of(dtype));
             }
             shape.back() = row / size;
         }
@@ -222,14 +226,15 @@ class Reshape : public Step {
     }
 
     std::string name_;
-    int dtype_, names_;
+    std::optional<DType> dtype_;
+    std::optional<int64_t> names_;
 };
 
 }  // namespace
 
-std::unique_ptr<Step> make_subscript(const Params&) { return std::make_unique<Subscript>(); }
-std::unique_ptr<Step> make_expand_dims(const Params& params) { return std::make_unique<ExpandDims>(params); }
-std::unique_ptr<Step> make_squeeze(const Params& params) { return std::make_unique<Squeeze>(params); }
-std::unique_ptr<Step> make_reshape(const Params& params) { return std::make_unique<Reshape>(params); }
+std::unique_ptr<Step> make_subscript(const SubscriptParams&) { return std::make_unique<Subscript>(); }
+std::unique_ptr<Step> make_expand_dims(const ExpandDimsParams& params) { return std::make_unique<ExpandDims>(params); }
+std::unique_ptr<Step> make_squeeze(const SqueezeParams& params) { return std::make_unique<Squeeze>(params); }
+std::unique_ptr<Step> make_reshape(const ReshapeParams& params) { return std::make_unique<Reshape>(params); }
 
 }  // namespace pixelmill

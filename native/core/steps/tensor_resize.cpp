@@ -5,9 +5,9 @@
 
 #include "../kernels/axis.h"
 #include "../kernels/pointwise.h"
+#include "declared/resampling.h"
 #include "layout.h"
 #include "resize_rule.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -15,18 +15,18 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw Fault(FaultKind::argument, "tensor_resize: " + message); }
 
-// in: shape, sizes, scales, alignment, roi_start, roi_end, max_size. out: the geometry of every axis of the array.
 class TensorGeometry : public Step {
    public:
-    explicit TensorGeometry(const Params& params)
-        : axes_(params.numbers("axes")),
-          mode_(ResizeRule::mode_named(params.text("mode"))),
-          rounding_(params.text("rounding")),
-          keeps_scale_(params.flag("subpixel_scale")),
-          relative_(params.flag("roi_relative")) {}
+    explicit TensorGeometry(const TensorGeometryParams& params)
+        : axes_(params.axes),
+          mode_(ResizeRule::mode_named(params.mode)),
+          rounding_(params.rounding),
+          keeps_scale_(params.subpixel_scale),
+          relative_(params.roi_relative) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const auto count = static_cast<int>(in[0].elements());
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const TensorGeometryInputs in(values);
+        const auto count = static_cast<int>(in.shape.elements());
         if (count < 1 || count > max_dims) refuse("an array of 1 to 6 axes is needed");
         ResizeRule rule;
         rule.axes = count;
@@ -38,14 +38,14 @@ class TensorGeometry : public Step {
         for (int d = 0; d < count; ++d) {
             const int at = argument_of(d, count);
             axes[d] = {};
-            axes[d].source = static_cast<double>(in[0].integer(d));
+            axes[d].source = static_cast<double>(in.shape.integer(d));
             empty |= axes[d].source == 0;
             region(axes[d], in, at);
             const auto whole = static_cast<float>(axes[d].source);
-            rule.wanted[d] =
-                in[1].present() ? (at < 0 ? whole : number(in[1], at)) : (at < 0 ? 1.0f : number(in[2], at)) * whole;
-            rule.limit[d] = in[6].present() && at >= 0 ? number(in[6], at) : 0.0f;
-            alignment[d] = in[3].present() && at >= 0 ? number(in[3], at) : 0.5f;
+            rule.wanted[d] = in.sizes.present() ? (at < 0 ? whole : number(in.sizes, at))
+                                                : (at < 0 ? 1.0f : number(in.scales, at)) * whole;
+            rule.limit[d] = in.max_size.present() && at >= 0 ? number(in.max_size, at) : 0.0f;
+            alignment[d] = in.alignment.present() && at >= 0 ? number(in.alignment, at) : 0.5f;
             if (axes[d].high < axes[d].low) {
                 std::swap(axes[d].low, axes[d].high);
                 rule.wanted[d] = -rule.wanted[d];
@@ -80,11 +80,11 @@ class TensorGeometry : public Step {
         return static_cast<float>(values.number(at));
     }
 
-    void region(Axis& axis, std::span<const Value> in, int at) const {
+    void region(Axis& axis, const TensorGeometryInputs& in, int at) const {
         axis.low = 0;
         axis.high = axis.source;
-        if (!in[4].present() || !in[5].present() || axis.source == 0 || at < 0) return;
-        double low = number(in[4], at), high = number(in[5], at);
+        if (!in.roi_start.present() || !in.roi_end.present() || axis.source == 0 || at < 0) return;
+        double low = number(in.roi_start, at), high = number(in.roi_end, at);
         if (relative_) {
             low *= axis.source;
             high *= axis.source;
@@ -128,24 +128,25 @@ class TensorGeometry : public Step {
         axis.out = axis.count = result;
     }
 
-    std::vector<double> axes_;
+    std::vector<int64_t> axes_;
     ResizeRule::Mode mode_;
     std::string rounding_;
     bool keeps_scale_, relative_;
 };
 
-// in: x, geometry of all axes. out: x as frames of pictures (or volumes) with channels, and the geometry of their axes.
+// The array becomes frames of images (or volumes) with channels.
 class TensorPicture : public Step {
    public:
-    explicit TensorPicture(const Params& params) : spatial_(static_cast<int>(params.integer("spatial"))) {}
+    explicit TensorPicture(const TensorImageParams& params) : spatial_(static_cast<int>(params.spatial)) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        Value x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const TensorImageInputs in(values);
+        Value x = in.data;
         if (!x.contiguous()) {
             x = context.scratch(x.dtype, {x.shape.data(), static_cast<size_t>(x.ndim)});
-            pack(x, in[0], context.thread.arena);
+            pack(x, in.data, context.thread.arena);
         }
-        const auto* axes = in[1].as<const Axis>();
+        const auto* axes = in.geometry.as<const Axis>();
         int first = 0, last = x.ndim - 1;
         while (first < last && same(axes[first])) ++first;
         while (last > first && same(axes[last])) --last;
@@ -179,18 +180,18 @@ class TensorPicture : public Step {
     int spatial_;
 };
 
-// in: the resampled pictures, geometry of all axes. out: an array with the old axes.
 class TensorBack : public Step {
    public:
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const auto* axes = in[1].as<const Axis>();
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const TensorBackInputs in(values);
+        const auto* axes = in.geometry.as<const Axis>();
         Extents shape{};
-        const auto count = static_cast<int>(in[1].shape[0]);
+        const auto count = static_cast<int>(in.geometry.shape[0]);
         for (int d = 0; d < count; ++d) shape[static_cast<size_t>(d)] = static_cast<int64_t>(axes[d].count);
-        Value view = in[0];
+        Value view = in.image;
         if (!view.contiguous()) {
             view = context.scratch(view.dtype, {view.shape.data(), static_cast<size_t>(view.ndim)});
-            pack(view, in[0], context.thread.arena);
+            pack(view, in.image, context.thread.arena);
         }
         view.ndim = count;
         view.shape = shape;
@@ -201,8 +202,12 @@ class TensorBack : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_tensor_geometry(const Params& params) { return std::make_unique<TensorGeometry>(params); }
-std::unique_ptr<Step> make_tensor_picture(const Params& params) { return std::make_unique<TensorPicture>(params); }
-std::unique_ptr<Step> make_tensor_back(const Params&) { return std::make_unique<TensorBack>(); }
+std::unique_ptr<Step> make_tensor_geometry(const TensorGeometryParams& params) {
+    return std::make_unique<TensorGeometry>(params);
+}
+std::unique_ptr<Step> make_tensor_image(const TensorImageParams& params) {
+    return std::make_unique<TensorPicture>(params);
+}
+std::unique_ptr<Step> make_tensor_back(const TensorBackParams&) { return std::make_unique<TensorBack>(); }
 
 }  // namespace pixelmill

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "affine.h"
-#include "steps.h"
+#include "declared/warping.h"
 
 namespace pixelmill {
 
@@ -82,104 +82,118 @@ Value put_matrix(Context& context, const Matrix& matrix) {
     return out;
 }
 
-// in: a transform to add to, perhaps absent; then what defines this one.
+// A matrix that another one, which may be absent, is combined with.
 class Transform : public Step {
    public:
-    explicit Transform(const Params& params) : reverse_(params.flag("reverse_order")) {}
+    explicit Transform(bool reverse) : reverse_(reverse) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        Matrix made = defined(in.subspan(1));
-        if (in[0].present()) {
-            const Matrix before = read_matrix(in[0]);
+   protected:
+    Value combined(Context& context, const Value& other, Matrix made) const {
+        if (other.present()) {
+            const Matrix before = read_matrix(other);
             if (before.axes != made.axes) {
                 refuse("the input is a transform of " + std::to_string(before.axes) + " axes, the arguments are for " +
                        std::to_string(made.axes));
             }
             made = reverse_ ? before.times(made) : made.times(before);
         }
-        out[0] = put_matrix(context, made);
+        return put_matrix(context, made);
     }
-
-   protected:
-    virtual Matrix defined(std::span<const Value> in) const = 0;
 
    private:
     bool reverse_;
 };
 
-// in: offset
 class Translation : public Transform {
    public:
-    using Transform::Transform;
+    explicit Translation(const TranslationParams& params) : Transform(params.reverse_order) {}
 
-   protected:
-    Matrix defined(std::span<const Value> in) const override {
-        Matrix made = Matrix::unit(axes_in(in[0], "offset"));
-        for (int i = 0; i < made.axes; ++i) made.at[i][made.axes] = static_cast<float>(in[0].number(i));
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const TranslationInputs in(values);
+        out[0] = combined(context, in.matrix, defined(in));
+    }
+
+   private:
+    static Matrix defined(const TranslationInputs& in) {
+        Matrix made = Matrix::unit(axes_in(in.offset, "offset"));
+        for (int i = 0; i < made.axes; ++i) made.at[i][made.axes] = static_cast<float>(in.offset.number(i));
         return made;
     }
 };
 
-// in: scale, centre
 class Rescaling : public Transform {
    public:
-    explicit Rescaling(const Params& params) : Transform(params), axes_(static_cast<int>(params.integer("ndim"))) {}
+    explicit Rescaling(const ScalingParams& params)
+        : Transform(params.reverse_order), axes_(static_cast<int>(params.ndim)) {}
 
-   protected:
-    Matrix defined(std::span<const Value> in) const override {
-        int axes = axes_in(in[0], "scale");
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ScalingInputs in(values);
+        out[0] = combined(context, in.matrix, defined(in));
+    }
+
+   private:
+    Matrix defined(const ScalingInputs& in) const {
+        int axes = axes_in(in.scale, "scale");
         const bool repeats = axes == 1 && axes_ > 0;
         if (repeats) axes = axes_;
-        check_count(in[1], axes, "center");
+        check_count(in.center, axes, "center");
         Matrix made = Matrix::unit(axes);
         for (int i = 0; i < axes; ++i) {
-            const auto scale = static_cast<float>(in[0].number(repeats ? 0 : i));
+            const auto scale = static_cast<float>(in.scale.number(repeats ? 0 : i));
             made.at[i][i] = scale;
-            if (in[1].present()) made.at[i][axes] = static_cast<float>(in[1].number(i)) * (1.0f - scale);
+            if (in.center.present()) made.at[i][axes] = static_cast<float>(in.center.number(i)) * (1.0f - scale);
         }
         return made;
     }
 
-   private:
     int axes_;
 };
 
-// in: angle, axis, centre
 class Rotation : public Transform {
    public:
-    using Transform::Transform;
+    explicit Rotation(const RotationParams& params) : Transform(params.reverse_order) {}
 
-   protected:
-    Matrix defined(std::span<const Value> in) const override {
-        const float angle = radians(static_cast<float>(in[0].number()));
-        Matrix made = Matrix::unit(in[1].present() ? 3 : 2);
-        check_count(in[2], made.axes, "center");
-        if (in[1].present()) {
-            const Turn turn(in[1], angle);
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const RotationInputs in(values);
+        out[0] = combined(context, in.matrix, defined(in));
+    }
+
+   private:
+    static Matrix defined(const RotationInputs& in) {
+        const float angle = radians(static_cast<float>(in.angle.number()));
+        Matrix made = Matrix::unit(in.axis.present() ? 3 : 2);
+        check_count(in.center, made.axes, "center");
+        if (in.axis.present()) {
+            const Turn turn(in.axis, angle);
             for (int i = 0; i < 3; ++i) std::copy_n(turn.row(i), 3, made.at[i]);
         } else {
             made.at[0][0] = made.at[1][1] = std::cos(angle);
             made.at[1][0] = std::sin(angle);
             made.at[0][1] = -made.at[1][0];
         }
-        if (in[2].present()) made.centre(in[2]);
+        if (in.center.present()) made.centre(in.center);
         return made;
     }
 };
 
-// in: shear, angles, centre. Every axis is moved along by all of the others.
+// Every axis is moved along by all of the others.
 class Shear : public Transform {
    public:
-    using Transform::Transform;
+    explicit Shear(const ShearParams& params) : Transform(params.reverse_order) {}
 
-   protected:
-    Matrix defined(std::span<const Value> in) const override {
-        const bool angles = !in[0].present();
-        const Value& given = in[angles ? 1 : 0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ShearInputs in(values);
+        out[0] = combined(context, in.matrix, defined(in));
+    }
+
+   private:
+    static Matrix defined(const ShearInputs& in) {
+        const bool angles = !in.shear.present();
+        const Value& given = angles ? in.angles : in.shear;
         if (given.elements() != 2 && given.elements() != 6)
             refuse("a shear must be 2 or 6 numbers, got " + describe(given));
         Matrix made = Matrix::unit(given.elements() == 2 ? 2 : 3);
-        check_count(in[2], made.axes, "center");
+        check_count(in.center, made.axes, "center");
         const bool table = given.ndim == 2;
         const int64_t columns = made.axes - 1, down = table ? given.stride[0] : columns,
                       across = table ? given.stride[1] : 1;
@@ -192,26 +206,33 @@ class Shear : public Transform {
                 made.at[i][j < i ? j : j + 1] = angles ? std::tan(radians(number)) : number;
             }
         }
-        if (in[2].present()) made.centre(in[2]);
+        if (in.center.present()) made.centre(in.center);
         return made;
     }
 };
 
-// in: from_start, from_end, to_start, to_end
 class CropTransform : public Transform {
    public:
-    explicit CropTransform(const Params& params) : Transform(params), absolute_(params.flag("absolute")) {}
+    explicit CropTransform(const CropTransformParams& params)
+        : Transform(params.reverse_order), absolute_(params.absolute) {}
 
-   protected:
-    Matrix defined(std::span<const Value> in) const override {
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const CropTransformInputs in(values);
+        out[0] = combined(context, in.matrix, defined(in));
+    }
+
+   private:
+    Matrix defined(const CropTransformInputs& in) const {
+        const Value* const bounds[] = {&in.from_start, &in.from_end, &in.to_start, &in.to_end};
         int axes = 1;
-        for (const Value& bound : in) axes = std::max(axes, axes_in(bound, "a bound of a window"));
+        for (const Value* bound : bounds) axes = std::max(axes, axes_in(*bound, "a bound of a window"));
         Matrix made = Matrix::unit(axes);
         for (int i = 0; i < axes; ++i) {
             float at[4];
             for (size_t k = 0; k < 4; ++k) {
-                if (in[k].elements() != 1) check_count(in[k], axes, "a bound of a window");
-                at[k] = static_cast<float>(in[k].number(in[k].elements() == 1 ? 0 : i));
+                const Value& bound = *bounds[k];
+                if (bound.elements() != 1) check_count(bound, axes, "a bound of a window");
+                at[k] = static_cast<float>(bound.number(bound.elements() == 1 ? 0 : i));
             }
             if (absolute_ && at[0] > at[1]) std::swap(at[0], at[1]);
             if (absolute_ && at[2] > at[3]) std::swap(at[2], at[3]);
@@ -221,18 +242,18 @@ class CropTransform : public Transform {
         return made;
     }
 
-   private:
     bool absolute_;
 };
 
-// in: two transforms or more; the first is the first to be applied.
+// The first matrix is the first to be applied.
 class Combine : public Step {
    public:
-    explicit Combine(const Params& params) : reverse_(params.flag("reverse_order")) {}
+    explicit Combine(const CombineParams& params) : reverse_(params.reverse_order) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        Matrix whole = read_matrix(in[0]);
-        for (const Value& next : in.subspan(1)) {
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const CombineInputs in(values);
+        Matrix whole = read_matrix(in.matrices[0]);
+        for (const Value& next : in.matrices.subspan(1)) {
             const Matrix matrix = read_matrix(next);
             if (matrix.axes != whole.axes) refuse("transforms of different numbers of axes cannot be combined");
             whole = reverse_ ? whole.times(matrix) : matrix.times(whole);
@@ -246,11 +267,15 @@ class Combine : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_translation(const Params& params) { return std::make_unique<Translation>(params); }
-std::unique_ptr<Step> make_scaling(const Params& params) { return std::make_unique<Rescaling>(params); }
-std::unique_ptr<Step> make_rotation(const Params& params) { return std::make_unique<Rotation>(params); }
-std::unique_ptr<Step> make_shear(const Params& params) { return std::make_unique<Shear>(params); }
-std::unique_ptr<Step> make_crop_transform(const Params& params) { return std::make_unique<CropTransform>(params); }
-std::unique_ptr<Step> make_combine(const Params& params) { return std::make_unique<Combine>(params); }
+std::unique_ptr<Step> make_translation(const TranslationParams& params) {
+    return std::make_unique<Translation>(params);
+}
+std::unique_ptr<Step> make_scaling(const ScalingParams& params) { return std::make_unique<Rescaling>(params); }
+std::unique_ptr<Step> make_rotation(const RotationParams& params) { return std::make_unique<Rotation>(params); }
+std::unique_ptr<Step> make_shear(const ShearParams& params) { return std::make_unique<Shear>(params); }
+std::unique_ptr<Step> make_crop_transform(const CropTransformParams& params) {
+    return std::make_unique<CropTransform>(params);
+}
+std::unique_ptr<Step> make_combine(const CombineParams& params) { return std::make_unique<Combine>(params); }
 
 }  // namespace pixelmill

@@ -9,8 +9,10 @@
 #include "../kernels/walk.h"
 #include "../resources.h"
 #include "axes.h"
+#include "declared/elements.h"
+#include "declared/shapes.h"
+#include "declared/sources.h"
 #include "layout.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -20,23 +22,21 @@ std::span<const int64_t> extents_of(const Value& value) {
     return {value.shape.data(), static_cast<size_t>(value.ndim)};
 }
 
-// in: the parts. Side by side along an axis, or along a new one.
+// Side by side along an axis, or along a new one.
 class Concatenate : public Step {
    public:
-    explicit Concatenate(const Params& params)
-        : name_(params.text("name")),
-          axis_(params.number("axis")),
-          stacks_(params.flag("stacks")),
-          names_(static_cast<int>(params.integer("names"))) {}
+    explicit Concatenate(const ConcatenateParams& params)
+        : name_(params.name), axis_(params.axis), stacks_(params.stacks), names_(params.names) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& first = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ConcatenateInputs in(values);
+        const Value& first = in.parts[0];
         if (stacks_ && axis_ < 0 && -axis_ > first.ndim) {
-            throw Fault(FaultKind::argument, name_ + ": there is no axis " + std::to_string(static_cast<int>(axis_)));
+            throw Fault(FaultKind::argument, name_ + ": there is no axis " + std::to_string(axis_));
         }
         const int axis = checked_axis(axis_, first.ndim + (stacks_ ? 1 : 0), name_);
         std::vector<Value> parts;
-        for (const Value& part : in) {
+        for (const Value& part : in.parts) {
             if (part.dtype != first.dtype || part.ndim != first.ndim) {
                 throw Fault(FaultKind::argument, name_ + ": inputs must have one type and number of axes, got " +
                                                      describe(first) + " and " + describe(part));
@@ -83,23 +83,20 @@ class Concatenate : public Step {
     }
 
     std::string name_;
-    double axis_;
+    int64_t axis_;
     bool stacks_;
-    int names_;
+    std::optional<int64_t> names_;
 };
 
-// in: value, shape or a value whose shape is taken
 class Full : public Step {
    public:
-    explicit Full(const Params& params)
-        : name_(params.text("name")),
-          dtype_(static_cast<int>(params.integer("dtype"))),
-          like_(params.flag("like")),
-          names_(static_cast<int>(params.integer("names"))) {}
+    explicit Full(const FullParams& params)
+        : name_(params.name), dtype_(params.dtype), like_(params.like), names_(params.names) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const FullInputs in(values);
         const std::vector<int64_t> shape =
-            like_ ? std::vector(in[1].shape.begin(), in[1].shape.begin() + in[1].ndim) : asked(in[1]);
+            like_ ? std::vector(in.shape.shape.begin(), in.shape.shape.begin() + in.shape.ndim) : asked(in.shape);
         check_names(names_, shape.size(), name_);
         double elements = 1;
         for (int64_t extent : shape) elements *= static_cast<double>(extent);
@@ -109,13 +106,13 @@ class Full : public Step {
                                                   " pixels");
         }
         out[0] = context.allocate(0, result_type(in), shape);
-        fill(out[0], in[0]);
+        fill(out[0], in.fill_value);
     }
 
    private:
-    DType result_type(std::span<const Value> in) const {
-        if (dtype_ >= 0) return static_cast<DType>(dtype_);
-        return like_ ? in[1].dtype : in[0].dtype;
+    DType result_type(const FullInputs& in) const {
+        if (dtype_) return *dtype_;
+        return like_ ? in.shape.dtype : in.fill_value.dtype;
     }
 
     std::vector<int64_t> asked(const Value& shape) const {
@@ -167,25 +164,25 @@ class Full : public Step {
     }
 
     std::string name_;
-    int dtype_;
+    std::optional<DType> dtype_;
     bool like_;
-    int names_;
+    std::optional<int64_t> names_;
 };
 
-// in: classes, whether every sample of the batch is a single number
 class OneHot : public Step {
    public:
-    explicit OneHot(const Params& params)
-        : classes_(params.integer("classes")),
-          axis_(params.number("axis")),
-          dtype_(static_cast<DType>(params.integer("dtype"))),
-          on_(params.number("on")),
-          off_(params.number("off")),
-          names_(static_cast<int>(params.integer("names"))) {}
+    explicit OneHot(const OneHotParams& params)
+        : classes_(params.classes),
+          axis_(params.axis),
+          dtype_(params.dtype),
+          on_(params.on_value),
+          off_(params.off_value),
+          names_(params.names) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        Value x = in[0];
-        if (in[1].number() != 0) x.ndim = 0;
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const OneHotInputs in(values);
+        Value x = in.data;
+        if (in.single.number() != 0) x.ndim = 0;
         const int axis = axis_ < 0 ? x.ndim : static_cast<int>(axis_);
         if (axis > x.ndim) {
             throw Fault(FaultKind::argument,
@@ -227,17 +224,18 @@ class OneHot : public Step {
     }
 
     int64_t classes_;
-    double axis_;
+    int64_t axis_;
     DType dtype_;
     double on_, off_;
-    int names_;
+    std::optional<int64_t> names_;
 };
 
-// in: keys, table (in the type of the result; its last element stands for everything else)
+// The table is in the type of the result; its last element stands for everything else.
 class LookUp : public Step {
    public:
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value &x = in[0], &table = in[1];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const LookUpInputs in(values);
+        const Value &x = in.data, &table = in.table;
         if (x.dtype > DType::i64) {
             throw Fault(FaultKind::argument, "lookup_table: keys must be integers, got " + describe(x));
         }
@@ -282,26 +280,24 @@ class LookUp : public Step {
     }
 };
 
-// in: x, a value of the type that is wanted
 class CastLike : public Step {
    public:
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        if (in[0].dtype == in[1].dtype) {
-            out[0] = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const CastLikeInputs in(values);
+        if (in.data.dtype == in.like.dtype) {
+            out[0] = in.data;
             return;
         }
-        out[0] = context.allocate(0, in[1].dtype, extents_of(in[0]));
-        convert_elements(out[0], in[0]);
+        out[0] = context.allocate(0, in.like.dtype, extents_of(in.data));
+        convert_elements(out[0], in.data);
     }
 };
 
 // Where the item of a reader lies.
 class SourceInfo : public Step {
    public:
-    explicit SourceInfo(const Params& params)
-        : ranges_(params.resource<ByteRanges>("ranges")),
-          reader_(static_cast<size_t>(params.integer("reader"))),
-          root_(params.text("root")) {}
+    explicit SourceInfo(const SourceInfoParams& params)
+        : ranges_(params.ranges), reader_(params.reader), root_(params.root) {}
 
     void run(Context& context, std::span<const Value>, std::span<Value> out) const override {
         const int64_t item = context.items[reader_];
@@ -320,11 +316,13 @@ class SourceInfo : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_concatenate(const Params& params) { return std::make_unique<Concatenate>(params); }
-std::unique_ptr<Step> make_full(const Params& params) { return std::make_unique<Full>(params); }
-std::unique_ptr<Step> make_one_hot(const Params& params) { return std::make_unique<OneHot>(params); }
-std::unique_ptr<Step> make_look_up(const Params&) { return std::make_unique<LookUp>(); }
-std::unique_ptr<Step> make_cast_like(const Params&) { return std::make_unique<CastLike>(); }
-std::unique_ptr<Step> make_source_info(const Params& params) { return std::make_unique<SourceInfo>(params); }
+std::unique_ptr<Step> make_concatenate(const ConcatenateParams& params) {
+    return std::make_unique<Concatenate>(params);
+}
+std::unique_ptr<Step> make_full(const FullParams& params) { return std::make_unique<Full>(params); }
+std::unique_ptr<Step> make_one_hot(const OneHotParams& params) { return std::make_unique<OneHot>(params); }
+std::unique_ptr<Step> make_look_up(const LookUpParams&) { return std::make_unique<LookUp>(); }
+std::unique_ptr<Step> make_cast_like(const CastLikeParams&) { return std::make_unique<CastLike>(); }
+std::unique_ptr<Step> make_source_info(const SourceInfoParams& params) { return std::make_unique<SourceInfo>(params); }
 
 }  // namespace pixelmill

@@ -6,8 +6,9 @@
 #include "../kernels/convert.h"
 #include "../kernels/copy.h"
 #include "../kernels/pointwise.h"
+#include "axes.h"
+#include "declared/shapes.h"
 #include "layout.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -30,15 +31,6 @@ void check_size(const Context& context, const Value& x, const Extents& extent, c
                                               " passes the limit of " + std::to_string(context.limits.pixels) +
                                               " pixels");
     }
-}
-
-int axis_of(double axis, int ndim, const std::string& name) {
-    const auto given = static_cast<int>(axis), resolved = given < 0 ? given + ndim : given;
-    if (resolved < 0 || resolved >= ndim) {
-        throw Fault(FaultKind::argument,
-                    name + ": there is no axis " + std::to_string(given) + " among " + std::to_string(ndim));
-    }
-    return resolved;
 }
 
 // One value, or one for each channel.
@@ -77,37 +69,35 @@ class Fill {
     int axis_ = -1;
 };
 
-// in: x. out: its extents.
 class Shape : public Step {
    public:
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const int64_t count = in[0].ndim;
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ShapeInputs in(values);
+        const int64_t count = in.data.ndim;
         out[0] = context.allocate(0, DType::i64, {&count, 1});
-        std::copy_n(in[0].shape.begin(), count, out[0].as<int64_t>());
+        std::copy_n(in.data.shape.begin(), count, out[0].as<int64_t>());
     }
 };
 
-// in: x, start, extent, fill_values. A window along some axes; where it leaves x the policy decides.
+// A window along some axes; where it leaves x the policy decides.
 class WindowOf : public Step {
    public:
-    explicit WindowOf(const Params& params)
-        : axes_(params.numbers("axes")),
-          channels_(static_cast<int>(params.integer("channels"))),
-          name_(params.text("name")) {
-        const std::string& policy = params.text("policy");
+    explicit WindowOf(const WindowParams& params)
+        : axes_(params.axes), channels_(static_cast<int>(params.channels)), name_(params.name) {
+        const std::string& policy = params.policy;
         pads_ = policy == "pad";
         trims_ = policy == "trim_to_shape";
-        if (!pads_ && !trims_ && policy != "error") throw std::logic_error("unknown out of bounds policy " + policy);
     }
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const WindowInputs in(values);
+        const Value& x = in.data;
         Extents start{}, extent = x.shape;
         const size_t count = axes_.empty() ? static_cast<size_t>(x.ndim) : axes_.size();  // none stands for all
         for (size_t i = 0; i < count; ++i) {
-            const int axis = axes_.empty() ? static_cast<int>(i) : axis_of(axes_[i], x.ndim, name_);
-            start[axis] = in[1].integer(static_cast<int64_t>(i));
-            extent[axis] = in[2].integer(static_cast<int64_t>(i));
+            const int axis = axes_.empty() ? static_cast<int>(i) : checked_axis(axes_[i], x.ndim, name_);
+            start[axis] = in.start.integer(static_cast<int64_t>(i));
+            extent[axis] = in.extent.integer(static_cast<int64_t>(i));
         }
         Value inside = x;
         bool leaves = false;
@@ -126,7 +116,7 @@ class WindowOf : public Step {
                                                  listed(extent.data(), x.ndim) + " does not fit into " +
                                                  listed(x.shape.data(), x.ndim));
         }
-        out[0] = leaves && pads_ ? padded(context, inside, first, extent, in[3]) : inside;
+        out[0] = leaves && pads_ ? padded(context, inside, first, extent, in.fill_values) : inside;
     }
 
    private:
@@ -144,24 +134,25 @@ class WindowOf : public Step {
         return whole;
     }
 
-    std::vector<double> axes_;
+    std::vector<int64_t> axes_;
     int channels_;  // the axis, -1 for the last one
     std::string name_;
     bool pads_ = false, trims_ = false;
 };
 
-// in: x, horizontal, vertical, depthwise
 class Flip : public Step {
    public:
-    explicit Flip(const Params& params) : layout_(params.text("layout")) {}
+    explicit Flip(const FlipParams& params) : layout_(params.layout) {}
 
-    void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
-        Value x = in[0];
+    void run(Context&, std::span<const Value> values, std::span<Value> out) const override {
+        const FlipInputs in(values);
+        Value x = in.data;
         const std::string layout = layout_of(layout_, x.ndim, "flip");
+        const Value* const turns[] = {&in.horizontal, &in.vertical, &in.depthwise};
         constexpr char names[] = {'W', 'H', 'D'};
         for (size_t i = 0; i < 3; ++i) {
             const int axis = axis_named(layout, names[i]);
-            if (axis < 0 || !in[i + 1].present() || in[i + 1].number() == 0 || x.shape[axis] == 0) continue;
+            if (axis < 0 || !turns[i]->present() || turns[i]->number() == 0 || x.shape[axis] == 0) continue;
             x.data = element(x, axis, x.shape[axis] - 1);
             x.stride[axis] = -x.stride[axis];
         }
@@ -172,13 +163,13 @@ class Flip : public Step {
     std::string layout_;
 };
 
-// in: x
 class Transpose : public Step {
    public:
-    explicit Transpose(const Params& params) : perm_(params.numbers("perm")) {}
+    explicit Transpose(const TransposeParams& params) : perm_(params.perm) {}
 
-    void run(Context&, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context&, std::span<const Value> values, std::span<Value> out) const override {
+        const TransposeInputs in(values);
+        const Value& x = in.data;
         Value turned = x;
         if (!perm_.empty() && static_cast<int>(perm_.size()) != x.ndim) {
             throw Fault(FaultKind::argument, "transpose: perm has " + std::to_string(perm_.size()) +
@@ -187,7 +178,7 @@ class Transpose : public Step {
         unsigned seen = 0;
         for (int d = 0; d < x.ndim; ++d) {
             const int from =
-                perm_.empty() ? x.ndim - 1 - d : axis_of(perm_[static_cast<size_t>(d)], x.ndim, "transpose");
+                perm_.empty() ? x.ndim - 1 - d : checked_axis(perm_[static_cast<size_t>(d)], x.ndim, "transpose");
             seen |= 1u << from;
             turned.shape[d] = x.shape[from];
             turned.stride[d] = x.stride[from];
@@ -197,25 +188,26 @@ class Transpose : public Step {
     }
 
    private:
-    std::vector<double> perm_;
+    std::vector<int64_t> perm_;
 };
 
-// in: x, target extents, align, fill_value. The data stay at the low corner.
+// The data stay at the low corner.
 class Pad : public Step {
    public:
-    explicit Pad(const Params& params) : axes_(params.numbers("axes")) {}
+    explicit Pad(const PadParams& params) : axes_(params.axes) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
-        std::vector<double> axes = axes_;
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const PadInputs in(values);
+        const Value& x = in.data;
+        std::vector<int64_t> axes = axes_;
         if (axes.empty()) {
             axes.resize(static_cast<size_t>(x.ndim));
-            std::iota(axes.begin(), axes.end(), 0.0);
+            std::iota(axes.begin(), axes.end(), 0);
         }
         Extents extent = x.shape;
         for (size_t i = 0; i < axes.size(); ++i) {
-            const int axis = axis_of(axes[i], x.ndim, "pad");
-            const int64_t target = at(in[1], i, axes.size(), -1), align = at(in[2], i, axes.size(), 1);
+            const int axis = checked_axis(axes[i], x.ndim, "pad");
+            const int64_t target = at(in.extents, i, axes.size(), -1), align = at(in.align, i, axes.size(), 1);
             if (align < 1)
                 throw Fault(FaultKind::argument, "pad: align must be positive, got " + std::to_string(align));
             if (std::max(target, align) > int64_t{1} << 31) {
@@ -230,7 +222,7 @@ class Pad : public Step {
         }
         check_size(context, x, extent, "pad");
         out[0] = context.allocate(0, x.dtype, extents_of(extent, x.ndim));
-        Fill(in[3], out[0], -1, "pad").write(out[0]);
+        Fill(in.fill_value, out[0], -1, "pad").write(out[0]);
         Value corner = out[0];
         corner.shape = x.shape;
         copy_elements(corner, x);
@@ -247,14 +239,14 @@ class Pad : public Step {
         }
         return values.integer(static_cast<int64_t>(index));
     }
-    std::vector<double> axes_;
+    std::vector<int64_t> axes_;
 };
 
-// in: x
 class Contiguous : public Step {
    public:
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ContiguousInputs in(values);
+        const Value& x = in.data;
         if (x.contiguous()) {
             out[0] = x;
             return;
@@ -266,11 +258,11 @@ class Contiguous : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_shape(const Params&) { return std::make_unique<Shape>(); }
-std::unique_ptr<Step> make_window(const Params& params) { return std::make_unique<WindowOf>(params); }
-std::unique_ptr<Step> make_flip(const Params& params) { return std::make_unique<Flip>(params); }
-std::unique_ptr<Step> make_transpose(const Params& params) { return std::make_unique<Transpose>(params); }
-std::unique_ptr<Step> make_pad(const Params& params) { return std::make_unique<Pad>(params); }
-std::unique_ptr<Step> make_contiguous(const Params&) { return std::make_unique<Contiguous>(); }
+std::unique_ptr<Step> make_shape(const ShapeParams&) { return std::make_unique<Shape>(); }
+std::unique_ptr<Step> make_window(const WindowParams& params) { return std::make_unique<WindowOf>(params); }
+std::unique_ptr<Step> make_flip(const FlipParams& params) { return std::make_unique<Flip>(params); }
+std::unique_ptr<Step> make_transpose(const TransposeParams& params) { return std::make_unique<Transpose>(params); }
+std::unique_ptr<Step> make_pad(const PadParams& params) { return std::make_unique<Pad>(params); }
+std::unique_ptr<Step> make_contiguous(const ContiguousParams&) { return std::make_unique<Contiguous>(); }
 
 }  // namespace pixelmill

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "affine.h"
+#include "declared/warping.h"
 #include "layout.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -21,26 +21,25 @@ Value put_map(Context& context, int index, const AffineMap& map) {
     return out;
 }
 
-// in: shape, angle, axis, size. out: the map from the result to the source, and the extents of the result.
 class RotationMap : public Step {
    public:
-    explicit RotationMap(const Params& params)
-        : layout_(params.text("layout")), keeps_size_(params.flag("keep_size")) {}
+    explicit RotationMap(const RotationMapParams& params) : layout_(params.layout), keeps_size_(params.keep_size) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const std::string layout = layout_of(layout_, static_cast<int>(in[0].elements()), "rotate");
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const RotationMapInputs in(values);
+        const std::string layout = layout_of(layout_, static_cast<int>(in.shape.elements()), "rotate");
         int64_t source[3] = {1, 1, 1}, result[3];  // x, y, z
         int axes = 0;
         for (char name : {'W', 'H', 'D'}) {
-            if (axis_named(layout, name) >= 0) source[axes++] = in[0].integer(axis_named(layout, name));
+            if (axis_named(layout, name) >= 0) source[axes++] = in.shape.integer(axis_named(layout, name));
         }
-        const auto angle = static_cast<float>(in[1].number());
+        const auto angle = static_cast<float>(in.angle.number());
         if (!std::isfinite(angle)) throw Fault(FaultKind::argument, "rotate: the angle must be a finite number");
         std::optional<Turn> turn;
-        if (axes == 3) turn = Turn(in[2], radians(angle));
+        if (axes == 3) turn = Turn(in.axis, radians(angle));
         std::copy_n(source, 3, result);
-        if (in[3].present()) {
-            read_size(result, in[3], axes, "rotate");
+        if (in.size.present()) {
+            read_size(result, in.size, axes, "rotate");
         } else if (!keeps_size_ && axes == 3) {
             turn->canvas(result, source);
         } else if (!keeps_size_) {
@@ -79,24 +78,24 @@ class RotationMap : public Step {
     bool keeps_size_;
 };
 
-// in: matrix. out: the map back.
 class InverseMap : public Step {
    public:
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        out[0] = put_map(context, 0, inverted(read_map(in[0], "warp_affine")));
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const InverseMapInputs in(values);
+        out[0] = put_map(context, 0, inverted(read_map(in.matrix, "warp_affine")));
     }
 };
 
-// in: map from the result to its source, shape of the source, window of the result, as Warp has it. out: start and
-// extents of what the window looks at, rows before columns.
+// Start and extents come rows before columns.
 class WarpBox : public Step {
    public:
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const AffineMap map = read_map(in[0], "rotate");
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const WarpBoxInputs in(values);
+        const AffineMap map = read_map(in.matrix, "rotate");
         const int64_t count = 2;
         for (int i = 0; i < 2; ++i) out[static_cast<size_t>(i)] = context.allocate(i, DType::i64, {&count, 1});
         for (int axis = 0; axis < 2; ++axis) {  // x, y
-            const auto [first, behind] = range(map.at[axis], in[1].integer(1 - axis), in[2]);
+            const auto [first, behind] = range(map.at[axis], in.shape.integer(1 - axis), in.window);
             out[0].as<int64_t>()[1 - axis] = first;
             out[1].as<int64_t>()[1 - axis] = behind - first;
         }
@@ -120,42 +119,43 @@ class WarpBox : public Step {
     }
 };
 
-// in: x, map from the result to x, size of the result, fill_value; perhaps a window of the result, start before
-// extents and rows before columns, of which alone anything is made; and perhaps where x begins in its source, and the
-// shape of that, if x is only what WarpBox asked for
+// `matrix` maps the result to the source. A window of the result, start before extents and rows before columns, is all
+// of it that is made. Where the image is only what WarpBox asked for, `part_start` says where it begins in its source,
+// and `source_shape` is the shape of that.
 class Warp : public Step {
    public:
-    explicit Warp(const Params& params)
-        : layout_(params.text("layout")),
-          name_(params.text("name")),
-          dtype_(params.integer("dtype")),
-          linear_(params.flag("linear")),
-          window_(params.text("window")) {}
+    explicit Warp(const WarpParams& params)
+        : layout_(params.layout),
+          name_(params.name),
+          dtype_(params.dtype),
+          linear_(params.linear),
+          window_(params.window_name) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& x = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const WarpInputs in(values);
+        const Value& x = in.image;
         const std::string layout = layout_of(layout_, x.ndim, name_);
-        const AffineMap map = read_map(in[1], name_);
+        const AffineMap map = read_map(in.matrix, name_);
         const int h = axis_named(layout, 'H'), w = axis_named(layout, 'W'), d = axis_named(layout, 'D');
         if (h < 0 || w < 0 || map.axes != (d < 0 ? 2 : 3)) {
             throw Fault(FaultKind::argument, name_ + ": a matrix of " + std::to_string(map.axes) +
                                                  " rows does not fit the axes \"" + layout + "\"");
         }
         int64_t size[3] = {x.shape[w], x.shape[h], d < 0 ? 1 : x.shape[d]};
-        if (in[2].present()) read_size(size, in[2], map.axes, name_);
+        if (in.size.present()) read_size(size, in.size, map.axes, name_);
         check_canvas(context, size, map.axes, name_);
         Extents shape = x.shape;
         shape[w] = size[0];
         shape[h] = size[1];
         if (d >= 0) shape[d] = size[2];
-        WarpOptions options{linear_, !in[3].present(), in[3].present() ? in[3].number() : 0};
-        if (in.size() > 4) narrow(shape, options, in[4], x.ndim, h, w);
-        const DType dtype = dtype_ < 0 ? x.dtype : static_cast<DType>(dtype_);
+        WarpOptions options{linear_, !in.fill_value.present(), in.fill_value.present() ? in.fill_value.number() : 0};
+        if (in.window.present()) narrow(shape, options, in.window, x.ndim, h, w);
+        const DType dtype = dtype_.value_or(x.dtype);
         out[0] = context.allocate(0, dtype, {shape.data(), static_cast<size_t>(x.ndim)});
         if (out[0].elements() == 0) return;
         Pictures pictures{context, layout, map, options, out[0], x};
         Grid source = grid_of(x, layout);
-        if (in.size() > 5) widen(source, in[5], in[6]);
+        if (in.part_start.present()) widen(source, in.part_start, in.source_shape);
         pictures.each(0, grid_of(out[0], layout), source);
     }
 
@@ -227,16 +227,18 @@ class Warp : public Step {
     };
 
     std::string layout_, name_;
-    int64_t dtype_;
+    std::optional<DType> dtype_;
     bool linear_;
     std::string window_;  // the operator that asked for a window
 };
 
 }  // namespace
 
-std::unique_ptr<Step> make_rotation_map(const Params& params) { return std::make_unique<RotationMap>(params); }
-std::unique_ptr<Step> make_inverse_map(const Params&) { return std::make_unique<InverseMap>(); }
-std::unique_ptr<Step> make_warp_box(const Params&) { return std::make_unique<WarpBox>(); }
-std::unique_ptr<Step> make_warp(const Params& params) { return std::make_unique<Warp>(params); }
+std::unique_ptr<Step> make_rotation_map(const RotationMapParams& params) {
+    return std::make_unique<RotationMap>(params);
+}
+std::unique_ptr<Step> make_inverse_map(const InverseMapParams&) { return std::make_unique<InverseMap>(); }
+std::unique_ptr<Step> make_warp_box(const WarpBoxParams&) { return std::make_unique<WarpBox>(); }
+std::unique_ptr<Step> make_warp(const WarpParams& params) { return std::make_unique<Warp>(params); }
 
 }  // namespace pixelmill

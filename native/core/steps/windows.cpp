@@ -3,8 +3,9 @@
 #include <cmath>
 
 #include "../rng.h"
+#include "declared/random.h"
+#include "declared/shapes.h"
 #include "layout.h"
-#include "steps.h"
 
 namespace pixelmill {
 
@@ -17,27 +18,29 @@ void put_pair(Context& context, std::span<Value> out, std::span<const int64_t> s
     std::copy(extent.begin(), extent.end(), out[1].as<int64_t>());
 }
 
-// in: shape, crop_h, crop_w, crop_d, crop_pos_y, crop_pos_x, crop_pos_z. Without D in the layout, crop_d is along F.
+// Without D in the layout, crop_d is along F.
 class CropWindow : public Step {
    public:
-    explicit CropWindow(const Params& params) : layout_(params.text("layout")) {
-        truncates_ = params.text("rounding") == "truncate";
+    explicit CropWindow(const CropWindowParams& params) : layout_(params.layout) {
+        truncates_ = params.rounding == "truncate";
     }
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const Value& shape = in[0];
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const CropWindowInputs in(values);
+        const Value& shape = in.shape;
         const std::string layout = layout_of(layout_, static_cast<int>(shape.elements()), "crop");
-        const char depth = axis_named(layout, 'D') < 0 && in[3].present() ? 'F' : 'D';
+        const char depth = axis_named(layout, 'D') < 0 && in.crop_d.present() ? 'F' : 'D';
+        const Value* const sizes[] = {&in.crop_h, &in.crop_w, &in.crop_d};
+        const Value* const positions[] = {&in.crop_pos_y, &in.crop_pos_x, &in.crop_pos_z};
         int64_t start[3], extent[3];
         size_t count = 0;
         for (size_t i = 0; i < layout.size(); ++i) {
             const int which = layout[i] == 'H' ? 0 : layout[i] == 'W' ? 1 : layout[i] == depth ? 2 : -1;
             if (which < 0 || count == 3) continue;
-            const auto slot = static_cast<size_t>(which);
             const int64_t whole = shape.integer(static_cast<int64_t>(i));
-            extent[count] = wanted(in[1 + slot], "hwd"[which]);
+            extent[count] = wanted(*sizes[which], "hwd"[which]);
             if (extent[count] <= 0) extent[count] = whole;
-            start[count] = placed(in[4 + slot], whole - extent[count], "yxz"[which]);
+            start[count] = placed(*positions[which], whole - extent[count], "yxz"[which]);
             ++count;
         }
         put_pair(context, out, {start, count}, {extent, count});
@@ -48,7 +51,8 @@ class CropWindow : public Step {
         if (!given.present()) return 0;
         const double extent = given.number();
         if (!(std::fabs(extent) < 0x1p31)) {
-            throw Fault(FaultKind::argument, std::string("crop: crop_") + axis + " is no number of pixels: " + std::to_string(extent));
+            throw Fault(FaultKind::argument,
+                        std::string("crop: crop_") + axis + " is no number of pixels: " + std::to_string(extent));
         }
         return static_cast<int64_t>(extent);
     }
@@ -56,7 +60,8 @@ class CropWindow : public Step {
     int64_t placed(const Value& position, int64_t room, char axis) const {
         const float at = position.present() ? static_cast<float>(position.number()) : 0.5f;
         if (!(at >= 0 && at <= 1)) {
-            throw Fault(FaultKind::argument, std::string("crop: crop_pos_") + axis + " must be from 0 to 1, got " + std::to_string(at));
+            throw Fault(FaultKind::argument,
+                        std::string("crop: crop_pos_") + axis + " must be from 0 to 1, got " + std::to_string(at));
         }
         const double start = static_cast<double>(at) * static_cast<double>(room);
         return static_cast<int64_t>(truncates_ ? start : std::round(start));
@@ -66,24 +71,23 @@ class CropWindow : public Step {
     bool truncates_ = false;
 };
 
-// in: shape, anchor, extent, start, end, rel_start, rel_end, shape, rel_shape
 class SliceWindow : public Step {
    public:
-    explicit SliceWindow(const Params& params)
-        : axes_(params.numbers("axes")),
-          relative_anchor_(params.flag("normalized_anchor")),
-          relative_extent_(params.flag("normalized_shape")) {}
+    explicit SliceWindow(const SliceWindowParams& params)
+        : axes_(params.axes), relative_anchor_(params.normalized_anchor), relative_extent_(params.normalized_shape) {}
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const auto ndim = in[0].elements();
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const SliceWindowInputs in(values);
+        const auto ndim = in.shape.elements();
         const size_t count = axes_.empty() ? static_cast<size_t>(ndim) : axes_.size();  // none stands for all
         std::vector<int64_t> start(count), extent(count);
         for (size_t i = 0; i < count; ++i) {
-            auto axis = axes_.empty() ? static_cast<int64_t>(i) : static_cast<int64_t>(axes_[i]);
+            auto axis = axes_.empty() ? static_cast<int64_t>(i) : axes_[i];
             if (axis < 0) axis += ndim;
-            if (axis < 0 || axis >= ndim) throw Fault(FaultKind::argument, "slice: there is no axis " + std::to_string(axis));
-            const int64_t whole = in[0].integer(axis);
-            const Edges edges = in[1].present() ? positional(in, {i, count}, whole) : named(in, {i, count}, whole);
+            if (axis < 0 || axis >= ndim)
+                throw Fault(FaultKind::argument, "slice: there is no axis " + std::to_string(axis));
+            const int64_t whole = in.shape.integer(axis);
+            const Edges edges = in.anchor.present() ? positional(in, {i, count}, whole) : named(in, {i, count}, whole);
             check(edges);
             start[i] = std::llround(edges.low);
             extent[i] = std::llround(edges.high) - start[i];
@@ -104,16 +108,18 @@ class SliceWindow : public Step {
         const int64_t given = values.elements();
         if (given == 1) return values.number();
         if (given != static_cast<int64_t>(axis.count)) {
-            throw Fault(FaultKind::argument, "slice: " + std::to_string(given) + " values for " + std::to_string(axis.count) + " axes");
+            throw Fault(FaultKind::argument,
+                        "slice: " + std::to_string(given) + " values for " + std::to_string(axis.count) + " axes");
         }
         return values.number(static_cast<int64_t>(axis.index));
     }
 
-    Edges positional(std::span<const Value> in, const Place& i, int64_t whole) const {
+    Edges positional(const SliceWindowInputs& in, const Place& i, int64_t whole) const {
         const auto fractional = [](const Value& v) { return v.dtype == DType::f32 || v.dtype == DType::f64; };
-        const bool relative_low = relative_anchor_ && fractional(in[1]), relative = relative_extent_ && fractional(in[2]);
+        const bool relative_low = relative_anchor_ && fractional(in.anchor),
+                   relative = relative_extent_ && fractional(in.extent);
         const auto size = static_cast<double>(whole);
-        double low = at(in[1], i), extent = at(in[2], i);
+        double low = at(in.anchor, i), extent = at(in.extent, i);
         if (relative_low && relative) return {low * size, (low + extent) * size};  // one rounding less
         if (relative_low) low *= size;
         if (relative) extent *= size;
@@ -121,52 +127,54 @@ class SliceWindow : public Step {
     }
 
     // Relative edges are products in single precision, as in DALI.
-    Edges named(std::span<const Value> in, const Place& i, int64_t whole) const {
+    Edges named(const SliceWindowInputs& in, const Place& i, int64_t whole) const {
         const auto part = [&](const Value& v) { return static_cast<float>(at(v, i)) * static_cast<float>(whole); };
         Edges edges{0, static_cast<double>(whole)};
-        if (in[3].present()) edges.low = at(in[3], i);
-        if (in[5].present()) edges.low = part(in[5]);
-        if (in[4].present()) edges.high = at(in[4], i);
-        if (in[6].present()) edges.high = part(in[6]);
-        if (in[7].present()) edges.high = edges.low + at(in[7], i);
-        if (in[8].present()) {
-            edges.high = in[5].present() ? (at(in[5], i) + at(in[8], i)) * static_cast<double>(whole) : edges.low + part(in[8]);
+        if (in.start.present()) edges.low = at(in.start, i);
+        if (in.rel_start.present()) edges.low = part(in.rel_start);
+        if (in.end.present()) edges.high = at(in.end, i);
+        if (in.rel_end.present()) edges.high = part(in.rel_end);
+        if (in.window_shape.present()) edges.high = edges.low + at(in.window_shape, i);
+        if (in.rel_shape.present()) {
+            edges.high = in.rel_start.present()
+                             ? (at(in.rel_start, i) + at(in.rel_shape, i)) * static_cast<double>(whole)
+                             : edges.low + part(in.rel_shape);
         }
         return edges;
     }
 
     static void check(const Edges& edges) {
         if (edges.high < edges.low) {
-            throw Fault(FaultKind::argument, "slice: the end lies before the start, got start " + std::to_string(edges.low) +
-                                                 " and end " + std::to_string(edges.high));
+            throw Fault(FaultKind::argument, "slice: the end lies before the start, got start " +
+                                                 std::to_string(edges.low) + " and end " + std::to_string(edges.high));
         }
         if (!(std::fabs(edges.low) < 0x1p62 && std::fabs(edges.high) < 0x1p62)) {
             throw Fault(FaultKind::argument, "slice: start and end must be finite numbers");
         }
     }
 
-    std::vector<double> axes_;
+    std::vector<int64_t> axes_;
     bool relative_anchor_, relative_extent_;
 };
 
-// in: shape. The window of a random resized crop: a share of the area and an aspect ratio are drawn until they fit.
+// The window of a random resized crop: a share of the area and an aspect ratio are drawn until they fit.
 class RandomWindow : public Step {
    public:
-    explicit RandomWindow(const Params& params)
-        : key_(static_cast<uint64_t>(params.integer("key"))),
-          attempts_(params.integer("attempts")),
-          layout_(params.text("layout")) {
-        const auto &area = params.numbers("area"), &ratio = params.numbers("ratio");
+    explicit RandomWindow(const RandomWindowParams& params)
+        : key_(params.key), attempts_(params.attempts), layout_(params.layout) {
+        const auto &area = params.area, &ratio = params.ratio;
         smallest_ = static_cast<float>(area.at(0));
         largest_ = static_cast<float>(area.at(1));
         narrowest_ = static_cast<float>(ratio.at(0));
         widest_ = static_cast<float>(ratio.at(1));
     }
 
-    void run(Context& context, std::span<const Value> in, std::span<Value> out) const override {
-        const bool plane = layout_.empty() && in[0].elements() == 2;
-        const std::string layout = plane ? "HW" : layout_of(layout_, static_cast<int>(in[0].elements()), "random crop");
-        const Size whole{in[0].integer(axis_named(layout, 'H')), in[0].integer(axis_named(layout, 'W'))};
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const RandomWindowInputs in(values);
+        const bool plane = layout_.empty() && in.shape.elements() == 2;
+        const std::string layout =
+            plane ? "HW" : layout_of(layout_, static_cast<int>(in.shape.elements()), "random crop");
+        const Size whole{in.shape.integer(axis_named(layout, 'H')), in.shape.integer(axis_named(layout, 'W'))};
         Size size{0, 0};
         int64_t anchor[2] = {0, 0};
         if (whole.height > 0 && whole.width > 0) {
@@ -188,8 +196,10 @@ class RandomWindow : public Step {
 
     Size drawn(Stream& draws, const Size& whole) const {
         const float pixels = whole.area();
-        const Size wide{whole.height, std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(whole.height) * widest_))};
-        const Size tall{std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(whole.width) * (1 / narrowest_))), whole.width};
+        const Size wide{whole.height,
+                        std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(whole.height) * widest_))};
+        const Size tall{std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(whole.width) * (1 / narrowest_))),
+                        whole.width};
         // No window of the smallest area fits: the picture is too wide, or too tall.
         if (wide.area() < pixels * smallest_) return wide;
         if (tall.area() < pixels * smallest_) return tall;
@@ -199,7 +209,8 @@ class RandomWindow : public Step {
             const Size size{std::max<int64_t>(1, std::lround(std::sqrt(area / ratio))),
                             std::max<int64_t>(1, std::lround(std::sqrt(area * ratio)))};
             const float got = static_cast<float>(size.width) / static_cast<float>(size.height);
-            if (size.width <= whole.width && size.height <= whole.height && got >= narrowest_ && got <= widest_) return size;
+            if (size.width <= whole.width && size.height <= whole.height && got >= narrowest_ && got <= widest_)
+                return size;
         }
         return fallback(whole, wide, tall);
     }
@@ -221,8 +232,12 @@ class RandomWindow : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_crop_window(const Params& params) { return std::make_unique<CropWindow>(params); }
-std::unique_ptr<Step> make_slice_window(const Params& params) { return std::make_unique<SliceWindow>(params); }
-std::unique_ptr<Step> make_random_window(const Params& params) { return std::make_unique<RandomWindow>(params); }
+std::unique_ptr<Step> make_crop_window(const CropWindowParams& params) { return std::make_unique<CropWindow>(params); }
+std::unique_ptr<Step> make_slice_window(const SliceWindowParams& params) {
+    return std::make_unique<SliceWindow>(params);
+}
+std::unique_ptr<Step> make_random_window(const RandomWindowParams& params) {
+    return std::make_unique<RandomWindow>(params);
+}
 
 }  // namespace pixelmill

@@ -16,6 +16,7 @@ from pixelmill.engine.placement import NATIVE, Placement
 from pixelmill.graph import DataNode, OperatorNode, operators_of
 from pixelmill.recipe import Move, Recipe, Scene
 from pixelmill.recipe.follow import Path
+from pixelmill.steps.sources import source_of
 from pixelmill.types import Limits
 
 Array = np.ndarray[Any, Any]
@@ -162,14 +163,14 @@ class Program:
             nodes, gpu = operators_of(outputs), where.device == "gpu"
             self._plan = cut_for_dali(self._plan, nodes, outputs, seed=seed, gpu=gpu)
         named = [("image", graph.image), *([("mask", graph.mask)] if graph.mask is not None else [])]
-        self._places = {node.expr.step.params["source"]: what for what, node in named}
+        self._places = {source_of(node.expr): what for what, node in named}
         self._engine = started(self._plan, Options(batch_size, threads, Limits(), where.device_id))
 
     def submit(self, batch: Sequence[Input]) -> Pending:
         """Begin a batch."""
         inputs: dict[Key, Data] = {}
         for key in self._plan.inputs:
-            what = self._places[key[0].params["source"]]
+            what = self._places[key[0].source]
             inputs[key] = [getattr(sample, what) for sample in batch]
         samples = Samples(
             np.array([sample.variant - 1 for sample in batch], np.uint32),

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from functools import cache
-from typing import Any
 
 from pixelmill import _core
-from pixelmill.types import Limits
+from pixelmill.steps.codecs import Decode, Encode, ImageShape
+from pixelmill.steps.resampling import Resample, ResizeGeometry
+from pixelmill.steps.shapes import Element, Join
+from pixelmill.steps.sources import BatchSource, ExternalInput, ReadNamed
+from pixelmill.steps.step import Expr, Step
+from pixelmill.types import UINT8, Limits
 
 COLORS = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray", "unchanged": "any"}
 
-_ABSENT = -1
-_UINT8, _AS_STORED = 0, -1
 # A scaled decode keeps at least the size that was asked for; pipelines keep twice as much (engine/rules.py).
 _SCALING_MARGIN = 1
-_LINEAR: dict[str, Any] = {"filter_min": 1, "filter_mag": 1, "antialias": True}  # as in fn.resize
-_PLAIN_RESAMPLE: dict[str, Any] = {
-    "layout": "HWC",
-    "dtype": -1,
-    "normalize": False,
-    "out_layout": "",
-    "pad_channels": False,
-}
 
 
 @cache
@@ -30,72 +25,91 @@ def native_limits(limits: Limits | None) -> _core.Limits:
     return _core.Limits(**vars(limits or Limits()))
 
 
-class _Builder:
-    """Adds steps to a program, one slot for each value; the inputs come first."""
+def _inputs(count: int) -> list[Expr]:
+    return [ExternalInput(source=BatchSource(), output=0).value() for _ in range(count)]
 
-    def __init__(self, inputs: int) -> None:
-        self.program = _core.Program()
-        for number in range(inputs):
-            self.program.add_input(number, number)
-        self._slots = inputs
 
-    def step(self, kind: str, *inputs: int, outputs: int = 1, **params: Any) -> int:
-        """Add a step and return the slot of its first output."""
-        first, self._slots = self._slots, self._slots + outputs
-        self.program.add_step(kind, params, list(inputs), list(range(first, self._slots)), [])
-        return first
+def _program(inputs: list[Expr], output: Expr) -> _core.Program:
+    """Return the program that makes `output` of the inputs of a call, one slot for each value."""
+    program = _core.Program()
+    slots: dict[tuple[Step, int], int] = {}
+    for number, value in enumerate(inputs):
+        slots[value.step, 0] = number
+        program.add_input(number, number)
 
-    def finished(self, output: int) -> _core.Program:
-        self.program.set_outputs([output])
-        return self.program
+    def slot_of(value: Expr) -> int:
+        if (value.step, value.index) not in slots:
+            add(value.step)
+        return slots[value.step, value.index]
+
+    def add(step: Step) -> None:
+        named = [(name, -1 if value is None else slot_of(value)) for name, value in step.named_inputs()]
+        for index in range(step.outputs):
+            slots[step, index] = len(slots)
+        made = [slots[step, index] for index in range(step.outputs)]
+        params = {key: value.value if isinstance(value, Enum) else value for key, value in step.parameters().items()}
+        program.add_step(step.kind, params, named, made, [])
+
+    program.set_outputs([slot_of(output)])
+    return program
 
 
 @cache
 def decoder(mode: str, orientation: bool, from_file: bool, resizes: bool, has_window: bool) -> _core.Program:
     """Return the program that decodes an image. Its inputs: the data or the path, the window, the size."""
-    build = _Builder(3)
-    data, window, size = 0, 1 if has_window else _ABSENT, 2
+    inputs = _inputs(3)
+    data, window, size = inputs
     if from_file:
-        data = build.step("read_named", data)
-    color: dict[str, Any] = {"color": COLORS[mode], "orientation": orientation}
-    geometry = _ABSENT
+        data = ReadNamed(path=data).value()
+    geometry = None
     if resizes and has_window:
-        shape = build.step("join", *[build.step("element", window, index=number) for number in (2, 3)])
-        geometry = _geometry(build, shape, size, "HW")
+        shape = Join(parts=tuple(Element(vector=window, index=number).value() for number in (2, 3))).value()
+        geometry = _geometry(shape, size, "HW")
     elif resizes:
-        geometry = _geometry(build, build.step("image_shape", data, **color), size, "HWC")
-    image = build.step(
-        "decode",
-        data,
-        window,
-        geometry,
-        outputs=2,
-        dtype=_AS_STORED if mode == "unchanged" else _UINT8,
-        fast_idct=False,
+        shape = ImageShape(encoded=data, color=COLORS[mode], orientation=orientation).value()
+        geometry = _geometry(shape, size, "HWC")
+    decode = Decode(
+        encoded=data,
+        window=window if has_window else None,
+        geometry=geometry,
+        color=COLORS[mode],
+        dtype=None if mode == "unchanged" else UINT8,
+        orientation=orientation,
         padded_pixels=resizes,
         scaling=_SCALING_MARGIN if resizes else 0,
-        **color,
-        **_LINEAR,
     )
-    if resizes:
-        image = build.step("resample", image, image + 1, *[_ABSENT] * 6, **_PLAIN_RESAMPLE, **_LINEAR)
-    return build.finished(image)
+    if not resizes:
+        return _program(inputs, decode.value("HWC"))
+    image, fitting = decode.values("HWC", "")
+    resample = Resample(
+        image=image,
+        geometry=fitting,
+        layout="HWC",
+        filter_min=decode.filter_min,
+        filter_mag=decode.filter_mag,
+        antialias=decode.antialias,
+        dtype=None,
+    )
+    return _program(inputs, resample.value("HWC"))
 
 
-def _geometry(build: _Builder, shape: int, size: int, layout: str) -> int:
-    rule: dict[str, Any] = {"layout": layout, "mode": "default", "subpixel_scale": True, "roi_relative": False}
-    return build.step("resize_geometry", shape, size, *[_ABSENT] * 8, **rule)
+def _geometry(shape: Expr, size: Expr, layout: str) -> Expr:
+    return ResizeGeometry(
+        shape=shape, size=size, layout=layout, mode="default", subpixel_scale=True, roi_relative=False
+    ).value()
 
 
 @cache
 def reader() -> _core.Program:
     """Return the program that reads a file. Its input: the path."""
-    build = _Builder(1)
-    return build.finished(build.step("read_named", 0))
+    inputs = _inputs(1)
+    return _program(inputs, ReadNamed(path=inputs[0]).value())
 
 
 @cache
 def encoder(format: str, subsampling: str, level: int) -> _core.Program:
     """Return the program that encodes an image. Its inputs: the image, the quality."""
-    build = _Builder(2)
-    return build.finished(build.step("encode", 0, 1, format=format, subsampling=subsampling, level=level))
+    inputs = _inputs(2)
+    image, quality = inputs
+    step = Encode(image=image, quality=quality, format=format, subsampling=subsampling, level=level)
+    return _program(inputs, step.value())

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from pixelmill import _core
 from pixelmill.errors import ArgumentError, EngineError
-from pixelmill.operators.program import OF_BATCHES, Expr, Guard, Step, split_inputs
+from pixelmill.steps.batch import (
+    BatchExtents,
+    BatchMoments,
+    BatchPermutation,
+    BatchSingle,
+    Callback,
+    PermuteBatch,
+)
+from pixelmill.steps.step import BatchStep, Expr, Guard
 
-Array = np.ndarray[Any, Any]
+Array = npt.NDArray[np.generic]
+Numbers = npt.NDArray[np.float64]
 
-# All samples of one value: one array with the batch in front where shapes agree, a list of arrays where they do not.
+# All samples of one value: one array whose first axis is the batch where shapes agree, else a list of arrays.
 Data = Array | list[Array]
 
 
@@ -30,19 +41,25 @@ class Who(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
-    """A step that sees the whole batch, with its parameters as the core would get them, and the samples it is for."""
+    """A step that sees the whole batch.
 
-    step: Step
-    params: Mapping[str, Any]
+    Attributes:
+        step: The step.
+        key: Its random key, where it draws.
+        guards: The conditions that the samples it is for fulfil.
+    """
+
+    step: BatchStep
+    key: int | None = None
     guards: tuple[Guard, ...] = ()
 
     @property
     def inputs(self) -> tuple[Expr | None, ...]:
         """What it works on."""
-        return split_inputs(self.step)[0]
+        return self.step.own_inputs
 
     def cross(self, inputs: Sequence[Data | None], who: Who, places: Sequence[int] | None = None) -> list[Data]:
-        """Give the outputs of the step for a batch.
+        """Return the outputs of the step for a batch.
 
         Args:
             inputs: What it works on.
@@ -52,23 +69,39 @@ class Barrier:
         try:
             if places is not None and len(places) < len(who.numbers):
                 return self._cross_some(inputs, who, places)
-            return CROSSINGS[self.step.kind](self, inputs, who)
+            return self._cross_all(inputs, who)
         except (ArgumentError, EngineError) as error:
             line = self.step.origin.line if self.step.origin is not None else None
             if line is None or "created at" in str(error):
                 raise
             raise type(error)(f"{error}\n  created at {line}") from error
 
+    def _cross_all(self, inputs: Sequence[Data | None], who: Who) -> list[Data]:
+        match self.step:
+            case Callback() as step:
+                return _callback(step, inputs, len(who.numbers))
+            case BatchExtents() as step:
+                return [_batch_extents(step, _present(inputs[0]), inputs[1])]
+            case BatchSingle():
+                return [_batch_single(_present(inputs[0]))]
+            case PermuteBatch():
+                return [_permute_batch(_present(inputs[0]), _present(inputs[1]))]
+            case BatchPermutation() as step:
+                return [_batch_permutation(step, self.key or 0, who)]
+            case BatchMoments() as step:
+                return _batch_moments(step, *(_present(data) for data in inputs))
+        raise EngineError(f"{self.step.kind} is no step that sees the whole batch")
+
     def _cross_some(self, inputs: Sequence[Data | None], who: Who, places: Sequence[int]) -> list[Data]:
         parts = [None if data is None else [data[place] for place in places] for data in inputs]
         chosen = _Some(who.epochs[list(places)], who.numbers[list(places)])
-        made = CROSSINGS[self.step.kind](self, parts, chosen) if places else [[]] * self.step.outputs
+        made = self._cross_all(parts, chosen) if places else [[]] * self.step.outputs
         outputs: list[Data] = []
         for batch in made:
-            whole: list[Any] = [None] * len(who.numbers)
+            whole: list[Array | None] = [None] * len(who.numbers)
             for place, value in zip(places, batch, strict=True):
                 whole[place] = value
-            outputs.append(whole)
+            outputs.append(cast("list[Array]", whole))  # those of other samples are never looked at
         return outputs
 
 
@@ -78,24 +111,24 @@ class _Some:
     numbers: Array
 
 
-def may_skip(step: Step) -> bool:
-    """Tell whether a step can be run for those samples alone whose results are needed."""
-    return step.kind == "callback" and not step.params["whole"]
+def may_skip(step: BatchStep) -> bool:
+    """Whether a step can be run for those samples alone whose results are needed."""
+    return isinstance(step, Callback) and not step.whole
 
 
-def _callback(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
+def _callback(step: Callback, inputs: Sequence[Data | None], count: int) -> list[Data]:
     """Call the user's function for each sample, or once for the batch."""
-    function, outputs, count = barrier.params["function"], barrier.step.outputs, len(who.numbers)
+    outputs = step.outputs
     given = [data for data in inputs if data is not None]
-    if barrier.params["batch"]:
-        returned = function(*(list(data) for data in given))
-        batches = returned if outputs > 1 else (returned,)
+    if step.batch:
+        returned = step.function(*(list(data) for data in given))
+        batches = cast("Sequence[Sequence[Array]]", returned if outputs > 1 else (returned,))
         results = [[np.asarray(sample) for sample in batch] for batch in batches]
     else:
-        rows = [function(*(data[place] for data in given)) for place in range(count)]
-        tuples = [row if outputs > 1 else (row,) for row in rows]
+        rows = [step.function(*(data[place] for data in given)) for place in range(count)]
+        tuples = [cast("Sequence[Array]", row if outputs > 1 else (row,)) for row in rows]
         results = [[np.asarray(row[index]) for row in tuples] for index in range(outputs)]
-    for batch, layout in zip(results, barrier.params["names"].split(","), strict=True):
+    for batch, layout in zip(results, step.layouts, strict=True):
         if len(batch) != count:
             raise ArgumentError(f"python_function: the function gave {len(batch)} samples for a batch of {count}")
         wrong = [sample.ndim for sample in batch if layout and sample.ndim != len(layout)]
@@ -104,12 +137,10 @@ def _callback(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list
     return list(results)
 
 
-def _batch_extents(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
-    """Find the extents that all samples of a batch shall have: those given, and where none is, the largest."""
-    shapes, given = _present(inputs[0]), inputs[1]
+def _batch_extents(step: BatchExtents, shapes: Data, given: Data | None) -> Data:
     if len({len(shape) for shape in shapes}) > 1:
         raise EngineError("pad: the samples of a batch have different numbers of axes")
-    chosen = _padded_axes([int(axis) for axis in barrier.params["axes"]], len(shapes[0]))
+    chosen = _padded_axes(list(step.axes), len(shapes[0]))
     largest = np.max([[shape[axis] for axis in chosen] for shape in shapes], axis=0)
     extents = []
     for place in range(len(shapes)):
@@ -122,7 +153,7 @@ def _batch_extents(barrier: Barrier, inputs: Sequence[Data | None], who: Who) ->
                 )
             wanted = np.where(asked > 0, asked, wanted).astype(np.int64)
         extents.append(wanted)
-    return [extents]
+    return extents
 
 
 def _padded_axes(axes: list[int], ndim: int) -> list[int]:
@@ -136,15 +167,11 @@ def _padded_axes(axes: list[int], ndim: int) -> list[int]:
     return counted or list(range(ndim))
 
 
-def _batch_single(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
-    """Tell whether all samples, whose shapes are given, have one element."""
-    shapes = _present(inputs[0])
-    return [np.full(len(shapes), all(np.prod(shape) == 1 for shape in shapes), np.uint8)]
+def _batch_single(shapes: Data) -> Data:
+    return np.full(len(shapes), all(math.prod(shape.tolist()) == 1 for shape in shapes), np.uint8)
 
 
-def _permute_batch(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
-    """Put samples into the places that indices tell: one for each sample, or a list for the batch."""
-    data, given = _present(inputs[0]), _present(inputs[1])
+def _permute_batch(data: Data, given: Data) -> Data:
     count = len(data)
     indices = [int(index) for index in (given[0] if np.ndim(given[0]) == 1 else given)]
     if len(indices) != count:
@@ -152,17 +179,17 @@ def _permute_batch(barrier: Barrier, inputs: Sequence[Data | None], who: Who) ->
     wrong = [index for index in indices if not 0 <= index < count]
     if wrong:
         raise ArgumentError(f"permute_batch: there is no sample {wrong[0]} in a batch of {count}")
-    return [[data[index] for index in indices]]
+    return [data[index] for index in indices]
 
 
-def _batch_permutation(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
+def _batch_permutation(step: BatchPermutation, key: int, who: Who) -> Data:
     """Draw a permutation of the places of the batch; it follows from the operator and the first sample."""
     count = len(who.numbers)
-    draw = _Draws(int(barrier.params["key"]), int(who.epochs[0]), int(who.numbers[0]))
-    moves = barrier.params["no_fixed_points"] and count > 1
-    if barrier.params["allow_repetitions"]:
+    draw = _Draws(key, int(who.epochs[0]), int(who.numbers[0]))
+    moves = step.no_fixed_points and count > 1
+    if step.allow_repetitions:
         places = [number % (count - moves) for number in draw.numbers(count)]
-        return [np.array([place + (moves and place >= own) for own, place in enumerate(places)], np.int32)]
+        return np.array([place + (moves and place >= own) for own, place in enumerate(places)], np.int32)
     places = list(range(count))
     while True:
         for last, number in zip(range(count - 1, 0, -1), draw.numbers(count - 1), strict=True):
@@ -170,7 +197,7 @@ def _batch_permutation(barrier: Barrier, inputs: Sequence[Data | None], who: Who
             places[last], places[other] = places[other], places[last]
         # A third of all permutations has no fixed point, so that this ends soon.
         if not moves or all(place != own for own, place in enumerate(places)):
-            return [np.array(places, np.int32)]
+            return np.array(places, np.int32)
 
 
 class _Draws:
@@ -188,29 +215,31 @@ class _Draws:
         return numbers
 
 
-def _batch_moments(barrier: Barrier, inputs: Sequence[Data | None], who: Who) -> list[Data]:
+def _batch_moments(step: BatchMoments, counts: Data, means: Data, squares: Data) -> list[Data]:
     """Join counts, means and sums of squared distances of the samples to a mean and an inverse deviation for all."""
-    counts, means, squares = (_present(data) for data in inputs[:3])
     if len({mean.shape for mean in means}) > 1:
         shapes = sorted({mean.shape for mean in means})
         raise ArgumentError(f"normalize: over a batch, extents of axes that are kept must agree, got {shapes[:4]}")
-    params = barrier.params
     number = sum(int(count) for count in counts)
-    total = sum((int(n) * mean for n, mean in zip(counts, means, strict=True)), np.zeros_like(means[0]))
-    centre = total / number if params["mean"] is None and number else np.full_like(total, params["mean"] or 0.0)
-    apart = (s + int(n) * (m - centre) ** 2 for n, m, s in zip(counts, means, squares, strict=True))
-    inverse = inverse_deviation(sum(apart, np.zeros_like(total)), number, params)
+    rows = [
+        (int(n), cast("Numbers", mean), cast("Numbers", square))
+        for n, mean, square in zip(counts, means, squares, strict=True)
+    ]
+    total = sum((n * mean for n, mean, _ in rows), np.zeros_like(rows[0][1]))
+    centre = total / number if step.mean is None and number else np.full_like(total, step.mean or 0.0)
+    apart = (square + n * (mean - centre) ** 2 for n, mean, square in rows)
+    inverse = _inverse_deviation(sum(apart, np.zeros_like(total)), number, step)
     same: list[Data] = [[values.astype(np.float32)] * len(means) for values in (centre, inverse)]
     return same
 
 
-def inverse_deviation(squares: Array, number: int, params: Mapping[str, Any]) -> Array:
-    """Give scale / sqrt(variance + epsilon), and 0 where that has no value."""
-    degrees, epsilon, scale = number - int(params["ddof"]), params["epsilon"], params["scale"]
+def _inverse_deviation(squares: Numbers, number: int, step: BatchMoments) -> Numbers:
+    """Return scale / sqrt(variance + epsilon), and 0 where that has no value."""
+    degrees, epsilon, scale = number - step.ddof, step.epsilon, step.scale
     if degrees <= 0 and epsilon == 0:
         return np.zeros_like(squares)
     variance = (squares / degrees if degrees > 0 else np.zeros_like(squares)) + epsilon
-    inverse: Array = np.divide(scale, np.sqrt(variance), out=np.zeros_like(squares), where=variance != 0)
+    inverse: Numbers = np.divide(scale, np.sqrt(variance), out=np.zeros_like(squares), where=variance != 0)
     return inverse
 
 
@@ -218,17 +247,3 @@ def _present(data: Data | None) -> Data:
     if data is None:
         raise EngineError("a step that sees the whole batch misses an input")
     return data
-
-
-CROSSINGS: dict[str, Callable[[Barrier, Sequence[Data | None], Who], list[Data]]] = {
-    "callback": _callback,
-    "batch_extents": _batch_extents,
-    "batch_single": _batch_single,
-    "permute_batch": _permute_batch,
-    "batch_permutation": _batch_permutation,
-    "batch_moments": _batch_moments,
-}
-
-# A program ends before these steps and another begins behind them.
-BARRIERS = OF_BATCHES
-assert CROSSINGS.keys() == BARRIERS

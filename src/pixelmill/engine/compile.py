@@ -5,21 +5,27 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum
 
 import numpy as np
 
 from pixelmill import _core
 from pixelmill.engine import rules
-from pixelmill.engine.barriers import BARRIERS, Barrier, may_skip
+from pixelmill.engine.barriers import Barrier, may_skip
 from pixelmill.formats.index import NO_NUMBERS, Ragged
 from pixelmill.graph import OperatorNode
-from pixelmill.operators.program import Expr, Guard, Step, split_inputs
-from pixelmill.operators.readers import Reader
 from pixelmill.operators.sources import ExternalSource
+from pixelmill.steps.batch import BatchPermutation
+from pixelmill.steps.random import RandomStep
+from pixelmill.steps.shapes import Choose, Merge
+from pixelmill.steps.sources import Constant, ExternalInput, Features, Reader, ReaderStep, Records, TableColumn
+from pixelmill.steps.step import BatchStep, Expr, Guard, RandomKey, Step
 
 # An output of a step.
 Key = tuple[Step, int]
+
+# One that is handed to the program from outside.
+InputKey = tuple[ExternalInput, int]
 
 Guards = dict[Step, list[Guard]]
 
@@ -44,9 +50,9 @@ class Plan:
     layouts: list[str]
     readers: list[Reader]
     sources: list[ExternalSource]
-    inputs: list[Key]
+    inputs: list[InputKey]
     keys: dict[OperatorNode, int]
-    ranges: dict[tuple[Reader, str | None], _core.ByteRanges]
+    ranges: dict[Records, _core.ByteRanges]
 
 
 def compile_graph(
@@ -71,20 +77,21 @@ def compile_graph(
         outputs = rules.optimize(outputs, decode_scaling=decode_scaling)
     outputs = _shared(outputs)
     order = _ordered(outputs)
-    readers = list(dict.fromkeys(step.params["reader"] for step in order if "reader" in step.params))
+    readers = list(dict.fromkeys(step.reader for step in order if isinstance(step, ReaderStep)))
     keys = _keys(order, seed)
     if whole is not None:
         readers, keys = whole.readers, {**keys, **whole.keys}
-    sources = list(dict.fromkeys(step.params["source"] for step in order if step.kind == "input"))
+    inputs = [(step, 0) for step in order if isinstance(step, ExternalInput)]
+    feeds = dict.fromkeys(step.source for step, _ in inputs)
+    sources = [feed for feed in feeds if isinstance(feed, ExternalSource)]
     wanted = [(expr.step, expr.index) for expr in outputs]
     builder = _Builder(readers, keys, {} if whole is None else whole.ranges)
-    inputs = [(step, 0) for step in order if step.kind == "input"]
     segments = builder.segments(order, wanted)
     return Plan(segments, wanted, layouts, readers, sources, inputs, keys, builder.ranges)
 
 
 def _ordered(outputs: Iterable[Expr]) -> list[Step]:
-    """List all steps so that each comes behind those it needs."""
+    """List all steps so that each comes after those it needs."""
     order: dict[Step, None] = {}
     stack = [(expr.step, False) for expr in reversed(list(outputs))]
     while stack:
@@ -100,27 +107,26 @@ def _ordered(outputs: Iterable[Expr]) -> list[Step]:
 def _shared(outputs: Sequence[Expr]) -> list[Expr]:
     """Let equal steps be one step."""
     done: dict[Step, Step] = {}
-    known: dict[Any, Step] = {}
+    known: dict[object, Step] = {}
     for step in _ordered(outputs):
-        inputs = tuple(None if v is None else Expr(done[v.step], v.index, v.layout) for v in step.inputs)
-        same = (step.kind, tuple(v and (v.step, v.index) for v in inputs), _frozen(step.params))
-        done[step] = known.setdefault(same, Step(step.kind, inputs, step.params, step.outputs, step.origin))
+        makers = [None if value is None else (done[value.step], value.index) for value in step.inputs]
+        same = (step.kind, *makers, *map(_frozen, step.parameters().values()))
+        if same not in known:
+            values = [v and Expr(done[v.step], v.index, v.layout) for v in step.inputs]
+            moved = any(v is not None and done[v.step] is not v.step for v in step.inputs)
+            known[same] = step.with_inputs(values) if moved else step
+        done[step] = known[same]
     return [Expr(done[expr.step], expr.index, expr.layout) for expr in outputs]
 
 
-def _frozen(value: Any) -> Any:
-    if isinstance(value, dict):
-        return tuple((key, _frozen(value[key])) for key in sorted(value))
-    if isinstance(value, (list, tuple)):
-        return tuple(_frozen(item) for item in value)
-    if isinstance(value, np.ndarray):
-        return (value.dtype.str, value.shape, value.tobytes())
-    return value
+def _frozen(value: object) -> object:
+    """Return something that is equal for equal parameters, also where these are arrays."""
+    return (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
 
 
 def _keys(order: Sequence[Step], seed: int) -> dict[OperatorNode, int]:
     """Give each drawing operator its random key: the seed folded with its name and its number among its like."""
-    drawing = {step.params["key"] for step in order if "key" in step.params}
+    drawing = {_node_of(step.key) for step in order if isinstance(step, (RandomStep, BatchPermutation))}
     keys: dict[OperatorNode, int] = {}
     counted: dict[str, int] = {}
     for node in sorted({node.family or node for node in drawing}, key=lambda node: node.number):
@@ -130,6 +136,11 @@ def _keys(order: Sequence[Step], seed: int) -> dict[OperatorNode, int]:
         identity = int.from_bytes(hashlib.blake2b(label.encode(), digest_size=8).digest(), "little")
         keys[node] = _core.operator_key(seed if node.seed is None else node.seed, identity)
     return {node: keys[node.family or node] for node in drawing}
+
+
+def _node_of(key: RandomKey) -> OperatorNode:
+    assert isinstance(key.origin, OperatorNode)
+    return key.origin
 
 
 def _guards(order: Sequence[Step], wanted: Iterable[Key], level: dict[Step, int]) -> Guards:
@@ -142,13 +153,13 @@ def _guards(order: Sequence[Step], wanted: Iterable[Key], level: dict[Step, int]
     guards: dict[Step, dict[tuple[Step, int, int, bool], Guard]] = {step: {} for step, _ in wanted}
     for step in reversed(order):
         own = guards.setdefault(step, {})
-        if step.kind in BARRIERS and not may_skip(step):
-            branch = {(guard[0].step, guard[0].index, *guard[1:]): guard for guard in split_inputs(step)[1]}
+        if isinstance(step, BatchStep) and not may_skip(step):
+            branch = {(guard[0].step, guard[0].index, *guard[1:]): guard for guard in step.branch}
             own = guards[step] = branch if branch.keys() <= own.keys() else {}
         for place, value in enumerate(step.inputs):
             if value is None:
                 continue
-            known = level[value.step] - (value.step.kind in BARRIERS)
+            known = level[value.step] - isinstance(value.step, BatchStep)
             here = {key: guard for key, guard in own.items() if level[key[0]] <= known}
             taken = _branch(step, place)
             if taken is not None and level[taken[0].step] <= known:
@@ -161,11 +172,9 @@ def _guards(order: Sequence[Step], wanted: Iterable[Key], level: dict[Step, int]
 
 def _branch(step: Step, place: int) -> Guard | None:
     """Say when a step needs one of its inputs, where that is not always."""
-    if step.kind not in ("merge", "choose") or place == 0:
-        return None
-    condition = step.inputs[0]
-    assert condition is not None
-    return (condition, 0, place == 2) if step.kind == "merge" else (condition, place - 1, True)
+    if isinstance(step, Merge) and place > 0:
+        return step.condition, 0, place == 2
+    return (step.number, place - 1, True) if isinstance(step, Choose) and place > 0 else None
 
 
 class _Builder:
@@ -175,7 +184,7 @@ class _Builder:
         self,
         readers: list[Reader],
         keys: dict[OperatorNode, int],
-        ranges: dict[tuple[Reader, str | None], _core.ByteRanges],
+        ranges: dict[Records, _core.ByteRanges],
     ) -> None:
         self.readers = readers
         self.keys = keys
@@ -188,10 +197,10 @@ class _Builder:
         guards = _guards(order, wanted, level)
         made = []
         for number in range(count):
-            steps = [step for step in order if level[step] == number and step.kind not in BARRIERS]
+            steps = [step for step in order if level[step] == number and not isinstance(step, BatchStep)]
             made.append(self._segment(number, steps, level, crossing, wanted, guards))
-            barriers = [step for step in order if step.kind in BARRIERS and level[step] == number + 1]
-            made[-1].barriers.extend(Barrier(step, self._params(step), tuple(guards[step])) for step in barriers)
+            barriers = [step for step in order if isinstance(step, BatchStep) and level[step] == number + 1]
+            made[-1].barriers.extend(Barrier(step, self._key(step), tuple(guards[step])) for step in barriers)
         return made
 
     @staticmethod
@@ -199,19 +208,19 @@ class _Builder:
         level: dict[Step, int] = {}
         for step in order:
             before = max((level[value.step] for value in step.inputs if value is not None), default=0)
-            level[step] = before + (step.kind in BARRIERS)
+            level[step] = before + isinstance(step, BatchStep)
         return level
 
     @staticmethod
     def _crossing(order: Sequence[Step], level: dict[Step, int], wanted: Sequence[Key]) -> set[Key]:
-        """Find the values that are needed behind the program that makes them."""
+        """Find the values that are needed after the program that makes them."""
         last = max(level.values(), default=0)
-        crossing = {key for key in wanted if level[key[0]] < last or key[0].kind in BARRIERS}
+        crossing = {key for key in wanted if level[key[0]] < last or isinstance(key[0], BatchStep)}
         for step in order:
             for value in step.inputs:
-                if value is None or value.step.kind in ("constant", "input"):
+                if value is None or isinstance(value.step, (Constant, ExternalInput)):
                     continue
-                if level[step] > level[value.step] or value.step.kind in BARRIERS:
+                if level[step] > level[value.step] or isinstance(value.step, BatchStep):
                     crossing.add((value.step, value.index))
         return crossing
 
@@ -231,50 +240,63 @@ class _Builder:
         def slot_of(key: Key) -> int:
             if key not in slots:
                 slots[key] = len(slots)
-                if key[0].kind == "constant":
-                    program.add_constant(slots[key], key[0].params["value"])
-                elif key[0].kind == "input" or key[0].kind in BARRIERS or level[key[0]] < number:
+                if isinstance(key[0], Constant):
+                    program.add_constant(slots[key], key[0].array)
+                elif isinstance(key[0], (ExternalInput, BatchStep)) or level[key[0]] < number:
                     program.add_input(slots[key], len(segment.inputs))
                     segment.inputs.append(key)
             return slots[key]
 
         for step in steps:
-            if step.kind in ("constant", "input"):
+            if isinstance(step, (Constant, ExternalInput)):
                 continue
-            inputs = [-1 if value is None else slot_of((value.step, value.index)) for value in step.inputs]
+            inputs = [
+                (name, -1 if value is None else slot_of((value.step, value.index)))
+                for name, value in step.named_inputs()
+            ]
             outputs = [slot_of((step, index)) for index in range(step.outputs)]
             conditions = [(slot_of((value.step, value.index)), number, equal) for value, number, equal in guards[step]]
-            program.add_step(step.kind, self._params(step), inputs, outputs, conditions)
+            program.add_step(step.kind, self._parameters(step), inputs, outputs, conditions)
             segment.steps.append(step)
         made_here = set(steps)
         for key in dict.fromkeys([*wanted, *crossing]):
-            if key[0] in made_here and key[0].kind != "input":
+            if key[0] in made_here and not isinstance(key[0], ExternalInput):
                 slot_of(key)
                 segment.outputs.append(key)
         program.set_outputs([slots[key] for key in segment.outputs])
         return segment
 
-    def _params(self, step: Step) -> dict[str, Any]:
-        params = {key: value for key, value in step.params.items() if key != "branch"}
-        if "key" in params:
-            params["key"] = int(np.uint64(self.keys[params["key"]]).astype(np.int64))
-        if "reader" in params:
-            reader: Reader = params["reader"]
-            params["reader"] = self.readers.index(reader)
-            if "column" in params:
-                column = reader.index.columns[params.pop("column")]
-                rows, starts = (column.rows, column.starts) if isinstance(column, Ragged) else (column, NO_NUMBERS)
-                params["table"] = _core.Table(rows, starts)
-            else:
-                params["ranges"] = self._ranges(reader, params.pop("part", None))
-        if step.kind == "read_example":
-            params["features"] = _core.ExampleFeatures(params["features"])
-        return {key: [float(item) for item in v] if isinstance(v, (list, tuple)) else v for key, v in params.items()}
+    def _key(self, step: BatchStep) -> int | None:
+        """Return the random key of a step that draws for the whole batch."""
+        return self.keys[_node_of(step.key)] if isinstance(step, BatchPermutation) else None
 
-    def _ranges(self, reader: Reader, part: str | None) -> _core.ByteRanges:
-        if (reader, part) not in self.ranges:
-            index = reader.index if part is None else reader.index.parts[part]
-            lost = [(item, kind, message) for item, (kind, message) in reader.index.lost.items()]
-            ranges = _core.ByteRanges(index.encoded_paths(), index.files, index.offsets, index.lengths, lost)
-            self.ranges[reader, part] = ranges
-        return self.ranges[reader, part]
+    def _parameters(self, step: Step) -> dict[str, object]:
+        return {name: self._parameter(value) for name, value in step.parameters().items()}
+
+    def _parameter(self, value: object) -> object:
+        """Return a parameter as the core takes it."""
+        match value:
+            case RandomKey():
+                return int(np.uint64(self.keys[_node_of(value)]).astype(np.int64))
+            case Reader():
+                return self.readers.index(value)
+            case Records():
+                return self._ranges(value)
+            case TableColumn():
+                column = value.reader.index.columns[value.name]
+                rows, starts = (column.rows, column.starts) if isinstance(column, Ragged) else (column, NO_NUMBERS)
+                return _core.Table(rows, starts)
+            case Features():
+                return _core.ExampleFeatures(value.rows)
+            case Enum():
+                return value.value
+        return value
+
+    def _ranges(self, records: Records) -> _core.ByteRanges:
+        if records not in self.ranges:
+            index = records.reader.index
+            part = index if records.part is None else index.parts[records.part]
+            lost = [(item, kind, message) for item, (kind, message) in index.lost.items()]
+            ranges = _core.ByteRanges(part.encoded_paths(), part.files, part.offsets, part.lengths, lost)
+            self.ranges[records] = ranges
+        return self.ranges[records]

@@ -1,7 +1,7 @@
 """Fusion of arithmetic: chains and trees of it, and the casts between, become one pass over the elements.
 
-A step is taken into the expression of its users where all of them are in it, so that nobody else needs its result. The
-core works an expression out tile by tile: each input is read once, the result written once.
+A step is taken into the expression of its users where all of them are in it, so that no other step needs its result.
+The core works an expression out tile by tile: each input is read once, the result written once.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
-from pixelmill.operators.program import Expr, Step
+from pixelmill.steps.elements import Arithmetic, Cast, Expression
+from pixelmill.steps.step import Expr, Step
 
-FUSIBLE = frozenset({"arithmetic", "cast"})
+FUSIBLE = (Arithmetic, Cast)
 MOST_VALUES = 48  # inputs and results of one expression; the core takes 64
 
 Users = dict[Step, set[Step]]
@@ -25,7 +26,7 @@ def fuse(outputs: Sequence[Expr]) -> list[Expr]:
     inner: set[Step] = set()
     regions: dict[Step, list[Step]] = {}
     for root in reversed(order):
-        if root.kind in FUSIBLE and root not in inner:
+        if isinstance(root, FUSIBLE) and root not in inner:
             region = _region(root, users, wanted, place)
             if len(region) > 1:
                 regions[root] = region
@@ -34,7 +35,7 @@ def fuse(outputs: Sequence[Expr]) -> list[Expr]:
 
 
 def _graph(outputs: Sequence[Expr]) -> tuple[list[Step], Users]:
-    """List all steps, each behind those it needs, and who uses each."""
+    """List all steps, each after those it needs, and the users of each."""
     order: dict[Step, None] = {}
     users: Users = {}
     stack = [(expr.step, False) for expr in outputs]
@@ -60,7 +61,7 @@ def _region(root: Step, users: Users, wanted: set[Step], place: dict[Step, int])
 
     def look_at(step: Step) -> None:
         for value in step.inputs:
-            if value is not None and value.step not in seen and value.step.kind in FUSIBLE:
+            if value is not None and value.step not in seen and isinstance(value.step, FUSIBLE):
                 seen.add(value.step)
                 heapq.heappush(queue, (-place[value.step], value.step))
 
@@ -98,11 +99,11 @@ def _rebuilt(outputs: Sequence[Expr], order: Sequence[Step], regions: dict[Step,
         if step in regions:
             inputs = _inputs(regions[step])
             code = _code(regions[step], inputs)
-            done[step] = Step("expression", tuple(map(renewed, inputs)), {"code": code}, 1, step.origin)
+            done[step] = Expression(operands=tuple(map(renewed, inputs)), code=code, origin=step.origin)
             continue
         new = tuple(None if value is None else renewed(value) for value in step.inputs)
         same = all(a is b for a, b in zip(new, step.inputs, strict=True))
-        done[step] = step if same else Step(step.kind, new, step.params, step.outputs, step.origin)
+        done[step] = step if same else step.with_inputs(new)
     return [renewed(expr) for expr in outputs]
 
 
@@ -112,9 +113,10 @@ def _code(region: Sequence[Step], inputs: Sequence[Expr]) -> str:
     words = []
     for step in region:
         operands = [numbers[value.step, value.index] for value in step.inputs if value is not None]
-        if step.kind == "cast":
-            words.append(f"cast {operands[0]} {step.params['dtype']}")
+        if isinstance(step, Cast):
+            words.append(f"cast {operands[0]} {int(step.dtype)}")
         else:
-            words.append(" ".join([step.params["operation"], *map(str, operands)]))
+            assert isinstance(step, Arithmetic)
+            words.append(" ".join([step.operation, *map(str, operands)]))
         numbers[step, 0] = len(numbers)
     return "; ".join(words)

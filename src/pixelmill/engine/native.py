@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from pixelmill import _core
 from pixelmill.engine.barriers import Array as Array
@@ -18,8 +19,10 @@ from pixelmill.engine.compile import Key, Plan, Segment
 from pixelmill.engine.own_thread import OwnThread
 from pixelmill.errors import NOTES, EngineError
 from pixelmill.graph import OperatorNode
-from pixelmill.operators.program import Expr
 from pixelmill.operators.sources import ExternalSource
+from pixelmill.steps.batch import Callback
+from pixelmill.steps.sources import Constant, ExternalInput
+from pixelmill.steps.step import Expr
 from pixelmill.types import Limits
 
 if TYPE_CHECKING:
@@ -39,9 +42,9 @@ class Samples:
         inputs: What external sources gave, by the value it is for.
     """
 
-    epochs: Array
-    numbers: Array
-    items: Array
+    epochs: npt.NDArray[np.uint32]
+    numbers: npt.NDArray[np.uint64]
+    items: npt.NDArray[np.int64]
     inputs: dict[Key, Data]
 
     def __len__(self) -> int:
@@ -53,7 +56,7 @@ class Samples:
 
 
 @lru_cache(8)
-def _variants(count: int) -> Array:
+def _variants(count: int) -> npt.NDArray[np.uint16]:
     return np.zeros(count, np.uint16)
 
 
@@ -179,17 +182,18 @@ class NativeEngine:
 
 def _idle(segment: Segment) -> bool:
     """Tell whether a program does nothing, and gives nothing."""
-    return not segment.outputs and all(step.kind in ("constant", "input") for step in segment.steps)
+    return not segment.outputs and all(isinstance(step, (Constant, ExternalInput)) for step in segment.steps)
 
 
 def _calls(segment: Segment) -> bool:
     """Tell whether functions of the user are called behind a program: they may take long, so not in his thread."""
-    return any(barrier.step.kind == "callback" for barrier in segment.barriers)
+    return any(isinstance(barrier.step, Callback) for barrier in segment.barriers)
 
 
 def _given(key: Key, data: Data) -> Data:
     """Give what a source made for this batch; what others may hold as well, or hand in again, is copied."""
-    source: ExternalSource = key[0].params["source"]
+    source = key[0].source if isinstance(key[0], ExternalInput) else None
+    assert isinstance(source, ExternalSource)
     own = source.source is not None and source.copies
     if isinstance(data, np.ndarray):
         return data if own and data.flags.writeable else data.copy()
@@ -207,7 +211,7 @@ def _data(batch: _core.Batch, output: int) -> Data:
     block: Array | None = batch.block(output)
     if block is not None:
         return block
-    values: list[Any] = [batch.value(output, index) for index in range(len(batch))]  # None where a sample failed
+    values = [batch.value(output, index) for index in range(len(batch))]
     kinds = {(value.dtype, value.ndim) for value in values if value is not None}
     if len(kinds) > 1:
         found = " and ".join(sorted(f"{dtype} with {ndim} axes" for dtype, ndim in kinds))
@@ -215,7 +219,7 @@ def _data(batch: _core.Batch, output: int) -> Data:
             f"output {output}: the samples of a batch must agree in type and number of axes, but there are {found}; "
             "all branches of a condition must give the same kind of value"
         )
-    return values
+    return cast("list[Array]", values)  # None where a sample failed, which nothing looks at
 
 
 def _troubles(batch: _core.Batch, segment: Segment) -> list[Trouble]:
@@ -246,6 +250,6 @@ def _places(barrier: Barrier, known: dict[Key, Data], count: int) -> list[int] |
 
 
 def _looked_up(value: Expr, known: dict[Key, Data], count: int) -> Data:
-    if value.step.kind == "constant":
-        return [value.step.params["value"]] * count
+    if isinstance(value.step, Constant):
+        return [value.step.array] * count
     return known[value.step, value.index]

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pixelmill.engine import fusion
-from pixelmill.operators.program import Expr, Step, rebuilt, step
+from pixelmill.steps.codecs import Decode, ImageShape
+from pixelmill.steps.elements import Cast, Normalize
+from pixelmill.steps.pixels import BrightnessContrast, ColorTwist
+from pixelmill.steps.random import GaussianNoise
+from pixelmill.steps.resampling import FlipGeometry, Resample, RestrictGeometry
+from pixelmill.steps.shapes import Contiguous, Element, Flip, GeometryShape, Join, Shape, Window
+from pixelmill.steps.step import Expr, Step
+from pixelmill.steps.warping import RotationMap, Warp, WarpBox
+from pixelmill.types import UINT8
 
 Rewrite = Callable[[Expr, bool], Expr]
-
-# Steps whose result has the shape of their first input.
-KEEP_SHAPE = frozenset({"flip", "cast", "contiguous", "brightness_contrast", "colour_twist", "gaussian_noise"})
 
 # A JPEG decoded at a lower scale keeps this many times the pixels of the output along each side, for the resampler.
 SCALING_MARGIN = 2
@@ -29,6 +35,21 @@ def optimize(outputs: Sequence[Expr], *, decode_scaling: bool) -> list[Expr]:
     return fusion.fuse(decoded)
 
 
+def shaped_like(made: Step) -> Expr | None:
+    """Return the input that has the shape of the step's result, where that is certain."""
+    match made:
+        case Flip() | Cast() | Contiguous() | GaussianNoise():
+            return made.data
+        case BrightnessContrast() | ColorTwist():
+            return made.image
+    return None
+
+
+def is_plain(resample: Resample) -> bool:
+    """Whether `resample` still outputs an HWC image in its source dtype (nothing fused into it yet)."""
+    return not resample.normalize and resample.dtype is None and resample.layout in ("", "HWC")
+
+
 def _rewrite(outputs: Sequence[Expr], rule: Rewrite) -> list[Expr]:
     """Rebuild a program from its sources to its outputs, asking `rule` about every step with one output."""
     uses = _uses(outputs)
@@ -40,7 +61,7 @@ def _rewrite(outputs: Sequence[Expr], rule: Rewrite) -> list[Expr]:
             old = expr.step
             inputs = tuple(None if value is None else visit(value) for value in old.inputs)
             if any(new is not value for new, value in zip(inputs, old.inputs, strict=True)):
-                made = Step(old.kind, inputs, old.params, old.outputs, old.origin)
+                made = old.with_inputs(inputs)
                 for index in range(old.outputs):
                     done[old, index] = Expr(made, index, expr.layout)
             else:
@@ -67,140 +88,196 @@ def _uses(outputs: Sequence[Expr]) -> Counter[tuple[Step, int]]:
         seen.add(current)
         for value in current.inputs:
             if value is not None:
-                uses[value.step, value.index] += current.kind != "shape"
+                uses[value.step, value.index] += not isinstance(current, Shape)
                 todo.append(value)
     return uses
 
 
 def _fold(expr: Expr, alone: bool) -> Expr:
-    """Take the shape of a picture from its header; let resampling crop, flip and normalise, and rotations crop."""
-    kind, inputs = expr.step.kind, expr.step.inputs
-    first = inputs[0] if inputs else None
-    if first is None:
-        return expr
-    source = first.step
-    if kind == "shape" and source.kind == "decode":
-        return _decoded_shape(first)
-    if kind == "shape" and source.kind in KEEP_SHAPE:
-        return _fold(step("shape", source.inputs[0]), False)
-    if kind == "shape" and source.kind == "resample" and _plain(first):
-        picture, geometry = source.inputs[:2]
-        shape = _fold(step("shape", picture), False)
-        return step("geometry_shape", geometry, shape, layout=source.params["layout"])
-    if kind == "shape" and source.kind == "warp" and _turns(first):
-        return _turned_shape(first)
+    """Fold a step into the one before it; `alone` says that it is the only user of that one's result."""
+    made = expr.step
+    if isinstance(made, Shape):
+        known = _shape_of(made.data)
+        return expr if isinstance(known.step, Shape) and known.step.data is made.data else known
     if not alone:
         return expr
-    if kind == "window" and _inside(expr):
-        if source.kind == "warp" and _turns(first) and len(source.inputs) == 4:
-            return rebuilt(first, *source.inputs, _window(expr), window=expr.step.params["name"])
-        if source.kind == "decode" and source.inputs[1] is None:
-            return rebuilt(first, source.inputs[0], _window(expr))
-        if source.kind == "resample" and _plain(first):
-            narrowed = step("restrict_geometry", source.inputs[1], *_sorted_window(expr), name=expr.step.params["name"])
-            return rebuilt(first, source.inputs[0], narrowed, *source.inputs[2:])
-    if kind == "flip" and source.kind == "resample" and _plain(first):
-        flipped = step("flip_geometry", source.inputs[1], *inputs[1:])
-        return rebuilt(first, source.inputs[0], flipped, *source.inputs[2:])
-    if kind == "normalize" and source.kind == "resample" and _plain(first) and inputs[1] is None and inputs[6] is None:
-        return _normalising_resample(expr, first)
+    if isinstance(made, Window) and _is_inside(made):
+        return _folded_window(expr, made)
+    if isinstance(made, Flip) and _is_plain_resample(made.data.step):
+        return _folded_flip(made, made.data)
+    if isinstance(made, Normalize) and _is_plain_resample(made.image.step):
+        return _folded_normalization(expr, made)
     return expr
 
 
-def _narrow_source(expr: Expr, alone: bool) -> Expr:
-    """Ask for no more of the source of a rotation than the window that is left of its result looks at."""
-    if expr.step.kind != "warp" or len(expr.step.inputs) != 5 or not alone:
-        return expr
-    picture, turn, size, fill, window = expr.step.inputs
-    assert picture is not None and turn is not None
-    resized = picture.step.kind == "resample" and _plain(picture)
-    if not resized and (picture.step.kind != "decode" or picture.step.inputs[1] is not None):
-        return expr
-    shape = turn.step.inputs[0]
-    found = Step("warp_box", (turn, shape, window), {}, 2, expr.step.origin)
-    box = (Expr(found, 0), Expr(found, 1))
-    data, geometry, *rest = picture.step.inputs
-    part = step("restrict_geometry", geometry, *box, name="rotate") if resized else step("join", *box)
-    return rebuilt(expr, rebuilt(picture, data, part, *rest), turn, size, fill, window, box[0], shape)
+def _shape_of(data: Expr) -> Expr:
+    """Return the shape of a value, from something that is known before the value is, where there is such a thing.
+
+    Windows are drawn from shapes: with this, a random crop is known before its image is decoded, so that only its part
+    is decoded.
+    """
+    made = data.step
+    same = shaped_like(made)
+    if same is not None:
+        return _shape_of(same)
+    if isinstance(made, Decode):
+        return _decoded_shape(made)
+    if isinstance(made, Resample) and is_plain(made):
+        return GeometryShape(geometry=made.geometry, shape=_shape_of(made.image), layout=made.layout).value()
+    if isinstance(made, Warp) and _rotates(made):
+        return _rotated_shape(made)
+    return Shape(data=data).value()
 
 
-def _plain(resample: Expr) -> bool:
-    """Tell whether a resampling step still gives a picture with rows, columns and channels, in its own type."""
-    params = resample.step.params
-    return not params["normalize"] and params["dtype"] == -1 and params["layout"] in ("", "HWC")
-
-
-def _turns(warp: Expr) -> bool:
-    """Tell whether a warp is a rotation of a picture, whose extents are known without it."""
-    params, size = warp.step.params, warp.step.inputs[2]
-    return params["layout"] == "HWC" and size is not None and size.step.kind == "rotation_map"
-
-
-def _turned_shape(warp: Expr) -> Expr:
-    picture, _, size, _, *window = warp.step.inputs
-    source = window[0] if window else size
-    assert picture is not None and source is not None
-    extents = (step("element", source, index=index + 2 * len(window)) for index in (0, 1))
-    return step("join", *extents, step("element", _fold(step("shape", picture), False), index=2))
-
-
-def _inside(window: Expr) -> bool:
-    params = window.step.params
-    return params["policy"] == "error" and sorted(params["axes"]) == [0, 1]
-
-
-def _sorted_window(window: Expr) -> tuple[Expr, ...]:
-    """Give start and extent of a window, rows before columns."""
-    parts = window.step.inputs[1:3]
-    if list(window.step.params["axes"]) == [0, 1]:
-        return tuple(part for part in parts if part is not None)
-    return tuple(step("join", step("element", part, index=1), step("element", part, index=0)) for part in parts)
-
-
-def _window(window: Expr) -> Expr:
-    return step("join", *_sorted_window(window))
-
-
-def _decoded_shape(decode: Expr) -> Expr:
-    params, (data, window, *_) = decode.step.params, decode.step.inputs
-    asked = {"color": params["color"], "orientation": params["orientation"]}
-    header = Expr(Step("image_shape", (data,), asked, 1, decode.step.origin))  # a bad header is the decoder's matter
-    if window is None:
+def _decoded_shape(made: Decode) -> Expr:
+    # The step keeps the origin of the decode: a damaged header is reported as the decoder's fault, not as that of
+    # the operator that asked for the shape.
+    header = ImageShape(
+        encoded=made.encoded, color=made.color, orientation=made.orientation, origin=made.origin
+    ).value()
+    if made.window is None:
         return header
-    extents = (step("element", window, index=index) for index in (2, 3))
-    return step("join", *extents, step("element", header, index=2))
+    height, width = (Element(vector=made.window, index=index).value() for index in (2, 3))
+    return Join(parts=(height, width, Element(vector=header, index=2).value())).value()
 
 
-def _normalising_resample(normalize: Expr, resample: Expr) -> Expr:
-    params = normalize.step.params
-    fused = rebuilt(
-        resample,
-        *resample.step.inputs[:2],
-        *normalize.step.inputs[2:6],
-        *resample.step.inputs[6:],
+def _rotated_shape(made: Warp) -> Expr:
+    source, first = (made.size, 0) if made.window is None else (made.window, 2)
+    assert source is not None
+    height, width = (Element(vector=source, index=index).value() for index in (first, first + 1))
+    return Join(parts=(height, width, Element(vector=_shape_of(made.image), index=2).value())).value()
+
+
+def _folded_window(expr: Expr, made: Window) -> Expr:
+    """Let the step before a crop make no more than the window."""
+    source = made.data.step
+    # A rotation: the pixels outside of the window are never interpolated. A second crop of it is left alone.
+    if isinstance(source, Warp) and _rotates(source) and source.window is None:
+        return _like(made.data, replace(source, window=_window(made), window_name=made.name))
+    # A decode: libjpeg-turbo skips the rows below the window, and does no IDCT beside it.
+    if isinstance(source, Decode) and source.window is None:
+        return _like(made.data, replace(source, window=_window(made)))
+    # A resampling: the window becomes a part of its geometry, so the filter runs for the pixels of the window alone.
+    if isinstance(source, Resample) and is_plain(source):
+        start, extent = _sorted_window(made)
+        narrowed = RestrictGeometry(geometry=source.geometry, start=start, extent=extent, name=made.name).value()
+        return _like(made.data, replace(source, geometry=narrowed))
+    return expr
+
+
+def _folded_flip(made: Flip, data: Expr) -> Expr:
+    """Let a resampling write its pixels in reverse, which costs nothing, instead of mirroring them afterwards."""
+    source = data.step
+    assert isinstance(source, Resample)
+    flipped = FlipGeometry(
+        geometry=source.geometry, horizontal=made.horizontal, vertical=made.vertical, depthwise=made.depthwise
+    ).value()
+    return _like(data, replace(source, geometry=flipped))
+
+
+def _folded_normalization(expr: Expr, made: Normalize) -> Expr:
+    """Let a resampling write normalized elements in the final layout.
+
+    Its last pass has the pixels of a row in registers, so the separate pass over memory is saved. It has no way to
+    mirror, nor to fill channels that only pad with anything but 0, so these two stay apart.
+    """
+    source = made.image.step
+    assert isinstance(source, Resample)
+    if made.mirror is not None or made.channel_fill is not None:
+        return expr
+    fused = replace(
+        source,
+        mean=made.mean,
+        std=made.std,
+        scale=made.scale,
+        shift=made.shift,
         normalize=True,
-        dtype=params["dtype"],
-        out_layout=params["out_layout"],
-        pad_channels=params["pad_channels"],
+        dtype=made.dtype,
+        out_layout=made.out_layout,
+        pad_channels=made.pad_channels,
     )
-    return Expr(fused.step, 0, normalize.layout)
+    return Expr(fused, 0, expr.layout)
+
+
+def _narrow_source(expr: Expr, alone: bool) -> Expr:
+    """Ask for no more of the source of a rotation than the window that is left of its result looks at.
+
+    The rotation then works on a part, and must know where that lies: what is beyond the part but inside of the source
+    is never looked at, and what is beyond the source is filled as before.
+    """
+    made = expr.step
+    if not isinstance(made, Warp) or made.window is None or made.part_start is not None or not alone:
+        return expr
+    rotation, source = made.matrix.step, made.image.step
+    assert isinstance(rotation, RotationMap)
+    box = WarpBox(matrix=made.matrix, shape=rotation.shape, window=made.window, origin=made.origin)
+    start, extent = box.pair()
+    part: Step
+    if isinstance(source, Resample) and is_plain(source):
+        narrowed = RestrictGeometry(geometry=source.geometry, start=start, extent=extent, name="rotate").value()
+        part = replace(source, geometry=narrowed)
+    elif isinstance(source, Decode) and source.window is None:
+        part = replace(source, window=Join(parts=(start, extent)).value())
+    else:
+        return expr
+    image = _like(made.image, part)
+    return _like(expr, replace(made, image=image, part_start=start, source_shape=rotation.shape))
 
 
 def _decode_for_resample(expr: Expr, alone: bool, scaling: bool) -> Expr:
-    """Let a decode know its resampling: it then decodes the pixels that are read, and no more of them than needed."""
-    if expr.step.kind != "resample" or not alone or expr.step.params["layout"] not in ("", "HWC"):
+    """Let a decode know its resampling: it then decodes the pixels that are read, and no more of them than needed.
+
+    With `scaling`, a JPEG that is shrunk enough is decoded at 1/2, 1/4 or 1/8 of its resolution by a smaller IDCT, and
+    the resampler does the rest; the decode returns the geometry that fits what it decoded.
+    """
+    made = expr.step
+    if not isinstance(made, Resample) or not alone or made.layout not in ("", "HWC"):
         return expr
-    picture, geometry, *epilogue = expr.step.inputs
-    if picture is None or picture.step.kind != "decode" or picture.step.params["dtype"] != 0:
+    source = made.image.step
+    if not isinstance(source, Decode) or source.dtype != UINT8:
         return expr
-    if any(value is not None for value in expr.step.inputs[6:]):  # the decode would have to know the filters
+    # The decode would have to know the filters, which here differ from sample to sample.
+    if made.sample_filter_min is not None or made.sample_filter_mag is not None:
         return expr
-    params = {key: expr.step.params[key] for key in ("filter_min", "filter_mag", "antialias")}
-    decode = Step(
-        "decode",
-        (*picture.step.inputs[:2], geometry),
-        {**picture.step.params, **params, "padded_pixels": True, "scaling": SCALING_MARGIN * scaling},
-        2,
-        picture.step.origin,
+    decode = replace(
+        source,
+        geometry=made.geometry,
+        filter_min=made.filter_min,
+        filter_mag=made.filter_mag,
+        antialias=made.antialias,
+        padded_pixels=True,
+        scaling=SCALING_MARGIN if scaling else 0,
     )
-    return rebuilt(expr, Expr(decode, 0, "HWC"), Expr(decode, 1), *epilogue)
+    return _like(expr, replace(made, image=Expr(decode, 0, "HWC"), geometry=Expr(decode, 1)))
+
+
+def _like(expr: Expr, made: Step) -> Expr:
+    return Expr(made, expr.index, expr.layout)
+
+
+def _is_plain_resample(made: Step) -> bool:
+    return isinstance(made, Resample) and is_plain(made)
+
+
+def _rotates(warp: Warp) -> bool:
+    """Whether a warp is a rotation of an image, whose extents are known without it."""
+    return warp.layout == "HWC" and warp.size is not None and isinstance(warp.size.step, RotationMap)
+
+
+def _is_inside(window: Window) -> bool:
+    return window.policy == "error" and sorted(window.axes) == [0, 1]
+
+
+def _sorted_window(window: Window) -> tuple[Expr, Expr]:
+    """Return start and extent of a window, rows before columns."""
+    if window.axes == (0, 1):
+        return window.start, window.extent
+    start, extent = (
+        Join(parts=tuple(Element(vector=part, index=index).value() for index in (1, 0))).value()
+        for part in (window.start, window.extent)
+    )
+    return start, extent
+
+
+def _window(window: Window) -> Expr:
+    return Join(parts=_sorted_window(window)).value()

@@ -7,7 +7,8 @@ from functools import partial
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import COMMON_IGNORED, Operator, Tensor
-from pixelmill.operators.program import step
+from pixelmill.steps.elements import Arithmetic
+from pixelmill.steps.sources import constant_array
 
 # The names of operations and of their operands; the core knows them by the same names.
 OPERANDS = {
@@ -28,9 +29,10 @@ def arithmetic(operation: str, *operands: Tensor) -> Tensor:
     for operand in operands:
         if operand is None:
             raise ArgumentError(f"{operation}: an operand must be a node or a constant, got None")
-        if operation in ON_BITS and _is_constant(operand) and operand.step.params["value"].dtype.kind == "f":
-            raise ArgumentError(f"{operation}: works on bits and so on integers only, got {_constant(operand)}")
-    return step("arithmetic", *operands, gives=common_layout(operation, operands), operation=operation)
+        array = constant_array(operand)
+        if operation in ON_BITS and array is not None and array.dtype.kind == "f":
+            raise ArgumentError(f"{operation}: works on bits and so on integers only, got {array.tolist()}")
+    return Arithmetic(operands=operands, operation=operation).value(common_layout(operation, operands))
 
 
 def common_layout(operation: str, operands: Sequence[Tensor]) -> str:
@@ -44,16 +46,9 @@ def common_layout(operation: str, operands: Sequence[Tensor]) -> str:
                 "or one the last axes of the other"
             )
         layout = longer
-    most = max((operand.step.params["value"].ndim for operand in operands if _is_constant(operand)), default=0)
+    arrays = map(constant_array, operands)
+    most = max((array.ndim for array in arrays if array is not None), default=0)
     return layout if most <= len(layout) else ""
-
-
-def _is_constant(operand: Tensor) -> bool:
-    return operand.step.kind == "constant"
-
-
-def _constant(operand: Tensor) -> str:
-    return str(operand.step.params["value"].tolist())
 
 
 def _operation(name: str, operands: tuple[str, ...]) -> Operator:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Ints, PerSample, Tensor, operator
-from pixelmill.operators.program import operator_key, step
+from pixelmill.steps.batch import BatchPermutation, PermuteBatch
+from pixelmill.steps.step import operator_key
 
 
 @operator("permute_batch")
@@ -15,7 +16,7 @@ def permute_batch(data: Tensor, *, indices: PerSample[Ints]) -> Tensor:
         data: Any array.
         indices: For each place of the batch, the sample that is put there: a list, or a number for each sample.
     """
-    return step("permute_batch", data, indices, gives=data.layout)
+    return PermuteBatch(data=data, indices=indices).value(data.layout)
 
 
 @operator("batch_permutation", draws=True, dali=BEFORE)
@@ -26,9 +27,6 @@ def batch_permutation(*, allow_repetitions: bool = False, no_fixed_points: bool 
         allow_repetitions: Whether a sample may be taken twice, and another not at all.
         no_fixed_points: Whether every sample must get another place.
     """
-    return step(
-        "batch_permutation",
-        key=operator_key(),
-        allow_repetitions=allow_repetitions,
-        no_fixed_points=no_fixed_points,
-    )
+    return BatchPermutation(
+        key=operator_key(), allow_repetitions=allow_repetitions, no_fixed_points=no_fixed_points
+    ).value()

@@ -7,7 +7,9 @@ from typing import Annotated
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Ints, PerSample, Range, Tensor, operator
-from pixelmill.operators.program import operator_key, step
+from pixelmill.operators.random import extents
+from pixelmill.steps.random import Beta
+from pixelmill.steps.step import operator_key
 from pixelmill.types import FLOAT, FLOAT64, DALIDataType
 
 
@@ -33,4 +35,4 @@ def beta(
         raise ArgumentError(f"random.beta: dtype must be FLOAT or FLOAT64, got {dtype.name}")
     if shape is not None and like is not None:
         raise ArgumentError("random.beta: the shape is given twice, by shape and by the input")
-    return step("beta", alpha, beta, shape, like, key=operator_key(), wide=dtype == FLOAT64)
+    return Beta(alpha=alpha, beta=beta, shape=extents(shape, like), key=operator_key(), wide=dtype == FLOAT64).value()

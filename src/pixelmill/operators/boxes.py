@@ -7,8 +7,11 @@ from typing import Annotated, Literal
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE, NEARLY, ON_CPU
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
-from pixelmill.operators.geometry import fixed
-from pixelmill.operators.program import operator_key, step, steps
+from pixelmill.steps.boxes import BoxEncoder, BoxFlip, BoxPaste, BoxRotate
+from pixelmill.steps.random import RandomBoxCrop, RegionCrop
+from pixelmill.steps.shapes import Shape
+from pixelmill.steps.sources import constant_numbers
+from pixelmill.steps.step import operator_key
 
 CORNERS, EXTENTS = ("xyXY", "xyzXYZ"), ("xyWH", "xyzWHD")
 
@@ -26,7 +29,7 @@ def bb_flip(
         vertical: Swap top and bottom.
     """
     layout = CORNERS[0] if ltrb else EXTENTS[0]
-    return step("box_flip", boxes, horizontal, vertical, gives=boxes.layout, layout=layout)
+    return BoxFlip(boxes=boxes, horizontal=horizontal, vertical=vertical, layout=layout).value(boxes.layout)
 
 
 @operator("bbox_paste", tolerance=NEARLY, class_name="BBoxPaste", dali=ON_CPU)
@@ -47,7 +50,7 @@ def bbox_paste(
         paste_x: Where the picture lies: 0 at the left, 1 at the right.
         paste_y: Where it lies: 0 at the top, 1 at the bottom.
     """
-    return step("box_paste", boxes, ratio, paste_x, paste_y, gives=boxes.layout, ltrb=ltrb)
+    return BoxPaste(boxes=boxes, ratio=ratio, paste_x=paste_x, paste_y=paste_y, ltrb=ltrb).value(boxes.layout)
 
 
 @operator("bbox_rotate", tolerance=NEARLY, outputs=None, class_name="BBoxRotate", dali=ON_CPU)
@@ -82,19 +85,17 @@ def bbox_rotate(
     """
     if keep_size and size is not None:
         raise ArgumentError("bbox_rotate: keep_size and size exclude each other")
-    numbers = fixed(size)
+    numbers = constant_numbers(size)
     if numbers is not None and (len(numbers) != 2 or any(not number > 0 for number in numbers)):
         raise ArgumentError(f"bbox_rotate: size must be two positive numbers (height, width), got {tuple(numbers)}")
     if "H" not in shape_layout or "W" not in shape_layout:
         raise ArgumentError(f"bbox_rotate: shape_layout must have H and W, got {shape_layout!r}")
-    made = steps(
-        "box_rotate",
-        boxes,
-        labels,
-        angle,
-        input_shape,
-        size,
-        layouts=(boxes.layout,) if labels is None else (boxes.layout, labels.layout),
+    rotated = BoxRotate(
+        boxes=boxes,
+        labels=labels,
+        angle=angle,
+        input_shape=input_shape,
+        size=size,
         layout=bbox_layout,
         normalized=bbox_normalized,
         keep_size=keep_size,
@@ -102,7 +103,7 @@ def bbox_rotate(
         remove_threshold=remove_threshold,
         shape_layout=shape_layout,
     )
-    return made[0] if labels is None else made
+    return rotated.value(boxes.layout) if labels is None else rotated.values(boxes.layout, labels.layout)
 
 
 def _check_ranges(thresholds: list[float], aspect_ratio: list[float], scaling: list[float]) -> None:
@@ -186,27 +187,26 @@ def random_bbox_crop(
     _check_ranges(thresholds, ratios, scales)
     if shape_layout is not None and sorted(shape_layout) not in (["H", "W"], ["D", "H", "W"]):
         raise ArgumentError(f"random_bbox_crop: shape_layout must be WH or WHD in any order, got {shape_layout!r}")
-    count = 3 + (labels is not None) + output_bbox_indices
-    return steps(
-        "random_box_crop",
-        boxes,
-        labels,
-        crop_shape,
-        input_shape,
-        layouts=("",) * count,
+    made = RandomBoxCrop(
+        boxes=boxes,
+        labels=labels,
+        crop_shape=crop_shape,
+        input_shape=input_shape,
         key=operator_key(),
         layout=_box_layout(bbox_layout, ltrb),
         shape_layout=shape_layout or "",
-        thresholds=thresholds,
-        aspect_ratio=ratios,
-        scaling=scales,
-        prune_threshold=-1.0 if bbox_prune_threshold is None else bbox_prune_threshold,
+        thresholds=tuple(thresholds),
+        aspect_ratio=tuple(ratios),
+        scaling=tuple(scales),
+        prune_threshold=bbox_prune_threshold,
         attempts=num_attempts,
         total_attempts=total_num_attempts,
         overlap=threshold_type == "overlap",
         every_box=all_boxes_above_threshold,
         allow_no_crop=crop_shape is None if allow_no_crop is None else allow_no_crop,
+        output_indices=output_bbox_indices,
     )
+    return made.values(*[""] * made.outputs)
 
 
 @operator("roi_random_crop", draws=True, class_name="ROIRandomCrop", dali=BEFORE)
@@ -233,8 +233,15 @@ def roi_random_crop(
         raise ArgumentError("roi_random_crop: give one of roi_end and roi_shape")
     if data is not None and in_shape is not None:
         raise ArgumentError("roi_random_crop: the shape is given twice, by in_shape and by the input")
-    whole = in_shape if data is None else step("shape", data)
-    return step("region_crop", crop_shape, roi_start, roi_end, roi_shape, whole, key=operator_key())
+    whole = in_shape if data is None else Shape(data=data).value()
+    return RegionCrop(
+        crop_shape=crop_shape,
+        roi_start=roi_start,
+        roi_end=roi_end,
+        roi_shape=roi_shape,
+        in_shape=whole,
+        key=operator_key(),
+    ).value()
 
 
 @operator("box_encoder", tolerance=NEARLY, outputs=2)
@@ -265,15 +272,13 @@ def box_encoder(
         raise ArgumentError(f"box_encoder: anchors must be four numbers for each anchor, got {len(anchors)}")
     if len(means) != 4 or len(stds) != 4 or 0 in stds:
         raise ArgumentError("box_encoder: means and stds must be four numbers each, and no std may be 0")
-    return steps(
-        "box_encoder",
-        boxes,
-        labels,
-        layouts=("", ""),
-        anchors=anchors,
+    return BoxEncoder(
+        boxes=boxes,
+        labels=labels,
+        anchors=tuple(anchors),
         criteria=criteria,
         offset=offset,
         scale=scale,
-        means=means,
-        stds=stds,
-    )
+        means=tuple(means),
+        stds=tuple(stds),
+    ).pair()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pixelmill.operators.declare import Tensor, operator
-from pixelmill.operators.program import step
+from pixelmill.steps.shapes import Choose, Merge
 
 
 @operator("_branches.merge")
@@ -16,7 +16,7 @@ def merge(condition: Tensor, taken: Tensor, otherwise: Tensor) -> Tensor:
         otherwise: The value where it is not.
     """
     layout = taken.layout if taken.layout == otherwise.layout else ""
-    return step("merge", condition, taken, otherwise, gives=layout)
+    return Merge(condition=condition, taken=taken, otherwise=otherwise).value(layout)
 
 
 @operator("_branches.choose")
@@ -28,4 +28,4 @@ def choose(number: Tensor, *values: Tensor) -> Tensor:
         values: What there is to choose from.
     """
     layouts = {value.layout for value in values}
-    return step("choose", number, *values, gives=layouts.pop() if len(layouts) == 1 else "")
+    return Choose(number=number, choices=values).value(layouts.pop() if len(layouts) == 1 else "")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Strings, Tensor, operator
-from pixelmill.operators.program import step
-from pixelmill.operators.readers import LOADER_HINTS, Reader, make_reader
+from pixelmill.operators.readers import LOADER_HINTS, make_reader
+from pixelmill.steps.sources import Column, CoordinatesOfVertices, LabelImage, Read, Reader, Records, TableColumn
 
 if TYPE_CHECKING:
     from pixelmill.formats.coco import Choice
@@ -112,15 +112,22 @@ def coco(
         stick_to_shard=stick_to_shard,
         pad_last_batch=pad_last_batch,
     )
-    outputs = [step("read", reader=reader), _column(reader, "boxes"), _column(reader, "labels")]
+    outputs = [Read(reader=reader, ranges=Records(reader)).value(), _column(reader, "boxes"), _column(reader, "labels")]
     if polygon_masks or masks:
         polygons = _column(reader, "polygons")
         if masks:
-            polygons = step("coordinates_of_vertices", polygons)
+            polygons = CoordinatesOfVertices(polygons=polygons).value()
         outputs += [polygons, _column(reader, "shares" if ratio else "vertices")]
     if pixelwise_masks:
-        names = ("size", "labels", "polygons", "vertices", "runs", "counts")
-        outputs.append(step("label_picture", *(_column(reader, name) for name in names), gives="HWC"))
+        painted = LabelImage(
+            size=_column(reader, "size"),
+            labels=_column(reader, "labels"),
+            polygons=_column(reader, "polygons"),
+            vertices=_column(reader, "vertices"),
+            runs=_column(reader, "runs"),
+            counts=_column(reader, "counts"),
+        )
+        outputs.append(painted.value("HWC"))
     if image_ids:
         outputs.append(_column(reader, "image_id"))
     return tuple(outputs)
@@ -137,4 +144,4 @@ def _check_alone(annotations_file: str | None, choice: Choice) -> None:
 
 
 def _column(reader: Reader, name: str) -> Tensor:
-    return step("column", reader=reader, column=name)
+    return Column(reader=reader, table=TableColumn(reader, name)).value()

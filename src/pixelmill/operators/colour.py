@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import PerSample, Tensor, operator
-from pixelmill.operators.program import step
-from pixelmill.types import ANY_DATA, FLOAT, FLOAT16, INT16, INT32, UINT8, DALIDataType, DALIImageType
+from pixelmill.steps.pixels import BrightnessContrast, ColorSpace, ColorTwist, Space
+from pixelmill.types import (
+    BGR,
+    FLOAT,
+    FLOAT16,
+    GRAY,
+    INT16,
+    INT32,
+    RGB,
+    UINT8,
+    DALIDataType,
+    DALIImageType,
+    YCbCr,
+)
 
 FRAMES = ("HWC", "FHWC", "DHWC")
+SPACES: dict[DALIImageType, Space] = {RGB: "rgb", BGR: "bgr", GRAY: "gray", YCbCr: "ycbcr"}
 
 
 def check_layout(name: str, layout: str, allowed: Sequence[str]) -> None:
@@ -21,20 +33,34 @@ def check_layout(name: str, layout: str, allowed: Sequence[str]) -> None:
         raise ArgumentError(f"{name}: the axes of the input must be {' or '.join(allowed)}, got {layout}")
 
 
-def check_dtype(name: str, dtype: DALIDataType | None, allowed: Sequence[DALIDataType]) -> int:
-    """Give the number of a wanted type, -1 for that of the input; refuse what the operator cannot give."""
-    if dtype is None:
-        return -1
-    if dtype not in allowed:
+def check_dtype(name: str, dtype: DALIDataType | None, allowed: Sequence[DALIDataType]) -> None:
+    """Raise an ArgumentError for types that the operator does not support; None is that of the input."""
+    if dtype is not None and dtype not in allowed:
         raise ArgumentError(f"{name}: dtype must be {', '.join(kind.name for kind in allowed)}, got {dtype.name}")
-    return int(dtype)
 
 
-def _brightness_contrast(name: str, data: Tensor, *given: Any, dtype: DALIDataType | None) -> Tensor:
+def _brightness_contrast(
+    name: str,
+    data: Tensor,
+    *,
+    brightness: Tensor | None = None,
+    brightness_shift: Tensor | None = None,
+    contrast: Tensor | None = None,
+    contrast_center: Tensor | None = None,
+    dtype: DALIDataType | None,
+) -> Tensor:
     check_layout(name, data.layout, FRAMES)
-    number = check_dtype(name, dtype, (UINT8, INT16, INT32, FLOAT))
-    layout = image_layout(data.layout)
-    return step("brightness_contrast", data, *given, gives=layout, name=name, layout=data.layout, dtype=number)
+    check_dtype(name, dtype, (UINT8, INT16, INT32, FLOAT))
+    return BrightnessContrast(
+        image=data,
+        brightness=brightness,
+        brightness_shift=brightness_shift,
+        contrast=contrast,
+        contrast_center=contrast_center,
+        name=name,
+        layout=data.layout,
+        dtype=dtype,
+    ).value(image_layout(data.layout))
 
 
 @operator("brightness", tolerance=CLOSE)
@@ -53,7 +79,9 @@ def brightness(
         brightness_shift: What is added, as a share of the largest value of the result's type, or of 1 for floats.
         dtype: Type of the result, that of `data` when left out.
     """
-    return _brightness_contrast("brightness", data, brightness, brightness_shift, None, None, dtype=dtype)
+    return _brightness_contrast(
+        "brightness", data, brightness=brightness, brightness_shift=brightness_shift, dtype=dtype
+    )
 
 
 @operator("contrast", tolerance=CLOSE)
@@ -73,7 +101,7 @@ def contrast(
             is 128 for uint8, 16384 for int16 and 0.5 for float.
         dtype: Type of the result, that of `data` when left out.
     """
-    return _brightness_contrast("contrast", data, None, None, contrast, contrast_center, dtype=dtype)
+    return _brightness_contrast("contrast", data, contrast=contrast, contrast_center=contrast_center, dtype=dtype)
 
 
 @operator("brightness_contrast", tolerance=CLOSE)
@@ -99,26 +127,41 @@ def brightness_contrast(
             is 128 for uint8, 16384 for int16 and 0.5 for float.
         dtype: Type of the result, that of `data` when left out.
     """
-    given = (brightness, brightness_shift, contrast, contrast_center)
-    return _brightness_contrast("brightness_contrast", data, *given, dtype=dtype)
+    return _brightness_contrast(
+        "brightness_contrast",
+        data,
+        brightness=brightness,
+        brightness_shift=brightness_shift,
+        contrast=contrast,
+        contrast_center=contrast_center,
+        dtype=dtype,
+    )
 
 
 def _twist(
     name: str,
     data: Tensor,
     *,
-    hue: Any = None,
-    saturation: Any = None,
-    value: Any = None,
-    brightness: Any = None,
-    contrast: Any = None,
+    hue: Tensor | None = None,
+    saturation: Tensor | None = None,
+    value: Tensor | None = None,
+    brightness: Tensor | None = None,
+    contrast: Tensor | None = None,
     dtype: DALIDataType | None,
 ) -> Tensor:
     check_layout(name, data.layout, FRAMES)
-    number = check_dtype(name, dtype, (UINT8, INT16, INT32, FLOAT16, FLOAT))
-    given = (hue, saturation, value, brightness, contrast)
-    layout = image_layout(data.layout)
-    return step("colour_twist", data, *given, gives=layout, name=name, layout=data.layout, dtype=number)
+    check_dtype(name, dtype, (UINT8, INT16, INT32, FLOAT16, FLOAT))
+    return ColorTwist(
+        image=data,
+        hue=hue,
+        saturation=saturation,
+        hsv_value=value,
+        brightness=brightness,
+        contrast=contrast,
+        name=name,
+        layout=data.layout,
+        dtype=dtype,
+    ).value(image_layout(data.layout))
 
 
 @operator("hue", tolerance=CLOSE, ignored=("image_type",))
@@ -212,11 +255,9 @@ def color_space_conversion(data: Tensor, *, image_type: DALIImageType, output_ty
     """
     check_layout("color_space_conversion", data.layout, (*FRAMES, "FDHWC"))
     for name, kind in (("image_type", image_type), ("output_type", output_type)):
-        if kind == ANY_DATA:
+        if kind not in SPACES:
             raise ArgumentError(f"color_space_conversion: {name} must be RGB, BGR, GRAY or YCbCr, got ANY_DATA")
     if image_type == output_type:
         raise ArgumentError(f"color_space_conversion: image_type and output_type are both {image_type.name}")
-    layout = image_layout(data.layout)
-    return step(
-        "colour_space", data, gives=layout, layout=data.layout, **{"from": int(image_type), "to": int(output_type)}
-    )
+    source, target = SPACES[image_type], SPACES[output_type]
+    return ColorSpace(image=data, layout=data.layout, source=source, target=target).value(image_layout(data.layout))

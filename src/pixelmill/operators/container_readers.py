@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import files as file_index
 from pixelmill.formats.index import Index
-from pixelmill.operators.crop import cast_to, cut, slice_window
+from pixelmill.operators.crop import SliceBounds, cast_to, cut, slice_window
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Floats, Ints, PerSample, Strings, Tensor, operator
-from pixelmill.operators.program import step, steps
-from pixelmill.operators.readers import LOADER_HINTS, Reader, make_reader
+from pixelmill.operators.readers import LOADER_HINTS, make_reader
+from pixelmill.steps.sources import DecodeNpy, NpyShape, Read, Reader, ReadNamed, ReadNpy, ReadRecordio, Records, ViewAs
 from pixelmill.types import UINT8, DALIDataType
 
 RegionPolicy = Literal["error", "pad", "trim_to_shape"]
@@ -81,21 +81,22 @@ def numpy(
         stick_to_shard=stick_to_shard,
         pad_last_batch=pad_last_batch,
     )
-    bounds: dict[str, Any] = {"start": roi_start, "end": roi_end, "shape": roi_shape}
-    bounds |= {"rel_start": rel_roi_start, "rel_end": rel_roi_end, "rel_shape": rel_roi_shape}
-    if all(value is None for value in bounds.values()):
-        return step("read_npy", None, None, reader=reader, axes=[], strict=False)
+    bounds = SliceBounds(roi_start, roi_end, roi_shape, rel_roi_start, rel_roi_end, rel_roi_shape)
+    if not bounds.given():
+        return ReadNpy(reader=reader, axes=(), strict=False, ranges=Records(reader)).value()
     return _region(reader, bounds, roi_axes or [], out_of_bounds_policy, fill_value)
 
 
-def _region(reader: Reader, bounds: dict[str, Any], axes: list[int], policy: RegionPolicy, fill: float) -> Tensor:
+def _region(reader: Reader, bounds: SliceBounds, axes: list[int], policy: RegionPolicy, fill: float) -> Tensor:
     if len(set(axes)) < len(axes):
         raise ArgumentError(f"readers.numpy: roi_axes names an axis twice: {axes}")
-    shape = step("npy_shape", reader=reader)
+    shape = NpyShape(reader=reader, ranges=Records(reader)).value()
     window, _ = slice_window("readers.numpy", shape, "", (None, None), bounds, axes, None, normalized=(False, False))
     strict = policy == "error"
-    rows, start = steps("read_npy", *window, layouts=("", ""), reader=reader, axes=axes, strict=strict)
-    return cut("readers.numpy", rows, (start, window[1]), axes, policy, [fill])
+    start, extent = window
+    read = ReadNpy(start=start, extent=extent, reader=reader, ranges=Records(reader), axes=tuple(axes), strict=strict)
+    rows, first = read.pair()
+    return cut("readers.numpy", rows, (first, extent), axes, policy, [fill])
 
 
 def _arrays(files: list[str] | None, file_list: str | None, root: str | None, pattern: str) -> Index:
@@ -119,7 +120,7 @@ def decode_numpy(data: Tensor, *, dtype: DALIDataType | None = None) -> Tensor:
         data: The bytes of the file.
         dtype: Type of the result, that of the file when left out.
     """
-    return cast_to(step("decode_npy", data), dtype)
+    return cast_to(DecodeNpy(encoded=data).value(), dtype)
 
 
 @operator("io.file.read", ignored=("use_o_direct", "dont_use_mmap"), dali=BEFORE)
@@ -129,7 +130,7 @@ def read_file(filepaths: Tensor) -> Tensor:
     Args:
         filepaths: The name of the file of each sample, uint8 with one axis.
     """
-    return step("read_named", filepaths)
+    return ReadNamed(path=filepaths).value()
 
 
 @operator(
@@ -177,7 +178,7 @@ def mxnet(
         stick_to_shard=stick_to_shard,
         pad_last_batch=pad_last_batch,
     )
-    image, label = steps("read_recordio", layouts=("", ""), reader=reader)
+    image, label = ReadRecordio(reader=reader, ranges=Records(reader)).pair()
     return image, label
 
 
@@ -235,18 +236,19 @@ def webdataset(
         stick_to_shard=stick_to_shard,
         pad_last_batch=pad_last_batch,
     )
-    pieces = [step("read", reader=reader, part=str(number)) for number in range(len(ext))]
+    pieces = [Read(reader=reader, ranges=Records(reader, str(number))).value() for number in range(len(ext))]
     made = tuple(
-        piece if dtype is UINT8 else step("view_as", piece, dtype=int(dtype))
+        piece if dtype is UINT8 else ViewAs(encoded=piece, dtype=dtype).value()
         for piece, dtype in zip(pieces, types, strict=True)
     )
     return made if len(made) > 1 else made[0]
 
 
-def _types(dtypes: Any, count: int) -> list[DALIDataType]:
+def _types(dtypes: object, count: int) -> list[DALIDataType]:
     if dtypes is None:
         return [UINT8] * count
     given = list(dtypes) if isinstance(dtypes, (list, tuple)) else [dtypes]
-    if len(given) != count or not all(isinstance(dtype, DALIDataType) for dtype in given):
+    known = [dtype for dtype in given if isinstance(dtype, DALIDataType)]
+    if len(given) != count or len(known) != count:
         raise ArgumentError(f"readers.webdataset: dtypes must be {count} types of pixelmill.types, got {dtypes!r}")
-    return given
+    return known

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import NEARLY
 from pixelmill.operators.declare import Floats, PerSample, Tensor, operator
-from pixelmill.operators.program import step
+from pixelmill.steps.warping import CoordFlip, CoordTransform
 from pixelmill.types import FLOAT, DALIDataType
 
 
@@ -31,7 +31,7 @@ def coord_transform(
         raise ArgumentError("coord_transform: MT already says what M and T would say")
     matrix = M if MT is None else MT
     fused = MT is not None
-    return step("coord_transform", points, matrix, T, gives=points.layout, dtype=int(dtype), fused=fused)
+    return CoordTransform(points=points, matrix=matrix, offset=T, dtype=dtype, fused=fused).value(points.layout)
 
 
 @operator("coord_flip", tolerance=NEARLY)
@@ -60,5 +60,13 @@ def coord_flip(
     """
     if sorted(layout) != sorted("xyz"[: len(layout)]):
         raise ArgumentError(f"coord_flip: layout must be 'x', 'xy' or 'xyz' in any order, got {layout!r}")
-    flips, centers = (flip_x, flip_y, flip_z), (center_x, center_y, center_z)
-    return step("coord_flip", points, *flips, *centers, gives=points.layout, layout=layout)
+    return CoordFlip(
+        points=points,
+        flip_x=flip_x,
+        flip_y=flip_y,
+        flip_z=flip_z,
+        center_x=center_x,
+        center_y=center_y,
+        center_z=center_z,
+        layout=layout,
+    ).value(points.layout)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from dataclasses import dataclass, fields, replace
+from typing import Literal
 
 import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import CLOSE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
-from pixelmill.operators.program import Expr, constant, step, steps
+from pixelmill.steps.elements import Cast, Normalize
+from pixelmill.steps.shapes import CropWindow, Element, Flip, Shape, SliceWindow, Window
+from pixelmill.steps.sources import constant, constant_array
+from pixelmill.steps.step import Expr
 from pixelmill.types import FLOAT, FLOAT16, INT8, UINT8, DALIDataType
 
 Policy = Literal["error", "pad", "constant", "trim_to_shape"]
@@ -35,62 +38,103 @@ def spatial_axes(layout: str) -> list[int]:
     return [axis for axis, letter in enumerate(layout) if letter in SPATIAL]
 
 
+@dataclass(frozen=True)
+class CropSize:
+    """The arguments that give the extents of a crop."""
+
+    crop: Tensor | None = None
+    crop_h: Tensor | None = None
+    crop_w: Tensor | None = None
+    crop_d: Tensor | None = None
+
+    def is_given(self) -> bool:
+        """Whether there is anything to crop."""
+        return any(size is not None for size in (self.crop, self.crop_h, self.crop_w, self.crop_d))
+
+
+@dataclass(frozen=True)
+class SliceBounds:
+    """The arguments that give the edges of a slice."""
+
+    start: Tensor | None = None
+    end: Tensor | None = None
+    shape: Tensor | None = None
+    rel_start: Tensor | None = None
+    rel_end: Tensor | None = None
+    rel_shape: Tensor | None = None
+
+    def given(self) -> list[str]:
+        """List the names of those that are given."""
+        return [entry.name for entry in fields(self) if getattr(self, entry.name) is not None]
+
+
 def crop_window(
-    name: str, shape: Tensor, layout: str, sizes: Mapping[str, Any], position: tuple[Any, ...], rounding: str
-) -> tuple[tuple[Tensor, ...], list[int]]:
+    name: str,
+    shape: Tensor,
+    layout: str,
+    sizes: CropSize,
+    position: tuple[Tensor, Tensor, Tensor],
+    rounding: Rounding,
+) -> tuple[tuple[Tensor, Tensor], list[int]]:
     """Add the window of `crop`, its first corner and its extents, and give the axes it is counted along."""
-    if sizes["crop"] is not None:
-        if any(sizes[axis] is not None for axis in ("crop_h", "crop_w", "crop_d")):
+    depth: Tensor | None
+    height: Tensor | None
+    width: Tensor | None
+    if sizes.crop is not None:
+        if replace(sizes, crop=None).is_given():
             raise ArgumentError(f"{name}: crop already says what crop_h, crop_w and crop_d would say")
-        depth, height, width = _separate(sizes["crop"], len(spatial_axes(layout)))
+        depth, height, width = _separate(sizes.crop, len(spatial_axes(layout)))
     else:
-        depth, height, width = sizes["crop_d"], sizes["crop_h"], sizes["crop_w"]
+        depth, height, width = sizes.crop_d, sizes.crop_h, sizes.crop_w
         if (height is None) != (width is None):
             raise ArgumentError(f"{name}: crop_h and crop_w belong together")
     x, y, z = position
     # Frames are cut like slices of a volume where a depth is given.
     cut_axes = SPATIAL if depth is None or "D" in layout else SPATIAL + "F"
-    window = steps(
-        "crop_window",
-        shape,
-        height,
-        width,
-        depth,
-        y,
-        x,
-        z,
-        layouts=("", ""),
+    window = CropWindow(
+        shape=shape,
+        crop_h=height,
+        crop_w=width,
+        crop_d=depth,
+        crop_pos_y=y,
+        crop_pos_x=x,
+        crop_pos_z=z,
         layout=layout,
         rounding=rounding,
-    )
+    ).pair()
     return window, [axis for axis, letter in enumerate(layout) if letter in cut_axes]
 
 
 def _separate(crop: Tensor, count: int) -> tuple[Tensor | None, Tensor, Tensor]:
     """Take a vector (depth,) height, width apart."""
-    if crop.step.kind == "constant":
-        given = crop.step.params["value"].size
-        if given != 3 and given != count:
-            raise ArgumentError(f"crop must be {count} numbers, got {crop.step.params['value'].tolist()}")
-        count = given
-    parts = [step("element", crop, index=index) for index in range(count)]
+    numbers = constant_array(crop)
+    if numbers is not None:
+        if numbers.size not in (3, count):
+            raise ArgumentError(f"crop must be {count} numbers, got {numbers.tolist()}")
+        count = numbers.size
+    parts = [Element(vector=crop, index=index).value() for index in range(count)]
     return (None if count == 2 else parts[0]), parts[-2], parts[-1]
 
 
 def cut(
-    name: str, data: Tensor, window: tuple[Tensor, ...], axes: list[int], policy: str, fill: list[float] | None
+    name: str, data: Tensor, window: tuple[Tensor, Tensor], axes: list[int], policy: Policy, fill: list[float] | None
 ) -> Tensor:
     """Add the cutting of a window out of `data`."""
-    filling = None if fill is None else constant(fill, np.float64)
-    policy = "pad" if policy == "constant" else policy
-    channels = data.layout.find("C")
-    params = {"axes": axes, "channels": channels, "policy": policy, "name": name}
-    return step("window", data, *window, filling, gives=data.layout, **params)
+    return Window(
+        data=data,
+        start=window[0],
+        extent=window[1],
+        fill_values=None if fill is None else constant(fill, np.float64),
+        axes=tuple(axes),
+        channels=data.layout.find("C"),
+        policy="pad" if policy == "constant" else policy,
+        name=name,
+    ).value(data.layout)
 
 
 def cast_to(data: Tensor, dtype: DALIDataType | None) -> Tensor:
     """Add a cast where one is asked for."""
-    return data if dtype is None else step("cast", data, dtype=int(dtype), gives=data.layout)
+    return data if dtype is None else Cast(data=data, dtype=dtype).value(data.layout)
 
 
 @operator("crop", renamed={"output_dtype": "dtype"}, ignored=("image_type",))
@@ -126,9 +170,9 @@ def crop(
         dtype: Type of the result, that of `data` when left out.
     """
     layout = image_layout(data.layout)
-    sizes = {"crop": crop, "crop_h": crop_h, "crop_w": crop_w, "crop_d": crop_d}
+    sizes = CropSize(crop, crop_h, crop_w, crop_d)
     position = (crop_pos_x, crop_pos_y, crop_pos_z)
-    window, axes = crop_window("crop", step("shape", data), layout, sizes, position, rounding)
+    window, axes = crop_window("crop", Shape(data=data).value(), layout, sizes, position, rounding)
     named = Expr(data.step, data.index, layout)
     return cast_to(cut("crop", named, window, axes, out_of_bounds_policy, fill_values), dtype)
 
@@ -137,15 +181,15 @@ def slice_window(
     name: str,
     shape: Tensor,
     layout: str,
-    positional: tuple[Any, Any],
-    bounds: Mapping[str, Any],
+    positional: tuple[Tensor | None, Tensor | None],
+    bounds: SliceBounds,
     axes: list[int] | None,
     axis_names: str | None,
     *,
     normalized: tuple[bool, bool],
-) -> tuple[tuple[Tensor, ...], list[int]]:
+) -> tuple[tuple[Tensor, Tensor], list[int]]:
     """Add the window of `slice`, and give the axes it is counted along."""
-    given = [key for key, value in bounds.items() if value is not None]
+    given = bounds.given()
     if positional[0] is not None and given:
         raise ArgumentError(f"{name}: the window is given twice, by the inputs and by {given[0]}")
     if (positional[0] is None) != (positional[1] is None):
@@ -160,18 +204,20 @@ def slice_window(
             f"{name}: nothing says which window; give an anchor and an extent, or start and end or shape"
         )
     chosen = _chosen_axes(name, layout, axes, axis_names)
-    order = ("start", "end", "rel_start", "rel_end", "shape", "rel_shape")
-    window = steps(
-        "slice_window",
-        shape,
-        *positional,
-        *(bounds[key] for key in order),
-        layouts=("", ""),
-        axes=chosen,
+    window = SliceWindow(
+        shape=shape,
+        anchor=positional[0],
+        extent=positional[1],
+        start=bounds.start,
+        end=bounds.end,
+        rel_start=bounds.rel_start,
+        rel_end=bounds.rel_end,
+        window_shape=bounds.shape,
+        rel_shape=bounds.rel_shape,
+        axes=tuple(chosen),
         normalized_anchor=normalized[0],
         normalized_shape=normalized[1],
-        name=name,
-    )
+    ).pair()
     return window, chosen
 
 
@@ -226,12 +272,11 @@ def slice(
         fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
         dtype: Type of the result, that of `data` when left out.
     """
-    bounds: dict[str, Any] = {"start": start, "end": end, "shape": shape}
-    bounds |= {"rel_start": rel_start, "rel_end": rel_end, "rel_shape": rel_shape}
+    bounds = SliceBounds(start, end, shape, rel_start, rel_end, rel_shape)
     layout = data.layout or ("" if axes is not None else "HWC")
     window, chosen = slice_window(
         "slice",
-        step("shape", data),
+        Shape(data=data).value(),
         layout,
         (anchor, extent),
         bounds,
@@ -259,7 +304,9 @@ def flip(
         depthwise: Swap front and back of volumes.
     """
     layout = image_layout(data.layout)
-    return step("flip", data, horizontal, vertical, depthwise, gives=layout, layout=data.layout)
+    return Flip(data=data, horizontal=horizontal, vertical=vertical, depthwise=depthwise, layout=data.layout).value(
+        layout
+    )
 
 
 @operator(
@@ -321,36 +368,35 @@ def crop_mirror_normalize(
         raise ArgumentError(
             f"crop_mirror_normalize: output_layout {output_layout!r} does not have the axes of {layout!r}"
         )
-    sizes = {"crop": crop, "crop_h": crop_h, "crop_w": crop_w, "crop_d": crop_d}
-    crops = any(size is not None for size in sizes.values())
+    sizes = CropSize(crop, crop_h, crop_w, crop_d)
+    crops = sizes.is_given()
     outside = fill_values if out_of_bounds_policy in ("pad", "constant") else None
     pads = crops and out_of_bounds_policy in ("pad", "constant")
     position = (crop_pos_x, crop_pos_y, crop_pos_z)
 
-    def cropped(picture: Tensor, axes: str, policy: str) -> Tensor:
-        window, along = crop_window("crop_mirror_normalize", step("shape", picture), axes, sizes, position, rounding)
+    def cropped(picture: Tensor, axes: str, policy: Policy) -> Tensor:
+        window, along = crop_window(
+            "crop_mirror_normalize", Shape(data=picture).value(), axes, sizes, position, rounding
+        )
         return cut("crop_mirror_normalize", picture, window, along, policy, fill_values)
 
     if crops:
         data = cropped(data, layout, "trim_to_shape" if pads else out_of_bounds_policy)
     result = output_layout or layout
-    normal = step(
-        "normalize",
-        data if pads else step("flip", data, mirror, None, None, gives=layout, layout=data.layout),
-        None,
-        mean,
-        std,
-        constant(scale, np.float64),
-        constant(shift, np.float64),
-        constant(outside[0], np.float64) if outside and len(outside) == 1 else None,
-        gives=result,
+    normal = Normalize(
+        image=data if pads else Flip(data=data, horizontal=mirror, layout=data.layout).value(layout),
+        mean=mean,
+        std=std,
+        scale=constant(scale, np.float64),
+        shift=constant(shift, np.float64),
+        channel_fill=constant(outside[0], np.float64) if outside and len(outside) == 1 else None,
         layout=layout,
         out_layout=result,
-        dtype=int(dtype),
+        dtype=dtype,
         pad_channels=pad_output,
         name="crop_mirror_normalize",
-    )
+    ).value(result)
     if not pads:
         return normal
     # What is put outside is not normalised, so it comes last.
-    return step("flip", cropped(normal, result, "pad"), mirror, None, None, gives=result, layout=result)
+    return Flip(data=cropped(normal, result, "pad"), horizontal=mirror, layout=result).value(result)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from pixelmill.operators.program import Expr
+from pixelmill.steps.step import Expr
 
 Device = Literal["cpu", "gpu", "mixed"]
 
@@ -48,7 +48,7 @@ class DaliCall:
     name: str = ""
     devices: tuple[Device, ...] = ("cpu", "gpu")
     drawn: Callable[[Expr], dict[str, Expr]] | None = None
-    constants: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[str, object] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
     cpu_inputs: tuple[int, ...] = ()
     anywhere: bool = False

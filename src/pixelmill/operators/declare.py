@@ -22,7 +22,9 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import EXACT, SAME, OnDali, Tolerance
-from pixelmill.operators.program import Expr, constant, step
+from pixelmill.steps.shapes import Scalar
+from pixelmill.steps.sources import Constant, constant
+from pixelmill.steps.step import Expr
 
 T = TypeVar("T")
 Floats = list[float]
@@ -30,6 +32,8 @@ Ints = list[int]
 Strings = list[str]
 Tensor = Expr
 
+# What the body of an operator gives: its outputs, which may have names.
+Lowered = Expr | tuple[Expr, ...] | dict[str, Expr]
 
 # An argument that may be a node, one value for each sample. The body gets an Expr in any case, or None.
 PER_SAMPLE = "per sample"
@@ -64,7 +68,7 @@ class Argument:
     limits: Range | None
     doc: str
 
-    def check(self, operator: str, value: Any) -> Any:
+    def check(self, operator: str, value: object) -> object:
         """Bring a constant into the declared type, or raise an ArgumentError that says what is allowed."""
         if value is None:
             return None
@@ -80,13 +84,13 @@ class Argument:
                 raise ArgumentError(f"{operator}: {self.name} must be {bounds}, got {value!r}")
         return checked
 
-    def lowered(self, value: Any) -> Expr | None:
+    def lowered(self, value: object) -> Expr | None:
         """Give a checked per-sample argument as a value of the program."""
         if value is None:
             return None
         if isinstance(value, Expr):
-            single = not self.shaped and self.kind not in (Ints, Floats) and value.step.kind != "constant"
-            return step("scalar", value, name=self.name) if single else value
+            single = not self.shaped and self.kind not in (Ints, Floats) and not isinstance(value.step, Constant)
+            return Scalar(number=value, name=self.name).value() if single else value
         return constant(value, np.int64 if self.kind in (int, Ints, bool) else np.float64)
 
 
@@ -95,7 +99,7 @@ class Operator:
     """A declared operator: everything that is known about it."""
 
     name: str
-    body: Callable[..., Any]
+    body: Callable[..., Lowered]
     inputs: tuple[str, ...]
     optional_inputs: int
     many_inputs: bool

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.crop import crop_window, cut, slice_window
+from pixelmill.operators.crop import CropSize, SliceBounds, crop_window, cut, slice_window
 from pixelmill.operators.dali import BEFORE, CLOSE, DECODER, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
-from pixelmill.operators.program import Expr, operator_key, step, steps
-from pixelmill.types import INT32, INT64, RGB, UINT8, DALIDataType, DALIImageType
+from pixelmill.steps.codecs import Color, Decode, ImageShape
+from pixelmill.steps.elements import Cast
+from pixelmill.steps.random import RandomWindow
+from pixelmill.steps.shapes import Join
+from pixelmill.steps.step import Expr, operator_key
+from pixelmill.types import ANY_DATA, BGR, GRAY, INT32, INT64, RGB, UINT8, DALIDataType, DALIImageType, YCbCr
 
-COLORS = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray", "YCbCr": "ycbcr", "ANY_DATA": "any"}
+COLORS: dict[DALIImageType, Color] = {RGB: "rgb", BGR: "bgr", GRAY: "gray", YCbCr: "ycbcr", ANY_DATA: "any"}
 
 # Memory and hardware of a GPU decoder; fancy upsampling is always on, as in DALI's CPU decoder.
 DECODER_HINTS = (
@@ -36,30 +40,22 @@ DECODER_HINTS = (
 )
 
 
-# What the compiler changes when a decode knows what becomes of its picture (engine/rules.py).
-WHOLE_PICTURE = {"padded_pixels": False, "scaling": 0, "filter_min": 1, "filter_mag": 1, "antialias": True}
-
-
 def decode(
-    data: Tensor, window: Tensor | None, color: DALIImageType, dtype: DALIDataType, orientation: bool, fast_idct: bool
+    data: Tensor, window: Tensor | None, color: DALIImageType, dtype: DALIDataType, orientation: bool
 ) -> Tensor:
-    """Add the decoding of `window`, or of the whole picture."""
-    return step(
-        "decode",
-        data,
-        window,
-        gives="HWC",
-        color=COLORS[color.name],
-        dtype=int(dtype),
+    """Add the decoding of `window`, or of the whole image."""
+    return Decode(
+        encoded=data,
+        window=window,
+        color=COLORS[color],
+        dtype=dtype,
         orientation=orientation,
-        fast_idct=fast_idct,
-        **WHOLE_PICTURE,
-    )
+    ).value("HWC")
 
 
 def decoded_shape(data: Tensor, color: DALIImageType, orientation: bool) -> Tensor:
     """Add the reading of a picture's shape from its header."""
-    return step("image_shape", data, color=COLORS[color.name], orientation=orientation)
+    return ImageShape(encoded=data, color=COLORS[color], orientation=orientation).value()
 
 
 @operator(
@@ -84,17 +80,17 @@ def image(
         output_type: Colours of the result and their order; ANY_DATA keeps the channels of the file.
         dtype: Type of the result; floats run from 0 to 1, wider integers over their range.
         adjust_orientation: Turn the picture as its EXIF data says.
-        use_fast_idct: Decode JPEG a little faster and less exactly.
+        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
     """
-    return decode(data, None, output_type, dtype, adjust_orientation, use_fast_idct)
+    return decode(data, None, output_type, dtype, adjust_orientation)
 
 
 def _drawn_slice(decoded: Expr) -> dict[str, Expr]:
-    window = decoded.step.inputs[1]
-    assert window is not None
+    assert isinstance(decoded.step, Decode) and decoded.step.window is not None
+    window = decoded.step.window.step
+    assert isinstance(window, Join)
     return {
-        name: step("cast", part, dtype=int(INT32))
-        for name, part in zip(("start", "shape"), window.step.inputs, strict=True)
+        name: Cast(data=part, dtype=INT32).value() for name, part in zip(("start", "shape"), window.parts, strict=True)
     }
 
 
@@ -136,30 +132,28 @@ def image_random_crop(
         output_type: Colours of the result and their order.
         dtype: Type of the result.
         adjust_orientation: Turn the picture as its EXIF data says; the window is drawn in the turned one.
-        use_fast_idct: Decode JPEG a little faster and less exactly.
+        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
     """
     shape = decoded_shape(data, output_type, adjust_orientation)
     window = random_window(shape, random_area, random_aspect_ratio, num_attempts, "HWC")
-    return decode(data, step("join", *window), output_type, dtype, adjust_orientation, use_fast_idct)
+    return decode(data, Join(parts=window).value(), output_type, dtype, adjust_orientation)
 
 
 def random_window(
     shape: Tensor, area: list[float], ratio: list[float], attempts: int, layout: str
-) -> tuple[Tensor, ...]:
+) -> tuple[Tensor, Tensor]:
     """Add the drawing of a window of random area and aspect ratio: its first corner and its extents."""
     for name, (low, high) in {"random_area": _pair(area), "random_aspect_ratio": _pair(ratio)}.items():
         if not 0 < low <= high:
             raise ArgumentError(f"{name} must be two positive numbers in ascending order, got {[low, high]}")
-    return steps(
-        "random_window",
-        shape,
-        layouts=("", ""),
+    return RandomWindow(
+        shape=shape,
         key=operator_key(),
-        area=[float(bound) for bound in area],
-        ratio=[float(bound) for bound in ratio],
+        area=tuple([float(bound) for bound in area]),
+        ratio=tuple([float(bound) for bound in ratio]),
         attempts=attempts,
         layout=layout,
-    )
+    ).pair()
 
 
 def _pair(values: list[float]) -> tuple[float, float]:
@@ -206,12 +200,12 @@ def image_crop(
         output_type: Colours of the result and their order.
         dtype: Type of the result.
         adjust_orientation: Turn the picture as its EXIF data says.
-        use_fast_idct: Decode JPEG a little faster and less exactly.
+        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
     """
     shape = decoded_shape(data, output_type, adjust_orientation)
-    sizes: dict[str, Any] = {"crop": crop, "crop_h": crop_h, "crop_w": crop_w, "crop_d": crop_d}
+    sizes = CropSize(crop, crop_h, crop_w, crop_d)
     window, _ = crop_window("decoders.image_crop", shape, "HWC", sizes, (crop_pos_x, crop_pos_y, crop_pos_z), rounding)
-    return decode(data, step("join", *window), output_type, dtype, adjust_orientation, use_fast_idct)
+    return decode(data, Join(parts=window).value(), output_type, dtype, adjust_orientation)
 
 
 @operator(
@@ -260,11 +254,10 @@ def image_slice(
         output_type: Colours of the result and their order.
         dtype: Type of the result.
         adjust_orientation: Turn the picture as its EXIF data says.
-        use_fast_idct: Decode JPEG a little faster and less exactly.
+        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
     """
     whole = decoded_shape(data, output_type, adjust_orientation)
-    bounds: dict[str, Any] = {"start": start, "end": end, "shape": shape}
-    bounds |= {"rel_start": rel_start, "rel_end": rel_end, "rel_shape": rel_shape}
+    bounds = SliceBounds(start, end, shape, rel_start, rel_end, rel_shape)
     window, chosen = slice_window(
         "decoders.image_slice",
         whole,
@@ -275,7 +268,7 @@ def image_slice(
         axis_names,
         normalized=(normalized_anchor, normalized_shape),
     )
-    picture = decode(data, None, output_type, dtype, adjust_orientation, use_fast_idct)
+    picture = decode(data, None, output_type, dtype, adjust_orientation)
     return cut("decoders.image_slice", picture, window, chosen, "error", None)
 
 
@@ -296,4 +289,4 @@ def peek_image_shape(
         adjust_orientation: Give the shape of the picture turned as its EXIF data says.
     """
     shape = decoded_shape(data, image_type, adjust_orientation)
-    return shape if dtype == INT64 else step("cast", shape, dtype=int(dtype))
+    return shape if dtype == INT64 else Cast(data=shape, dtype=dtype).value()

@@ -9,8 +9,8 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Anything, Tensor, operator
-from pixelmill.operators.program import callback
 from pixelmill.operators.sources import output_layouts_of
+from pixelmill.steps.batch import callback
 
 NAME = "dl_tensor_python_function"
 CPU = (1, 0)  # DLPack's number for main memory, and which one

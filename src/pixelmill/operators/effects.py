@@ -10,7 +10,8 @@ from pixelmill.operators.colour import check_layout
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import PerSample, Range, Tensor, operator
-from pixelmill.operators.program import step
+from pixelmill.steps.codecs import JpegDistortion
+from pixelmill.steps.pixels import Clahe, Equalize, Sphere, Water
 from pixelmill.types import INTERP_LINEAR, INTERP_NN, DALIInterpType
 
 
@@ -22,7 +23,7 @@ def equalize(data: Tensor) -> Tensor:
         data: Pictures of type uint8.
     """
     check_layout("equalize", data.layout, ("HW", "HWC", "CHW", "FHW", "FHWC", "FCHW"))
-    return step("equalize", data, gives=image_layout(data.layout), layout=data.layout)
+    return Equalize(image=data, layout=data.layout).value(image_layout(data.layout))
 
 
 operator("experimental.equalize", tolerance=CLOSE)(equalize)
@@ -51,14 +52,8 @@ def clahe(
     check_layout("clahe", data.layout, ("HWC",))
     if bins < 1 or bins & (bins - 1):
         raise ArgumentError(f"clahe: bins must be a power of two, got {bins}")
-    return step(
-        "clahe",
-        data,
-        gives=image_layout(data.layout),
-        tiles_x=tiles_x,
-        tiles_y=tiles_y,
-        clip_limit=float(clip_limit),
-        luma_only=luma_only,
+    return Clahe(image=data, tiles_x=tiles_x, tiles_y=tiles_y, clip_limit=float(clip_limit), luma_only=luma_only).value(
+        image_layout(data.layout)
     )
 
 
@@ -71,13 +66,12 @@ def jpeg_compression_distortion(data: Tensor, *, quality: PerSample[int] = 50) -
         quality: From 1, the worst, to 100; what is outside is taken for the nearest.
     """
     check_layout("jpeg_compression_distortion", data.layout, ("HWC", "FHWC"))
-    return step("jpeg_distortion", data, quality, gives=image_layout(data.layout), layout=data.layout)
+    return JpegDistortion(image=data, quality=quality, layout=data.layout).value(image_layout(data.layout))
 
 
-def _check_interpolation(name: str, interp_type: DALIInterpType) -> int:
+def _check_interpolation(name: str, interp_type: DALIInterpType) -> None:
     if interp_type not in (INTERP_NN, INTERP_LINEAR):
         raise ArgumentError(f"{name}: interp_type must be INTERP_NN or INTERP_LINEAR, got {interp_type.name}")
-    return int(interp_type)
 
 
 @operator("sphere", tolerance=CLOSE)
@@ -97,9 +91,9 @@ def sphere(
         fill_value: What lies outside of the picture.
     """
     check_layout("sphere", data.layout, ("HWC",))
-    kind = _check_interpolation("sphere", interp_type)
-    options = {"interp_type": kind, "fill_value": fill_value}
-    return step("sphere", data, mask, gives=image_layout(data.layout), name="sphere", layout=data.layout, **options)
+    _check_interpolation("sphere", interp_type)
+    made = Sphere(image=data, mask=mask, layout=data.layout, interp_type=interp_type, fill_value=fill_value)
+    return made.value(image_layout(data.layout))
 
 
 @operator("water", tolerance=CLOSE)
@@ -131,7 +125,17 @@ def water(
         fill_value: What lies outside of the picture.
     """
     check_layout("water", data.layout, ("HWC",))
-    options: dict[str, float | int] = {"ampl_x": ampl_x, "freq_x": freq_x, "phase_x": phase_x}
-    options |= {"ampl_y": ampl_y, "freq_y": freq_y, "phase_y": phase_y}
-    options |= {"interp_type": _check_interpolation("water", interp_type), "fill_value": fill_value}
-    return step("water", data, mask, gives=image_layout(data.layout), name="water", layout=data.layout, **options)
+    _check_interpolation("water", interp_type)
+    return Water(
+        image=data,
+        mask=mask,
+        layout=data.layout,
+        interp_type=interp_type,
+        fill_value=fill_value,
+        ampl_x=ampl_x,
+        freq_x=freq_x,
+        phase_x=phase_x,
+        ampl_y=ampl_y,
+        freq_y=freq_y,
+        phase_y=phase_y,
+    ).value(image_layout(data.layout))

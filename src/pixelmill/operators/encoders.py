@@ -5,7 +5,7 @@ from __future__ import annotations
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.colour import check_layout
 from pixelmill.operators.declare import PerSample, Tensor, operator
-from pixelmill.operators.program import step
+from pixelmill.steps.codecs import Encode
 
 SUBSAMPLINGS = ("4:4:4", "4:2:2", "4:2:0")
 FORMATS = ("jpeg", "png")
@@ -35,4 +35,4 @@ def image(
         raise ArgumentError(
             f"encoders.image: subsampling must be one of {', '.join(SUBSAMPLINGS)}, got {subsampling!r}"
         )
-    return step("encode", data, quality, gives="", format=format, subsampling=subsampling, level=PNG_LEVEL)
+    return Encode(image=data, quality=quality, format=format, subsampling=subsampling, level=PNG_LEVEL).value("")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
-from pixelmill.operators.geometry import fixed
-from pixelmill.operators.program import step
+from pixelmill.steps.pixels import Erase, GridMask
+from pixelmill.steps.shapes import Contiguous
+from pixelmill.steps.sources import constant_numbers
 
 
 @operator("erase")
@@ -46,23 +47,25 @@ def erase(
         if any(letter not in layout for letter in axis_names):
             raise ArgumentError(f"erase: axis_names {axis_names!r} are not all among the axes {layout!r}")
         axes = [layout.index(letter) for letter in axis_names]
-    counts = [len(numbers) for value in (anchor, shape) if (numbers := fixed(value)) is not None]
+    counts = [len(numbers) for value in (anchor, shape) if (numbers := constant_numbers(value)) is not None]
     each = len(axes) if axes is not None else len(layout.replace("C", ""))
     if any(count % each for count in counts) or len(set(counts)) > 1:
         raise ArgumentError(f"erase: anchor and shape must hold equally many numbers, {each} for each rectangle")
-    packed = (None if value is None else step("contiguous", value) for value in (anchor, shape))
-    return step(
-        "erase",
-        data,
-        *packed,
-        fill_value,
-        gives=data.layout,
+    return Erase(
+        data=data,
+        anchor=_packed(anchor),
+        shape=_packed(shape),
+        fill_value=fill_value,
         layout=layout,
-        axes=axes or [],
+        axes=tuple(axes or []),
         normalized_anchor=bool(normalized or normalized_anchor),
         normalized_shape=bool(normalized or normalized_shape),
         centered_anchor=centered_anchor,
-    )
+    ).value(data.layout)
+
+
+def _packed(value: Tensor | None) -> Tensor | None:
+    return None if value is None else Contiguous(data=value).value()
 
 
 @operator("grid_mask")
@@ -85,7 +88,9 @@ def grid_mask(
         shift_x: How far it is moved to the right afterwards.
         shift_y: How far it is moved down.
     """
-    side = fixed(tile)
+    side = constant_numbers(tile)
     if side is not None and side[0] < 1:
         raise ArgumentError(f"grid_mask: tile must be at least 1, got {side[0]:g}")
-    return step("grid_mask", data, tile, ratio, angle, shift_x, shift_y, gives=data.layout)
+    return GridMask(image=data, tile=tile, ratio=ratio, angle=angle, shift_x=shift_x, shift_y=shift_y).value(
+        data.layout
+    )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.dali import CLOSE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
-from pixelmill.operators.program import step
+from pixelmill.steps.pixels import Border, Filter, GaussianBlur, Laplacian, MedianBlur
+from pixelmill.steps.sources import constant_numbers
 from pixelmill.types import DALIDataType
-
-Border = Literal["reflect_101", "reflect_1001", "clamp", "wrap", "constant"]
-BORDERS = ("reflect_101", "reflect_1001", "clamp", "wrap", "constant")  # numbered as in the core
 
 
 def space(name: str, layout: str) -> str:
@@ -26,24 +24,17 @@ def space(name: str, layout: str) -> str:
     return left
 
 
-def constants(given: Any) -> list[float] | None:
-    """Give the numbers of an argument that is the same for all samples, else None."""
-    if given is None or given.step.kind != "constant":
-        return None
-    return [float(value) for value in given.step.params["value"].ravel()]
-
-
-def check_window(name: str, argument: str, given: Any, layout: str, low: int, high: int) -> None:
+def check_window(name: str, argument: str, given: Tensor | None, layout: str, low: int, high: int) -> None:
     """Refuse constant sizes of windows that are even, or too small or large, or too many."""
-    sizes = [int(size) for size in constants(given) or ()]
+    sizes = [int(size) for size in constant_numbers(given) or ()]
     if any(size % 2 == 0 or not low <= size <= high for size in sizes):
         raise ArgumentError(f"{name}: {argument} must be odd and from {low} to {high}, got {sizes}")
     check_count(name, argument, given, layout)
 
 
-def check_count(name: str, argument: str, given: Any, layout: str) -> None:
+def check_count(name: str, argument: str, given: Tensor | None, layout: str) -> None:
     """Refuse constants that are neither one nor one for each axis of space."""
-    values = constants(given)
+    values = constant_numbers(given)
     if values is None or not layout:
         return
     axes = space(name, layout)
@@ -51,11 +42,6 @@ def check_count(name: str, argument: str, given: Any, layout: str) -> None:
         raise ArgumentError(
             f"{name}: {argument} must be one number or {len(axes)}, one for each of {axes}; got {len(values)}"
         )
-
-
-def number(dtype: DALIDataType | None) -> int:
-    """Give the number of a type for the core, -1 for that of the input."""
-    return -1 if dtype is None else int(dtype)
 
 
 LARGEST_BLUR = 65535
@@ -82,14 +68,16 @@ def gaussian_blur(
         dtype: Type of the result: that of `data`, or FLOAT.
     """
     space("gaussian_blur", data.layout)
-    widths, sizes = constants(sigma), constants(window_size)
+    widths, sizes = constant_numbers(sigma), constant_numbers(window_size)
     if widths is not None and sizes is not None and not any(widths) and not any(sizes):
         raise ArgumentError("gaussian_blur: sigma or window_size must be given, and above 0")
     if sizes is not None and all(sizes):
         check_window("gaussian_blur", "window_size", window_size, data.layout, 1, LARGEST_BLUR)
     check_count("gaussian_blur", "sigma", sigma, data.layout)
     check_count("gaussian_blur", "window_size", window_size, data.layout)
-    return step("gaussian_blur", data, sigma, window_size, gives=data.layout, layout=data.layout, dtype=number(dtype))
+    return GaussianBlur(image=data, sigma=sigma, window_size=window_size, layout=data.layout, dtype=dtype).value(
+        data.layout
+    )
 
 
 @operator("laplacian", tolerance=CLOSE)
@@ -119,17 +107,15 @@ def laplacian(
     check_count("laplacian", "scale", scale, data.layout)
     if normalized_kernel and scale is not None:
         raise ArgumentError("laplacian: scale and normalized_kernel exclude each other")
-    return step(
-        "laplacian",
-        data,
-        window_size,
-        smoothing_size,
-        scale,
-        gives=data.layout,
+    return Laplacian(
+        image=data,
+        window_size=window_size,
+        smoothing_size=smoothing_size,
+        scale=scale,
         layout=data.layout,
-        dtype=number(dtype),
+        dtype=dtype,
         normalized=normalized_kernel,
-    )
+    ).value(data.layout)
 
 
 @operator("filter", tolerance=CLOSE)
@@ -158,18 +144,16 @@ def filter(
     if data.layout and len(space("filter", data.layout)) != 2:
         raise ArgumentError(f"filter: two axes of space are needed, got {data.layout}")
     check_count("filter", "anchor", anchor, data.layout)
-    return step(
-        "filter",
-        data,
-        filter,
-        fill_value,
-        anchor,
-        gives=data.layout,
+    return Filter(
+        image=data,
+        filter=filter,
+        fill_value=fill_value,
+        anchor=anchor,
         layout=data.layout,
-        dtype=number(dtype),
-        border=BORDERS.index(border),
+        dtype=dtype,
+        border=border,
         valid=mode == "valid",
-    )
+    ).value(data.layout)
 
 
 operator("experimental.filter", tolerance=CLOSE)(filter)
@@ -190,4 +174,4 @@ def median_blur(data: Tensor, *, window_size: PerSample[Ints] = [3, 3]) -> Tenso
         raise ArgumentError(f"experimental.median_blur: two axes of space are needed, got {data.layout}")
     check_window("experimental.median_blur", "window_size", window_size, data.layout or "HWC", 1, LARGEST_MEDIAN)
     layout = image_layout(data.layout)
-    return step("median_blur", data, window_size, gives=layout, layout=layout)
+    return MedianBlur(image=data, window_size=window_size, layout=layout).value(layout)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Ints, PerSample, Tensor, operator
-from pixelmill.operators.program import step
 from pixelmill.operators.reductions import counted, named_axes
+from pixelmill.steps.batch import BatchExtents
+from pixelmill.steps.elements import Cast
+from pixelmill.steps.shapes import Pad, Shape, Transpose
+from pixelmill.steps.sources import constant_numbers
 from pixelmill.types import DALIDataType
 
 
@@ -19,7 +20,7 @@ def cast(data: Tensor, *, dtype: DALIDataType) -> Tensor:
         data: Any array.
         dtype: The new type.
     """
-    return step("cast", data, dtype=int(dtype), gives=data.layout)
+    return Cast(data=data, dtype=dtype).value(data.layout)
 
 
 @operator("transpose")
@@ -47,7 +48,7 @@ def transpose(
         raise ArgumentError(f"transpose: output_layout {output_layout!r} does not fit {axes} axes")
     order = perm if perm is not None else list(reversed(range(len(data.layout))))
     turned = "".join(data.layout[axis] for axis in order) if data.layout and transpose_layout else data.layout
-    return step("transpose", data, gives=output_layout or turned, perm=[float(axis) for axis in perm or []])
+    return Transpose(data=data, perm=tuple(perm or ())).value(output_layout or turned)
 
 
 @operator("pad")
@@ -71,16 +72,14 @@ def pad(
         fill_value: What is put into the new places.
     """
     chosen = counted("pad", data.layout, named_axes("pad", data.layout, axes, axis_names) or [])
-    given: dict[str, Any] = {"shape": shape, "align": align}
-    for name, extents in given.items():
-        if extents is not None and extents.step.kind == "constant":
-            _check_extents(name, extents.step.params["value"].ravel().tolist(), len(chosen) or len(data.layout))
-    numbers = [float(axis) for axis in chosen]
-    largest = step("batch_extents", step("shape", data), shape, axes=numbers)
-    return step("pad", data, largest, align, fill_value, gives=data.layout, axes=numbers)
+    for name, extents in (("shape", constant_numbers(shape)), ("align", constant_numbers(align))):
+        if extents is not None:
+            _check_extents(name, extents, len(chosen) or len(data.layout))
+    largest = BatchExtents(shape=Shape(data=data).value(), given=shape, axes=tuple(chosen)).value()
+    return Pad(data=data, extents=largest, align=align, fill_value=fill_value, axes=tuple(chosen)).value(data.layout)
 
 
-def _check_extents(name: str, extents: list[int], axes: int) -> None:
+def _check_extents(name: str, extents: list[float], axes: int) -> None:
     """Refuse what no sample could fit; `axes` is 0 where nobody knows yet how many there are."""
     if axes and len(extents) not in (1, axes):
         raise ArgumentError(f"pad: {name} must be one number, or one for each of {axes} axes, got {extents}")

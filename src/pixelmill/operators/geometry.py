@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -10,21 +10,15 @@ from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import Floats, PerSample, Tensor, operator
-from pixelmill.operators.program import constant, step, steps
+from pixelmill.steps.shapes import Shape
+from pixelmill.steps.sources import constant, constant_numbers
+from pixelmill.steps.warping import InverseMap, RotationMap, Warp
 from pixelmill.types import INTERP_LINEAR, INTERP_NN, DALIDataType, DALIInterpType
 
 
-def fixed(value: Any) -> list[float] | None:
-    """Give the numbers of an argument that is the same for every sample, or None."""
-    if value is None or value.step.kind != "constant":
-        return None
-    numbers: list[float] = value.step.params["value"].ravel().tolist()
-    return numbers
-
-
-def warped_size(name: str, size: Any) -> Any:
+def warped_size(name: str, size: Tensor | None) -> Tensor | None:
     """Check the extents of a result; fractions of a pixel are rounded."""
-    numbers = fixed(size)
+    numbers = constant_numbers(size)
     if numbers is None:
         return size
     if len(numbers) not in (2, 3) or any(not number > 0 for number in numbers):
@@ -35,8 +29,8 @@ def warped_size(name: str, size: Any) -> Any:
 def warp(
     name: str,
     data: Tensor,
-    matrix: Any,
-    size: Any,
+    matrix: Tensor,
+    size: Tensor | None,
     *,
     interp_type: DALIInterpType,
     fill_value: float | None,
@@ -46,19 +40,16 @@ def warp(
     if interp_type not in (INTERP_NN, INTERP_LINEAR):
         raise ArgumentError(f"{name}: interp_type must be INTERP_NN or INTERP_LINEAR, got {interp_type.name}")
     layout = image_layout(data.layout)
-    return step(
-        "warp",
-        data,
-        matrix,
-        size,
-        None if fill_value is None else constant(fill_value, np.float64),
-        gives=layout,
+    return Warp(
+        image=data,
+        matrix=matrix,
+        size=size,
+        fill_value=None if fill_value is None else constant(fill_value, np.float64),
         layout=data.layout,
         name=name,
-        dtype=-1 if dtype is None else int(dtype),
+        dtype=dtype,
         linear=interp_type == INTERP_LINEAR,
-        window="",
-    )
+    ).value(layout)
 
 
 @operator("rotate", tolerance=CLOSE, renamed={"output_dtype": "dtype"})
@@ -88,14 +79,14 @@ def rotate(
     volume = "D" in data.layout
     if volume and axis is None:
         raise ArgumentError("rotate: volumes need an axis to turn about, such as axis=(0, 0, 1)")
-    numbers = fixed(axis) if volume else None
+    numbers = constant_numbers(axis) if volume else None
     if numbers is not None and (len(numbers) != 3 or not any(numbers)):
         raise ArgumentError(f"rotate: axis must be three numbers (x, y, z), not all of them 0, got {tuple(numbers)}")
-    shape = step("shape", data)
+    shape = Shape(data=data).value()
     extents = warped_size("rotate", size)
-    matrix, canvas = steps(
-        "rotation_map", shape, angle, axis, extents, layouts=("", ""), layout=data.layout, keep_size=keep_size
-    )
+    matrix, canvas = RotationMap(
+        shape=shape, angle=angle, axis=axis, size=extents, layout=data.layout, keep_size=keep_size
+    ).pair()
     return warp("rotate", data, matrix, canvas, interp_type=interp_type, fill_value=fill_value, dtype=dtype)
 
 
@@ -125,15 +116,15 @@ def warp_affine(
     """
     if transform is not None and matrix is not None:
         raise ArgumentError("warp_affine: the matrix is given twice, as an input and as an argument")
-    chosen: Any = transform if transform is not None else matrix
+    chosen = cast("Tensor | None", transform if transform is not None else matrix)
     if chosen is None:
         raise ArgumentError("warp_affine: matrix is missing; give it as an argument or as the second input")
     wanted = 12 if "D" in data.layout else 6
-    numbers = fixed(chosen)
+    numbers = constant_numbers(chosen)
     if numbers is not None and len(numbers) != wanted:
         raise ArgumentError(f"warp_affine: matrix must be {wanted} numbers, got {len(numbers)}")
     if not inverse_map:
-        chosen = step("inverse_map", chosen)
+        chosen = InverseMap(matrix=chosen).value()
     return warp(
         "warp_affine",
         data,

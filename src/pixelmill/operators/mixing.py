@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pixelmill.operators.declare import Floats, PerSample, Tensor, operator
-from pixelmill.operators.program import callback, steps
+from pixelmill.steps.batch import callback
+from pixelmill.steps.pixels import CutPaste
+from pixelmill.steps.sources import Array
 
 
 @operator("_mixing.partners", outputs=None, dali=None)
@@ -19,7 +19,7 @@ def partners(key: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
     return callback(_next_in_line, key, *values, layouts=tuple(value.layout for value in values))
 
 
-def _next_in_line(keys: list[Any], *values: list[Any]) -> list[list[Any]] | list[Any]:
+def _next_in_line(keys: list[Array], *values: list[Array]) -> list[list[Array]] | list[Array]:
     """Let samples stand in the order of their keys, in a circle: it does not matter how they came."""
     order = sorted(range(len(keys)), key=lambda place: float(keys[place]))
     partner = dict(zip(order, [*order[1:], order[0]], strict=True))
@@ -39,4 +39,6 @@ def cut_paste(
         share: How much of a picture shall stay; the window covers the rest, as far as it lies inside.
         centre: The middle of the window, y and x from 0 to 1.
     """
-    return steps("cut_paste", images, others, share, centre, layouts=(images.layout, ""), layout=images.layout)
+    return CutPaste(image=images, other=others, fraction=share, center=centre, layout=images.layout).values(
+        images.layout, ""
+    )

@@ -9,16 +9,22 @@ import numpy as np
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import CLOSE, DaliCall
 from pixelmill.operators.declare import PerSample, Range, Tensor, operator
-from pixelmill.operators.program import Expr, constant, operator_key, step
+from pixelmill.steps.elements import Full
+from pixelmill.steps.random import GaussianNoise, SaltAndPepper, ShotNoise
+from pixelmill.steps.shapes import Shape
+from pixelmill.steps.sources import constant
+from pixelmill.steps.step import Expr, operator_key
 
 NO_AXIS, LAST_AXIS = -1, -2  # where the channels are, for the core
 
 
 def _drawn_noise(noisy: Expr) -> dict[str, Expr]:
     """Give the noise alone: that of a picture of zeros."""
-    data, mean, stddev = noisy.step.inputs
-    zeros = step("full", constant(0, np.float32), step("shape", data), name="full", dtype=-1, like=False, names=-1)
-    return {"noise": step("gaussian_noise", zeros, mean, stddev, key=noisy.step.params["key"])}
+    made = noisy.step
+    assert isinstance(made, GaussianNoise)
+    shape = Shape(data=made.data).value()
+    zeros = Full(fill_value=constant(0, np.float32), shape=shape, name="full", dtype=None, like=False, names=None)
+    return {"noise": GaussianNoise(data=zeros.value(), mean=made.mean, stddev=made.stddev, key=made.key).value()}
 
 
 @operator("noise.gaussian", draws=True, dali=DaliCall("cast_like", drawn=_drawn_noise, adds=True), tolerance=CLOSE)
@@ -30,7 +36,7 @@ def gaussian(data: Tensor, *, mean: PerSample[float] = 0.0, stddev: PerSample[fl
         mean: The centre of the distribution.
         stddev: Its standard deviation, in units of the elements.
     """
-    return step("gaussian_noise", data, mean, stddev, gives=data.layout, key=operator_key())
+    return GaussianNoise(data=data, mean=mean, stddev=stddev, key=operator_key()).value(data.layout)
 
 
 @operator("noise.salt_and_pepper", draws=True, dali=None)
@@ -59,9 +65,15 @@ def salt_and_pepper(
             f"noise.salt_and_pepper: there are no channels among the axes {data.layout}; per_channel=True needs none"
         )
     channel = LAST_AXIS if not data.layout else data.layout.index("C") if "C" in data.layout else NO_AXIS
-    given = (prob, salt_vs_pepper, salt_val, pepper_val)
-    options = {"channel": NO_AXIS if per_channel else channel, "key": operator_key()}
-    return step("salt_and_pepper", data, *given, gives=data.layout, **options)
+    return SaltAndPepper(
+        data=data,
+        prob=prob,
+        salt_vs_pepper=salt_vs_pepper,
+        salt_val=salt_val,
+        pepper_val=pepper_val,
+        channel=NO_AXIS if per_channel else channel,
+        key=operator_key(),
+    ).value(data.layout)
 
 
 @operator("noise.shot", draws=True, dali=None)
@@ -72,4 +84,4 @@ def shot(data: Tensor, *, factor: PerSample[float] = 20.0) -> Tensor:
         data: Pictures or other arrays of whole numbers or of type float.
         factor: What one grain adds to a value; the larger it is, the more noise there is. 0 gives none.
     """
-    return step("shot_noise", data, factor, gives=data.layout, key=operator_key())
+    return ShotNoise(data=data, factor=factor, key=operator_key()).value(data.layout)

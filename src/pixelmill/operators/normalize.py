@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,11 +10,22 @@ from pixelmill.errors import ArgumentError
 from pixelmill.operators.arithmetic import arithmetic
 from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import Ints, PerSampleArray, Tensor, operator
-from pixelmill.operators.program import constant, step, steps
 from pixelmill.operators.reductions import counted, named_axes
+from pixelmill.steps.batch import BatchMoments
+from pixelmill.steps.elements import Cast, InverseDeviation, InverseOf, Moments, Reduce
+from pixelmill.steps.sources import constant, constant_array, constant_numbers
 from pixelmill.types import BOOL, FLOAT, DALIDataType
 
 NAME = "normalize"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How a deviation is found, and what it is divided by."""
+
+    ddof: int
+    epsilon: float
+    scale: float
 
 
 @operator(NAME, tolerance=CLOSE)
@@ -52,19 +63,21 @@ def normalize(
     if chosen is not None:
         chosen = counted(NAME, data.layout, chosen)
     _check(mean, stddev, chosen, batch=batch, dtype=dtype)
-    spread = {"ddof": ddof, "epsilon": float(epsilon), "scale": float(scale)}
+    spread = Spread(ddof, epsilon, scale)
     if batch:
         centre, inverse = _of_batch(data, mean, stddev, chosen, spread)
     else:
         centre, inverse = _of_sample(data, mean, stddev, chosen, spread)
-    x = step("cast", data, dtype=int(FLOAT), gives=data.layout)
+    x = Cast(data=data, dtype=FLOAT).value(data.layout)
     result = arithmetic("mul", arithmetic("sub", x, _single(centre)), _single(inverse))
     if shift != 0:
         result = arithmetic("add", result, constant(shift, np.float32))
-    return result if dtype == FLOAT else step("cast", result, dtype=int(dtype), gives=data.layout)
+    return result if dtype == FLOAT else Cast(data=result, dtype=dtype).value(data.layout)
 
 
-def _check(mean: Any, stddev: Any, axes: list[int] | None, *, batch: bool, dtype: DALIDataType) -> None:
+def _check(
+    mean: Tensor | None, stddev: Tensor | None, axes: list[int] | None, *, batch: bool, dtype: DALIDataType
+) -> None:
     if dtype == BOOL:
         raise ArgumentError(f"{NAME}: dtype must be a number type, got {dtype.name}")
     if axes == []:
@@ -76,48 +89,84 @@ def _check(mean: Any, stddev: Any, axes: list[int] | None, *, batch: bool, dtype
 
 
 def _is_number(value: Tensor | None) -> bool:
-    return value is not None and value.step.kind == "constant" and value.step.params["value"].ndim == 0
+    array = constant_array(value)
+    return array is not None and array.ndim == 0
 
 
 def _single(value: Tensor) -> Tensor:
     """Bring a mean or a deviation to single precision; the names of its axes are those of the data."""
-    if value.step.kind == "constant":
-        return constant(value.step.params["value"], np.float32)
-    return step("cast", value, dtype=int(FLOAT))
+    array = constant_array(value)
+    if array is not None:
+        return constant(array, np.float32)
+    return Cast(data=value, dtype=FLOAT).value()
 
 
 def _of_sample(
-    data: Tensor, mean: Any, stddev: Any, axes: list[int] | None, spread: dict[str, Any]
+    data: Tensor, mean: Tensor | None, stddev: Tensor | None, axes: list[int] | None, spread: Spread
 ) -> tuple[Tensor, Tensor]:
     guide = next((value for value in (mean, stddev) if value is not None and not _is_number(value)), None)
-    along: dict[str, Any] = {"axes": axes or [], "all": axes is None, "keep_dims": True, "name": NAME}
-    along["like"] = axes is None and guide is not None
+    like = axes is None and guide is not None
     centre = mean
     if centre is None:
-        centre = step("reduce", data, guide or data, operation="mean", dtype=int(FLOAT), ddof=0, **along)
-    if _is_number(stddev):
+        centre = Reduce(
+            data=data,
+            guide=guide or data,
+            operation="mean",
+            axes=tuple(axes or ()),
+            all=axes is None,
+            like=like,
+            keep_dims=True,
+            dtype=FLOAT,
+            ddof=0,
+            name=NAME,
+        ).value()
+    if stddev is not None and _is_number(stddev):
         return centre, constant(_inverse(stddev, spread), np.float32)
     if stddev is not None:
-        return centre, step("inverse_of", stddev, **spread)
-    return centre, step("inverse_deviation", data, centre, **along, **spread)
+        inverse = InverseOf(stddev=stddev, ddof=spread.ddof, epsilon=spread.epsilon, scale=spread.scale)
+        return centre, inverse.value()
+    return centre, InverseDeviation(
+        data=data,
+        mean=centre,
+        axes=tuple(axes or ()),
+        all=axes is None,
+        like=like,
+        keep_dims=True,
+        name=NAME,
+        ddof=spread.ddof,
+        epsilon=spread.epsilon,
+        scale=spread.scale,
+    ).value()
 
 
 def _of_batch(
-    data: Tensor, mean: Any, stddev: Any, axes: list[int] | None, spread: dict[str, Any]
+    data: Tensor, mean: Tensor | None, stddev: Tensor | None, axes: list[int] | None, spread: Spread
 ) -> tuple[Tensor, Tensor]:
     if _is_number(mean) and _is_number(stddev):
         return _of_sample(data, mean, stddev, axes, spread)
-    along = {"axes": axes or [], "all": axes is None, "keep_dims": True, "name": NAME, "like": False}
-    moments = steps("moments", data, layouts=("", "", ""), **along)
-    given = float(mean.step.params["value"]) if mean is not None else None
-    centre, inverse = steps("batch_moments", *moments, layouts=("", ""), mean=given, **spread)
+    moments = Moments(data=data, axes=tuple(axes or ()), all=axes is None, like=False, keep_dims=True, name=NAME)
+    counts, means, squares = moments.values("", "", "")
+    centre, inverse = BatchMoments(
+        counts=counts,
+        means=means,
+        squares=squares,
+        mean=None if mean is None else _number(mean),
+        ddof=spread.ddof,
+        epsilon=spread.epsilon,
+        scale=spread.scale,
+    ).pair()
     return centre, inverse if stddev is None else constant(_inverse(stddev, spread), np.float32)
 
 
-def _inverse(stddev: Tensor | None, spread: dict[str, Any]) -> float:
-    assert stddev is not None
-    deviation = float(stddev.step.params["value"])
-    if spread["epsilon"]:
-        return float(spread["scale"] / np.sqrt(deviation * deviation + spread["epsilon"]))
+def _inverse(stddev: Tensor, spread: Spread) -> float:
+    deviation = _number(stddev)
+    if spread.epsilon:
+        return float(spread.scale / np.sqrt(deviation * deviation + spread.epsilon))
     with np.errstate(divide="ignore"):
-        return float(np.float64(spread["scale"]) / deviation)
+        return float(np.float64(spread.scale) / deviation)
+
+
+def _number(value: Tensor) -> float:
+    numbers = constant_numbers(value)
+    assert numbers is not None
+    return float(numbers[0])

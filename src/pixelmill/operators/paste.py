@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, cast
 
 import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
-from pixelmill.operators.geometry import fixed
-from pixelmill.operators.program import callback, constant, step
 from pixelmill.operators.regions import paste_batch, pick_batch
+from pixelmill.steps.batch import callback
+from pixelmill.steps.elements import Cast
+from pixelmill.steps.pixels import MultiPaste, Paste
+from pixelmill.steps.sources import constant, constant_numbers
 from pixelmill.types import DALIDataType
 
 PLACES = ("in_anchors", "in_anchors_rel", "shapes", "shapes_rel", "out_anchors", "out_anchors_rel")
@@ -50,10 +53,12 @@ def paste(
     if n_channels is not None and len(fill_value) not in (1, n_channels):
         raise ArgumentError(f"paste: fill_value must be one value or {n_channels}, got {len(fill_value)}")
     colour = constant(fill_value, np.float64)
-    return step("paste", data, colour, ratio, paste_x, paste_y, min_canvas_size, gives=layout)
+    return Paste(
+        image=data, fill_value=colour, ratio=ratio, paste_x=paste_x, paste_y=paste_y, min_canvas_size=min_canvas_size
+    ).value(layout)
 
 
-def _count_parts(inputs: int, in_ids: Any, given: dict[str, Any]) -> int | None:
+def _count_parts(inputs: int, in_ids: Tensor | None, given: Mapping[str, Tensor | None]) -> int | None:
     """Check the arguments of `multi_paste`, and tell how many parts a canvas has; None when only the samples know.
 
     A canvas needs other samples of the batch, which a program of one sample does not see. They are handed to it where
@@ -64,8 +69,8 @@ def _count_parts(inputs: int, in_ids: Any, given: dict[str, Any]) -> int | None:
             raise ArgumentError(f"multi_paste: {name} and {name}_rel exclude each other")
     if in_ids is not None and inputs > 1:
         raise ArgumentError("multi_paste: in_ids chooses from the batch of one input; leave the other inputs out")
-    numbers = {name: len(fixed(value) or []) for name, value in given.items()}
-    ids = fixed(in_ids)
+    numbers = {name: len(constant_numbers(value) or []) for name, value in given.items()}
+    ids = constant_numbers(in_ids)
     guessed = next((length // 2 for length in numbers.values() if length > 1), None)
     count = inputs if in_ids is None else guessed if ids is None else len(ids)
     for name, length in numbers.items():
@@ -105,14 +110,13 @@ def multi_paste(
     """
     (layout,) = {_check_picture("multi_paste", picture) for picture in data}
     values = (in_anchors, in_anchors_rel, shapes, shapes_rel, out_anchors, out_anchors_rel)
-    given: dict[str, Any] = dict(zip(PLACES, values, strict=True))
+    given = cast("dict[str, Tensor | None]", dict(zip(PLACES, values, strict=True)))
     count = _count_parts(len(data), in_ids, given)
     if in_ids is not None and count is None:
         places = {name: value for name, value in ({"output_size": output_size} | given).items() if value is not None}
         function = paste_batch(tuple(places))
         (canvas,) = callback(function, data[0], in_ids, *places.values(), layouts=(layout,))
-        return canvas if dtype is None else step("cast", canvas, dtype=int(dtype), gives=layout)
+        return canvas if dtype is None else Cast(data=canvas, dtype=dtype).value(layout)
     if in_ids is not None and count is not None:
         data = callback(pick_batch(count), data[0], in_ids, layouts=(layout,) * count)
-    number = -1 if dtype is None else int(dtype)
-    return step("multi_paste", output_size, *given.values(), *data, gives=layout, dtype=number)
+    return MultiPaste(output_size=output_size, **given, images=data, dtype=dtype).value(layout)

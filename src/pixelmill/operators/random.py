@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
-from pixelmill.operators.program import constant, operator_key, step
+from pixelmill.steps.elements import Cast
+from pixelmill.steps.random import Choice, CoinFlip, Normal, Uniform
+from pixelmill.steps.shapes import Contiguous, Shape
+from pixelmill.steps.sources import constant
+from pixelmill.steps.step import operator_key
 from pixelmill.types import FLOAT, FLOAT64, INT32, DALIDataType
 
 
 def _cast(value: Tensor, drawn: DALIDataType, wanted: DALIDataType | None) -> Tensor:
-    return value if wanted in (None, drawn) else step("cast", value, dtype=int(wanted), gives=value.layout)
+    return value if wanted in (None, drawn) else Cast(data=value, dtype=wanted).value(value.layout)
 
 
-def extents(shape: Any, like: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
-    """Give the shape of what is drawn. Of a value like it no more than the shape is asked for."""
-    return (shape, like) if shape is not None or like is None else (step("shape", like), None)
+def extents(shape: Tensor | None, like: Tensor | None) -> Tensor | None:
+    """Return the shape of what is drawn. Of a value like it no more than the shape is asked for."""
+    return shape if shape is not None or like is None else Shape(data=like).value()
 
 
 @operator("random.uniform", draws=True, aliases=("Uniform",), dali=BEFORE)
@@ -44,7 +48,7 @@ def uniform(
         raise ArgumentError("random.uniform: the shape is given twice, by shape and by the input")
     bounds = range if range is not None else constant([-1.0, 1.0])
     wide = dtype not in (None, FLOAT)
-    drawn = step("uniform", bounds, values, *extents(shape, like), key=operator_key(), wide=wide)
+    drawn = Uniform(range=bounds, choices=values, shape=extents(shape, like), key=operator_key(), wide=wide).value()
     return _cast(drawn, FLOAT64 if wide else FLOAT, dtype)
 
 
@@ -66,7 +70,7 @@ def normal(
         shape: The shape of the result; a single number when left out.
         dtype: Type of the result, float when left out.
     """
-    drawn = step("normal", mean, stddev, *extents(shape, like), key=operator_key())
+    drawn = Normal(mean=mean, stddev=stddev, shape=extents(shape, like), key=operator_key()).value()
     return _cast(drawn, FLOAT, dtype)
 
 
@@ -86,7 +90,7 @@ def coin_flip(
         shape: The shape of the result; a single number when left out.
         dtype: Type of the result, int32 when left out.
     """
-    drawn = step("coin_flip", probability, *extents(shape, like), key=operator_key())
+    drawn = CoinFlip(probability=probability, shape=extents(shape, like), key=operator_key()).value()
     return _cast(drawn, INT32, dtype)
 
 
@@ -106,4 +110,4 @@ def choice(
         p: How likely each choice is; equally, when left out.
         shape: The shape of the result; a single choice when left out.
     """
-    return step("choice", step("contiguous", a), p, *extents(shape, like), key=operator_key())
+    return Choice(choices=Contiguous(data=a).value(), weights=p, shape=extents(shape, like), key=operator_key()).value()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import files
 from pixelmill.formats.index import Index
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Ints, Strings, Tensor, operator
-from pixelmill.operators.program import step
+from pixelmill.steps.sources import Column, Read, Reader, Records, TableColumn
 
 # Sizes of buffers and ways to read that the byte-range index has no use for.
 LOADER_HINTS = (
@@ -22,39 +20,6 @@ LOADER_HINTS = (
     "tensor_init_bytes",
     "use_o_direct",
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Reader:
-    """One reader of a pipeline: an index, and how to walk through it."""
-
-    index: Index
-    shuffle: bool
-    num_shards: int
-    shard_id: int
-    stick_to_shard: bool
-    pad_last_batch: bool
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.shard_id < self.num_shards:
-            raise ArgumentError(
-                f"shard_id must be from 0 to num_shards - 1, got shard_id={self.shard_id}, num_shards={self.num_shards}"
-            )
-        if self.num_shards > len(self.index):
-            raise ArgumentError(f"num_shards: {self.num_shards} shards cannot share {len(self.index)} samples")
-
-    @property
-    def meta(self) -> dict[str, int]:
-        """What `Pipeline.reader_meta` tells about it."""
-        length, shards = len(self.index), self.num_shards
-        return {
-            "epoch_size": length,
-            "epoch_size_padded": -(-length // shards) * shards if self.pad_last_batch else length,
-            "number_of_shards": shards,
-            "shard_id": self.shard_id,
-            "pad_last_batch": int(self.pad_last_batch),
-            "stick_to_shard": int(self.stick_to_shard),
-        }
 
 
 def make_reader(
@@ -135,7 +100,9 @@ def file(
         stick_to_shard=stick_to_shard,
         pad_last_batch=pad_last_batch,
     )
-    return step("read", reader=reader), step("column", reader=reader, column="label")
+    return Read(reader=reader, ranges=Records(reader)).value(), Column(
+        reader=reader, table=TableColumn(reader, "label")
+    ).value()
 
 
 def _open(

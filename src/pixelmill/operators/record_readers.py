@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Strings, Tensor, operator
-from pixelmill.operators.program import steps
 from pixelmill.operators.readers import LOADER_HINTS, make_reader
+from pixelmill.steps.sources import FeatureRow, Features, ReadExample, Records
 from pixelmill.tfrecord import FeatureType, FixedLenFeature, VarLenFeature
 
 # The numbers of the lists in a tf.train.Feature, and what their values are here.
 LISTS = {FeatureType.string: (1, np.uint8), FeatureType.float32: (2, np.float32), FeatureType.int64: (3, np.int64)}
-
-FeatureRow = tuple[str, int, bool, list[int], bytes | None]
 
 
 @operator(
@@ -71,11 +69,12 @@ def tfrecord(
         stick_to_shard=stick_to_shard,
         pad_last_batch=pad_last_batch,
     )
-    values = steps("read_example", layouts=("",) * len(rows), reader=reader, features=rows)
+    read = ReadExample(reader=reader, ranges=Records(reader), features=Features(rows))
+    values = read.values(*[""] * len(rows))
     return dict(zip(features, values, strict=True))
 
 
-def feature_row(name: str, feature: Any) -> FeatureRow:
+def feature_row(name: str, feature: object) -> FeatureRow:
     """Describe a feature for the core: name, list, whether its shape is fixed, shape, default."""
     if not isinstance(feature, (FixedLenFeature, VarLenFeature)):
         raise ArgumentError(f"features: {name!r} must be a FixedLenFeature or a VarLenFeature, got {feature!r}")
@@ -87,10 +86,12 @@ def feature_row(name: str, feature: Any) -> FeatureRow:
     number, dtype = LISTS[feature.dtype]
     if feature.dtype is FeatureType.string and int(np.prod(shape)) != 1:
         raise ArgumentError(f"features: {name!r} is a string, whose shape is (), got {tuple(shape)}")
-    return name, number, fixed, shape, _default(name, feature, shape, dtype)
+    return name, number, fixed, tuple(shape), _default(name, feature, shape, dtype)
 
 
-def _default(name: str, feature: FixedLenFeature | VarLenFeature, shape: list[int], dtype: Any) -> bytes | None:
+def _default(
+    name: str, feature: FixedLenFeature | VarLenFeature, shape: list[int], dtype: npt.DTypeLike
+) -> bytes | None:
     value = feature.default_value
     if value is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import NEARLY
 from pixelmill.operators.declare import Ints, Tensor, operator
-from pixelmill.operators.program import step
+from pixelmill.steps.elements import Reduce
 from pixelmill.types import BOOL, NO_TYPE, STRING, DALIDataType
 
 
@@ -54,20 +54,18 @@ def reduced(
         chosen = counted(name, data.layout, chosen)
         if not keep_dims:
             layout = "".join(letter for axis, letter in enumerate(data.layout) if axis not in chosen)
-    return step(
-        "reduce",
-        data,
-        *([] if mean is None else [mean]),
-        gives=layout,
+    return Reduce(
+        data=data,
+        guide=mean,
         operation=operation,
-        axes=chosen or [],
+        axes=tuple(chosen or []),
         all=chosen is None,
         like=False,
         keep_dims=keep_dims,
-        dtype=-1 if dtype is None else int(dtype),
+        dtype=dtype,
         ddof=ddof,
         name=name,
-    )
+    ).value(layout)
 
 
 @operator("reductions.sum")

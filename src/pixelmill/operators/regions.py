@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
 
-Array = np.ndarray[Any, Any]
+Array = npt.NDArray[np.generic]
 
 
 @lru_cache

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.crop import Rounding, crop_window, image_layout
+from pixelmill.operators.crop import CropSize, Rounding, crop_window, image_layout
 from pixelmill.operators.dali import BEFORE, CLOSE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.decoders import random_window
-from pixelmill.operators.program import Expr, constant, step
+from pixelmill.steps.codecs import Decode
+from pixelmill.steps.elements import Arithmetic, Cast
+from pixelmill.steps.resampling import Mode, ProjectGeometry, Resample, ResizeGeometry, WindowGeometry
+from pixelmill.steps.shapes import GeometryShape, Shape, SpatialShape
+from pixelmill.steps.sources import constant, constant_array
+from pixelmill.steps.step import Expr
 from pixelmill.types import FLOAT, INTERP_LINEAR, DALIDataType, DALIInterpType
 
-Mode = Literal["default", "stretch", "not_larger", "not_smaller"]
-
 MEMORY_HINTS = ("minibatch_size", "temp_buffer_hint", "image_type")
-
-# In the place of mean, std, scale and shift, which the compiler puts here when it fuses (engine/rules.py).
-NO_NORMALISATION = (None, None, None, None)
 
 
 def resample(
@@ -33,68 +34,90 @@ def resample(
     """Add the resampling of `data` along a geometry."""
     if interp_type is not None and min_filter is not None and mag_filter is not None:
         raise ArgumentError("interp_type does nothing when min_filter and mag_filter are both given")
-    decoded = data.step.params["dtype"] if data.step.kind == "decode" else None
+    decoded = data.step.dtype if isinstance(data.step, Decode) else None
     if decoded is not None and dtype is not None and dtype not in (FLOAT, decoded):
         raise ArgumentError(f"dtype must be that of the input, or FLOAT; got {dtype.name}")
     shrinking, shrinks = _filter(interp_type if min_filter is None else min_filter)
     enlarging, enlarges = _filter(interp_type if mag_filter is None else mag_filter)
-    return step(
-        "resample",
-        data,
-        geometry,
-        *NO_NORMALISATION,
-        shrinks,
-        enlarges,
-        gives=image_layout(data.layout),
+    return Resample(
+        image=data,
+        geometry=geometry,
+        sample_filter_min=shrinks,
+        sample_filter_mag=enlarges,
         layout=data.layout,
         filter_min=shrinking,
         filter_mag=enlarging,
         antialias=antialias,
-        dtype=-1 if dtype in (None, decoded) else int(dtype or 0),
-        normalize=False,
-        out_layout="",
-        pad_channels=False,
-    )
+        dtype=None if dtype == decoded else dtype,
+    ).value(image_layout(data.layout))
 
 
-def _filter(given: Tensor | None) -> tuple[int, Tensor | None]:
-    """Give the number of a filter, and the value that overrides it where it differs from sample to sample."""
-    if given is None:
-        return int(INTERP_LINEAR), None
-    if given.step.kind == "constant":
-        return int(given.step.params["value"]), None
-    return int(INTERP_LINEAR), given
+def _filter(given: Tensor | None) -> tuple[DALIInterpType, Tensor | None]:
+    """Return a filter, and the value that overrides it where it differs from sample to sample."""
+    array = constant_array(given)
+    if array is None:
+        return INTERP_LINEAR, given
+    try:
+        return DALIInterpType(int(array.item())), None
+    except ValueError:
+        raise ArgumentError(f"there is no filter number {array.tolist()}") from None
 
 
-def resize_geometry(name: str, data: Tensor, extents: dict[str, Any], mode: Mode, options: dict[str, Any]) -> Tensor:
+@dataclass(frozen=True)
+class ResizeSize:
+    """The arguments that give the size of a result; one way of several is chosen."""
+
+    size: Tensor | None
+    resize_x: Tensor | None
+    resize_y: Tensor | None
+    resize_z: Tensor | None
+    resize_shorter: Tensor | None
+    resize_longer: Tensor | None
+
+
+@dataclass(frozen=True)
+class ResizeOptions:
+    """How a size is understood, and the part of the source that gets it."""
+
+    mode: Mode
+    max_size: list[float] | None
+    subpixel_scale: bool
+    roi_start: Tensor | None
+    roi_end: Tensor | None
+    roi_relative: bool
+
+
+def resize_geometry(name: str, data: Tensor, sizes: ResizeSize, options: ResizeOptions) -> Tensor:
     """Add the geometry of `resize` from its many ways to tell the size."""
     alone = ("size", "resize_shorter", "resize_longer")
-    given = [key for key in alone if extents[key] is not None]
-    if any(extents[f"resize_{axis}"] is not None for axis in "xyz"):
+    given = [key for key in alone if getattr(sizes, key) is not None]
+    if any(size is not None for size in (sizes.resize_x, sizes.resize_y, sizes.resize_z)):
         given.append("resize_x, resize_y or resize_z")
     if len(given) != 1:
         raise ArgumentError(
             f"{name}: give one of size, resize_x/resize_y/resize_z, resize_shorter and resize_longer; "
             f"got {' and '.join(given) or 'none of them'}"
         )
-    if mode != "default" and given[0] in ("resize_shorter", "resize_longer"):
+    if options.mode != "default" and given[0] in ("resize_shorter", "resize_longer"):
         raise ArgumentError(f"{name}: {given[0]} has a mode of its own; leave mode out")
-    if (options["roi_start"] is None) != (options["roi_end"] is None):
+    if (options.roi_start is None) != (options.roi_end is None):
         raise ArgumentError(f"{name}: roi_start and roi_end belong together")
-    order = ("size", "resize_z", "resize_y", "resize_x", "resize_shorter", "resize_longer")
-    largest = options["max_size"]
-    return step(
-        "resize_geometry",
-        step("shape", data),
-        *(extents[key] for key in order),
-        None if largest is None else constant(largest),
-        options["roi_start"],
-        options["roi_end"],
+    return ResizeGeometry(
+        shape=Shape(data=data).value(),
+        size=sizes.size,
+        resize_z=sizes.resize_z,
+        resize_y=sizes.resize_y,
+        resize_x=sizes.resize_x,
+        resize_shorter=sizes.resize_shorter,
+        resize_longer=sizes.resize_longer,
+        max_size=None if options.max_size is None else constant(options.max_size),
+        roi_start=options.roi_start,
+        roi_end=options.roi_end,
         layout=data.layout,
-        mode=mode,
-        subpixel_scale=options["subpixel_scale"],
-        roi_relative=options["roi_relative"],
-    )
+        mode=options.mode,
+        subpixel_scale=options.subpixel_scale,
+        roi_relative=options.roi_relative,
+    ).value()
 
 
 @operator("resize", tolerance=CLOSE, outputs=None, ignored=MEMORY_HINTS)
@@ -144,24 +167,35 @@ def resize(
         dtype: Type of the result: that of `data`, or FLOAT.
         save_attrs: Give the old extents as a second result.
     """
-    extents = {"size": size, "resize_x": resize_x, "resize_y": resize_y, "resize_z": resize_z}
-    extents |= {"resize_shorter": resize_shorter, "resize_longer": resize_longer}
-    options = {"max_size": max_size, "subpixel_scale": subpixel_scale, "roi_relative": roi_relative}
-    options |= {"roi_start": roi_start, "roi_end": roi_end}
-    geometry = resize_geometry("resize", data, extents, mode, options)
-    filters: dict[str, Any] = {"interp_type": interp_type, "min_filter": min_filter, "mag_filter": mag_filter}
-    resized = resample(data, geometry, **filters, antialias=antialias, dtype=dtype)
+    sizes = ResizeSize(size, resize_x, resize_y, resize_z, resize_shorter, resize_longer)
+    options = ResizeOptions(mode, max_size, subpixel_scale, roi_start, roi_end, roi_relative)
+    resized = resample(
+        data,
+        resize_geometry("resize", data, sizes, options),
+        interp_type=interp_type,
+        min_filter=min_filter,
+        mag_filter=mag_filter,
+        antialias=antialias,
+        dtype=dtype,
+    )
     if not save_attrs:
         return resized
-    return resized, step("spatial_shape", step("shape", data), layout=data.layout)
+    return resized, SpatialShape(shape=Shape(data=data).value(), layout=data.layout).value()
 
 
 def _drawn_window(resized: Expr) -> dict[str, Expr]:
-    geometry = resized.step.inputs[1]
-    assert geometry is not None
-    start, extent = geometry.step.inputs[:2]
-    end = step("arithmetic", start, extent, operation="add")
-    return {name: step("cast", value, dtype=int(FLOAT)) for name, value in (("roi_start", start), ("roi_end", end))}
+    assert isinstance(resized.step, Resample)
+    geometry = resized.step.geometry.step
+    assert isinstance(geometry, WindowGeometry)
+    start, extent = geometry.start, geometry.extent
+    end = Arithmetic(
+        operands=(
+            start,
+            extent,
+        ),
+        operation="add",
+    ).value()
+    return {name: Cast(data=value, dtype=FLOAT).value() for name, value in (("roi_start", start), ("roi_end", end))}
 
 
 DRAWN_WINDOW = DaliCall(
@@ -201,12 +235,19 @@ def random_resized_crop(
         raise ArgumentError(
             f"random_resized_crop: size must be two positive integers (height, width), got {tuple(size)}"
         )
-    shape = step("shape", data)
+    shape = Shape(data=data).value()
     start, extent = random_window(shape, random_area, random_aspect_ratio, num_attempts, image_layout(data.layout))
     wanted = constant(size * 2 if len(size) == 1 else size)
-    geometry = step("window_geometry", start, extent, shape, wanted, layout=data.layout)
-    filters: dict[str, Any] = {"interp_type": interp_type, "min_filter": min_filter, "mag_filter": mag_filter}
-    return resample(data, geometry, **filters, antialias=antialias, dtype=dtype)
+    geometry = WindowGeometry(start=start, extent=extent, shape=shape, size=wanted, layout=data.layout).value()
+    return resample(
+        data,
+        geometry,
+        interp_type=interp_type,
+        min_filter=min_filter,
+        mag_filter=mag_filter,
+        antialias=antialias,
+        dtype=dtype,
+    )
 
 
 @operator("random_crop_generator", draws=True, outputs=2, dali=BEFORE)
@@ -226,23 +267,7 @@ def random_crop_generator(
         num_attempts: How often to draw before the whole picture, cut to the allowed ratios, is taken.
     """
     window = random_window(shape, random_area, random_aspect_ratio, num_attempts, "")
-    return tuple(step("cast", part, dtype=int(DALIDataType.INT32)) for part in window)
-
-
-def _resize_crop_mirror(name: str, data: Tensor, antialias: bool, given: dict[str, Any]) -> Tensor:
-    extents = {
-        key: given[key] for key in ("size", "resize_x", "resize_y", "resize_z", "resize_shorter", "resize_longer")
-    }
-    geometry = resize_geometry(name, data, extents, given["mode"], given)
-    sizes = {key: given[key] for key in ("crop", "crop_h", "crop_w", "crop_d")}
-    window: tuple[Tensor | None, ...] = (None, None)
-    if any(size is not None for size in sizes.values()):
-        position = (given["crop_pos_x"], given["crop_pos_y"], given["crop_pos_z"])
-        shape = step("geometry_shape", geometry, step("shape", data), layout=data.layout)
-        window, _ = crop_window(name, shape, image_layout(data.layout), sizes, position, given["rounding"])
-    geometry = step("project_geometry", geometry, *window, given["mirror"])
-    filters = {key: given[key] for key in ("interp_type", "min_filter", "mag_filter", "dtype")}
-    return resample(data, geometry, antialias=antialias, **filters)
+    return tuple(Cast(data=part, dtype=DALIDataType.INT32).value() for part in window)
 
 
 @operator("resize_crop_mirror", tolerance=CLOSE, ignored=MEMORY_HINTS)
@@ -307,5 +332,23 @@ def resize_crop_mirror(
         rounding: How a position between pixels is brought to one.
         mirror: 1 swaps left and right, 2 top and bottom, 4 front and back of volumes; their sum does several.
     """
-    given = {key: value for key, value in locals().items() if key not in ("data", "antialias")}
-    return _resize_crop_mirror("resize_crop_mirror", data, antialias, given)
+    name = "resize_crop_mirror"
+    sizes = ResizeSize(size, resize_x, resize_y, resize_z, resize_shorter, resize_longer)
+    options = ResizeOptions(mode, max_size, subpixel_scale, roi_start, roi_end, roi_relative)
+    geometry = resize_geometry(name, data, sizes, options)
+    window = CropSize(crop, crop_h, crop_w, crop_d)
+    start: Tensor | None = None
+    extent: Tensor | None = None
+    if window.is_given():
+        position = (crop_pos_x, crop_pos_y, crop_pos_z)
+        shape = GeometryShape(geometry=geometry, shape=Shape(data=data).value(), layout=data.layout).value()
+        (start, extent), _ = crop_window(name, shape, image_layout(data.layout), window, position, rounding)
+    return resample(
+        data,
+        ProjectGeometry(geometry=geometry, start=start, extent=extent, mirror=mirror).value(),
+        interp_type=interp_type,
+        min_filter=min_filter,
+        mag_filter=mag_filter,
+        antialias=antialias,
+        dtype=dtype,
+    )

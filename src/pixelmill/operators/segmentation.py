@@ -7,7 +7,10 @@ from typing import Annotated, Literal
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE, ON_CPU
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
-from pixelmill.operators.program import constant, operator_key, step, steps
+from pixelmill.steps.boxes import SelectMasks
+from pixelmill.steps.random import RandomObject, RandomPixel
+from pixelmill.steps.sources import constant
+from pixelmill.steps.step import operator_key
 
 
 @operator(
@@ -51,22 +54,20 @@ def random_object_bbox(
         raise ArgumentError(
             "segmentation.random_object_bbox: ignore_class leaves nothing to classes, class_weights and output_class"
         )
-    made = steps(
-        "random_object",
-        labels,
-        foreground_prob,
-        background,
-        classes,
-        class_weights,
-        threshold,
-        layouts=("",) * ((1 if format == "box" else 2) + output_class),
+    made = RandomObject(
+        mask=labels,
+        foreground_prob=foreground_prob,
+        background=background,
+        classes=classes,
+        class_weights=class_weights,
+        threshold=threshold,
         key=operator_key(),
         format=format,
         k_largest=k_largest or 0,
         ignore_class=ignore_class,
         output_class=output_class,
     )
-    return made if len(made) > 1 else made[0]
+    return made.values(*[""] * made.outputs) if made.outputs > 1 else made.value()
 
 
 @operator("segmentation.random_mask_pixel", draws=True, dali=BEFORE)
@@ -88,7 +89,7 @@ def random_mask_pixel(
     if value is not None and threshold is not None:
         raise ArgumentError("segmentation.random_mask_pixel: value and threshold exclude each other")
     above = threshold if threshold is not None or value is not None else constant(0.0)
-    return step("random_pixel", mask, foreground, value, above, key=operator_key())
+    return RandomPixel(mask=mask, foreground=foreground, wanted=value, threshold=above, key=operator_key()).value()
 
 
 @operator("segmentation.select_masks", outputs=2, dali=ON_CPU)
@@ -103,6 +104,6 @@ def select_masks(
         vertices: Rows of coordinates.
         reindex_masks: Number the masks by their place in `mask_ids`.
     """
-    return steps(
-        "select_masks", mask_ids, polygons, vertices, layouts=("", vertices.layout), reindex_masks=reindex_masks
+    return SelectMasks(mask_ids=mask_ids, polygons=polygons, vertices=vertices, reindex_masks=reindex_masks).values(
+        "", vertices.layout
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
-from pixelmill.operators.program import constant, step
 from pixelmill.operators.reductions import counted, named_axes
+from pixelmill.steps.elements import Cast
+from pixelmill.steps.shapes import Concatenate, ExpandDims, Reshape, Shape, Squeeze, Subscript
+from pixelmill.steps.sources import constant, constant_array, constant_numbers
 from pixelmill.types import INT64, UINT8, DALIDataType
 
 
@@ -20,8 +20,8 @@ def shapes(data: Tensor, *, dtype: DALIDataType = INT64) -> Tensor:
         data: Any array.
         dtype: Type of the numbers.
     """
-    extents = step("shape", data)
-    return extents if dtype == INT64 else step("cast", extents, dtype=int(dtype))
+    extents = Shape(data=data).value()
+    return extents if dtype == INT64 else Cast(data=extents, dtype=dtype).value()
 
 
 def reshaped(
@@ -29,9 +29,9 @@ def reshaped(
     data: Tensor,
     shape_input: Tensor | None,
     *,
-    shape: Any,
-    rel_shape: Any,
-    src_dims: Any,
+    shape: Tensor | None,
+    rel_shape: Tensor | None,
+    src_dims: Tensor | None,
     layout: str | None,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
@@ -43,29 +43,28 @@ def reshaped(
     if not given and layout is None and src_dims is None and dtype is None:
         raise ArgumentError(f"{name}: nothing says what is to change; give a shape or a layout")
     for way in (shape, rel_shape):
-        if way is not None and way.step.kind == "constant":
-            _check_extents(name, way)
+        numbers = constant_numbers(way)
+        if numbers is not None:
+            _check_extents(name, numbers)
     extents = shape if shape is not None else shape_input
     target = extents or rel_shape or src_dims
-    known = target.step.params["value"].size if target is not None and target.step.kind == "constant" else None
+    array = constant_array(target)
+    known = None if array is None else array.size
     if layout and known is not None and len(layout) != known:
         raise ArgumentError(f"{name}: the layout {layout!r} does not fit {known} axes")
     kept = data.layout if known is None or known == len(data.layout) else ""
-    return step(
-        "reshape",
-        data,
-        extents,
-        rel_shape,
-        src_dims,
-        gives=kept if layout is None else layout,
+    return Reshape(
+        data=data,
+        shape=extents,
+        rel_shape=rel_shape,
+        src_dims=src_dims,
         name=name,
-        dtype=-1 if dtype is None else int(dtype),
-        names=len(layout) if layout else -1,
-    )
+        dtype=dtype,
+        names=len(layout) if layout else None,
+    ).value(kept if layout is None else layout)
 
 
-def _check_extents(name: str, extents: Tensor) -> None:
-    values = extents.step.params["value"].ravel().tolist()
+def _check_extents(name: str, values: list[float]) -> None:
     if len([value for value in values if value < 0]) > 1:
         raise ArgumentError(f"{name}: only one extent may be negative, got {values}")
     if 0 in values:
@@ -158,7 +157,7 @@ def squeeze(data: Tensor, *, axes: Ints | None = None, axis_names: str | None = 
         raise ArgumentError("squeeze: nothing says which axes; give axes or axis_names")
     chosen = counted("squeeze", data.layout, chosen)
     layout = "".join(letter for axis, letter in enumerate(data.layout) if axis not in chosen)
-    return step("squeeze", data, gives=layout, axes=chosen)
+    return Squeeze(data=data, axes=tuple(chosen)).value(layout)
 
 
 @operator("expand_dims")
@@ -184,7 +183,7 @@ def expand_dims(data: Tensor, *, axes: Ints, new_axis_names: str = "") -> Tensor
         layout = "".join(letters)
     elif data.layout and axes and max(axes) >= len(data.layout) + len(axes):
         raise ArgumentError(f"expand_dims: there is no place {max(axes)} for an axis in {data.layout!r}")
-    return step("expand_dims", data, gives=layout, axes=axes, names=len(layout) or -1)
+    return ExpandDims(data=data, axes=tuple(axes), names=len(layout) or None).value(layout)
 
 
 @operator("cat")
@@ -208,7 +207,7 @@ def cat(*inputs: Tensor, axis: int | None = None, axis_name: str | None = None) 
     axis = axis or 0
     if layout and not -len(layout) <= axis < len(layout):
         raise ArgumentError(f"cat: there is no axis {axis} among {layout!r}")
-    return step("concatenate", *inputs, gives=layout, axis=axis, stacks=False, name="cat", names=-1)
+    return Concatenate(parts=inputs, axis=axis, stacks=False, name="cat", names=None).value(layout)
 
 
 @operator("stack")
@@ -231,7 +230,7 @@ def stack(*inputs: Tensor, axis: int = 0, axis_name: str | None = None) -> Tenso
             raise ArgumentError(f"stack: axis_name must be one letter, got {axis_name!r}")
         place = axis if axis >= 0 else axis + len(layout) + 1
         named = layout[:place] + axis_name + layout[place:]
-    return step("concatenate", *inputs, gives=named, axis=axis, stacks=True, name="stack", names=len(named) or -1)
+    return Concatenate(parts=inputs, axis=axis, stacks=True, name="stack", names=len(named) or None).value(named)
 
 
 def _first_layout(name: str, inputs: tuple[Tensor, ...]) -> str:
@@ -255,7 +254,15 @@ def element_extract(data: Tensor, *, element_map: Ints) -> Tensor | tuple[Tensor
     if data.layout and data.layout[0] != "F":
         raise ArgumentError(f"element_extract: the axes {data.layout!r} are no sequence; its first axis would be F")
     taken = tuple(
-        step("subscript", data, constant(number, "int64"), None, None, None, gives=data.layout[1:])
+        Subscript(
+            data=data,
+            bounds=(
+                constant(number, "int64"),
+                None,
+                None,
+                None,
+            ),
+        ).value(data.layout[1:])
         for number in element_map
     )
     return taken if len(taken) > 1 else taken[0]

@@ -11,12 +11,13 @@ from typing import Any, Literal
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Tensor, operator
-from pixelmill.operators.program import callback, step
+from pixelmill.steps.batch import callback
+from pixelmill.steps.sources import BatchSource, ExternalInput
 from pixelmill.types import DALIDataType
 
 
 @dataclass(frozen=True, eq=False)
-class ExternalSource:
+class ExternalSource(BatchSource):
     """Where an `external_source` gets its batches; the pipeline asks it, or is fed."""
 
     source: Callable[..., Any] | Iterable[Any] | None
@@ -92,7 +93,7 @@ def external_source(
         copies=not no_copy,
         layouts=output_layouts_of(layout, count),
     )
-    values = tuple(step("input", source=external, output=i, gives=external.layouts[i]) for i in range(count))
+    values = tuple(ExternalInput(source=external, output=i).value(external.layouts[i]) for i in range(count))
     return values if external.several else values[0]
 
 

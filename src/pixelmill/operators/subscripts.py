@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import COMMON_IGNORED, Operator, Tensor
-from pixelmill.operators.program import step
+from pixelmill.steps.shapes import Subscript
+from pixelmill.steps.sources import constant_array, constant_numbers
 
 # Of one axis: an index, or first, end and step of a slice.
-Bounds = tuple[Any, Any, Any, Any]
+Bounds = tuple[object, object, object, object]
 WHOLE: Bounds = (None, None, None, None)
 
 
@@ -36,7 +35,7 @@ class NewAxis:
 newaxis = NewAxis()
 
 
-def subscripts(key: Any) -> tuple[list[Bounds], list[int], str | None]:
+def subscripts(key: object) -> tuple[list[Bounds], list[int], str | None]:
     """Take a subscript apart.
 
     Returns:
@@ -58,7 +57,7 @@ def subscripts(key: Any) -> tuple[list[Bounds], list[int], str | None]:
     return [] if only_new else bounds, axes, names or None
 
 
-def _bounds(item: Any) -> Bounds:
+def _bounds(item: object) -> Bounds:
     if item is None:
         return WHOLE
     if isinstance(item, slice):
@@ -69,19 +68,18 @@ def _bounds(item: Any) -> Bounds:
 
 def _subscript(data: Tensor, *bounds: Tensor | None) -> Tensor:
     for bound in bounds:
-        if bound is not None and bound.step.kind == "constant":
-            value = bound.step.params["value"]
-            if value.dtype.kind not in "iub" or value.ndim > 0:
-                raise ArgumentError(f"an index must be a whole number, got {value.tolist()}")
+        array = constant_array(bound)
+        if array is not None and (array.dtype.kind not in "iub" or array.ndim > 0):
+            raise ArgumentError(f"an index must be a whole number, got {array.tolist()}")
     for steps in bounds[3::4]:
-        if steps is not None and steps.step.kind == "constant" and steps.step.params["value"] == 0:
+        if constant_numbers(steps) == [0]:
             raise ArgumentError("the step of a slice must not be 0")
     count = len(bounds) // 4
     if data.layout and count > len(data.layout):
         raise ArgumentError(f"{count} indices are too many for the axes {data.layout!r}")
     indexed = {axis for axis in range(count) if bounds[4 * axis] is not None}
     layout = "".join(letter for axis, letter in enumerate(data.layout) if axis not in indexed)
-    return step("subscript", data, *bounds, gives=layout)
+    return Subscript(data=data, bounds=bounds).value(layout)
 
 
 SUBSCRIPT = Operator(

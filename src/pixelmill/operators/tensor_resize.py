@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
-from pixelmill.operators.geometry import fixed
-from pixelmill.operators.program import constant, step, steps
-from pixelmill.operators.resize import MEMORY_HINTS, Mode, resample
+from pixelmill.operators.resize import MEMORY_HINTS, resample
+from pixelmill.steps.resampling import Mode, TensorBack, TensorGeometry, TensorImage
+from pixelmill.steps.shapes import Shape
+from pixelmill.steps.sources import constant, constant_numbers
 from pixelmill.types import DALIDataType, DALIInterpType
 
 
@@ -23,14 +24,14 @@ def _axes(layout: str, axes: list[int] | None, axis_names: str | None) -> list[i
     return [layout.index(letter) for letter in axis_names]
 
 
-def _check_sizes(sizes: Any, scales: Any, axes: list[int] | None, mode: str) -> None:
+def _check_sizes(sizes: Tensor | None, scales: Tensor | None, axes: list[int] | None, mode: str) -> None:
     if (sizes is None) == (scales is None):
         raise ArgumentError("tensor_resize: give one of sizes and scales")
     if scales is not None and mode in ("not_larger", "not_smaller"):
         raise ArgumentError(f"tensor_resize: mode {mode!r} needs sizes")
     if axes is not None and len(set(axes)) != len(axes):
         raise ArgumentError(f"tensor_resize: axes must name each axis once, got {axes}")
-    numbers = fixed(scales if sizes is None else sizes)
+    numbers = constant_numbers(scales if sizes is None else sizes)
     if axes is not None and numbers is not None and len(numbers) not in (1, len(axes)):
         raise ArgumentError(f"tensor_resize: {len(numbers)} sizes or scales do not fit {len(axes)} axes")
 
@@ -84,24 +85,34 @@ def tensor_resize(
     _check_sizes(sizes, scales, chosen, mode)
     if (roi_start is None) != (roi_end is None):
         raise ArgumentError("tensor_resize: roi_start and roi_end belong together")
-    limits = None if max_size is None else constant(max_size)
-    geometry = step(
-        "tensor_geometry",
-        step("shape", data),
-        *(sizes, scales, alignment, roi_start, roi_end, limits),
-        axes=chosen or [],
+    geometry = TensorGeometry(
+        shape=Shape(data=data).value(),
+        sizes=sizes,
+        scales=scales,
+        alignment=alignment,
+        roi_start=roi_start,
+        roi_end=roi_end,
+        max_size=None if max_size is None else constant(max_size),
+        axes=tuple(chosen or []),
         mode=mode,
         rounding=size_rounding,
         subpixel_scale=subpixel_scale,
         roi_relative=roi_relative,
-    )
+    ).value()
     # Two axes make pictures, for which the resampler is fastest; more than that, or a gap between them, make volumes.
     flat = chosen is not None and (len(chosen) == 1 or (len(chosen) == 2 and abs(chosen[0] - chosen[1]) == 1))
-    layouts = ("FHWC" if flat else "FDHWC", "")
-    picture, own_axes = steps("tensor_picture", data, geometry, layouts=layouts, spatial=2 if flat else 3)
-    filters: dict[str, Any] = {"interp_type": interp_type, "min_filter": min_filter, "mag_filter": mag_filter}
-    resized = resample(picture, own_axes, **filters, antialias=antialias, dtype=dtype)
-    return step("tensor_back", resized, geometry, gives=data.layout)
+    images = TensorImage(data=data, geometry=geometry, spatial=2 if flat else 3)
+    picture, own_axes = images.values("FHWC" if flat else "FDHWC", "")
+    resized = resample(
+        picture,
+        own_axes,
+        interp_type=interp_type,
+        min_filter=min_filter,
+        mag_filter=mag_filter,
+        antialias=antialias,
+        dtype=dtype,
+    )
+    return TensorBack(image=resized, geometry=geometry).value(data.layout)
 
 
 operator("experimental.tensor_resize", tolerance=CLOSE, ignored=MEMORY_HINTS)(tensor_resize)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import NEARLY, ON_CPU
 from pixelmill.operators.declare import Floats, PerSample, Tensor, operator
-from pixelmill.operators.geometry import fixed
-from pixelmill.operators.program import step
+from pixelmill.steps.sources import constant_numbers
+from pixelmill.steps.warping import Combine, CropTransform, Rotation, Scaling, Shear, Translation
 
 MATRIX = "**"  # DALI's layout of a matrix
 
 
-def _check_counts(name: str, **arguments: Any) -> None:
+def _check_counts(name: str, **arguments: Tensor | None) -> None:
     """Refuse constants that are for different numbers of axes."""
-    counts = {key: len(numbers) for key, value in arguments.items() if (numbers := fixed(value)) is not None}
+    counts = {key: len(numbers) for key, value in arguments.items() if (numbers := constant_numbers(value)) is not None}
     if len(set(counts.values())) > 1:
         told = ", ".join(f"{key} has {count}" for key, count in counts.items())
         raise ArgumentError(f"{name}: all arguments must have one number for each axis; {told}")
@@ -30,7 +28,7 @@ def translation(matrix: Tensor | None = None, *, offset: PerSample[Floats], reve
         offset: How far, x first.
         reverse_order: Apply `matrix` after this one instead.
     """
-    return step("translation", matrix, offset, gives=MATRIX, reverse_order=reverse_order)
+    return Translation(matrix=matrix, offset=offset, reverse_order=reverse_order).value(MATRIX)
 
 
 @operator("transforms.scale", tolerance=NEARLY, dali=ON_CPU)
@@ -51,12 +49,12 @@ def scale(
         ndim: The number of axes, where `scale` is a single factor.
         reverse_order: Apply `matrix` after this one instead.
     """
-    factors = fixed(scale)
+    factors = constant_numbers(scale)
     if ndim is not None and not 1 <= ndim <= 6:
         raise ArgumentError(f"transforms.scale: ndim must be from 1 to 6, got {ndim}")
     if factors is not None and not (len(factors) == 1 and ndim is not None):
         _check_counts("transforms.scale", scale=scale, center=center)
-    return step("scaling", matrix, scale, center, gives=MATRIX, ndim=ndim or 0, reverse_order=reverse_order)
+    return Scaling(matrix=matrix, scale=scale, center=center, ndim=ndim or 0, reverse_order=reverse_order).value(MATRIX)
 
 
 @operator("transforms.rotation", tolerance=NEARLY, dali=ON_CPU)
@@ -77,12 +75,12 @@ def rotation(
         center: The point that stays where it is; the origin when left out.
         reverse_order: Apply `matrix` after this one instead.
     """
-    numbers, point = fixed(axis), fixed(center)
+    numbers, point = constant_numbers(axis), constant_numbers(center)
     if numbers is not None and (len(numbers) != 3 or not any(numbers)):
         raise ArgumentError(f"transforms.rotation: axis must be three numbers, not all of them 0, got {tuple(numbers)}")
     if point is not None and len(point) != (2 if axis is None else 3):
         raise ArgumentError(f"transforms.rotation: center must be a number for each axis, got {tuple(point)}")
-    return step("rotation", matrix, angle, axis, center, gives=MATRIX, reverse_order=reverse_order)
+    return Rotation(matrix=matrix, angle=angle, axis=axis, center=center, reverse_order=reverse_order).value(MATRIX)
 
 
 @operator("transforms.shear", tolerance=NEARLY, dali=ON_CPU)
@@ -105,12 +103,12 @@ def shear(
     """
     if (shear is None) == (angles is None):
         raise ArgumentError("transforms.shear: give one of shear and angles")
-    numbers = fixed(angles if shear is None else shear)
+    numbers = constant_numbers(angles if shear is None else shear)
     if numbers is not None and len(numbers) not in (2, 6):
         raise ArgumentError(f"transforms.shear: 2 numbers are needed, or 6 in space; got {len(numbers)}")
     if shear is None and numbers is not None and not all(-90 <= number <= 90 for number in numbers):
         raise ArgumentError(f"transforms.shear: angles must be from -90 to 90, got {tuple(numbers)}")
-    return step("shear", matrix, shear, angles, center, gives=MATRIX, reverse_order=reverse_order)
+    return Shear(matrix=matrix, shear=shear, angles=angles, center=center, reverse_order=reverse_order).value(MATRIX)
 
 
 @operator("transforms.crop", tolerance=NEARLY, dali=ON_CPU)
@@ -136,11 +134,9 @@ def crop(
         reverse_order: Apply `matrix` after this one instead.
     """
     bounds = {"from_start": from_start, "from_end": from_end, "to_start": to_start, "to_end": to_end}
-    several = {key: value for key, value in bounds.items() if len(fixed(value) or (0, 0)) > 1}
+    several = {key: value for key, value in bounds.items() if len(constant_numbers(value) or (0, 0)) > 1}
     _check_counts("transforms.crop", **several)
-    return step(
-        "crop_transform", matrix, *bounds.values(), gives=MATRIX, absolute=absolute, reverse_order=reverse_order
-    )
+    return CropTransform(matrix=matrix, **bounds, absolute=absolute, reverse_order=reverse_order).value(MATRIX)
 
 
 @operator("transforms.combine", tolerance=NEARLY, dali=ON_CPU)
@@ -153,4 +149,4 @@ def combine(*matrices: Tensor, reverse_order: bool = False) -> Tensor:
     """
     if len(matrices) < 2:
         raise ArgumentError("transforms.combine: two matrices or more are needed, got one")
-    return step("combine", *matrices, gives=MATRIX, reverse_order=reverse_order)
+    return Combine(matrices=matrices, reverse_order=reverse_order).value(MATRIX)

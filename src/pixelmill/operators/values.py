@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -10,7 +10,21 @@ from pixelmill.errors import ArgumentError
 from pixelmill.formats.index import Ragged
 from pixelmill.operators.dali import BEFORE, ON_CPU
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
-from pixelmill.operators.program import Expr, Step, constant, step
+from pixelmill.steps.batch import BatchSingle, PermuteBatch
+from pixelmill.steps.elements import Arithmetic, Cast, CastLike, Full, LookUp, OneHot
+from pixelmill.steps.random import Choice, CoinFlip, Normal, Uniform
+from pixelmill.steps.shapes import Contiguous, Shape
+from pixelmill.steps.sources import (
+    Column,
+    Constant,
+    Records,
+    RecordStep,
+    SourceInfo,
+    TableColumn,
+    constant,
+    constant_numbers,
+)
+from pixelmill.steps.step import Expr, Step
 from pixelmill.types import FLOAT, INT32, DALIDataType, saturated, to_numpy_type
 
 LARGEST_KEY = 65535
@@ -24,7 +38,7 @@ def cast_like(data: Tensor, like: Tensor) -> Tensor:
         data: Any array.
         like: A value of the type that is wanted.
     """
-    return step("cast_like", data, like, gives=data.layout)
+    return CastLike(data=data, like=like).value(data.layout)
 
 
 @operator("copy")
@@ -34,7 +48,7 @@ def copy(data: Tensor) -> Tensor:
     Args:
         data: Any array.
     """
-    return step("contiguous", data, gives=data.layout)
+    return Contiguous(data=data).value(data.layout)
 
 
 @operator("constant")
@@ -73,28 +87,21 @@ def constant_value(
 def _filled(
     name: str,
     value: Tensor,
-    shape: Any,
+    shape: Tensor | None,
     *,
     layout: str | None = None,
     like: bool = False,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    if shape is not None and not like and shape.step.kind == "constant":
-        extents = shape.step.params["value"].ravel().tolist()
+    extents = None if like else constant_numbers(shape)
+    if extents is not None:
         if any(extent < 0 for extent in extents):
             raise ArgumentError(f"{name}: extents cannot be negative, got {extents}")
         if layout and len(layout) != len(extents):
             raise ArgumentError(f"{name}: the layout {layout!r} does not fit {len(extents)} axes")
-    return step(
-        "full",
-        value,
-        shape,
-        gives=shape.layout if like and shape is not None else layout or "",
-        name=name,
-        dtype=-1 if dtype is None else int(dtype),
-        like=like,
-        names=len(layout) if layout else -1,
-    )
+    return Full(
+        fill_value=value, shape=shape, name=name, dtype=dtype, like=like, names=len(layout) if layout else None
+    ).value(shape.layout if like and shape is not None else layout or "")
 
 
 @operator("full", dali=ON_CPU)
@@ -189,7 +196,7 @@ def lookup_table(
     table = np.full(max(keys, default=-1) + 2, np.float32(default_value), np.float32)
     for key, value in zip(keys, values, strict=True):
         table[key] = value
-    return step("look_up", data, constant(saturated(table, to_numpy_type(dtype))), gives=data.layout)
+    return LookUp(data=data, table=constant(saturated(table, to_numpy_type(dtype)))).value(data.layout)
 
 
 @operator("one_hot")
@@ -223,34 +230,34 @@ def one_hot(
         raise ArgumentError(f"one_hot: axis_name must be one letter, got {axis_name!r}")
     single = constant(axis is None and is_single(data), np.uint8)
     if axis is None and not is_single(data):
-        single = step("batch_single", step("shape", data))
+        single = BatchSingle(shape=Shape(data=data).value()).value()
     place = len(data.layout) if axis is None or axis < 0 else axis
     layout = data.layout[:place] + axis_name + data.layout[place:] if axis_name else ""
-    return step(
-        "one_hot",
-        data,
-        single,
-        gives=layout,
+    return OneHot(
+        data=data,
+        single=single,
         classes=num_classes,
         axis=-1 if axis is None else axis,
-        dtype=int(dtype),
-        on=float(on_value),
-        off=float(off_value),
-        names=len(layout) or -1,
-    )
+        dtype=dtype,
+        on_value=float(on_value),
+        off_value=float(off_value),
+        names=len(layout) or None,
+    ).value(layout)
 
 
 def is_single(data: Tensor) -> bool:
     """Tell whether it is certain, before anything runs, that each sample is a single number."""
     made = data.step
-    if made.kind == "constant":
-        return bool(made.params["value"].size == 1)
-    if made.kind == "column":
-        column = made.params["reader"].index.columns[made.params["column"]]
+    if isinstance(made, Constant):
+        return made.array.size == 1
+    if isinstance(made, Column):
+        column = made.reader.index.columns[made.table.name]
         return not isinstance(column, Ragged) and bool(np.prod(column.shape[1:]) == 1)
-    if made.kind in ("uniform", "normal", "coin_flip", "choice"):
-        return made.inputs[-1] is None and made.inputs[-2] is None
-    return made.kind in ("arithmetic", "cast") and all(value is not None and is_single(value) for value in made.inputs)
+    if isinstance(made, (Uniform, Normal, CoinFlip, Choice)):
+        return made.shape is None
+    if isinstance(made, Arithmetic):
+        return all(map(is_single, made.operands))
+    return isinstance(made, Cast) and is_single(made.data)
 
 
 @operator("get_property", dali=BEFORE)
@@ -272,17 +279,18 @@ def source_info(data: Tensor) -> Tensor:
 
     def found(value: Expr) -> Expr | None:
         made = value.step
-        if "reader" in made.params and made.kind != "column":
-            column = made.params["reader"].index.info_column(made.params.get("part"))
+        if isinstance(made, RecordStep):
+            reader = made.reader
+            column = reader.index.info_column(made.ranges.part)
             if column is not None:
-                return step("column", reader=made.params["reader"], column=column)
-            return step("source_info", reader=made.params["reader"], root=made.params["reader"].index.root)
+                return Column(reader=reader, table=TableColumn(reader, column)).value()
+            return SourceInfo(reader=reader, root=reader.index.root, ranges=Records(reader)).value()
         if made in seen:
             return None
         seen.add(made)
-        if made.kind == "permute_batch" and made.inputs[0] is not None:
-            info = found(made.inputs[0])
-            return None if info is None else step("permute_batch", info, made.inputs[1])
+        if isinstance(made, PermuteBatch):
+            info = found(made.data)
+            return None if info is None else PermuteBatch(data=info, indices=made.indices).value()
         places = (found(before) for before in made.inputs if before is not None)
         return next((place for place in places if place is not None), None)
 

@@ -26,7 +26,7 @@ class Image(OperatorClass):
         output_type: Colours of the result and their order; ANY_DATA keeps the channels of the file.
         dtype: Type of the result; floats run from 0 to 1, wider integers over their range.
         adjust_orientation: Turn the picture as its EXIF data says.
-        use_fast_idct: Decode JPEG a little faster and less exactly.
+        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -86,7 +86,7 @@ class ImageCrop(OperatorClass):
         output_type: Colours of the result and their order.
         dtype: Type of the result.
         adjust_orientation: Turn the picture as its EXIF data says.
-        use_fast_idct: Decode JPEG a little faster and less exactly.
+        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -156,7 +156,7 @@ class ImageRandomCrop(OperatorClass):
         output_type: Colours of the result and their order.
         dtype: Type of the result.
         adjust_orientation: Turn the picture as its EXIF data says; the window is drawn in the turned one.
-        use_fast_idct: Decode JPEG a little faster and less exactly.
+        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -221,7 +221,7 @@ class ImageSlice(OperatorClass):
         output_type: Colours of the result and their order.
         dtype: Type of the result.
         adjust_orientation: Turn the picture as its EXIF data says.
-        use_fast_idct: Decode JPEG a little faster and less exactly.
+        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

@@ -19,10 +19,10 @@ from pixelmill.engine.native import Array
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.external_source import Feed
 from pixelmill.graph import DataNode, as_node, operators_of, relowered
-from pixelmill.operators.readers import Reader
 from pixelmill.pipeline.outputs import Expected, with_layout
 from pixelmill.pipeline.schedule import Schedule
 from pixelmill.recovery import Errors, OnError, Recovery
+from pixelmill.steps.sources import ExternalInput, Reader, ReaderStep
 from pixelmill.tensors import TensorListCPU
 from pixelmill.types import Limits
 
@@ -225,8 +225,9 @@ class Pipeline:
         plan = self._plan_for(self._outputs or [], self._engine, gpu=self._gpu is not None)
         names = {}
         for node in self._nodes:
-            for step in {expr.step for expr in node.exprs if expr.step.kind == "input"}:
-                names[step.params["source"]] = node.name
+            for step in {expr.step for expr in node.exprs}:
+                if isinstance(step, ExternalInput):
+                    names[step.source] = node.name
         return plan, [Feed(source, names[source], self._batch_size) for source in plan.sources]
 
     # Feeding
@@ -321,10 +322,10 @@ class Pipeline:
 
     def _readers(self) -> dict[str, Reader]:
         return {
-            node.name: expr.step.params["reader"]
+            node.name: expr.step.reader
             for node in self._nodes
             for expr in node.exprs
-            if "reader" in expr.step.params
+            if isinstance(expr.step, ReaderStep)
         }
 
     @property

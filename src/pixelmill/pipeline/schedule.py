@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pixelmill.engine.choice import Engine, Options, started
 from pixelmill.engine.compile import Key, Plan
@@ -17,9 +18,9 @@ from pixelmill.engine.native import Array, Data, Pending, Result, Samples
 from pixelmill.errors import ArgumentError, DataError, EngineError
 from pixelmill.external_source import Feed
 from pixelmill.graph import DataNode
-from pixelmill.operators.readers import Reader
 from pixelmill.recovery import Recovery
 from pixelmill.sampling import Batch, LastBatchPolicy, Position, ReaderOrder
+from pixelmill.steps.sources import ExternalInput, Reader
 
 
 @dataclass(eq=False)
@@ -87,7 +88,8 @@ class Schedule:
             if isinstance(data_node, str):
                 found = feed.name == data_node
             else:
-                found = data_node.expr.step.params.get("source") is feed.external
+                made = data_node.expr.step
+                found = isinstance(made, ExternalInput) and made.source is feed.external
             if found:
                 return feed
         name = data_node if isinstance(data_node, str) else data_node.name
@@ -191,13 +193,15 @@ class Schedule:
             values = feed.take()
             size = len(values[0])
             for key in self.plan.inputs:
-                if key[0].params["source"] is feed.external:
-                    inputs[key] = values[key[0].params["output"]]
+                if key[0].source is feed.external:
+                    inputs[key] = values[key[0].output]
         if len({len(data) for data in inputs.values()} | ({self._batch_size} if self.orders else set())) > 1:
             raise ArgumentError("the inputs of this batch have different numbers of samples")
         return size, inputs
 
-    def _identified(self, size: int, batches: list[Batch]) -> tuple[Array, Array, Array]:
+    def _identified(
+        self, size: int, batches: list[Batch]
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
         """Give epoch, number and items of each sample: those of the first reader, or counted where there is none."""
         if batches:
             alone = len(batches) == 1
@@ -307,7 +311,7 @@ class Schedule:
 
 
 @lru_cache(8)
-def _without_readers(size: int, epoch: int) -> tuple[Array, Array]:
+def _without_readers(size: int, epoch: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
     """Give the epoch of each sample of a batch, and its items, of which there are none without readers."""
     arrays = np.full(size, epoch, np.uint32), np.empty((size, 0), np.int64)
     for array in arrays:

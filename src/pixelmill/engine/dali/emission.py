@@ -16,6 +16,8 @@ from pixelmill.graph import DataNode, OperatorNode
 from pixelmill.operators.arithmetic import OPERATIONS
 from pixelmill.operators.dali import DaliCall
 from pixelmill.operators.subscripts import SUBSCRIPT
+from pixelmill.steps.sources import Array, Constant
+from pixelmill.steps.step import Expr
 
 # Arithmetic that DALI writes as Python's operators; the rest are functions of its `math`.
 PYTHON: dict[str, Callable[..., Any]] = {
@@ -164,7 +166,7 @@ class _Emitter:
         expr = value.expr
         key = expr.step, expr.index
         if (key, ()) not in self.known:
-            self.known[key, ()] = self._constant(expr.step.params["value"], expr.layout)
+            self.known[key, ()] = self._constant(_array(expr), expr.layout)
         return self._within(key, self.known[key, ()], (), scope)
 
     def _output(self, node: OperatorNode, index: int, scope: Scope) -> Any:
@@ -194,7 +196,7 @@ class _Emitter:
             self.known[key, scope] = self._moved(self._output(node, index, scope), "cpu") == number
         return self.known[key, scope]
 
-    def _constant(self, array: Any, layout: str) -> Any:
+    def _constant(self, array: Array, layout: str) -> Any:
         kept = array.astype(np.float32) if array.dtype == np.float64 else array
         options = {"layout": layout} if layout else {}
         return self.dali.types.Constant(kept, dtype=self._dtype(kept.dtype.name), device="cpu", **options)
@@ -232,8 +234,8 @@ class _Emitter:
         return function(*operands)
 
     def _operand(self, value: DataNode, device: str, scope: Scope) -> Any:
-        if value.operator is None and value.expr.step.params["value"].ndim == 0:
-            number = value.expr.step.params["value"]
+        if value.operator is None and _array(value.expr).ndim == 0:
+            number = _array(value.expr)
             return self.dali.types.Constant(number.item(), dtype=self._dtype(number.dtype.name))
         return self._moved(self._value(value, scope), device)
 
@@ -248,7 +250,7 @@ class _Emitter:
 
     def _bound(self, value: DataNode, scope: Scope) -> Any:
         if value.operator is None:
-            return int(value.expr.step.params["value"])
+            return int(_array(value.expr).item())
         return self._moved(self._value(value, scope), "cpu")
 
     def _merge(self, node: OperatorNode, device: str) -> Any:
@@ -274,6 +276,11 @@ class _Emitter:
             fulfilled = self._fulfilled((number.operator, number.index, branches[place][0], True), rest[place])
             joined = merge(parts[place], joined, predicate=fulfilled)
         return joined
+
+
+def _array(constant: Expr) -> Array:
+    assert isinstance(constant.step, Constant)
+    return constant.step.array
 
 
 def _only_decoded(plan: SplitPlan, key: tuple[OperatorNode, int | str, str]) -> bool:

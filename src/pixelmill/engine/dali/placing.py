@@ -6,10 +6,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from pixelmill.engine.rules import KEEP_SHAPE
+from pixelmill.engine.rules import is_plain, shaped_like
 from pixelmill.graph import DataNode, OperatorNode
 from pixelmill.operators.dali import BEFORE, DaliCall
-from pixelmill.operators.program import Expr, Step
+from pixelmill.steps.codecs import Decode, ImageShape
+from pixelmill.steps.resampling import Resample
+from pixelmill.steps.shapes import Shape
+from pixelmill.steps.sources import Column, ExternalInput, ReaderStep, SourceInfo
+from pixelmill.steps.step import Expr, Step
 
 
 class Place(Enum):
@@ -52,34 +56,27 @@ def reach(exprs: Iterable[Expr], makers: Mapping[Step, OperatorNode]) -> Reach:
         seen.add((step, header))
         if step in makers:
             found.operators.add(makers[step])
-        found.decodes |= step.kind == "decode"
-        if not header and (step.kind == "input" or ("reader" in step.params and step.kind not in NUMBERS)):
+        found.decodes |= isinstance(step, Decode)
+        read = isinstance(step, ReaderStep) and not isinstance(step, (Column, SourceInfo))
+        if not header and (read or isinstance(step, ExternalInput)):
             found.reads = True
-        inputs = _needed_for_shape(step) if step.kind == "shape" else step.inputs
-        header = header or step.kind == "image_shape" or inputs is not step.inputs
+        inputs = _needed_for_shape(step.data) if isinstance(step, Shape) else step.inputs
+        header = header or isinstance(step, ImageShape) or (isinstance(step, Shape) and inputs != (step.data,))
         todo += [(value.step, header) for value in inputs if value is not None]
     return found
 
 
-# Steps of readers that give numbers they have in memory.
-NUMBERS = ("column", "source_info")
-
-
-def _needed_for_shape(shape: Step) -> Sequence[Expr | None]:
+def _needed_for_shape(data: Expr) -> tuple[Expr | None, ...]:
     """Look through steps whose shape is known before they run, as engine/rules.py does."""
-    (value,) = shape.inputs
-    assert value is not None
-    if value.step.kind == "decode":
-        return value.step.inputs[:2]
-    if value.step.kind in KEEP_SHAPE:
-        return _needed_for_shape(Step("shape", value.step.inputs[:1], {}, 1, None))
-    params = value.step.params
-    plain = value.step.kind == "resample" and not params["normalize"] and params["dtype"] == -1
-    if plain and params["layout"] in ("", "HWC"):
-        picture, geometry = value.step.inputs[:2]
-        assert picture is not None
-        return (geometry, *_needed_for_shape(Step("shape", (picture,), {}, 1, None)))
-    return shape.inputs
+    made = data.step
+    same = shaped_like(made)
+    if same is not None:
+        return _needed_for_shape(same)
+    if isinstance(made, Decode):
+        return made.encoded, made.window
+    if isinstance(made, Resample) and is_plain(made):
+        return made.geometry, *_needed_for_shape(made.image)
+    return (data,)
 
 
 def placed(nodes: Sequence[OperatorNode], fit: Collection[OperatorNode]) -> dict[OperatorNode, Place]:

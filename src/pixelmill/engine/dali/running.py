@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from pixelmill import _core
-from pixelmill.engine.compile import Key, Plan
+from pixelmill.engine.compile import InputKey, Key, Plan
 from pixelmill.engine.dali import versions
 from pixelmill.engine.dali.emission import emitted, input_name
 from pixelmill.engine.dali.split import Crossing, SplitPlan, handed_array
 from pixelmill.engine.dali.upload import Upload
 from pixelmill.engine.native import Data, NativeEngine, Pending, Result, Samples
 from pixelmill.engine.own_thread import OwnThread
+from pixelmill.steps.sources import BatchSource
 from pixelmill.tensors import TensorListGPU
 from pixelmill.types import Limits
 
@@ -141,7 +142,8 @@ class DaliEngine:
         assert self.plan.behind is not None
         inputs: dict[Key, Data] = {}
         for key in self.plan.behind.inputs:
-            crossing: Crossing = key[0].params["source"]
+            crossing = key[0].source
+            assert isinstance(crossing, Crossing)
             inputs[key] = (given if crossing.inside else front)[crossing.number]
         return replace(samples, inputs=inputs)
 
@@ -183,8 +185,8 @@ def _with_inputs(samples: Samples, whole: Plan, part: Plan) -> Samples:
     return replace(samples, inputs={key: known[_source(key)] for key in part.inputs})
 
 
-def _source(key: Key) -> tuple[Any, int]:
-    return key[0].params["source"], key[0].params["output"]
+def _source(key: InputKey) -> tuple[BatchSource, int]:
+    return key[0].source, key[0].output
 
 
 def _arrays(batch: Any, device: str) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pixelmill.engine.dali.placing import Place, values_of
 from pixelmill.graph import DataNode, OperatorNode
-from pixelmill.operators.program import OF_BATCHES, Step
+from pixelmill.steps.step import BatchStep, Step
 
 # A condition: an output of an operator, the number that it is or is not, and which of the two.
 Condition = tuple[OperatorNode, int, int, bool]
@@ -47,7 +47,7 @@ def widened(found: Mapping[OperatorNode, Scope], places: Mapping[OperatorNode, P
     return {
         node
         for node, scope in found.items()
-        if len(scope) < len(_made_in(node, places)) and any(step.kind in OF_BATCHES for step in _own_steps(node))
+        if len(scope) < len(_made_in(node, places)) and any(isinstance(step, BatchStep) for step in _own_steps(node))
     }
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
+from pixelmill.engine.barriers import Data
 from pixelmill.engine.compile import Plan, compile_graph
 from pixelmill.engine.dali.placing import Place, drawn, placed, values_of
 from pixelmill.engine.dali.scopes import Scope, scopes, widened
@@ -16,7 +16,9 @@ from pixelmill.graph import DataNode, OperatorNode, lowered_again
 from pixelmill.operators.dali import DaliCall
 from pixelmill.operators.declare import Argument, Floats, Ints
 from pixelmill.operators.decoders import decoded_shape
-from pixelmill.operators.program import Expr, Step, lowering
+from pixelmill.steps.sources import BatchSource, Constant, ExternalInput
+from pixelmill.steps.step import Expr, lowering
+from pixelmill.types import DALIImageType
 
 log = logging.getLogger("pixelmill")
 
@@ -31,7 +33,7 @@ Handed = tuple[OperatorNode, int | str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Crossing:
+class Crossing(BatchSource):
     """A value that is handed to the native program behind DALI.
 
     Attributes:
@@ -133,8 +135,8 @@ class _Cut:
         self.inside = inside
         self.gpu = gpu
         self.outputs = outputs
-        self.front: dict[Any, Expr] = {}
-        self.numbers: dict[Any, int] = {}
+        self.front: dict[object, Expr] = {}
+        self.numbers: dict[object, int] = {}
         self.handed: dict[Handed, int] = {}
         self.given: dict[Given, int] = {}
         self.behind: dict[OperatorNode, list[Expr]] = {}
@@ -149,9 +151,8 @@ class _Cut:
         self._drop_unneeded()
         for node in self.inside:
             self._hand(node)
-        part: Any = {"seed": seed, "whole": whole}
-        front = compile_graph(list(self.front.values()), **part)
-        behind = compile_graph(last, **part) if last else None
+        front = compile_graph(list(self.front.values()), seed=seed, whole=whole)
+        behind = compile_graph(last, seed=seed, whole=whole) if last else None
         known = {entry.name: getattr(whole, entry.name) for entry in fields(Plan)}
         return SplitPlan(
             **known,
@@ -184,9 +185,9 @@ class _Cut:
                 self._hand_value(value, "")
         call = node.spec.dali
         assert isinstance(call, DaliCall)
-        for name, value in node.arguments.items():
-            if isinstance(value, DataNode) and name not in call.without and not call.adds:
-                self._hand_value(value, argument_type(node.spec.arguments[name]))
+        for name, argument in node.arguments.items():
+            if isinstance(argument, DataNode) and name not in call.without and not call.adds:
+                self._hand_value(argument, argument_type(node.spec.arguments[name]))
         for maker, index, _, _ in self.inside[node]:
             if self.places[maker] is Place.BEFORE:
                 self.handed[maker, index, ""] = self._before(maker, index)
@@ -201,18 +202,19 @@ class _Cut:
 
     def _check_header(self, node: OperatorNode) -> None:
         """Let damaged headers and pictures beyond the limits be found natively, as DALI stops at the first of them."""
-        (encoded, *_), arguments = node.inputs, node.arguments
-        assert encoded is not None
+        encoded = node.inputs[0]
+        color, orientation = node.arguments["output_type"], node.arguments["adjust_orientation"]
+        assert encoded is not None and isinstance(color, DALIImageType) and isinstance(orientation, bool)
         if encoded.operator is not None and self.places[encoded.operator] is Place.BEFORE:
             data = encoded.operator.exprs[encoded.index]
             with lowering(node):
-                shape = decoded_shape(data, arguments["output_type"], arguments["adjust_orientation"])
+                shape = decoded_shape(data, color, orientation)
             self._wanted((node, "header"), shape)
 
     def _before(self, node: OperatorNode, index: int) -> int:
         return self._wanted((node, index), node.exprs[index])
 
-    def _wanted(self, key: Any, expr: Expr) -> int:
+    def _wanted(self, key: object, expr: Expr) -> int:
         self.front.setdefault(key, expr)
         return self.numbers.setdefault(key, len(self.numbers))
 
@@ -224,14 +226,13 @@ class _Cut:
         if node in self.behind:
             return self.behind[node][value.index]
         expr = node.exprs[value.index]
-        if expr.step.kind == "constant":
+        if isinstance(expr.step, Constant):
             return expr
         key = node, value.index
         if key not in self.crossings:
             inside = self.places[node] is Place.INSIDE
             number = self._give(*key, "cpu") if inside else self._before(*key)
-            params = {"source": Crossing(inside, number), "output": 0}
-            self.crossings[key] = Expr(Step("input", (), params, 1, None), 0, expr.layout)
+            self.crossings[key] = ExternalInput(source=Crossing(inside, number), output=0).value(expr.layout)
         return self.crossings[key]
 
     def _result(self, value: DataNode, last: list[Expr]) -> tuple[str, int]:
@@ -256,7 +257,7 @@ class _Cut:
         return self.given.setdefault((node, index, device), len(self.given))
 
 
-def handed_array(data: Any, dtype: str) -> Any:
+def handed_array(data: Data, dtype: str) -> Data:
     """Bring a value into the type that DALI wants of it, and its elements side by side; copy what is not so."""
     if isinstance(data, np.ndarray):
         return np.asarray(data, dtype or None, order="C")

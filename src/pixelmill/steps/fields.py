@@ -1,0 +1,161 @@
+"""The fields of a declared step: what they are called, what they take, and the check of both."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import enum
+import types as python_types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Literal
+
+import numpy as np
+
+# Fields that every step has, and that say nothing about what it does.
+COMMON = frozenset({"origin", "branch"})
+
+Check = Callable[[object], bool]
+
+_DECLARATIONS: dict[type, Declaration] = {}
+
+
+@dataclass(frozen=True)
+class Field:
+    """An input or a parameter of a kind of step.
+
+    Attributes:
+        name: Its name.
+        hint: The type of a value; of each element, where there are `many`.
+        optional: Whether it, or an element of it, may be None.
+        many: Whether it is a tuple.
+        default: Makes the value of a field that is left out; None where it must be given.
+    """
+
+    name: str
+    hint: object
+    optional: bool
+    many: bool
+    default: Callable[[], object] | None
+
+    def checked(self, kind: str, value: object) -> object:
+        """Return the value as the step keeps it, or raise a TypeError that names the step and the field."""
+        fits = _check(self.hint)
+        if self.many:
+            if isinstance(value, tuple) and all(self._element(fits, item) for item in value):
+                return tuple(self._kept(item) for item in value)
+        elif self._element(fits, value):
+            return self._kept(value)
+        raise TypeError(f"{kind}: {self.name} must be {self.words()}, got {value!r}")
+
+    def taken(self, kind: str, given: Mapping[str, object]) -> object:
+        """Return what was given for it, or its default."""
+        if self.name in given:
+            return given[self.name]
+        if self.default is None:
+            raise TypeError(f"{kind}: {self.name} is missing")
+        return self.default()
+
+    def words(self) -> str:
+        """Say what it takes."""
+        one = describe(self.hint) + (" or None" if self.optional else "")
+        return f"a tuple whose elements are each {one}" if self.many else one
+
+    def _element(self, fits: Check, value: object) -> bool:
+        return self.optional if value is None else fits(value)
+
+    def _kept(self, value: object) -> object:
+        return float(value) if self.hint is float and isinstance(value, int) else value
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """All fields of a kind of step."""
+
+    inputs: tuple[Field, ...]
+    parameters: tuple[Field, ...]
+    fields: tuple[Field, ...]
+
+    def checked(self, kind: str, given: Mapping[str, object]) -> dict[str, object]:
+        """Return a value for every field; refuse what is unknown, missing or of another type, by name."""
+        values = {entry.name: entry.taken(kind, given) for entry in self.fields}
+        values |= {entry.name: entry.checked(kind, values[entry.name]) for entry in (*self.inputs, *self.parameters)}
+        if len(values) < len(given.keys() | values.keys()):
+            unknown = next(name for name in given if name not in values)
+            close = difflib.get_close_matches(unknown, values, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(values.keys() - COMMON) or 'none'}"
+            raise TypeError(f"{kind}: there is no field {unknown!r}; {hint}")
+        return values
+
+
+def declaration_of(kind: type, is_input: Callable[[object], bool]) -> Declaration:
+    """Read the annotations of a kind of step, once."""
+    if kind not in _DECLARATIONS:
+        _DECLARATIONS[kind] = _read(kind, is_input)
+    return _DECLARATIONS[kind]
+
+
+def _read(kind: type, is_input: Callable[[object], bool]) -> Declaration:
+    hints = typing.get_type_hints(kind)
+    fields = [_field(entry.name, hints[entry.name], _default(entry)) for entry in dataclasses.fields(kind)]
+    own = [entry for entry in fields if entry.name not in COMMON]
+    inputs = tuple(entry for entry in own if is_input(entry.hint))
+    if any(entry.many for entry in inputs[:-1]):
+        raise LookupError(f"{kind.__name__}: only the last input can be a tuple")
+    return Declaration(inputs, tuple(entry for entry in own if entry not in inputs), tuple(fields))
+
+
+def _default(entry: dataclasses.Field[object]) -> Callable[[], object] | None:
+    if entry.default_factory is not dataclasses.MISSING:
+        return entry.default_factory
+    return None if entry.default is dataclasses.MISSING else partial(_same, entry.default)
+
+
+def _same(value: object) -> object:
+    return value
+
+
+def _field(name: str, hint: object, default: Callable[[], object] | None) -> Field:
+    many = typing.get_origin(hint) is tuple
+    if many:
+        hint = typing.get_args(hint)[0]
+    optional = typing.get_origin(hint) in (typing.Union, python_types.UnionType)
+    if optional:
+        (hint,) = (choice for choice in typing.get_args(hint) if choice is not type(None))
+    return Field(name, hint, optional, many, default)
+
+
+@lru_cache(None)
+def _check(hint: object) -> Check:
+    """Return the test of a type. A bool is no number, though Python takes it for one."""
+    if typing.get_origin(hint) is Literal:
+        return lambda value: isinstance(value, str) and value in typing.get_args(hint)
+    if hint is int:
+        return lambda value: type(value) is int
+    if hint is float:
+        return lambda value: isinstance(value, (int, float)) and not isinstance(value, (bool, enum.Enum))
+    plain = typing.get_origin(hint) or hint
+    if not isinstance(plain, type):
+        raise LookupError(f"a field of a step cannot be {hint!r}")
+    return partial(_is, plain)
+
+
+def _is(kind: type, value: object) -> bool:
+    return isinstance(value, kind)
+
+
+def describe(hint: object) -> str:
+    """Say in words what values a type has."""
+    if typing.get_origin(hint) is Literal:
+        return "one of " + ", ".join(map(repr, typing.get_args(hint)))
+    words: dict[object, str] = {
+        bool: "True or False",
+        int: "a whole number",
+        float: "a number",
+        str: "a string",
+        np.ndarray: "an array",
+    }
+    plain = typing.get_origin(hint) or hint
+    return words.get(plain) or (f"a {plain.__name__}" if isinstance(plain, type) else str(hint))

@@ -1,0 +1,247 @@
+"""Where the values of a program come from: constants, the user's own data, and the items of readers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pixelmill.errors import ArgumentError
+from pixelmill.formats.index import Index
+from pixelmill.steps.step import Expr, Input, Step, declared, family
+from pixelmill.types import DALIDataType
+
+Array = npt.NDArray[np.generic]
+
+# A feature of tf.train.Example: its name, the number of its list, whether its length is fixed, its shape, its default.
+FeatureRow = tuple[str, int, bool, tuple[int, ...], bytes | None]
+
+
+class BatchSource:
+    """Something outside of a program that hands it values with every batch."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """A dataset and the way through it.
+
+    Attributes:
+        index: The dataset.
+        shuffle: Whether every epoch has another order.
+        num_shards: The number of parts that an epoch is divided into.
+        shard_id: The part that this process reads.
+        stick_to_shard: Whether a process reads the same part in every epoch.
+        pad_last_batch: Whether short parts repeat their last sample.
+    """
+
+    index: Index
+    shuffle: bool
+    num_shards: int
+    shard_id: int
+    stick_to_shard: bool
+    pad_last_batch: bool
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.shard_id < self.num_shards:
+            raise ArgumentError(
+                f"shard_id must be from 0 to num_shards - 1, got shard_id={self.shard_id}, num_shards={self.num_shards}"
+            )
+        if self.num_shards > len(self.index):
+            raise ArgumentError(f"num_shards: {self.num_shards} shards cannot share {len(self.index)} samples")
+
+    @property
+    def meta(self) -> dict[str, int]:
+        """What `Pipeline.reader_meta` tells about it."""
+        length, shards = len(self.index), self.num_shards
+        return {
+            "epoch_size": length,
+            "epoch_size_padded": -(-length // shards) * shards if self.pad_last_batch else length,
+            "number_of_shards": shards,
+            "shard_id": self.shard_id,
+            "pad_last_batch": int(self.pad_last_batch),
+            "stick_to_shard": int(self.stick_to_shard),
+        }
+
+
+@dataclass(frozen=True)
+class Records:
+    """The byte ranges of a reader's items: all of each, or a named part such as a member of a tar sample."""
+
+    reader: Reader
+    part: str | None = None
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """What an index knows about the items of a reader beside their bytes, such as labels."""
+
+    reader: Reader
+    name: str
+
+
+@dataclass(frozen=True)
+class Features:
+    """The features that are read from tf.train.Example messages."""
+
+    rows: tuple[FeatureRow, ...]
+
+
+@family
+class ReaderStep(Step):
+    """A step on the current item of a reader."""
+
+    reader: Reader
+
+
+@family
+class RecordStep(ReaderStep):
+    """A step on the bytes of the current item of a reader."""
+
+    ranges: Records
+
+
+@declared
+class Constant(Step):
+    """A value that is the same for every sample."""
+
+    native: ClassVar[bool] = False
+
+    array: np.ndarray
+
+
+@declared
+class ExternalInput(Step):
+    """A value that is handed to the program with every batch."""
+
+    native: ClassVar[bool] = False
+
+    source: BatchSource
+    output: int
+
+
+@declared
+class Read(RecordStep):
+    """Read the bytes of an item."""
+
+
+@declared
+class ReadNamed(Step):
+    """Read the file whose name is given as bytes."""
+
+    path: Input
+
+
+@declared
+class Column(ReaderStep):
+    """Look up what the index knows about an item."""
+
+    table: TableColumn
+
+
+@declared
+class SourceInfo(RecordStep):
+    """Name the place that an item lies in."""
+
+    root: str
+
+
+@declared
+class ReadExample(RecordStep):
+    """Read and parse a tf.train.Example; there is an output for each feature."""
+
+    output_counts: ClassVar[range] = range(1, 2**16)
+
+    features: Features
+
+    @property
+    def outputs(self) -> int:
+        """The number of features."""
+        return len(self.features.rows)
+
+
+@declared
+class ReadRecordio(RecordStep):
+    """Read a record of MXNet: the encoded image, and the label."""
+
+    output_counts: ClassVar[range] = range(2, 3)
+
+
+@declared
+class NpyShape(RecordStep):
+    """Read the shape of an array from the header of its file."""
+
+
+@declared
+class ReadNpy(RecordStep):
+    """Read an array, or what a window needs of it; with a window, its start in what was read comes second."""
+
+    output_counts: ClassVar[range] = range(1, 3)
+
+    start: Input | None = None
+    extent: Input | None = None
+    axes: tuple[int, ...]
+    strict: bool
+
+    @property
+    def outputs(self) -> int:
+        """One, or two with a window."""
+        return 1 if self.start is None else 2
+
+
+@declared
+class DecodeNpy(Step):
+    """Decode the bytes of an npy file."""
+
+    encoded: Input
+
+
+@declared
+class ViewAs(Step):
+    """Take bytes for elements of another type."""
+
+    encoded: Input
+    dtype: DALIDataType
+
+
+@declared
+class LabelImage(Step):
+    """Paint the objects of a COCO image into an image of labels."""
+
+    size: Input
+    labels: Input
+    polygons: Input
+    vertices: Input
+    runs: Input
+    counts: Input
+
+
+@declared
+class CoordinatesOfVertices(Step):
+    """Count coordinates where polygons (mask, first vertex, end vertex) count vertices."""
+
+    polygons: Input
+
+
+def source_of(value: Expr) -> BatchSource:
+    """Return where a value from outside of the program comes from."""
+    if not isinstance(value.step, ExternalInput):
+        raise LookupError(f"{value.step.kind} comes from inside of the program")
+    return value.step.source
+
+
+def constant(value: npt.ArrayLike, dtype: npt.DTypeLike | None = None, layout: str = "") -> Expr:
+    """Return a value that is the same for every sample."""
+    return Constant(array=np.array(value, dtype, order="C")).value(layout)
+
+
+def constant_array(value: Expr | None) -> Array | None:
+    """Return the array of a constant; None for everything else."""
+    return value.step.array if value is not None and isinstance(value.step, Constant) else None
+
+
+def constant_numbers(value: Expr | None) -> list[float] | None:
+    """Return the numbers of a constant in a row; None for everything else."""
+    array = constant_array(value)
+    return None if array is None else list(array.ravel().tolist())
