@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "formats"))
 
 import numpy as np
 import test_npy
@@ -30,8 +31,8 @@ import test_webdataset
 
 from pixelmill import _core
 from pixelmill.errors import DataError
-from pixelmill.formats import facts, index_cache, npy, recordio, tfrecord, webdataset
-from pixelmill.formats.adapters import file_list
+from pixelmill.formats import file_list, index_cache, npy, recordio, tfrecord, webdataset
+from pixelmill.formats.annotations import apply_row, decode_row
 from pixelmill.formats.coco import Choice, open_annotations
 from pixelmill.formats.sample import Sample
 from pixelmill.inspect.verify import check_manifest
@@ -105,7 +106,7 @@ def run_list(data: bytes) -> str:
         path.write_bytes(data)
         try:
             for entry in file_list.read_list(str(path)):
-                facts.apply(entry.row, implied=Sample("a", b"", "jpg", entry.labels), where=entry.where)
+                apply_row(entry.row, implied=Sample("a", b"", "jpg", entry.labels), where=entry.where)
             accepted += 1
         except DataError:
             continue
@@ -115,7 +116,7 @@ def run_list(data: bytes) -> str:
 def run_rows(data: bytes) -> str:
     """Read lines of annotations."""
     for line in data.split(b"\n"):
-        facts.apply(facts.decode_row(line, where="a"), implied=Sample("a", b"", "jpg", ()), where="a")
+        apply_row(decode_row(line, where="a"), implied=Sample("a", b"", "jpg", ()), where="a")
     return "rows"
 
 

@@ -85,8 +85,7 @@ def coco(
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
         pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
     """
-    from pixelmill.formats.coco import Choice, open_annotations
-    from pixelmill.formats.coco_preprocessed import Parts, open_preprocessed, save
+    from pixelmill.formats.coco import Choice, Parts, open_annotations, open_preprocessed, save
 
     if (polygon_masks or masks) and pixelwise_masks:
         raise ArgumentError("readers.coco: polygon_masks and pixelwise_masks exclude each other")

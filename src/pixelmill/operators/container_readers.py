@@ -166,7 +166,7 @@ def mxnet(
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
         pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
     """
-    from pixelmill.formats.recordio_index import open_records
+    from pixelmill.formats.recordio.index import open_records
 
     reader = make_reader(
         open_records(path, index_path),
@@ -217,7 +217,7 @@ def webdataset(
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
         pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
     """
-    from pixelmill.formats.webdataset_index import open_archives
+    from pixelmill.formats.webdataset.index import open_archives
 
     types = _types(dtypes, len(ext))
     reader = make_reader(

@@ -57,13 +57,13 @@ def tfrecord(
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
         pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
     """
-    from pixelmill.formats import tfrecord_files
+    from pixelmill.formats.tfrecord.index import open_files
 
     if not isinstance(features, Mapping) or not features:
         raise ArgumentError(f"features must be a dictionary of names and features, got {features!r}")
     rows = tuple(feature_row(name, feature) for name, feature in features.items())
     reader = make_reader(
-        tfrecord_files.open_files(path, index_path),
+        open_files(path, index_path),
         random_shuffle=random_shuffle or shuffle_after_epoch,
         shuffle_after_epoch=False,
         num_shards=num_shards,
