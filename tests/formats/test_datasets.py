@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.folder import listing as folder_index
-from pixelmill.formats.registry import FORMATS, open_dataset, sniff
+from pixelmill.formats.registry import FORMATS, get_format, open_dataset, shard_names, sniff
 from pixelmill.formats.sample import Sample
 from pixelmill.formats.webdataset import TarWriter
 
 CASES = {"plain": plain_samples, "odd": odd_samples}
+RECORDS = [name for name in FORMATS if get_format(name).storage == "records"]
 
 
 def by_name(samples: list[Sample]) -> list[Sample]:
@@ -57,8 +58,8 @@ def test_there_and_back_changes_nothing(first: str, second: str, tmp_path: Path)
 
 
 def test_a_file_is_known_by_its_content_not_its_name(tmp_path: Path) -> None:
-    for format, name in (("tfrecord", "data.tfrecord"), ("recordio", "data.rec"), ("webdataset", "data.tar")):
-        data = (write(tmp_path / format, format, plain_samples(3)) / name).read_bytes()
+    for format in RECORDS:
+        data = (write(tmp_path / format, format, plain_samples(3)) / shard_names(format)["records"]).read_bytes()
         (tmp_path / f"{format}.bin").write_bytes(data)
         assert sniff(tmp_path / f"{format}.bin") == format
         assert len(open_dataset(tmp_path / f"{format}.bin")) == 3
@@ -225,19 +226,20 @@ def test_links_do_not_lead_out_of_a_list(tmp_path: Path) -> None:
 # Damage
 
 
-@pytest.mark.parametrize("format", ["recordio", "webdataset", "tfrecord"])
+@pytest.mark.parametrize("format", RECORDS)
 def test_a_cut_file_keeps_what_is_whole(format: str, tmp_path: Path) -> None:
+    """Names and images of what is left are right; labels and classes are right or, where they were cut off, missing."""
     samples = plain_samples(5)
-    name = {"recordio": "data.rec", "webdataset": "data.tar", "tfrecord": "data.tfrecord"}[format]
-    path = write(tmp_path / "x", format, samples) / name
+    path = write(tmp_path / "x", format, samples) / shard_names(format)["records"]
     whole = path.read_bytes()
     for cut in range(len(whole) // 2, len(whole) - 1600, 97):
         path.write_bytes(whole[:cut])
         dataset = open_dataset(path)
         found = list(dataset)
-        assert found == [
-            Sample(**{**vars(s), "class_name": f.class_name}) for s, f in zip(samples, found, strict=False)
-        ]
+        for sample, left in zip(samples, found, strict=False):
+            assert (left.name, left.image) == (sample.name, sample.image)
+            assert left.labels in (sample.labels, ()) and left.class_name in (sample.class_name, None)
+            assert left.labels or format == "zip"
         assert len(found) < 5 and dataset.faults
 
 
@@ -270,7 +272,14 @@ def test_damage_raises_nothing_but_our_errors(data: st.DataObject, tmp_path: Pat
         path.write_bytes(whole)
 
 
-_TEXT_OR_RECORDS = (".txt", ".csv", ".jsonl", ".lst", ".rec", ".tar", ".tfrecord", ".npy")
+_TEXT_OR_RECORDS = (
+    ".txt",
+    ".csv",
+    ".jsonl",
+    ".lst",
+    ".npy",
+    *(f".{end}" for f in RECORDS for end in get_format(f).endings),
+)
 
 
 def test_the_schema_shows_what_samples_hold(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ CONTAINERS: Mapping[str, str] = {
     "recordio": "recordio",
     "npy": "npy",
     "webdataset": "webdataset",
+    "zip": "zip",
 }
 FORMATS = tuple(CONTAINERS)
 

@@ -11,7 +11,7 @@ import numpy as np
 from pixelmill.errors import Event
 from pixelmill.formats.index import Array, Index
 
-FaultKind = Literal["checksum", "truncated", "corrupt", "too_large", "wrong_format"]
+FaultKind = Literal["checksum", "truncated", "corrupt", "too_large", "unsupported", "wrong_format"]
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class FolderDataset(Dataset):
         self._classes = _listed_classes(source, files, self._listing.classes)
         self._numbers = {name: number for number, name in enumerate(self._classes) if name}
         self._masks = _by_stem(self._masks_root)
-        self._rows = _read_rows([storage.join(source, name) for name in files if _is_annotation(name)])
+        self._rows = _read_rows([storage.join(source, name) for name in files if is_annotation(name)])
         self.index = Index(_Paths(self._images, self._listing))
 
     def sample(self, number: int) -> Sample:
@@ -96,7 +96,8 @@ def _listed_classes(source: str, files: Sequence[str], folders: Sequence[str]) -
     return tuple(folders)
 
 
-def _is_annotation(name: str) -> bool:
+def is_annotation(name: str) -> bool:
+    """Whether a file of a folder holds annotations, judged by its name."""
     return name.startswith("annotations") and name.endswith(".jsonl")
 
 
