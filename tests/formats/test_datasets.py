@@ -272,14 +272,8 @@ def test_damage_raises_nothing_but_our_errors(data: st.DataObject, tmp_path: Pat
         path.write_bytes(whole)
 
 
-_TEXT_OR_RECORDS = (
-    ".txt",
-    ".csv",
-    ".jsonl",
-    ".lst",
-    ".npy",
-    *(f".{end}" for f in RECORDS for end in get_format(f).endings),
-)
+_RECORD_ENDINGS = tuple(f".{ending}" for name in RECORDS for ending in get_format(name).endings)
+_TEXT_OR_RECORDS = (".txt", ".csv", ".jsonl", ".lst", ".npy", *_RECORD_ENDINGS)
 
 
 def test_the_schema_shows_what_samples_hold(tmp_path: Path) -> None:

@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 
 from pixelmill.errors import DataError
 
 _LONGEST_PART = 240  # most file systems allow 255 bytes; the rest is for endings such as those of temporary files
 _LONGEST_NAME = 1024
-_REFUSED = frozenset('\\:*?"<>|')
+_REFUSED = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 
 
 def is_plain(name: str) -> bool:
     """Whether a name can be a file below a folder on any machine: relative, no `..`, no control characters."""
-    if not name or len(os.fsencode(name)) > _LONGEST_NAME or any(c < " " or c == "\x7f" or c in _REFUSED for c in name):
+    if not name or len(os.fsencode(name)) > _LONGEST_NAME or _REFUSED.search(name):
         return False
     return all(
         part not in ("", ".", "..") and len(os.fsencode(part)) <= _LONGEST_PART and not part.endswith((".", " "))

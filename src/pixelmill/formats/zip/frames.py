@@ -90,9 +90,9 @@ def parse_entry(data: bytes, position: int = 0) -> Header | None:
 def _zip64(extra: bytes, *numbers: int) -> list[int] | None:
     """Replace numbers of all ones by those of the zip64 extra field; None if it does not have them."""
     found = list(numbers)
-    missing = [place for place, number in enumerate(numbers) if number == ALL_ONES]
-    if not missing:
+    if ALL_ONES not in numbers:
         return found
+    missing = [place for place, number in enumerate(numbers) if number == ALL_ONES]
     position = 0
     while position + 4 <= len(extra):
         kind, length = struct.unpack_from("<2H", extra, position)

@@ -283,10 +283,10 @@ def _name(header: Header) -> str:
 
 
 def _compare(name: str, entry: Header, local: Header) -> None:
-    same = [(entry.name, local.name), (entry.method, local.method)]
+    same = entry.name == local.name and entry.method == local.method and not (entry.flags ^ local.flags) & ENCRYPTED
     if not local.flags & SIZES_FOLLOW:  # else they follow the content, and the header has zeros
-        same += [(entry.crc, local.crc), (entry.packed, local.packed), (entry.size, local.size)]
-    if any(one != other for one, other in same) or (entry.flags ^ local.flags) & ENCRYPTED:
+        same = same and (entry.crc, entry.packed, entry.size) == (local.crc, local.packed, local.size)
+    if not same:
         raise _RefusedError("corrupt", f"the central directory and the local header of {name!r} differ")
 
 
