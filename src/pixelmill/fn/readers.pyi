@@ -94,6 +94,57 @@ def coco(
         seed: A seed for its random numbers.
     """
 
+def dataset(
+    path: _Strings,
+    *,
+    columns: _Strings | None = None,
+    format: str | None = None,
+    root: str | None = None,
+    allow_outside: bool = False,
+    random_shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    bytes_per_sample_hint: object = None,
+    dont_use_mmap: object = None,
+    initial_fill: object = None,
+    lazy_init: object = None,
+    prefetch_queue_depth: object = None,
+    preserve: object = None,
+    read_ahead: object = None,
+    shuffle_after_epoch_seed: object = None,
+    skip_cached_images: object = None,
+    tensor_init_bytes: object = None,
+    use_o_direct: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> dict[str, DataNode]:
+    """Read a dataset in any container that `pixelmill convert` writes; its content says which one it is.
+
+    Returns a dictionary with a node for each column: `image` and `mask` (encoded, uint8, one axis; an empty mask if a
+    sample has none), `label` (int64, one axis, as many as the sample has), `target` (the same as float32), `boxes`
+    (float32, (n, 4): left, top, right, bottom as fractions of the size) and `box_label` (int64, one axis).
+
+    Args:
+        path: A folder, a file, a pattern such as `train-*.tfrecord`, or several files.
+        columns: The columns to return; `image` and `label` if None.
+        format: The container, as for `convert --from`; recognized by its content if None.
+        root: For lists: the folder that paths are relative to.
+        allow_outside: For lists: permit paths that lead out of the root.
+        random_shuffle: Read in a new random order in each epoch.
+        shuffle_after_epoch: The same; every instance then stays with its shard.
+        num_shards: The number of parts that the dataset is divided into.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def file(
     *,
     file_root: str | None = None,

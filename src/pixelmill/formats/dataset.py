@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Literal, Protocol, Self
 
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import storage
@@ -14,8 +14,31 @@ from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Sample
 
+BytesColumn = Literal["image", "mask"]
+
 _SCHEMA_SAMPLES = 16
 _PIECE = 1 << 24
+
+
+@dataclass(frozen=True)
+class ExampleKeys:
+    """The features of tf.train.Examples that hold the columns of a dataset; see `columns`.
+
+    Attributes:
+        image: The encoded image.
+        label: The labels.
+        float_labels: Whether labels are floats instead of integers.
+        box_sides: Left, top, right and bottom of boxes; or one feature with top, left, bottom, right of each.
+        box_label: The classes of boxes.
+        mask: The encoded mask.
+    """
+
+    image: str
+    label: str
+    float_labels: bool
+    box_sides: tuple[str, ...]
+    box_label: str
+    mask: str
 
 
 @dataclass(frozen=True)
@@ -41,9 +64,11 @@ class Dataset(ABC):
         source: The dataset as the user named it.
         index: The byte range of each sample, or the image file of each.
         faults: Pieces of the container that cannot be read; they do not count as samples.
+        is_recordio: Whether samples are RecordIO records, which the core reads itself.
     """
 
     format: ClassVar[str]
+    is_recordio: ClassVar[bool] = False
     source: str
     index: Index
     faults: tuple[RecordFault, ...] = ()
@@ -61,6 +86,22 @@ class Dataset(ABC):
     def outline(self, number: int) -> Sample:
         """Return a sample, without its image and mask if that is cheaper."""
         return self.sample(number)
+
+    def description(self, number: int) -> Sample:
+        """Return labels and boxes of a sample, without reading image and mask if possible."""
+        return self.outline(number)
+
+    def byte_ranges(self, what: BytesColumn) -> Index | None:
+        """Return where the encoded image or mask of each sample lies; None if they do not lie anywhere as they are.
+
+        Samples without a mask have an empty range. The index may have `lost` samples.
+        """
+        del what
+        return None
+
+    def example_keys(self) -> ExampleKeys | None:
+        """Return the features that hold the columns, if samples are tf.train.Examples that the core can read."""
+        return None
 
     @abstractmethod
     def size(self, number: int) -> int:

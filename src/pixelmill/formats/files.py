@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats import storage
 from pixelmill.formats.index import Index
 
 IMAGE_FILTERS = tuple(
@@ -115,6 +116,22 @@ def named_in_list(path: str, *, root: str | None = None) -> Index:
     if not paths:
         raise DataError(f"file_list: {path} names no file")
     return Index(paths, root=os.path.join(base, ""))
+
+
+def whole_files(paths: Sequence[str | None]) -> Index:
+    """Index whole files by their sizes; None stands for an empty range. A file that is missing is lost."""
+    known = {path: number for number, path in enumerate(dict.fromkeys(path for path in paths if path))}
+    lengths: list[int] = []
+    lost: dict[int, tuple[str, str]] = {}
+    for number, path in enumerate(paths):
+        try:
+            lengths.append(storage.stat(path).size if path else 0)
+        except OSError as error:
+            lengths.append(0)
+            lost[number] = ("io", f"{error.strerror or error}: {path}")
+    files = np.array([known[path] if path else 0 for path in paths], np.int64)
+    sizes = np.array(lengths, np.int64)
+    return Index(list(known) or [""], files, np.zeros(len(sizes), np.int64), sizes, lost=lost)
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

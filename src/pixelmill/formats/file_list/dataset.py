@@ -6,14 +6,16 @@ Annotations of a text list are in a `.jsonl` file of the same name beside it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from pixelmill.errors import DataError
 from pixelmill.formats import storage
 from pixelmill.formats.annotations import Row, apply_row, read_rows
-from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.file_list.lines import Entry, read_list
 from pixelmill.formats.file_names import is_plain, resolve_below
+from pixelmill.formats.files import whole_files
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Sample, split_name
 
@@ -69,6 +71,22 @@ class ListDataset(Dataset):
 
     def has_mask(self, number: int) -> bool:
         return self._entries[number].mask is not None
+
+    def byte_ranges(self, what: BytesColumn) -> Index | None:
+        """Return whole files; a path that leads out of the root is lost, also if a link leads it there."""
+        if what == "mask" and any("mask" in entry.row for entry in self._entries):
+            return None  # masks that are annotations
+        paths: list[str | None] = []
+        lost: dict[int, tuple[str, str]] = {}
+        for number, (entry, root) in enumerate(zip(self._entries, self._roots, strict=True)):
+            name = entry.path if what == "image" else entry.mask
+            try:
+                paths.append(self._resolve(name, root, entry.where) if name else None)
+            except DataError as error:
+                paths.append(None)
+                lost[number] = ("io", str(error))
+        found = Index([path or "" for path in paths]) if what == "image" else whole_files(paths)
+        return replace(found, lost={**found.lost, **lost})
 
     def size(self, number: int) -> int:
         try:

@@ -8,7 +8,8 @@ from typing import overload
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import storage
 from pixelmill.formats.annotations import Row, apply_row, read_rows
-from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.dataset import BytesColumn, Dataset
+from pixelmill.formats.files import whole_files
 from pixelmill.formats.folder import listing
 from pixelmill.formats.folder.names import CLASSES, IMAGES, MASKS, RESERVED, implied_sample
 from pixelmill.formats.index import Index
@@ -60,6 +61,14 @@ class FolderDataset(Dataset):
 
     def has_mask(self, number: int) -> bool:
         return split_name(self._listing.name(number))[0] in self._masks
+
+    def byte_ranges(self, what: BytesColumn) -> Index | None:
+        if what == "image":
+            return self.index
+        if any("mask" in row for _, row in self._rows.values()):
+            return None  # masks that are annotations
+        names = [self._masks.get(split_name(self._listing.name(number))[0]) for number in range(len(self))]
+        return whole_files([name and storage.join(self._masks_root or "", name) for name in names])
 
     def size(self, number: int) -> int:
         return storage.stat(self.locate(number)[0]).size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pixelmill.errors import DataError
-from pixelmill.formats.npy.array_file import MAGIC, encode, read_header
+from pixelmill.formats.npy.array_file import MAGIC, NpyHeader, encode, read_header
 from pixelmill.formats.sample import image_type
 
 
@@ -16,12 +16,17 @@ def wrapped(data: bytes) -> bytes:
     return encode(np.frombuffer(data, np.uint8))
 
 
+def is_wrapped(header: NpyHeader) -> bool:
+    """Whether an array is one of the bytes of an encoded image."""
+    return header.dtype == np.uint8 and len(header.shape) == 1
+
+
 def unwrapped(data: bytes) -> bytes:
     """Return the encoded image that an npy file wraps, or the file itself if it holds pixels."""
     if not data.startswith(MAGIC):
         return data
     header = read_header(data)
-    if header.dtype != np.uint8 or len(header.shape) != 1:
+    if not is_wrapped(header):
         return data
     if header.nbytes != len(data) - header.data_offset:
         raise DataError(f"npy: {header.shape} bytes are declared, but {len(data) - header.data_offset} exist")

@@ -14,9 +14,11 @@ from pixelmill.formats.range_reader import RangeReader, keys_and_offsets
 from pixelmill.formats.record_files import check_sources, numbers_within, scan_all, stem
 from pixelmill.formats.recordio.frames import unframe
 from pixelmill.formats.recordio.lists import ListEntry, read_list
-from pixelmill.formats.recordio.records import unpack
+from pixelmill.formats.recordio.records import Header, labels_of, unpack
 from pixelmill.formats.recordio.scan import cached_scan
 from pixelmill.formats.sample import Sample, image_type, split_name
+
+_START = 256  # bytes that most headers fit into
 
 
 class RecordIODataset(Dataset):
@@ -28,6 +30,7 @@ class RecordIODataset(Dataset):
     """
 
     format = "recordio"
+    is_recordio = True
 
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
@@ -40,7 +43,6 @@ class RecordIODataset(Dataset):
         self._rows = [_read_rows(name) for name in self._names]
 
     def sample(self, number: int) -> Sample:
-        file = int(self.index.files[number])
         path, offset = self.place(number)
         try:
             framed = self._ranges.read(path, offset or 0, int(self.index.lengths[number]))
@@ -49,6 +51,10 @@ class RecordIODataset(Dataset):
             raise self.error(number, "io", f"{error.strerror or error}") from None
         except DataError as error:
             raise self.error(number, "corrupt", str(error)) from None
+        return self._described(number, header, image)
+
+    def _described(self, number: int, header: Header, image: bytes) -> Sample:
+        file = int(self.index.files[number])
         entry = self._lists[file].get(header.identifier)
         if entry is not None:
             key, extension = split_name(entry.path)
@@ -59,6 +65,17 @@ class RecordIODataset(Dataset):
         implied = Sample(key, image, extension, header.labels)
         where, row = self._rows[file].get(header.identifier, ("", None))
         return implied if row is None else apply_row(row, implied=implied, where=where)
+
+    def description(self, number: int) -> Sample:
+        """Read the header alone, unless it is split or longer than usual."""
+        path, offset = self.place(number)
+        length = int(self.index.lengths[number])
+        try:
+            start = self._ranges.read(path, offset or 0, min(length, _START))
+            header = labels_of(start)
+        except OSError as error:
+            raise self.error(number, "io", f"{error.strerror or error}") from None
+        return self.sample(number) if header is None else self._described(number, header, b"")
 
     def size(self, number: int) -> int:
         return int(self.index.lengths[number])

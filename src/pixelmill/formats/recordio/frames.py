@@ -20,7 +20,7 @@ LENGTH_BITS = 29
 LARGEST_PART = (1 << LENGTH_BITS) - 1
 WHOLE, FIRST, MIDDLE, LAST = range(4)
 
-_HEAD = struct.Struct("<II")
+FRAME_HEAD = struct.Struct("<II")
 
 
 def frame(payload: bytes) -> bytes:
@@ -45,11 +45,11 @@ def unframe(framed: bytes) -> bytes:
     position = 0
     flag = FIRST
     while flag in (FIRST, MIDDLE):
-        if position + _HEAD.size > len(framed):
+        if position + FRAME_HEAD.size > len(framed):
             raise DataError(f"recordio: the record ends inside a head, after {len(framed)} bytes")
-        magic, word = _HEAD.unpack_from(framed, position)
+        magic, word = FRAME_HEAD.unpack_from(framed, position)
         flag, length = word >> LENGTH_BITS, word & LARGEST_PART
-        begin = position + _HEAD.size
+        begin = position + FRAME_HEAD.size
         if magic != MAGIC:
             raise DataError(f"recordio: byte {position} of the record is not the head of a part")
         if flag not in ((MIDDLE, LAST) if parts else (WHOLE, FIRST)):

@@ -10,7 +10,7 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.record_writer import GatheringWriter
-from pixelmill.formats.recordio.frames import check_length
+from pixelmill.formats.recordio.frames import FRAME_HEAD, LARGEST_PART, LENGTH_BITS, MAGIC, WHOLE, check_length
 
 _IMAGE_HEAD = struct.Struct("<IfQQ")
 
@@ -52,6 +52,20 @@ def unpack(record: bytes) -> tuple[Header, bytes]:
         raise DataError(f"recordio: the header declares {count} labels, but the record has only {len(record)} bytes")
     labels = np.frombuffer(record, "<f4", count, _IMAGE_HEAD.size)
     return Header(tuple(labels.tolist()), identifier, second), record[end:]
+
+
+def labels_of(start: bytes) -> Header | None:
+    """Return the header of a record from the first bytes of its frame; None if they do not hold all of it."""
+    if len(start) < FRAME_HEAD.size + _IMAGE_HEAD.size:
+        return None
+    magic, word = FRAME_HEAD.unpack_from(start)
+    if magic != MAGIC or word >> LENGTH_BITS != WHOLE:
+        return None
+    length = min(word & LARGEST_PART, len(start) - FRAME_HEAD.size)
+    try:
+        return unpack(start[FRAME_HEAD.size : FRAME_HEAD.size + length])[0]
+    except DataError:
+        return None
 
 
 class RecordWriter(GatheringWriter):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -16,6 +15,7 @@ from pixelmill.formats.faults import FaultKind, RecordFault, Scan
 from pixelmill.formats.index import Index
 from pixelmill.formats.recordio.frames import (
     FIRST,
+    FRAME_HEAD,
     LARGEST_PART,
     LAST,
     LENGTH_BITS,
@@ -27,7 +27,6 @@ from pixelmill.formats.recordio.frames import (
 )
 
 LARGEST_RECORD = 1 << 30
-_HEAD = struct.Struct("<II")
 _CHUNK = 1 << 16
 _FOREIGN = {b"\x1f\x8b": "gzip", b"PK": "zip", b"\x93N": "npy", b"\xff\xd8": "JPEG", b"\x89P": "PNG"}
 
@@ -136,22 +135,22 @@ class _Scanner:
         return position
 
     def _part(self, position: int, *, middle: bool) -> tuple[int, int, int]:
-        head = self._bytes(position, _HEAD.size)
-        if len(head) < _HEAD.size:
+        head = self._bytes(position, FRAME_HEAD.size)
+        if len(head) < FRAME_HEAD.size:
             what = "a record whose last part is missing" if middle else f"a head cut after {len(head)} bytes"
             raise _LostError("truncated", position, f"the file ends with {what}")
-        magic, word = _HEAD.unpack(head)
+        magic, word = FRAME_HEAD.unpack(head)
         flag, length = word >> LENGTH_BITS, word & LARGEST_PART
         if magic != MAGIC:
             raise _LostError(*self._no_magic(position, head))
         if flag not in ((MIDDLE, LAST) if middle else (WHOLE, FIRST)):
             raise _LostError("corrupt", position, f"a part with the flag {flag} cannot stand here")
-        end = position + _HEAD.size + length + -length % 4
+        end = position + FRAME_HEAD.size + length + -length % 4
         if end > self.size:
-            left = self.size - position - _HEAD.size
+            left = self.size - position - FRAME_HEAD.size
             raise _LostError("truncated", position, f"{length} bytes are declared, but only {left} exist")
         if self.verify:
-            self._check_content(position + _HEAD.size, length)
+            self._check_content(position + FRAME_HEAD.size, length)
         return flag, length, end
 
     def _check_content(self, begin: int, length: int) -> None:

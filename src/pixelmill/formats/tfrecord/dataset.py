@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pixelmill.errors import DataError
 from pixelmill.formats import example
-from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.dataset import Dataset, ExampleKeys
 from pixelmill.formats.range_reader import RangeReader, offsets_and_lengths
 from pixelmill.formats.record_files import check_sources, numbers_within, scan_all, stem
 from pixelmill.formats.sample import Sample
@@ -50,6 +50,23 @@ class TFRecordDataset(Dataset):
             kind = error.events[0].kind if error.events else "corrupt"
             message = error.events[0].message if error.events else str(error)
             raise self.error(number, kind, message) from None
+
+    def example_keys(self) -> ExampleKeys | None:
+        """Judge the convention by the first record that can be read; None for pixels and for unknown keys."""
+        for number in range(len(self)):
+            path, offset = self.place(number)
+            framed = self._ranges.read(path, offset or 0, int(self.index.lengths[number]))
+            try:
+                features = example.decode(payload_view(framed))
+            except DataError:
+                continue
+            keys = convention_of(features)
+            if keys is None or keys.shape is not None:
+                return None
+            label = features.get(keys.label)
+            is_float = label is not None and label.kind == "float"
+            return ExampleKeys(keys.image, keys.label, is_float, keys.box_sides, keys.box_label, keys.mask)
+        return None
 
     def size(self, number: int) -> int:
         return int(self.index.lengths[number])

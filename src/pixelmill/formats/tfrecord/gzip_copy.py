@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import functools
 import hashlib
 import os
-import shutil
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from pixelmill.errors import ArgumentError, DataError, Event
+from pixelmill.formats.column_copy import copies_folder
 from pixelmill.formats.faults import FaultKind, RecordFault
-from pixelmill.formats.index_cache import cache_folder, stamp_of
+from pixelmill.formats.index_cache import stamp_of
 
 MAGIC = b"\x1f\x8b\x08"
 CHUNK = 1 << 18
@@ -51,7 +50,7 @@ def unpacked(path: str) -> Copy:
     import tempfile  # late: workers of jobs start without it
 
     size, changed = stamp_of(path)
-    folder = _folder()
+    folder = copies_folder()
     name = hashlib.blake2b(os.fsencode(os.path.realpath(path)), digest_size=16).hexdigest()
     target = folder / f"{name}-{size}-{changed}"
     if target.exists():
@@ -115,19 +114,3 @@ def _until_damage(member: Member, waiting: bytes) -> bytes:
 def _fault(path: str, kind: FaultKind, message: str, at: int, written: int) -> RecordFault:
     text = f"gzip: {message}, near byte {at} of the gzip file; everything after unpacked byte {written} is lost"
     return RecordFault(path, -1, written, 0, kind, text)
-
-
-def _folder() -> Path:
-    base = cache_folder()
-    folder = _temporary_folder() if base is None else base / "unpacked"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-@functools.cache
-def _temporary_folder() -> Path:
-    import tempfile  # late: workers of jobs start without it
-
-    folder = tempfile.mkdtemp(prefix="pixelmill-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)

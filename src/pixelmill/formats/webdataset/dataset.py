@@ -9,7 +9,7 @@ import numpy as np
 from pixelmill.errors import DataError
 from pixelmill.formats import storage
 from pixelmill.formats.annotations import apply_row, decode_row
-from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.example import Example, bytes_feature
 from pixelmill.formats.index import Index
 from pixelmill.formats.record_files import check_sources
@@ -69,6 +69,26 @@ class WebDatasetDataset(Dataset):
         extra = Example({f"{MEMBER}{name}": bytes_feature(parts[name]) for name in parts if name not in KNOWN})
         implied = Sample(group.key, parts["image"], extension, labels, mask=parts.get("mask"), extra=extra)
         return self._with_json(number, implied, parts["json"]) if "json" in parts else implied
+
+    def description(self, number: int) -> Sample:
+        group = self._samples[number]
+        kinds = _kinds(group)
+        extension = kinds["image"][0] if "image" in kinds else ""
+        labels = (self._class_number(number, self._read(number, kinds["cls"][1])),) if "cls" in kinds else ()
+        implied = Sample(group.key, b"", extension, labels)
+        return self._with_json(number, implied, self._read(number, kinds["json"][1])) if "json" in kinds else implied
+
+    def byte_ranges(self, what: BytesColumn) -> Index | None:
+        found = [_kinds(group).get(what) for group in self._samples]
+        places = [(0, 0) if kind is None else (kind[1].offset, kind[1].size) for kind in found]
+        offsets, lengths = np.array(places, np.int64).reshape(-1, 2).T
+        lost: dict[int, tuple[str, str]] = {}
+        if what == "image":
+            missing = [number for number, kind in enumerate(found) if kind is None]
+            lost = {
+                number: ("not_an_image", f"sample {self._samples[number].key!r} has no image") for number in missing
+            }
+        return Index(self.index.paths, self.index.files, offsets.copy(), lengths.copy(), lost=lost)
 
     def size(self, number: int) -> int:
         return int(self.index.lengths[number])

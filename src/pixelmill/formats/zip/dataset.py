@@ -11,12 +11,13 @@ import numpy as np
 from pixelmill.errors import DataError
 from pixelmill.formats import storage
 from pixelmill.formats.annotations import apply_row
-from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.folder.names import implied_sample
 from pixelmill.formats.index import Index
 from pixelmill.formats.record_files import check_sources
 from pixelmill.formats.sample import Sample
 from pixelmill.formats.zip.archive import Archive
+from pixelmill.formats.zip.frames import STORED
 from pixelmill.formats.zip.members import Member, unpacked
 from pixelmill.formats.zip.scan import cached_scan
 
@@ -76,6 +77,17 @@ class ZipDataset(Dataset):
 
     def has_mask(self, number: int) -> bool:
         return self._items[number].mask is not None
+
+    def byte_ranges(self, what: BytesColumn) -> Index | None:
+        """Return stored members; None if any is packed, or if masks are annotations."""
+        members = [item.image if what == "image" else item.mask for item in self._items]
+        if any(member is not None and member.method != STORED for member in members):
+            return None
+        if what == "mask" and any("mask" in row for archive in self._archives for _, row in archive.rows.values()):
+            return None
+        places = [(0, 0) if member is None else (member.offset, member.size) for member in members]
+        offsets, lengths = np.array(places, np.int64).reshape(-1, 2).T
+        return Index(self._paths, self.index.files, offsets.copy(), lengths.copy())
 
     def size(self, number: int) -> int:
         mask = self._items[number].mask

@@ -20,6 +20,7 @@ from pixelmill.formats import scan_cache
 from pixelmill.formats.faults import FaultKind, RecordFault
 from pixelmill.formats.file_names import is_plain
 from pixelmill.formats.index import Array
+from pixelmill.formats.sample import IMAGE_EXTENSIONS
 from pixelmill.formats.zip.directory import Directory, LostDirectoryError, find_directory
 from pixelmill.formats.zip.frames import (
     DEFLATED,
@@ -190,7 +191,9 @@ class _Scanner:
                 raise _RefusedError("truncated", f"{name!r} reaches past the beginning of the central directory")
             _check(name, entry)
         except _RefusedError as refused:
-            self._fault(min(entry.offset, self.size), 0, refused.kind, str(refused))
+            begin = min(entry.offset, limit)
+            length = min(HEADER_FIELDS.size + len(entry.name) + entry.packed, limit - begin)
+            self._fault(begin, _lost_length(entry.name, length), refused.kind, str(refused))
             return
         self.members.append(Member(name, entry.offset, offset, entry.packed, entry.size, entry.crc, entry.method))
 
@@ -231,7 +234,7 @@ class _Scanner:
                 return
             _check(name, local)
         except _RefusedError as refused:
-            self._fault(begin, local.length + local.packed, refused.kind, str(refused))
+            self._fault(begin, _lost_length(local.name, local.length + local.packed), refused.kind, str(refused))
             return
         offset = begin + local.length
         self.members.append(Member(name, begin, offset, local.packed, local.size, local.crc, local.method))
@@ -253,11 +256,15 @@ class _Scanner:
         end = 0
         for member in self.members:
             if member.header < end:
-                self._fault(member.header, 0, "corrupt", f"{member.name!r} overlaps the member before it")
+                self._refuse(member, f"{member.name!r} overlaps the member before it")
                 continue
             kept.append(member)
             end = member.end
         self.members = kept
+
+    def _refuse(self, member: Member, message: str) -> None:
+        length = _lost_length(member.name.encode(), member.end - member.header)
+        self._fault(member.header, length, "corrupt", message)
 
     def _refuse_duplicates(self) -> None:
         """Refuse all but the first of members with the same name."""
@@ -265,11 +272,17 @@ class _Scanner:
         kept: list[Member] = []
         for member in self.members:
             if member.name in seen:
-                self._fault(member.header, 0, "corrupt", f"the name {member.name!r} occurs twice; the first counts")
+                self._refuse(member, f"the name {member.name!r} occurs twice; the first counts")
                 continue
             seen.add(member.name)
             kept.append(member)
         self.members = kept
+
+
+def _lost_length(name: bytes, length: int) -> int:
+    """Return the length of a fault: that of an image counts, since readers keep the place of a lost sample."""
+    ending = name.rpartition(b".")[2].lower().decode("ascii", "replace")
+    return max(length, 1) if ending in IMAGE_EXTENSIONS else 0
 
 
 def _name(header: Header) -> str:
