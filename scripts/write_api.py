@@ -1,6 +1,7 @@
-"""Write what follows from the declared operators and the native module, or `--check` that it is up to date.
+"""Write what follows from operators, containers and the native module, or `--check` that it is up to date.
 
-That is: the stubs of `fn`, `ops` and `_core`, docs/operators.md and docs/public_names.txt.
+That is: the stubs of `fn`, `ops` and `_core`, docs/operators.md, docs/public_names.txt and the table of containers in
+docs/formats.md.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from api_formats import with_table
 from api_page import page
 from api_stubs import stubs
 
@@ -45,6 +47,8 @@ def derived() -> dict[Path, str | None]:
         written |= {folder / name: text for name, text in stubs(package).items()}
     written[ROOT / "docs" / "operators.md"] = page()
     written[ROOT / "docs" / "public_names.txt"] = "".join(f"{name}\n" for name in sorted(public_names()))
+    formats = ROOT / "docs" / "formats.md"
+    written[formats] = with_table(formats.read_text("utf-8"))
     text = core_stub()
     if text is not None:
         written[CORE_STUB] = text
