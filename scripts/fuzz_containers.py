@@ -28,10 +28,12 @@ import test_npy
 import test_readers_coco
 import test_recordio
 import test_webdataset
+import test_zip
 
 from pixelmill import _core
 from pixelmill.errors import DataError
 from pixelmill.formats import file_list, index_cache, npy, recordio, tfrecord, webdataset
+from pixelmill.formats import zip as zip_archives
 from pixelmill.formats.annotations import apply_row, decode_row
 from pixelmill.formats.coco import Choice, open_annotations
 from pixelmill.formats.sample import Sample
@@ -64,6 +66,23 @@ def run_tar(data: bytes) -> str:
     scan = webdataset.scan("a.tar", stream=io.BytesIO(data))
     assert all(member.offset + member.size <= len(data) for member in scan.members), "a member leaves the file"
     return "faults" if scan.faults else "clean"
+
+
+def run_zip(data: bytes) -> str:
+    """List and read members; every one must lie inside of the file, and none may overlap another."""
+    scan = zip_archives.scan("a.zip", stream=io.BytesIO(data))
+    ends = [0, *(member.end for member in scan.members)]
+    assert ends[-1] <= len(data), "a member leaves the file"
+    assert all(end <= member.header for end, member in zip(ends, scan.members, strict=False)), "members overlap"
+    read = 0
+    for member in scan.members:
+        try:
+            content = zip_archives.unpacked(member, lambda offset, length: data[offset : offset + length])
+            assert len(content) == member.size, "a member has another size than declared"
+            read += 1
+        except DataError:
+            continue
+    return f"{read} read" + (", faults" if scan.faults else "")
 
 
 def run_npy(data: bytes) -> str:
@@ -158,6 +177,7 @@ def seeds() -> dict[str, tuple[Callable[[bytes], str], list[bytes]]]:
     return {
         "recordio": (run_recordio, [test_recordio.four_records()[0]]),
         "tar": (run_tar, [data[:6144] for data in tars]),
+        "zip": (run_zip, [test_zip.SMALL, test_zip.by_zipfile(test_zip.FILES)]),
         "npy": (run_npy, [test_npy.saved(test_npy.ARRAY), test_npy.saved(test_npy.ARRAY.astype(">f8"))]),
         "coco": (run_coco, [(SCRATCH / "a.json").read_bytes()]),
         "index": (run_index, [b"0\t0\n1\t48\n", b"0\t1.000000\ta.jpg\n", index, b"0 48\n48 100\n148 52\n"]),

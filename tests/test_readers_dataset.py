@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -100,6 +101,31 @@ def test_packed_members_of_a_zip_are_read(tmp_path: Path, monkeypatch: pytest.Mo
     assert [row[0].tobytes() for row in again] == [sample.image for sample in plain_samples(5)]
     copy.write_bytes(b"cut")
     assert_rows(rows(path, count=5), list(open_dataset(path)))
+
+
+@pytest.mark.parametrize("format", sorted(set(RECORDS) - {"tfrecord"}))
+def test_collected_columns_are_cached(format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("pixelmill.formats.columns.CACHED_FROM", 0)
+    names = ["label", "target", "boxes", "box_label"]
+    samples = integer_samples()
+    path = write(tmp_path / "x", format, samples)
+    first = rows(path, names, count=len(samples))
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("labels are collected again")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(open_dataset(path)), "description", refuse)
+        again = rows(path, names, count=len(samples))
+        assert all(
+            np.array_equal(a, b) for one, two in zip(first, again, strict=True) for a, b in zip(one, two, strict=True)
+        )
+        with pytest.raises(AssertionError, match="collected again"):
+            rows(path, names[:1], count=1)
+    shutil.rmtree(path)
+    write(path, format, samples[:3])
+    assert len(rows(path, names, count=3)) == 3
 
 
 def test_labels_that_are_not_integers_are_targets(tmp_path: Path) -> None:

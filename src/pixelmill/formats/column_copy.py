@@ -23,7 +23,7 @@ from pixelmill.formats.index import Index
 
 def copied_ranges(dataset: Dataset, what: BytesColumn) -> Index:
     """Return the byte ranges of the images or masks of all samples in a copy; an existing one if there is one."""
-    stamp = _stamp(dataset)
+    stamp = dataset_stamp(dataset)
     folder = copies_folder()
     digest = hashlib.blake2b(f"{dataset.format} {what} {stamp} {dataset.files[0]}".encode("utf-8", "surrogateescape"))
     target = folder / digest.hexdigest()[:32]
@@ -84,8 +84,8 @@ def _index(path: str, lengths: list[int], lost: dict[int, tuple[str, str]]) -> I
     return Index([path], np.zeros(len(sizes), np.int64), offsets, sizes, lost=lost)
 
 
-def _stamp(dataset: Dataset) -> tuple[int, int]:
-    """Return two numbers that change when a file of the dataset does."""
+def dataset_stamp(dataset: Dataset) -> tuple[int, int]:
+    """Return two numbers that change when a file of the dataset does: what a cache of it is bound to."""
     digest, total = hashlib.blake2b(digest_size=7), 0
     for path in dataset.files:
         try:

@@ -12,14 +12,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import storage
-from pixelmill.formats.column_copy import copied_ranges, first_event
+from pixelmill.formats import index_cache, storage
+from pixelmill.formats.column_copy import copied_ranges, dataset_stamp, first_event
 from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.index import Array, Index, Ragged
@@ -28,6 +28,7 @@ from pixelmill.formats.sample import Label, Sample
 Item = int | RecordFault  # the number of a sample, or a damaged piece of the container
 Lost = dict[int, tuple[str, str]]  # items that cannot be read: kind and message
 
+CACHED_FROM = 5000  # samples of record files; the labels of fewer are collected in a moment
 BYTES: tuple[BytesColumn, ...] = ("image", "mask")
 VALUES = ("label", "target", "boxes", "box_label")
 COLUMNS = ("image", "label", "target", "boxes", "box_label", "mask")
@@ -131,8 +132,38 @@ def _columns(names: Sequence[str]) -> dict[str, _Column]:
     return {name: known[name] for name in names}
 
 
-def _values(dataset: Dataset, items: Sequence[Item], lost: Lost, names: Sequence[str]) -> dict[str, Array | Ragged]:
-    """Collect the values of all samples; one whose values cannot be used is lost."""
+def _values(dataset: Dataset, items: Sequence[Item], lost: Lost, names: Sequence[str]) -> Mapping[str, Array | Ragged]:
+    """Return the values of all samples, from the cache if possible; a sample whose values cannot be used is lost."""
+    # The files of other datasets are one for each sample: comparing their times would take as long as their names do.
+    is_cached = bool(names) and len(dataset) >= CACHED_FROM and bool(len(dataset.index.files)) and not lost
+    kind = f"columns {' '.join(names)}"
+    stamp = dataset_stamp(dataset) if is_cached else (0, 0)
+    kept = index_cache.load(dataset.files[0], kind, stamp=stamp) if is_cached else None
+    found = None if kept is None else _unpacked(kept, names, len(items))
+    if found is None:
+        found = _collected(dataset, items, lost, names)
+        if is_cached and not lost:
+            arrays = {f"{name} {part}": getattr(found[name], part) for name in names for part in ("rows", "starts")}
+            index_cache.store(dataset.files[0], kind, arrays, stamp=stamp)
+    return found
+
+
+def _unpacked(kept: dict[str, Array], names: Sequence[str], count: int) -> dict[str, Ragged] | None:
+    """Rebuild columns from the cache; None if they cannot be those of so many items."""
+    columns = {}
+    for name, column in _columns(names).items():
+        rows, starts = kept.get(f"{name} rows"), kept.get(f"{name} starts")
+        if rows is None or starts is None or starts.shape != (count + 1,) or starts[0] != 0:
+            return None
+        if rows.dtype != column.dtype or rows.shape[1:] != column.row_shape or starts[-1] != len(rows):
+            return None
+        if (np.diff(starts) < 0).any():
+            return None
+        columns[name] = Ragged(rows, starts)
+    return columns
+
+
+def _collected(dataset: Dataset, items: Sequence[Item], lost: Lost, names: Sequence[str]) -> dict[str, Ragged]:
     columns = _columns(names)
     for place, item in enumerate(items if columns else ()):
         rows: dict[str, Sequence[Label] | Array] = dict.fromkeys(columns, ())

@@ -1,7 +1,7 @@
 """The structures of zip archives (APPNOTE.TXT 6.3): headers of members, the central directory and its end.
 
 All numbers are little-endian. A member is a local header, its name, an extra field, and the content. The central
-directory at the end lists all members with their offsets; the end record behind it says where it begins. Numbers that
+directory at the end lists all members with their offsets; the end record after it says where it begins. Numbers that
 do not fit are all ones, and stand in the zip64 extra field or the zip64 end record instead.
 """
 
