@@ -14,7 +14,8 @@ from dataset_cases import encoded, mask_of, odd_samples, plain_samples, write
 
 from pixelmill import Pipeline, fn, ops
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import npy
+from pixelmill.formats import index_cache, npy
+from pixelmill.formats.column_copy import dataset_stamp
 from pixelmill.formats.columns import COLUMNS
 from pixelmill.formats.registry import FORMATS, get_format, open_dataset, shard_names
 from pixelmill.formats.sample import Sample
@@ -126,6 +127,24 @@ def test_collected_columns_are_cached(format: str, tmp_path: Path, monkeypatch: 
     shutil.rmtree(path)
     write(path, format, samples[:3])
     assert len(rows(path, names, count=3)) == 3
+
+
+def test_a_cache_of_columns_that_lies_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("pixelmill.formats.columns.CACHED_FROM", 0)
+    path = write(tmp_path / "x", "recordio", plain_samples(5))
+    wanted = [row[0].tolist() for row in rows(path, ["label"], count=5)]
+    dataset = open_dataset(path)
+    place, stamp = dataset.files[0], dataset_stamp(dataset)
+    kept = index_cache.load(place, "columns label", stamp=stamp)
+    assert kept is not None and kept.keys() == {"label rows", "label starts"}
+    for name, values in kept.items():
+        for lie in (values[:-1], values[1:], values[:0], values.reshape(-1, 1), values.astype(np.int32)):
+            index_cache.store(place, "columns label", {**kept, name: lie}, stamp=stamp)
+            assert [row[0].tolist() for row in rows(path, ["label"], count=5)] == wanted, (name, lie)
+    falling = {**kept, "label starts": np.array([0, 3, 1, 2, 4, 5])}
+    index_cache.store(place, "columns label", falling, stamp=stamp)
+    assert [row[0].tolist() for row in rows(path, ["label"], count=5)] == wanted
 
 
 def test_labels_that_are_not_integers_are_targets(tmp_path: Path) -> None:

@@ -263,6 +263,6 @@ def test_more_features_than_the_limit_are_refused() -> None:
 
 def test_a_hundred_megabytes_are_a_list_like_any_other() -> None:
     value = bytes(100_000_000)
-    start = time.perf_counter()
+    start = time.process_time()
     assert decode(encode({"a": bytes_feature(value)}))["a"].values == [value]
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

@@ -103,13 +103,13 @@ EXTENTS = [0, 1, 5, 7, 2**31 - 1, 2**31, 2**32, 2**40, 2**62, 2**63 - 1, 2**63, 
 def test_forged_shapes_cost_neither_time_nor_memory(extent, shape):
     text = FIELDS % ("'<i8'", "False", shape % ((extent,) * shape.count("%")))
     tracemalloc.start()
-    begun = time.perf_counter()
+    begun = time.process_time()
     if (extent, shape) == (1, "(%d, 6)"):
         assert npy.decode(with_header(text)).shape == (1, 6)
     else:
         with pytest.raises(DataError):
             npy.decode(with_header(text))
-    seconds, (_, peak) = time.perf_counter() - begun, tracemalloc.get_traced_memory()
+    seconds, (_, peak) = time.process_time() - begun, tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert seconds < 0.1
     assert peak < 2**20

@@ -190,9 +190,9 @@ def test_forged_lengths_cost_neither_time_nor_memory(flag, length):
         forged = bytearray(data)
         struct.pack_into("<I", forged, start + 4, flag << 29 | length)
         tracemalloc.start()
-        begun = time.perf_counter()
+        begun = time.process_time()
         samples, complained = read(bytes(forged))
-        seconds, (_, peak) = time.perf_counter() - begun, tracemalloc.get_traced_memory()
+        seconds, (_, peak) = time.process_time() - begun, tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert complained or bytes(forged) == data
         assert len(samples) >= 2
@@ -205,9 +205,9 @@ def test_many_heads_that_lead_into_one_chain_take_linear_time():
     chain = MAGIC + struct.pack("<I", 2 << 29)
     count = 4000
     heads = b"".join(MAGIC + struct.pack("<I", 1 << 29 | 8 * (count - n - 1)) for n in range(count))
-    begun = time.perf_counter()
+    begun = time.process_time()
     places, faults = scanned(heads + chain * count)
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2
     assert places == []
     assert faults
 

@@ -293,10 +293,10 @@ def test_forged_lengths_are_found_at_once(tmp_path: Path, record: int, verify: b
     for length in {*FORGED, left - 17, left - 16, left - 15, left - 1, left, left + 1} - {len(PAYLOADS[record])}:
         head, _ = _core.tfrecord_frame(length, 0)
         path.write_bytes(data[:begin] + head + data[begin + 12 :])
-        before, start = peak_memory(), time.perf_counter()
+        before, start = peak_memory(), time.process_time()
         scan = tfrecord.scan(str(path), verify=verify)
         read, faults = payloads_of(path.read_bytes(), verify=verify)
-        assert time.perf_counter() - start < 0.1
+        assert time.process_time() - start < 0.1
         assert peak_memory() - before < 16 << 20
         # A length that leads exactly to the end of the file is believed: all that it covers is lost, and named.
         assert read == (list(PAYLOADS[:record]) if length == left - 16 else without(record)), length
@@ -308,9 +308,9 @@ def test_many_lying_heads_cost_bounded_time() -> None:
     size = 1 << 20
     heads = [_core.tfrecord_frame(size - 12 * number - 17, 0)[0] for number in range(size // 12 - 2)]
     data = b"".join(heads).ljust(size, b"\0")
-    start = time.perf_counter()
+    start = time.process_time()
     scan = tfrecord.scan_bytes(data, verify=True)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert not len(scan.index)
     assert "too much is damaged" in scan.faults[-1].message
     assert sum(fault.length for fault in scan.faults) == size

@@ -7,6 +7,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -300,6 +301,18 @@ def test_a_member_that_unpacks_to_more_than_it_declares_is_damaged() -> None:
     (member,) = scanned(data).members
     with pytest.raises(DataError, match="does not unpack to the declared 1000 bytes"):
         zip.unpacked(member, lambda offset, length: data[offset : offset + length])
+
+
+@pytest.mark.parametrize("declared", [0, 1000])
+def test_a_member_that_lies_about_its_size_is_not_unpacked_whole(declared: int) -> None:
+    data = both(22, 24, struct.pack("<L", declared))(by_zipfile({"a/1.jpg": bytes(50 << 20)}))
+    (member,) = scanned(data).members
+    tracemalloc.start()
+    with pytest.raises(DataError, match="does not unpack"):
+        zip.unpacked(member, lambda offset, length: data[offset : offset + length])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 20
 
 
 def test_members_that_share_bytes_are_refused() -> None:

@@ -153,7 +153,9 @@ def _unpacked(kept: dict[str, Array], names: Sequence[str], count: int) -> dict[
     columns = {}
     for name, column in _columns(names).items():
         rows, starts = kept.get(f"{name} rows"), kept.get(f"{name} starts")
-        if rows is None or starts is None or starts.shape != (count + 1,) or starts[0] != 0:
+        if rows is None or starts is None or starts.dtype != np.int64:
+            return None
+        if starts.shape != (count + 1,) or starts[0] != 0:
             return None
         if rows.dtype != column.dtype or rows.shape[1:] != column.row_shape or starts[-1] != len(rows):
             return None
