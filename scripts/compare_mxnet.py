@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pixelmill.formats import recordio
-from pixelmill.formats.recordio_frames import MAGIC_BYTES
+from pixelmill.formats.recordio.frames import MAGIC_BYTES
 
 # Runs in the other environment: writes its own files from the payloads, and tells what it reads from ours.
 THEIRS = """

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "formats"))
 
 import test_npy
 import test_recordio
 import test_tfrecord
 import test_webdataset
+import test_zip
 from damage import Read, changed, cut, table, with_blocks_swapped, with_one_less, with_one_more
 
 from pixelmill.inspect.verify import check_manifest
@@ -40,6 +42,7 @@ FILES: dict[str, tuple[bytes, Read]] = {
     "RecordIO, 4 records": (test_recordio.four_records()[0], test_recordio.read),
     "tar, 4 samples of 2 files": (test_webdataset.written(test_webdataset.FOUR), test_webdataset.read),
     "npy, 6 numbers": (test_npy.saved(test_npy.ARRAY), test_npy.read),
+    "zip, 3 members": (test_zip.SMALL, test_zip.read),
 }
 
 
@@ -48,9 +51,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--all", action="store_true", help="all values of bytes in larger files too; takes long")
     everything = parser.parse_args().all
-    print(
-        "| file | damage | cases | found | harmless | found, a wrong sample given | silent | silent with a manifest |"
-    )
+    outcomes = ("found", "harmless", "found, a wrong sample returned", "silent", "silent with a manifest")
+    print(f"| file | damage | cases | {' | '.join(outcomes)} |")
     print("|---|---|---|---|---|---|---|---|")
     for name, (data, read) in FILES.items():
         flips = range(1, 256) if everything or len(data) < 1000 else FEW

@@ -21,17 +21,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "formats"))
 
 import numpy as np
 import test_npy
 import test_readers_coco
 import test_recordio
 import test_webdataset
+import test_zip
 
 from pixelmill import _core
 from pixelmill.errors import DataError
-from pixelmill.formats import facts, index_cache, npy, recordio, tfrecord, webdataset
-from pixelmill.formats.adapters import file_list
+from pixelmill.formats import file_list, index_cache, npy, recordio, tfrecord, webdataset
+from pixelmill.formats import zip as zip_archives
+from pixelmill.formats.annotations import apply_row, decode_row
 from pixelmill.formats.coco import Choice, open_annotations
 from pixelmill.formats.sample import Sample
 from pixelmill.inspect.verify import check_manifest
@@ -63,6 +66,23 @@ def run_tar(data: bytes) -> str:
     scan = webdataset.scan("a.tar", stream=io.BytesIO(data))
     assert all(member.offset + member.size <= len(data) for member in scan.members), "a member leaves the file"
     return "faults" if scan.faults else "clean"
+
+
+def run_zip(data: bytes) -> str:
+    """List and read members; every one must lie inside of the file, and none may overlap another."""
+    scan = zip_archives.scan("a.zip", stream=io.BytesIO(data))
+    ends = [0, *(member.end for member in scan.members)]
+    assert ends[-1] <= len(data), "a member leaves the file"
+    assert all(end <= member.header for end, member in zip(ends, scan.members, strict=False)), "members overlap"
+    read = 0
+    for member in scan.members:
+        try:
+            content = zip_archives.unpacked(member, lambda offset, length: data[offset : offset + length])
+            assert len(content) == member.size, "a member has another size than declared"
+            read += 1
+        except DataError:
+            continue
+    return f"{read} read" + (", faults" if scan.faults else "")
 
 
 def run_npy(data: bytes) -> str:
@@ -105,7 +125,7 @@ def run_list(data: bytes) -> str:
         path.write_bytes(data)
         try:
             for entry in file_list.read_list(str(path)):
-                facts.apply(entry.row, implied=Sample("a", b"", "jpg", entry.labels), where=entry.where)
+                apply_row(entry.row, implied=Sample("a", b"", "jpg", entry.labels), where=entry.where)
             accepted += 1
         except DataError:
             continue
@@ -115,7 +135,7 @@ def run_list(data: bytes) -> str:
 def run_rows(data: bytes) -> str:
     """Read lines of annotations."""
     for line in data.split(b"\n"):
-        facts.apply(facts.decode_row(line, where="a"), implied=Sample("a", b"", "jpg", ()), where="a")
+        apply_row(decode_row(line, where="a"), implied=Sample("a", b"", "jpg", ()), where="a")
     return "rows"
 
 
@@ -157,6 +177,7 @@ def seeds() -> dict[str, tuple[Callable[[bytes], str], list[bytes]]]:
     return {
         "recordio": (run_recordio, [test_recordio.four_records()[0]]),
         "tar": (run_tar, [data[:6144] for data in tars]),
+        "zip": (run_zip, [test_zip.SMALL, test_zip.by_zipfile(test_zip.FILES)]),
         "npy": (run_npy, [test_npy.saved(test_npy.ARRAY), test_npy.saved(test_npy.ARRAY.astype(">f8"))]),
         "coco": (run_coco, [(SCRATCH / "a.json").read_bytes()]),
         "index": (run_index, [b"0\t0\n1\t48\n", b"0\t1.000000\ta.jpg\n", index, b"0 48\n48 100\n148 52\n"]),

@@ -1,7 +1,7 @@
-"""Write what follows from the declared operators and steps and the native module, or `--check` that it is up to date.
+"""Write what follows from operators, steps, containers and the native module, or `--check` that it is up to date.
 
-That is: the stubs of `fn`, `ops` and `_core`, docs/operators.md, docs/public_names.txt, and the C++ side of the steps
-in native/core/steps/declared/.
+That is: the stubs of `fn`, `ops` and `_core`, docs/operators.md, docs/public_names.txt, the table of containers in
+docs/formats.md, and the C++ side of the steps in native/core/steps/declared/.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 
 import api_steps
+from api_formats import with_table
 from api_page import page
 from api_stubs import stubs
 
@@ -49,6 +50,8 @@ def derived() -> dict[Path, str | None]:
     written[ROOT / "docs" / "public_names.txt"] = "".join(f"{name}\n" for name in sorted(public_names()))
     written |= dict.fromkeys((ROOT / api_steps.FOLDER).iterdir())
     written |= {ROOT / path: text for path, text in api_steps.files().items()}
+    formats = ROOT / "docs" / "formats.md"
+    written[formats] = with_table(formats.read_text("utf-8"))
     text = core_stub()
     if text is not None:
         written[CORE_STUB] = text

@@ -16,7 +16,8 @@ from PIL import Image
 from running import DALI, HERE, numpy_batch
 
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import example, index_cache, tfrecord, tfrecord_files
+from pixelmill.formats import example, index_cache, scan_cache, tfrecord
+from pixelmill.formats.tfrecord import index as tfrecord_index
 
 BOTH = [HERE, DALI]
 COUNT = 23
@@ -357,11 +358,11 @@ def test_wrong_files_are_named(tmp_path):
     path = tmp_path / "data"
     for begin, name in ((b"\x0a\x23\xd7\xce", "MXNet RecordIO"), (b"\x89PNG\r\n", "a PNG image")):
         path.write_bytes(begin + bytes(range(1, 100)))
-        with pytest.raises(DataError, match=f"looks like {name}, not like TFRecords") as caught:
+        with pytest.raises(DataError, match=f"looks like {name}, not like a TFRecord file") as caught:
             make(HERE, str(path), indexed=False)
         assert caught.value.events[0].kind == "wrong_format"
     path.write_bytes(b"")
-    with pytest.raises(DataError, match="there is no record in"):
+    with pytest.raises(DataError, match="no record in"):
         make(HERE, str(path), indexed=False)
     with pytest.raises(ArgumentError, match="No such file"):
         make(HERE, str(tmp_path / "nothing"), indexed=False)
@@ -375,7 +376,7 @@ def test_wrong_files_are_named(tmp_path):
 @pytest.fixture
 def cached(files, tmp_path, monkeypatch):
     monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(tfrecord_files, "CACHED_FROM", 0)
+    monkeypatch.setattr(scan_cache, "CACHED_FROM", 0)
     scans = []
     real = tfrecord.scan
 
@@ -383,13 +384,13 @@ def cached(files, tmp_path, monkeypatch):
         scans.append(path)
         return real(path, **options)
 
-    monkeypatch.setattr(tfrecord, "scan", counted)
+    monkeypatch.setattr(tfrecord_index, "scan", counted)
     return files[0], tmp_path / "cache", scans
 
 
 def test_second_opening_scans_nothing(cached):
     path, _, scans = cached
-    first, second = tfrecord_files.open_file(path).index, tfrecord_files.open_file(path).index
+    first, second = tfrecord_index.open_file(path).index, tfrecord_index.open_file(path).index
     assert scans == [path]
     assert first.offsets.tolist() == second.offsets.tolist()
     assert first.lengths.tolist() == second.lengths.tolist()
@@ -397,27 +398,27 @@ def test_second_opening_scans_nothing(cached):
 
 def test_cache_beside_the_data_is_used(cached):
     path, folder, scans = cached
-    tfrecord_files.open_file(path)
+    tfrecord_index.open_file(path)
     (kept,) = folder.iterdir()
     kept.rename(path + index_cache.ENDING)
-    tfrecord_files.open_file(path)
+    tfrecord_index.open_file(path)
     assert scans == [path]
 
 
 def test_changed_file_is_scanned_again(cached):
     path, _, scans = cached
-    before = len(tfrecord_files.open_file(path).index)
+    before = len(tfrecord_index.open_file(path).index)
     with Path(path).open("ab") as stream:
         stream.write(tfrecord.frame(b"one more"))
-    assert len(tfrecord_files.open_file(path).index) == before + 1
+    assert len(tfrecord_index.open_file(path).index) == before + 1
     os.utime(path, (5, 5))
-    tfrecord_files.open_file(path)
+    tfrecord_index.open_file(path)
     assert len(scans) == 3
 
 
 def test_every_damaged_byte_of_the_cache_is_found(cached):
     path, folder, scans = cached
-    expected = tfrecord_files.open_file(path).index.offsets.tolist()
+    expected = tfrecord_index.open_file(path).index.offsets.tolist()
     (kept,) = folder.iterdir()
     good = kept.read_bytes()
     stamp = index_cache.stamp_of(path)
@@ -427,28 +428,28 @@ def test_every_damaged_byte_of_the_cache_is_found(cached):
         assert index_cache._decoded(bytes(bad), "tfrecord", stamp) is None
         assert index_cache._decoded(good[:position], "tfrecord", stamp) is None
     kept.write_bytes(good[:-1])
-    assert tfrecord_files.open_file(path).index.offsets.tolist() == expected
+    assert tfrecord_index.open_file(path).index.offsets.tolist() == expected
     assert kept.read_bytes() == good  # rebuilt
     assert len(scans) == 2
 
 
 def test_forged_cache_is_not_read_through(cached):
     path, folder, scans = cached
-    tfrecord_files.open_file(path)
+    tfrecord_index.open_file(path)
     (kept,) = folder.iterdir()
     stamp = index_cache.stamp_of(path)
     for offsets, lengths in (([0], [2**62]), ([5], [40]), ([-3], [40]), ([0, 0], [60, 60]), ([0], [17])):
         forged = {"offsets": np.array(offsets, np.int64), "lengths": np.array(lengths, np.int64)}
         kept.write_bytes(index_cache.encoded("tfrecord", forged, stamp))
-        assert len(tfrecord_files.open_file(path).index) == 9
+        assert len(tfrecord_index.open_file(path).index) == 9
     assert len(scans) == 6
 
 
 def test_cache_can_be_turned_off(cached, monkeypatch):
     path, folder, scans = cached
     monkeypatch.setenv("PIXELMILL_CACHE", "off")
-    tfrecord_files.open_file(path)
-    tfrecord_files.open_file(path)
+    tfrecord_index.open_file(path)
+    tfrecord_index.open_file(path)
     assert len(scans) == 2 and not folder.exists()
 
 
@@ -498,7 +499,7 @@ def test_damaged_gzip_file_gives_what_is_before(tmp_path, cache, kind):
 
 
 def test_gzip_bomb_is_refused(tmp_path, cache, monkeypatch):
-    monkeypatch.setattr("pixelmill.formats.gzip_copy.ALLOWANCE", 1 << 20)
+    monkeypatch.setattr("pixelmill.formats.tfrecord.gzip_copy.ALLOWANCE", 1 << 20)
     packed = tmp_path / "bomb.gz"
     packed.write_bytes(gzip.compress(bytes(50_000_000)))
     with pytest.raises(DataError, match="taken for a bomb") as caught:

@@ -14,9 +14,9 @@ from pixelmill.augmentation.shard import ShardMaker
 from pixelmill.conversion.dataset_job import HOW, DatasetJob
 from pixelmill.engine.placement import Mode, versions_of
 from pixelmill.errors import ArgumentError
-from pixelmill.formats.adapters.tfrecord_keys import CONVENTIONS, INCEPTION
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import FILE_FORMATS, open_dataset, open_shard, shard_names
+from pixelmill.formats.tfrecord.keys import CONVENTIONS, INCEPTION
 from pixelmill.jobs import ShardFiles, ShardPlan, ShardReport
 from pixelmill.recipe import Recipe, load_recipe
 

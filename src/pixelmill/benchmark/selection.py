@@ -15,7 +15,7 @@ from pixelmill.benchmark.work import Container, Content, Source
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import npy, storage
 from pixelmill.formats.dataset import Dataset
-from pixelmill.formats.registry import FILE_FORMATS, open_dataset
+from pixelmill.formats.registry import FILE_FORMATS, get_format, open_dataset
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, image_type
 from pixelmill.inspect.index_files import index as write_indexes
 
@@ -76,7 +76,15 @@ def select(source: str | os.PathLike[str] | Sequence[str], *, samples: int) -> S
     dataset = open_dataset(source)
     if not len(dataset):
         raise DataError(f"bench: {dataset.source} has no samples")
-    return (_files if dataset.format in FILE_FORMATS else _records)(dataset, samples)
+    if dataset.format in FILE_FORMATS:
+        return _files(dataset, samples)
+    format = get_format(dataset.format)
+    if format.write_index is None:  # a container that DALI has no reader for
+        raise ArgumentError(
+            f"bench: {dataset.source} is {format.title}, which the other libraries do not read. Convert it first: "
+            f"pixelmill convert {dataset.source} FOLDER --to tfrecord"
+        )
+    return _records(dataset, samples)
 
 
 def _files(dataset: Dataset, most: int) -> Selection:

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from pixelmill.cli.convert import FORMATS
 from pixelmill.cli.running import job_arguments, job_options, progress_bar, show_report
+from pixelmill.formats.containers import FORMATS
 
 
 @click.command(short_help="Write augmented variants of a dataset.")

@@ -11,11 +11,10 @@ import click
 
 from pixelmill.cli.running import SKIPPED, job_arguments, job_options, progress_bar
 from pixelmill.cli.values import SIZE, SPLIT, STORAGE
+from pixelmill.formats.containers import FORMATS
 
 if TYPE_CHECKING:
     from pixelmill.conversion import ConvertReport
-
-FORMATS = ("folder", "list", "tfrecord", "recordio", "npy", "webdataset")
 
 
 @click.command(short_help="Write a dataset into another container.")

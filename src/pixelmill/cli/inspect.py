@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pixelmill.cli.convert import FORMATS
 from pixelmill.cli.running import MISMATCH
+from pixelmill.formats.containers import FORMATS
 
 if TYPE_CHECKING:
     from rich.console import Console

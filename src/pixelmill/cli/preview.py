@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pixelmill.cli.convert import FORMATS
 from pixelmill.cli.running import SKIPPED, sample_bar
+from pixelmill.formats.containers import FORMATS
 
 if TYPE_CHECKING:
     from pixelmill.inspect.preview import PreviewReport

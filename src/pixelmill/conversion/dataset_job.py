@@ -51,7 +51,7 @@ class DatasetJob(Job):
         """The list of classes of a folder."""
         if self.to != "folder" or not self.survey or not self.survey.classes:
             return ()
-        from pixelmill.formats.adapters.folder import CLASSES
+        from pixelmill.formats.folder.names import CLASSES
 
         return (CLASSES,)
 

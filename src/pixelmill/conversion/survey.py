@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pixelmill.errors import DataError
-from pixelmill.formats.adapters.file_list import is_listable
-from pixelmill.formats.adapters.folder import wished_name
 from pixelmill.formats.dataset import Dataset
-from pixelmill.formats.names import UniqueNames, is_plain
+from pixelmill.formats.file_list.writer import is_listable
+from pixelmill.formats.file_names import UniqueNames, is_plain
+from pixelmill.formats.folder.names import wished_name
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, file_ending
 
 _MOST_CLASSES = 1_000_000

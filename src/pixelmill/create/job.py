@@ -11,8 +11,8 @@ from typing import Any, ClassVar, overload
 from pixelmill.create.folder import class_name
 from pixelmill.create.making import Picture, in_order, make_picture, save_picture
 from pixelmill.create.options import PictureOptions
-from pixelmill.formats import facts
-from pixelmill.formats.adapters.folder import IMAGES, MASKS
+from pixelmill.formats import annotations as facts
+from pixelmill.formats.folder.names import IMAGES, MASKS
 from pixelmill.formats.registry import open_shard, shard_names
 from pixelmill.formats.sample import Sample
 from pixelmill.jobs import Job, ShardFiles, ShardPlan, ShardReport

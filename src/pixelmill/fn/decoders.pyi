@@ -259,7 +259,7 @@ def numpy(
 
     Args:
         data: The bytes of the file.
-        dtype: Type of the result, that of the file when left out.
+        dtype: Type of the result; that of the file if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

@@ -1,4 +1,4 @@
-"""What every dataset offers, whatever container it lies in."""
+"""The interface of datasets and of writers, the same for all containers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, ClassVar, Protocol, Self
+from typing import ClassVar, Literal, Protocol, Self
 
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import storage
@@ -14,18 +14,41 @@ from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Sample
 
+BytesColumn = Literal["image", "mask"]
+
 _SCHEMA_SAMPLES = 16
 _PIECE = 1 << 24
 
 
 @dataclass(frozen=True)
+class ExampleKeys:
+    """The features of tf.train.Examples that hold the columns of a dataset; see `columns`.
+
+    Attributes:
+        image: The encoded image.
+        label: The labels.
+        float_labels: Whether labels are floats instead of integers.
+        box_sides: Left, top, right and bottom of boxes; or one feature with top, left, bottom, right of each.
+        box_label: The classes of boxes.
+        mask: The encoded mask.
+    """
+
+    image: str
+    label: str
+    float_labels: bool
+    box_sides: tuple[str, ...]
+    box_label: str
+    mask: str
+
+
+@dataclass(frozen=True)
 class Schema:
-    """What the samples of a dataset hold, as the first ones of them show.
+    """What the first samples of a dataset hold.
 
     Attributes:
         format: The container.
         layout: How the container is used, such as the keys of a TFRecord.
-        fields: What there is, with its type in words.
+        fields: The fields of samples, with their types in words.
     """
 
     format: str
@@ -38,12 +61,14 @@ class Dataset(ABC):
 
     Attributes:
         format: The name of the container.
-        source: Where the dataset lies, as it was given.
+        source: The dataset as the user named it.
         index: The byte range of each sample, or the image file of each.
-        faults: Pieces of the container that cannot be read; they are no samples.
+        faults: Pieces of the container that cannot be read; they do not count as samples.
+        is_recordio: Whether samples are RecordIO records, which the core reads itself.
     """
 
     format: ClassVar[str]
+    is_recordio: ClassVar[bool] = False
     source: str
     index: Index
     faults: tuple[RecordFault, ...] = ()
@@ -56,23 +81,39 @@ class Dataset(ABC):
 
     @abstractmethod
     def sample(self, number: int) -> Sample:
-        """Read a sample and check it; DataError with its event if it cannot be used."""
+        """Read a sample and check it; raises DataError with an event if it cannot be used."""
 
     def outline(self, number: int) -> Sample:
-        """Give a sample without its image and mask, where that is cheaper."""
+        """Return a sample, without its image and mask if that is cheaper."""
         return self.sample(number)
+
+    def description(self, number: int) -> Sample:
+        """Return labels and boxes of a sample, without reading image and mask if possible."""
+        return self.outline(number)
+
+    def byte_ranges(self, what: BytesColumn) -> Index | None:
+        """Return where the encoded image or mask of each sample lies; None if they do not lie anywhere as they are.
+
+        Samples without a mask have an empty range. The index may have `lost` samples.
+        """
+        del what
+        return None
+
+    def example_keys(self) -> ExampleKeys | None:
+        """Return the features that hold the columns, if samples are tf.train.Examples that the core can read."""
+        return None
 
     @abstractmethod
     def size(self, number: int) -> int:
-        """Count the bytes that a sample takes in the container."""
+        """Return the number of bytes that a sample takes in the container."""
 
     def has_mask(self, number: int) -> bool:
-        """Tell whether a sample has a mask, where `outline` leaves it out."""
+        """Whether a sample has a mask that `outline` leaves out."""
         del number
         return False
 
     def raw(self, number: int) -> bytes | None:
-        """Give the bytes of a sample as they lie in the container, unchecked; None if they cannot be read."""
+        """Return the bytes of a sample as they lie in the container, unchecked; None if they cannot be read."""
         path, offset = self.place(number)
         try:
             if offset is None:
@@ -82,13 +123,13 @@ class Dataset(ABC):
             return None
 
     def lost_bytes(self, fault: RecordFault) -> Iterator[bytes]:
-        """Give a piece of the container that is no sample, bit by bit: it may be as large as the file."""
+        """Yield the bytes of a damaged piece of the container in pieces: it may be as large as the file."""
         places = dict(zip(self.index.names, self.index.paths, strict=False))
         path = places.get(fault.path, fault.path)
-        behind = fault.offset + fault.length
-        for offset in range(fault.offset, behind, _PIECE):
+        end = fault.offset + fault.length
+        for offset in range(fault.offset, end, _PIECE):
             try:
-                yield storage.read_range(path, offset, min(_PIECE, behind - offset))
+                yield storage.read_range(path, offset, min(_PIECE, end - offset))
             except OSError:
                 return
 
@@ -99,7 +140,7 @@ class Dataset(ABC):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The names of the classes by their labels, where the container lists them."""
+        """The names of the classes by label, if the container lists them."""
         return ()
 
     @property
@@ -113,21 +154,21 @@ class Dataset(ABC):
         return Schema(self.format, self.layout, _fields(self))
 
     def locate(self, number: int) -> tuple[str, int | None]:
-        """Give the file of a sample and the byte where it starts, None for a whole file."""
+        """Return the file of a sample and its first byte, None for a whole file; for messages."""
         return self.index.locate(number)
 
     def place(self, number: int) -> tuple[str, int | None]:
-        """Do the same for reading: a copy in the cache has another path than what was named."""
+        """Return the same for reading: a copy in the cache has another path than the one the user named."""
         file = int(self.index.files[number]) if len(self.index.files) else number
         return self.index.paths[file], int(self.index.offsets[number]) if len(self.index.offsets) else None
 
     def event(self, number: int, kind: str, message: str) -> Event:
-        """Describe what is wrong with a sample."""
+        """Return an event that says what is wrong with a sample."""
         path, offset = self.locate(number)
         return Event(kind, message, sample=number, epoch=0, path=path, offset=offset, operator=self.format)
 
     def error(self, number: int, kind: str, message: str) -> DataError:
-        """Make the error for a sample that cannot be used."""
+        """Return the error for a sample that cannot be used."""
         event = self.event(number, kind, message)
         return DataError(str(event), (event,))
 
@@ -150,7 +191,7 @@ class ShardWriter(ABC):
 
     Args:
         open_file: Opens a file of the shard by its name for binary writing.
-        names: The files of the shard, by what they are for; see `shard_names`.
+        names: The files of the shard by purpose; see `shard_names`.
     """
 
     def __init__(self, open_file: Callable[[str], Output], names: Mapping[str, str]) -> None:
@@ -163,14 +204,14 @@ class ShardWriter(ABC):
         """Write a sample.
 
         Args:
-            sample: What to write.
-            name: The name it gets in the container, without extension. The caller sees to it that no other sample
-                has it; without, the key is used, and checked within this shard.
+            sample: The sample.
+            name: Its name in the container, without extension; the caller guarantees that it is unique in the
+                dataset. If None, the key is used and made unique within this shard.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Write what comes last and close the files."""
+        """Write the rest and close the files."""
 
     def __enter__(self) -> Self:
         return self
@@ -193,7 +234,7 @@ def _fields(dataset: Dataset) -> dict[str, str]:
 
 
 def _described(sample: Sample) -> dict[str, str]:
-    fields: dict[str, Any] = {"image": f"{sample.extension.lower() or 'unknown'} bytes", "key": "text"}
+    fields = {"image": f"{sample.extension.lower() or 'unknown'} bytes", "key": "text"}
     if sample.labels:
         kind = "int" if all(isinstance(label, int) for label in sample.labels) else "float"
         fields["labels"] = kind if len(sample.labels) == 1 else f"{kind} x {len(sample.labels)}"

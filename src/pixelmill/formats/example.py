@@ -1,4 +1,4 @@
-"""tf.train.Example, the message in most TFRecords: names, each with a list of bytes, of floats or of integers."""
+"""tf.train.Example, the message in most TFRecords: a map from names to lists of bytes, floats or integers."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from pixelmill.errors import ArgumentError, DataError, Event
 
 Kind = Literal["bytes", "float", "int64"]
 
-KINDS: tuple[Kind | None, ...] = (None, "bytes", "float", "int64")  # by the number of the field that holds the list
+KINDS: tuple[Kind | None, ...] = (None, "bytes", "float", "int64")  # by protobuf field number of the list
 
 
-@dataclass(eq=False, slots=True)  # not frozen: some are made for every record, and frozen ones take twice as long
+@dataclass(eq=False, slots=True)  # not frozen: several are created per record, and frozen ones take twice as long
 class Feature:
     """The values of one name.
 
     Attributes:
-        kind: What they are; None for a feature that holds no list at all.
+        kind: Their type; None for a feature that holds no list at all.
         values: A list of bytes, or an array of float32 or int64.
-        unknown: Fields of the message that are not part of the format, kept as they are.
-        list_unknown: The same of its list.
+        unknown: Protobuf fields of the message that the format does not define, kept verbatim.
+        list_unknown: The same for its list.
     """
 
     kind: Kind | None
@@ -46,11 +46,11 @@ class Feature:
 
 
 class Example(dict[str, Feature]):
-    """Features by their names, and what else the message holds.
+    """Features by name, and unknown protobuf fields.
 
     Attributes:
-        unknown: Fields of the message that are not part of the format, kept as they are.
-        features_unknown: The same of the message inside that holds the features.
+        unknown: Protobuf fields of the message that the format does not define, kept verbatim.
+        features_unknown: The same for the inner message that holds the features.
     """
 
     unknown: bytes = b""
@@ -58,34 +58,34 @@ class Example(dict[str, Feature]):
 
 
 def bytes_feature(*values: bytes | str) -> Feature:
-    """Make a feature of bytes; text is written as UTF-8."""
+    """Return a feature of bytes; text is encoded as UTF-8."""
     if len(values) == 1 and type(values[0]) is bytes:
         return Feature("bytes", [values[0]])
     return Feature("bytes", [value.encode() if isinstance(value, str) else bytes(value) for value in values])
 
 
 def float_feature(values: float | Iterable[float] | np.ndarray[Any, Any]) -> Feature:
-    """Make a feature of floats, from one or from many."""
+    """Return a feature of floats, from one or from many."""
     return Feature("float", _numbers(values, np.float32))
 
 
 def int64_feature(values: int | Iterable[int] | np.ndarray[Any, Any]) -> Feature:
-    """Make a feature of integers, from one or from many."""
+    """Return a feature of integers, from one or from many."""
     return Feature("int64", np.array([values], np.int64) if type(values) is int else _numbers(values, np.int64))
 
 
 def _numbers(values: Any, dtype: Any) -> Any:
     array = np.asarray(values if np.ndim(values) or np.isscalar(values) else list(values))
     if dtype is np.int64 and array.size and array.dtype.kind not in "iub":
-        raise ArgumentError(f"int64_feature: whole numbers are needed, got {array.dtype}")
+        raise ArgumentError(f"int64_feature: values must be integers, got {array.dtype}")
     return np.ascontiguousarray(array, dtype).reshape(-1)
 
 
 def decode(payload: bytes | memoryview) -> Example:
-    """Read an Example. Lists may be packed or not; of a name that is there twice, the last counts.
+    """Decode an Example. Lists may be packed or not; of duplicate names the last one counts.
 
     Raises:
-        DataError: The bytes are no Example, or it has more than 65,536 features.
+        DataError: The bytes are not an Example, or it has more than 65,536 features.
     """
     features, unknown, features_unknown = _core.decode_example(payload)
     if features is None:
@@ -106,7 +106,7 @@ def _not_read(kind: str, message: str) -> DataError:
 
 
 def encode(features: Mapping[str, Feature]) -> bytes:
-    """Write an Example, names sorted: the same features always give the same bytes."""
+    """Encode an Example with sorted names, so that equal features produce equal bytes."""
     try:
         return _core.encode_example(*parts(features))
     except TypeError as error:
@@ -114,15 +114,15 @@ def encode(features: Mapping[str, Feature]) -> bytes:
 
 
 def parts(features: Mapping[str, Feature]) -> tuple[dict[str, Feature], bytes, bytes]:
-    """Give what an Example is encoded from: its features and the fields that are not part of the format."""
+    """Return what an Example is encoded from: its features and the unknown fields."""
     if isinstance(features, Example):
         return features, features.unknown, features.features_unknown
     return features if type(features) is dict else dict(features), b"", b""
 
 
 def not_written(error: Exception) -> ArgumentError:
-    """Say in our words that a feature cannot be written."""
-    return ArgumentError(f"example: {error}; make features by bytes_feature, float_feature and int64_feature")
+    """Return the error for a feature that cannot be encoded."""
+    return ArgumentError(f"example: {error}; create features with bytes_feature, float_feature and int64_feature")
 
 
 def _bits(feature: Feature) -> bytes:

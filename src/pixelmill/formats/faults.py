@@ -1,4 +1,4 @@
-"""What a container can be wrong about, and where: the result of scanning a record file."""
+"""The result of scanning a record file: its records, and what is damaged."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import numpy as np
 from pixelmill.errors import Event
 from pixelmill.formats.index import Array, Index
 
-FaultKind = Literal["checksum", "truncated", "corrupt", "too_large", "wrong_format"]
+FaultKind = Literal["checksum", "truncated", "corrupt", "too_large", "unsupported", "wrong_format"]
 
 
 @dataclass(frozen=True)
 class RecordFault:
-    """A piece of a container that could not be used.
+    """A piece of a container that cannot be used.
 
     Attributes:
         path: The file.
-        record: The number of the record in the file, lost ones counted.
+        record: The number of the record in the file, counting lost ones.
         offset: The first byte that is lost.
-        length: How many bytes are lost.
-        kind: What is wrong with it.
-        message: The same in words.
+        length: The number of bytes that are lost.
+        kind: The kind of damage.
+        message: The damage in words.
     """
 
     path: str
@@ -38,17 +38,17 @@ class RecordFault:
         return f"{self.message} (record {self.record}, {self.length} bytes at byte {self.offset} of {self.path})"
 
     def event(self, sample: int) -> Event:
-        """Give the fault as what happened to a sample."""
+        """Return the fault as an event of a sample."""
         return Event(self.kind, self.message, sample=sample, epoch=0, path=self.path, offset=self.offset)
 
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """What a record file holds.
+    """The content of a record file.
 
     Attributes:
-        index: The records that are whole.
-        faults: The pieces of the file that are lost, in its order.
+        index: The records that are intact.
+        faults: The pieces of the file that are lost, in file order.
     """
 
     index: Index
@@ -56,7 +56,7 @@ class Scan:
 
 
 def joined(scans: Sequence[Scan]) -> Index:
-    """Make one index of several files. Lost pieces are items too; whoever reads one gets its fault."""
+    """Join the scans of several files into one index. Lost pieces are items too; reading one raises its fault."""
     files: list[int] = []
     offsets: list[int] = []
     lengths: list[int] = []
@@ -75,5 +75,5 @@ def joined(scans: Sequence[Scan]) -> Index:
 
 
 def numbers(values: Sequence[int]) -> Array:
-    """Give numbers as the arrays of an index are."""
+    """Return numbers as an array of the type that an index has."""
     return np.array(values, np.int64)

@@ -1,4 +1,4 @@
-"""Images in files: a folder of class folders, a list in a text file, or a list in the program."""
+"""The index of `readers.file` and `readers.numpy`: class folders, a list in a text file, or a list of paths."""
 
 # ruff: noqa: PTH118, PTH120 - pathlib would rewrite the paths, which are to stay as they were given
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats import storage
 from pixelmill.formats.index import Index
 
 IMAGE_FILTERS = tuple(
@@ -30,8 +31,8 @@ def from_root(
 ) -> Index:
     """Index the files of the class folders below `root`.
 
-    Folders are sorted by their bytes and number the classes, empty ones included; so are the files of each. Files that
-    lie directly in `root` and folders below the class folders are not read.
+    Folders, sorted by their bytes and including empty ones, number the classes; the files of each are sorted likewise.
+    Files directly in `root` and folders below the class folders are not read.
     """
     try:
         entries = sorted((entry for entry in os.scandir(root) if entry.is_dir()), key=lambda e: os.fsencode(e.name))
@@ -47,12 +48,12 @@ def from_root(
         paths += [os.path.join(root, folder, name) for name in chosen]
         labels += [label] * len(chosen)
     if not paths:
-        raise ArgumentError(f"file_root: no file in a folder below {root} has one of the names {', '.join(filters)}")
+        raise ArgumentError(f"file_root: no file in a folder below {root} matches any of {', '.join(filters)}")
     return _index(paths, labels, root)
 
 
 def from_list(path: str, *, root: str | None = None) -> Index:
-    """Index the files that a text file names, one a line: a path, blanks, a label that is not negative."""
+    """Index the files that a text file lists: a path, blanks and a non-negative label on each line."""
     try:
         text = Path(path).read_bytes()
     except OSError as error:
@@ -75,7 +76,7 @@ def from_list(path: str, *, root: str | None = None) -> Index:
 
 
 def from_files(files: Sequence[str], *, labels: Sequence[int] | None = None, root: str | None = None) -> Index:
-    """Index the files named; without labels, each gets its number in the list."""
+    """Index the files; without labels, the label of a file is its number in the list."""
     if not files:
         raise ArgumentError("files: the list is empty")
     if labels is not None and len(labels) != len(files):
@@ -85,9 +86,9 @@ def from_files(files: Sequence[str], *, labels: Sequence[int] | None = None, roo
 
 
 def below_root(root: str, *, pattern: str) -> Index:
-    """Index the files of `root` and of the folders directly below it whose names fit a pattern, without labels.
+    """Index the files of `root` and of the folders directly below it that match a pattern, without labels.
 
-    The files of the root itself come first. Folders are sorted by their bytes; so are the files of each.
+    The files of the root itself come first. Folders are sorted by their bytes, and so are the files of each.
     """
     try:
         folders = sorted((entry.name for entry in os.scandir(root) if entry.is_dir()), key=os.fsencode)
@@ -99,12 +100,12 @@ def below_root(root: str, *, pattern: str) -> Index:
             names = sorted((entry.name for entry in files if entry.is_file()), key=os.fsencode)
         paths += [os.path.join(root, folder, name) for name in names if fnmatch.fnmatchcase(name, pattern)]
     if not paths:
-        raise ArgumentError(f"file_root: no file in {root} and the folders in it has a name like {pattern}")
+        raise ArgumentError(f"file_root: no file in {root} or in a folder in it matches {pattern}")
     return Index(paths, root=os.path.join(root, ""))
 
 
 def named_in_list(path: str, *, root: str | None = None) -> Index:
-    """Index the files that a text file names, one a line and nothing beside it."""
+    """Index the files that a text file lists, one path per line."""
     try:
         text = Path(path).read_bytes()
     except OSError as error:
@@ -117,8 +118,24 @@ def named_in_list(path: str, *, root: str | None = None) -> Index:
     return Index(paths, root=os.path.join(base, ""))
 
 
+def whole_files(paths: Sequence[str | None]) -> Index:
+    """Index whole files by their sizes; None stands for an empty range. A file that is missing is lost."""
+    known = {path: number for number, path in enumerate(dict.fromkeys(path for path in paths if path))}
+    lengths: list[int] = []
+    lost: dict[int, tuple[str, str]] = {}
+    for number, path in enumerate(paths):
+        try:
+            lengths.append(storage.stat(path).size if path else 0)
+        except OSError as error:
+            lengths.append(0)
+            lost[number] = ("io", f"{error.strerror or error}: {path}")
+    files = np.array([known[path] if path else 0 for path in paths], np.int64)
+    sizes = np.array(lengths, np.int64)
+    return Index(list(known) or [""], files, np.zeros(len(sizes), np.int64), sizes, lost=lost)
+
+
 def _is_file(entry: os.DirEntry[str]) -> bool:
-    """Tell whether an entry is to be read; a link that leads nowhere is, so that somebody notices."""
+    """Whether an entry is to be read; a dangling link is, so that reading it reports the problem."""
     return entry.is_file() or (entry.is_symlink() and not entry.is_dir())
 
 
@@ -134,6 +151,6 @@ def _matches(name: str, patterns: Sequence[str], case_sensitive: bool) -> bool:
 
 @lru_cache(64)
 def _matcher(patterns: tuple[str, ...], case_sensitive: bool) -> Callable[[str], re.Match[str] | None]:
-    """Make one expression of all patterns: folders may hold millions of names."""
+    """Compile all patterns into one expression: folders may hold millions of names."""
     chosen = patterns if case_sensitive else [pattern.lower() for pattern in patterns]
     return re.compile("|".join(map(fnmatch.translate, chosen)) or r"(?!)").match

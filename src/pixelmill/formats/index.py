@@ -1,4 +1,4 @@
-"""The index of a dataset: where the bytes of each item lie, and what is known about it beside them."""
+"""The index of a dataset: the byte range of each item, and columns of what is known about it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_NUMBERS: Array = np.empty(0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Ragged:
-    """A column in which items have different numbers of rows: item i has `rows[starts[i] : starts[i + 1]]`."""
+    """A column whose items have different numbers of rows: item i has `rows[starts[i] : starts[i + 1]]`."""
 
     rows: Array
     starts: Array
@@ -27,7 +27,7 @@ class Ragged:
 
     @classmethod
     def of(cls, rows: Sequence[Array], *, dtype: Any, row_shape: tuple[int, ...] = ()) -> Ragged:
-        """Put the rows of all items one behind the other."""
+        """Concatenate the rows of all items."""
         starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
         empty = np.empty((0, *row_shape), dtype)
         return cls(np.concatenate([empty, *(np.asarray(row, dtype).reshape(-1, *row_shape) for row in rows)]), starts)
@@ -35,18 +35,18 @@ class Ragged:
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """Item i is `lengths[i]` bytes at `offsets[i]` of `paths[files[i]]`; without these, it is the whole of `paths[i]`.
+    """Item i is `lengths[i]` bytes at `offsets[i]` of `paths[files[i]]`; without these arrays, all of `paths[i]`.
 
     Attributes:
-        paths: File names as the operating system has them.
-        files: The file of each item; left out where item i is simply file i.
-        offsets: First byte of each item; empty for whole files.
-        lengths: Bytes of each item; empty for whole files.
+        paths: The paths of the files.
+        files: The file of each item; empty if item i is file i.
+        offsets: The first byte of each item; empty for whole files.
+        lengths: The number of bytes of each item; empty for whole files.
         columns: Arrays with one row for each item, such as labels, or with several.
-        names: File names as the user gave them, for messages; `paths` where they do not differ.
-        root: The folder that all paths are below, as far as the user did not write it himself; for source_info.
-        parts: The pieces of items that consist of several: an index for each, as long as this one.
-        lost: Items that are known to be damaged, with kind and message of the fault.
+        names: The files as the user named them, for messages; empty if these are `paths`.
+        root: The part of all paths that the user did not write in a list himself; source_info omits it.
+        parts: For items that consist of several pieces: an index for each kind of piece, as long as this one.
+        lost: The items that are known to be damaged, with kind and message of the fault.
     """
 
     paths: Sequence[str]
@@ -63,15 +63,15 @@ class Index:
         return len(self.paths) if self.files is NO_NUMBERS else len(self.files)
 
     def encoded_paths(self) -> list[bytes]:
-        """Give the paths in the operating system's bytes, so that names that are not UTF-8 survive."""
+        """Return the paths as the operating system's bytes, so that names that are not UTF-8 survive."""
         return [os.fsencode(path) for path in self.paths]
 
     def info_column(self, part: str | None) -> str | None:
-        """Give the name of the column that tells users where items, or pieces of them, come from."""
+        """Return the name of the column with the source_info of items, or of one of their pieces."""
         name = "source_info" if part is None else f"source_info of {part}"
         return name if name in self.columns else None
 
     def locate(self, item: int) -> tuple[str, int | None]:
-        """Give the path of an item and the byte where it starts, None for a whole file."""
+        """Return the path of an item and its first byte, None for a whole file."""
         number = int(self.files[item]) if len(self.files) else item
         return (self.names or self.paths)[number], int(self.offsets[item]) if len(self.offsets) else None

@@ -1,11 +1,11 @@
-"""What was found out about a file, kept for the next time: arrays in a small file, bound to the file's size and time.
+"""The index cache: arrays that describe a file, in a small file bound to the size and modification time of the data.
 
-A cache file is taken from beside the data, `NAME.pixelmill-index`, or from the cache folder: `PIXELMILL_CACHE`, else
+A cache file is read from beside the data (`NAME.pixelmill-index`) or from the cache folder: `PIXELMILL_CACHE`, else
 `$XDG_CACHE_HOME/pixelmill`, else `~/.cache/pixelmill`. It is written to the cache folder only; `PIXELMILL_CACHE=off`
-turns that off. A cache that does not fit in every respect is as good as none.
+turns that off. A cache file that does not match in every respect is ignored.
 
-The layout: 8 bytes of magic, 4 bytes length of a JSON text, the text, the arrays one behind the other, 4 bytes CRC32C
-of all that. The text holds the kind, size and time of the file, and name, type and shape of each array.
+The layout: 8 bytes of magic, the length of a JSON text (4 bytes), the text, the arrays, and the CRC32C of all that (4
+bytes). The text holds the kind, the size and time of the data, and name, type and shape of each array.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -30,27 +29,27 @@ DTYPES = ("<i8", "<i4", "|u1", "<f4")
 
 
 def cache_folder() -> Path | None:
-    """Give the folder for caches, or None where the user wants none."""
-    wish = os.environ.get("PIXELMILL_CACHE")
-    if wish is not None:
-        return None if wish in ("", "off", "0") else Path(wish)
+    """Return the folder for caches, or None if the user turned them off."""
+    chosen = os.environ.get("PIXELMILL_CACHE")
+    if chosen is not None:
+        return None if chosen in ("", "off", "0") else Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "pixelmill"
 
 
 def stamp_of(path: str) -> tuple[int, int]:
-    """Give what a cache is bound to: the size of a file and the time of its last change in nanoseconds."""
+    """Return what a cache file is bound to: the size of a file and its modification time in nanoseconds."""
     status = Path(path).stat()
     return status.st_size, status.st_mtime_ns
 
 
 def load(path: str, kind: str, *, stamp: tuple[int, int] | None = None) -> dict[str, Array] | None:
-    """Give what is kept about a file, or None where there is nothing that fits it.
+    """Return the arrays kept for a file, or None if there are none that match it.
 
     Args:
-        path: The file, or the folder, that the cache is about.
-        kind: What was found out, such as `"tfrecord"`.
-        stamp: What it depends on; the size and time of the file when left out.
+        path: The file or folder that the arrays describe.
+        kind: What they describe, such as `"tfrecord"`.
+        stamp: What they are bound to; the size and time of the file if None.
     """
     wanted = stamp or stamp_of(path)
     folder = cache_folder()
@@ -65,8 +64,8 @@ def load(path: str, kind: str, *, stamp: tuple[int, int] | None = None) -> dict[
 
 
 def store(path: str, kind: str, arrays: Mapping[str, Array], *, stamp: tuple[int, int] | None = None) -> None:
-    """Keep what was found out about a file. A folder that cannot be written to is no error."""
-    import tempfile
+    """Keep arrays for a file. Does nothing if the cache folder cannot be written to."""
+    import tempfile  # late: workers of jobs start without it
 
     folder = cache_folder()
     if folder is None:
@@ -84,7 +83,7 @@ def store(path: str, kind: str, arrays: Mapping[str, Array], *, stamp: tuple[int
 
 
 def encoded(kind: str, arrays: Mapping[str, Array], stamp: tuple[int, int]) -> bytes:
-    """Give the bytes of a cache file."""
+    """Return the bytes of a cache file."""
     packed = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     columns = [[name, array.dtype.str, list(array.shape)] for name, array in packed.items()]
     text = json.dumps({"kind": kind, "stamp": list(stamp), "columns": columns}).encode()
@@ -98,7 +97,7 @@ def _name(path: str, kind: str) -> str:
 
 
 def _decoded(data: bytes, kind: str, stamp: tuple[int, int]) -> dict[str, Array] | None:
-    """Give the arrays of a cache file if every bit of it fits."""
+    """Return the arrays of a cache file if all of it matches."""
     start = len(MAGIC) + 4
     if len(data) < start + 4 or not data.startswith(MAGIC):
         return None
@@ -116,7 +115,7 @@ def _decoded(data: bytes, kind: str, stamp: tuple[int, int]) -> dict[str, Array]
         return None
 
 
-def _arrays(data: bytes, at: int, columns: Any) -> dict[str, Array] | None:
+def _arrays(data: bytes, at: int, columns: list[tuple[str, str, list[int]]]) -> dict[str, Array] | None:
     arrays: dict[str, Array] = {}
     for name, dtype, shape in columns:
         if dtype not in DTYPES or not all(isinstance(extent, int) and extent >= 0 for extent in shape):

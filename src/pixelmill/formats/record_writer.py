@@ -1,4 +1,4 @@
-"""What writers of record files share: records are gathered and written a megabyte at a time."""
+"""The buffered writer of all record files: records are collected and written a megabyte at a time."""
 
 from __future__ import annotations
 
@@ -8,36 +8,35 @@ from typing import Any, Protocol, Self
 
 from pixelmill import _core
 from pixelmill.errors import OutputError
-from pixelmill.formats.room import Room
+from pixelmill.formats.preallocate import Preallocation
 
-_OWN_FILES = (io.BufferedWriter, io.FileIO)  # what open() gives
+_OWN_FILES = (io.BufferedWriter, io.FileIO)  # the types that open() returns
 
 
 class Writable(Protocol):
-    """Anything that takes bytes."""
+    """A stream that takes bytes."""
 
-    def write(self, data: Any, /) -> int:
-        """Append bytes, all of them or only the first; tell how many."""
+    def write(self, data: Any, /) -> int:  # any buffer; Python 3.11 has no type for it
+        """Append bytes and return how many were taken."""
 
 
 class GatheringWriter:
-    """Writes to a stream in large pieces. `flush`, or the end of a `with` block, writes the last of them.
+    """Writes to a stream in large pieces. `flush`, or the end of a `with` block, writes the rest.
 
     Args:
-        stream: A binary file that stands where the first record is to begin. It must not keep the memory it is given.
-        position: The byte of the file that this is.
+        stream: A binary file, positioned where the first record begins. It must not keep the memory passed to it.
+        position: The offset of this position in the file.
     """
 
     def __init__(self, stream: Writable, *, position: int = 0) -> None:
-        room = _room_behind(stream) if isinstance(stream, _OWN_FILES) else None
-        self._room = room
-        self._output = _core.RecordOutput(partial(_write_all, stream, room), position)
+        self._reserved = _preallocation(stream) if isinstance(stream, _OWN_FILES) else None
+        self._output = _core.RecordOutput(partial(_write_all, stream, self._reserved), position)
 
     def flush(self) -> None:
-        """Hand everything to the stream."""
+        """Write everything to the stream."""
         self._output.flush()
-        if self._room is not None:
-            self._room.give_back()
+        if self._reserved is not None:
+            self._reserved.give_back()
 
     def __enter__(self) -> Self:
         return self
@@ -47,15 +46,15 @@ class GatheringWriter:
             self.flush()
 
 
-def _room_behind(stream: io.BufferedWriter | io.FileIO) -> Room | None:
+def _preallocation(stream: io.BufferedWriter | io.FileIO) -> Preallocation | None:
     stream.flush()
-    return Room(stream.fileno(), stream.tell()) if stream.seekable() else None
+    return Preallocation(stream.fileno(), stream.tell()) if stream.seekable() else None
 
 
-def _write_all(stream: Writable, room: Room | None, data: memoryview) -> None:
-    """Write all of it, also to a stream that takes only a part at a time."""
-    if room is not None:
-        room.take(len(data))
+def _write_all(stream: Writable, reserved: Preallocation | None, data: memoryview) -> None:
+    """Write all of `data`, also to a stream that takes only a part at a time."""
+    if reserved is not None:
+        reserved.take(len(data))
     while len(data):
         written = stream.write(data)
         if not written:

@@ -24,19 +24,19 @@ Result = TypeVar("Result")
 
 
 def is_folder(path: str) -> bool:
-    """Tell whether an address is a folder, or a prefix that something begins with."""
+    """Whether an address is a folder or a prefix of existing keys."""
     system, inner = open_store(path)
     return bool(_patiently(lambda: system.isdir(inner), path))
 
 
 def stat(path: str) -> FileStat:
-    """Give size and time of a file."""
+    """Return size and time of a file."""
     info = _info(path)
     return FileStat(int(info["size"]), _modified(info))
 
 
 def list_folder(path: str) -> tuple[list[str], list[str]]:
-    """Give the names of the folders and of the files in a folder, hidden ones left out, sorted by their bytes."""
+    """Return the names of the folders and of the files in a folder, without hidden ones, sorted by their bytes."""
     system, inner = open_store(path)
     folders: list[str] = []
     files: list[str] = []
@@ -49,13 +49,13 @@ def list_folder(path: str) -> tuple[list[str], list[str]]:
 
 
 def matching(pattern: str) -> list[str]:
-    """Give the addresses that a pattern with `*` names."""
+    """Return the addresses that match a pattern with `*`."""
     system, inner = open_store(pattern)
     return sorted(str(system.unstrip_protocol(name)) for name in _patiently(lambda: system.glob(inner), pattern))
 
 
 def read(path: str, offset: int, length: int, *, size: int | None = None) -> bytes:
-    """Read bytes of a file, whose size may be known; DataError where fewer come than the file has there."""
+    """Read a range of a file, whose size may be known; raises DataError if fewer bytes arrive than the file has."""
     system, inner = open_store(path)
     size = stat(path).size if size is None else size
     end = min(offset + length, size)
@@ -68,7 +68,7 @@ def read(path: str, offset: int, length: int, *, size: int | None = None) -> byt
 
 
 def fetch(path: str) -> str:
-    """Bring a file into the cache and give its place there; it is fetched again when its size or time changes."""
+    """Fetch a file into the cache and return its path there; it is fetched again if its size or time changes."""
     system, inner = open_store(path)
     info = _info(path)
     size = int(info["size"])
@@ -93,14 +93,14 @@ def fetch(path: str) -> str:
 
 
 class Store:
-    """A file system of fsspec. The packages behind it have errors of their own kinds; all of them come as OSError."""
+    """A file system of fsspec. The packages it uses raise errors of their own types; here all are OSError."""
 
     def __init__(self, system: Any, path: str) -> None:
         self._system = system
         self._path = path
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Give one of its methods."""
+        """Return one of its methods."""
         method = getattr(self._system, name)
 
         def call(*arguments: Any, **options: Any) -> Any:
@@ -116,14 +116,14 @@ class Store:
 
 
 def open_store(path: str) -> tuple[Store, str]:
-    """Give the file system of an address, and the part of the address that it knows the file by."""
+    """Return the file system of an address, and the path of the file in it."""
     try:
         import fsspec  # type: ignore[import-untyped]
     except ImportError:
         raise MissingDependency("fsspec", "remote") from None
     try:
         system, inner = fsspec.core.url_to_fs(path, use_listings_cache=False)
-    except ImportError as error:  # fsspec names the package that an address needs
+    except ImportError as error:  # fsspec names the package that is missing
         raise DataError(f"{path}: {error}") from None
     except ValueError as error:
         raise DataError(f"{path} is not an address that fsspec knows: {error}") from None
@@ -143,7 +143,7 @@ def _modified(info: dict[str, Any]) -> int:
 
 
 def _patiently(call: Callable[[], Result], path: str) -> Result:
-    """Try again after faults that may pass, with growing pauses of random length so that many readers spread out."""
+    """Retry after transient errors, with growing pauses of random length so that many readers spread out."""
     for left in reversed(range(_TRIES)):
         try:
             return call()

@@ -1,4 +1,4 @@
-"""One sample of a dataset as all containers share it: the encoded image, and what belongs to it."""
+"""One sample of a dataset, the same for all containers: the encoded image and its annotations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pixelmill.formats.example import Feature
 Array = np.ndarray[Any, Any]
 Label = int | float
 
-# Every whole number up to this one is a float32, so that a container of float32 labels gives it back unchanged.
+# Every integer up to this one is exact in float32, so that containers with float32 labels return it unchanged.
 _LARGEST_EXACT = 1 << 24
 _INT64 = 1 << 63
 
@@ -38,7 +38,7 @@ class Boxes:
     """Rectangles in an image.
 
     Attributes:
-        ltrb: Left, top, right, bottom of each as shares of the width and height, float32 of shape (n, 4).
+        ltrb: Left, top, right, bottom of each as fractions of the width and height, float32 of shape (n, 4).
         labels: The class of each, int64 of shape (n,).
     """
 
@@ -68,19 +68,19 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Sample:
-    """An encoded image and what is known about it.
+    """An encoded image and its annotations.
 
-    Labels are numbers as every container can hold them: whole numbers are ints, others are rounded to float32.
+    Labels are numbers that every container can hold: integers are ints, other numbers are rounded to float32.
 
     Attributes:
-        key: The name of the sample, with `/` between folders, without the ending of a file.
+        key: The name of the sample, with `/` between folders, without a file extension.
         image: The encoded image: the bytes of a JPEG, PNG, … or npy file.
-        extension: The ending of the file name as it was written, without the dot.
-        labels: The classes or target values, as many as there are.
-        class_name: The name of the class, where there is one.
-        boxes: Rectangles in the image; None where the dataset has none.
+        extension: The file extension as written, without the dot.
+        labels: The classes or target values; any number of them.
+        class_name: The name of the class; None if there is none.
+        boxes: Rectangles in the image; None if the dataset has none.
         mask: The encoded mask: the bytes of a PNG or npy file.
-        extra: TFRecord features that have no other place here, by their keys.
+        extra: TFRecord features that have no other place here, by key.
     """
 
     key: str
@@ -99,17 +99,17 @@ class Sample:
 
     @property
     def name(self) -> str:
-        """The file name that the key and the extension make."""
+        """The file name: key and extension."""
         return join_name(self.key, self.extension)
 
     def size(self) -> int:
-        """Count the encoded bytes of image and mask."""
+        """Return the number of encoded bytes of image and mask."""
         return len(self.image) + len(self.mask or b"")
 
 
 def exact_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
-    """Bring labels into the form that survives every container: ints, and floats that are float32."""
-    return tuple([_exact(label) for label in labels])  # a list is quicker than a generator here
+    """Convert labels to the form that every container preserves: ints, and floats that are float32."""
+    return tuple([_exact(label) for label in labels])  # a list is faster than a generator here
 
 
 def _exact(label: Label) -> Label:
@@ -129,7 +129,7 @@ def _exact(label: Label) -> Label:
 
 
 def parse_label(text: str) -> Label:
-    """Read a label from text; ValueError where it is not a finite number."""
+    """Parse a label; raises ValueError if it is not a finite number."""
     try:
         value: Label = int(text) if len(text) <= 20 else float(text)
     except ValueError:
@@ -140,17 +140,17 @@ def parse_label(text: str) -> Label:
 
 
 def format_label(label: Label) -> str:
-    """Write a label so that `parse_label` gives the same number."""
+    """Return a label as text that `parse_label` reads as the same number."""
     return str(label) if isinstance(label, int) else str(np.float32(label))
 
 
 def join_name(key: str, extension: str) -> str:
-    """Put a key and an extension together."""
+    """Join a key and an extension to a file name."""
     return f"{key}.{extension}" if extension else key
 
 
 def split_name(name: str) -> tuple[str, str]:
-    """Take a file name apart into key and extension, at the last dot of its last part."""
+    """Split a file name into key and extension, at the last dot of its last part."""
     folder, slash, last = name.rpartition("/")
     stem, dot, extension = last.rpartition(".")
     if not dot or not stem:
@@ -159,7 +159,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def image_type(data: bytes) -> str | None:
-    """Recognise an encoded image by its first bytes and give the usual extension; None for anything else."""
+    """Return the usual extension of an encoded image, judged by its first bytes; None for anything else."""
     for signature, extension in _SIGNATURES:
         if data.startswith(signature):
             return extension
@@ -171,7 +171,7 @@ def image_type(data: bytes) -> str | None:
 
 
 def is_cut(data: bytes) -> bool:
-    """Tell whether an encoded image ends before its format says, as far as that can be seen without decoding."""
+    """Whether an encoded image is truncated, as far as that can be seen without decoding it."""
     kind = image_type(data)
     if kind == "jpg":
         return b"\xff\xd9" not in data[-64:]
@@ -181,7 +181,7 @@ def is_cut(data: bytes) -> bool:
 
 
 def file_ending(sample: Sample) -> str:
-    """Give the extension of the file of a sample: its own if readers of folders look for such files."""
+    """Return the extension for the file of a sample: its own if readers of folders look for such files."""
     if sample.extension.lower() in IMAGE_EXTENSIONS:
         return sample.extension
     return image_type(sample.image) or "jpg"

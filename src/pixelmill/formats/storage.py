@@ -1,4 +1,4 @@
-"""Files on this machine and, through fsspec, elsewhere: listing them and reading their bytes."""
+"""Files on this machine and, through fsspec, at addresses: listing them and reading their bytes."""
 
 # ruff: noqa: PTH118 - pathlib would rewrite the paths, which are to stay as they were given
 from __future__ import annotations
@@ -18,24 +18,24 @@ _OPEN_FILES = 32
 
 @dataclass(frozen=True)
 class FileStat:
-    """Size and time of the last change (nanoseconds; 0 where it is not known) of a file."""
+    """Size and modification time (nanoseconds; 0 if unknown) of a file."""
 
     size: int
     modified: int
 
 
 def is_remote(path: str) -> bool:
-    """Tell whether a path is an address for fsspec."""
+    """Whether a path is an address for fsspec."""
     return "://" in path
 
 
 def join(folder: str, name: str) -> str:
-    """Put a name behind a folder or an address."""
+    """Append a name to a folder or an address."""
     return f"{folder.rstrip('/')}/{name}" if is_remote(folder) else os.path.join(folder, name)
 
 
 def is_folder(path: str) -> bool:
-    """Tell whether there is a folder."""
+    """Whether a path is a folder."""
     if is_remote(path):
         from pixelmill.formats import remote
 
@@ -44,7 +44,7 @@ def is_folder(path: str) -> bool:
 
 
 def stat(path: str) -> FileStat:
-    """Give size and time of a file."""
+    """Return size and time of a file."""
     if is_remote(path):
         from pixelmill.formats import remote
 
@@ -54,7 +54,7 @@ def stat(path: str) -> FileStat:
 
 
 def list_folder(path: str) -> tuple[list[str], list[str]]:
-    """Give the names of the folders and of the files in a folder, hidden ones left out, sorted by their bytes."""
+    """Return the names of the folders and of the files in a folder, without hidden ones, sorted by their bytes."""
     if is_remote(path):
         from pixelmill.formats import remote
 
@@ -69,7 +69,7 @@ def list_folder(path: str) -> tuple[list[str], list[str]]:
 
 
 def walk(root: str, *, below: str = "") -> Iterator[tuple[str, list[str]]]:
-    """Give each folder below `root`, `root` first, relative and with `/`, with the names of its files."""
+    """Yield each folder below `root`, `root` first, as a relative path with `/`, and the names of its files."""
     seen: set[tuple[int, int]] = set()
 
     def visit(folder: str, depth: int) -> Iterator[tuple[str, list[str]]]:
@@ -77,7 +77,7 @@ def walk(root: str, *, below: str = "") -> Iterator[tuple[str, list[str]]]:
         if not is_remote(path):
             found = os.stat(path)  # noqa: PTH116
             if (found.st_dev, found.st_ino) in seen or depth > _MAX_DEPTH:
-                return  # a link back to a folder above
+                return  # a link back to a parent folder
             seen.add((found.st_dev, found.st_ino))
         folders, files = list_folder(path)
         yield folder, files
@@ -88,7 +88,7 @@ def walk(root: str, *, below: str = "") -> Iterator[tuple[str, list[str]]]:
 
 
 def matching(pattern: str) -> list[str]:
-    """Give the files that a pattern with `*` names, sorted; the path itself where it has none."""
+    """Return the files that match a pattern with `*`, sorted; the path itself if it is not a pattern."""
     if not glob.has_magic(pattern):
         return [pattern]
     if is_remote(pattern):
@@ -99,7 +99,7 @@ def matching(pattern: str) -> list[str]:
 
 
 def local_path(path: str) -> str:
-    """Give a file on this machine with the content of `path`; an address is fetched into the cache."""
+    """Return a local file with the content of `path`; a file at an address is fetched into the cache."""
     if not is_remote(path):
         return path
     from pixelmill.formats import remote
@@ -118,7 +118,7 @@ def read_start(path: str, length: int) -> bytes:
 
 
 def read_file(path: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
-    """Read a whole file; DataError if it is larger than `limit`."""
+    """Read a whole file; raises DataError if it is larger than `limit`."""
     if is_remote(path):
         from pixelmill.formats import remote
 
@@ -134,7 +134,7 @@ def read_file(path: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
 
 
 def read_pieces(path: str, length: int) -> Iterator[bytes]:
-    """Read a whole file piece by piece."""
+    """Yield the content of a file in pieces."""
     if is_remote(path):
         path = local_path(path)
     with open(path, "rb") as stream:  # noqa: PTH123
@@ -143,7 +143,7 @@ def read_pieces(path: str, length: int) -> Iterator[bytes]:
 
 
 def read_range(path: str, offset: int, length: int) -> bytes:
-    """Read bytes from the middle of a file; fewer come back where the file ends."""
+    """Read a range of a file; the result is shorter if the file ends before."""
     if is_remote(path):
         from pixelmill.formats import remote
 
@@ -152,13 +152,13 @@ def read_range(path: str, offset: int, length: int) -> bytes:
 
 
 class OpenFiles:
-    """Reads ranges of files of this machine and keeps the last few files open, for those who read many ranges."""
+    """Reads ranges of local files and keeps the last few files open, for callers that read many ranges."""
 
     def __init__(self) -> None:
         self._files: OrderedDict[str, _OpenFile] = OrderedDict()
 
     def read(self, path: str, offset: int, length: int) -> bytes:
-        """Do the same as `read_range`. A file that is replaced meanwhile is read as it was."""
+        """Read a range like `read_range`. A file that is replaced in the meantime is read as it was."""
         file = self._files.get(path)
         if file is None:
             file = self._files[path] = _OpenFile(path)
@@ -167,12 +167,12 @@ class OpenFiles:
         return file.read(offset, length)
 
     def __reduce__(self) -> tuple[type[OpenFiles], tuple[()]]:
-        """Leave the open files behind: another process opens its own."""
+        """Drop the open files: another process opens its own."""
         return OpenFiles, ()
 
 
 class _OpenFile:
-    """A descriptor that is closed when nobody has it any more: not while another thread reads."""
+    """A descriptor that is closed with its last reference, so never while another thread reads."""
 
     def __init__(self, path: str) -> None:
         self._descriptor = -1

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pixelmill.errors import ArgumentError, DataError, OutputExists
-from pixelmill.formats import recordio, storage, tfrecord, webdataset
-from pixelmill.formats.registry import open_dataset
+from pixelmill.formats import storage
+from pixelmill.formats.registry import get_format, open_dataset
 from pixelmill.formats.sample import split_name
 
 
@@ -18,18 +18,19 @@ def index(
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
 ) -> list[str]:
-    """Write the index file of each record file: `.idx`, as DALI's tfrecord, mxnet and webdataset readers take it.
+    """Write the index file of each record file: `.idx`, as DALI's tfrecord, mxnet and webdataset readers need it.
 
     Args:
         source: Record files: a folder, a file, a pattern, or several files.
-        output: Folder for the index files; beside the data without.
-        overwrite: Replace index files that are there.
+        output: Folder for the index files; beside the data if None.
+        overwrite: Replace existing index files.
 
     Returns:
         The files written.
     """
     dataset = open_dataset(source)
-    if dataset.format not in ("tfrecord", "recordio", "webdataset"):
+    write_index = get_format(dataset.format).write_index
+    if write_index is None:
         raise ArgumentError(f"index: {dataset.source} is a {dataset.format} dataset, which needs no index file")
     if dataset.faults:
         more = f", and {len(dataset.faults) - 1} more" if len(dataset.faults) > 1 else ""
@@ -43,7 +44,7 @@ def index(
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
         try:
-            _write(dataset.format, path, temporary)
+            write_index(path, temporary)
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
@@ -53,16 +54,3 @@ def index(
 def _target(path: str, output: str | os.PathLike[str] | None) -> Path:
     beside = Path(f"{split_name(path)[0]}.idx")
     return beside if output is None else Path(output) / beside.name
-
-
-def _write(format: str, path: str, target: Path) -> None:
-    if format == "tfrecord":
-        tfrecord.write_index(str(target), tfrecord.scan(path).index)
-    elif format == "recordio":
-        found = recordio.scan(path).index
-        ranges = zip(found.offsets.tolist(), found.lengths.tolist(), strict=True)
-        heads = (recordio.unframe(storage.read_range(path, offset, length)) for offset, length in ranges)
-        keys = [recordio.unpack(record)[0].identifier for record in heads]
-        recordio.write_index(target, zip(keys, found.offsets.tolist(), strict=True))
-    else:
-        webdataset.write_index(target, webdataset.scan(path).samples)

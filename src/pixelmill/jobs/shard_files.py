@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from pixelmill.errors import ArgumentError, DataError, Event
-from pixelmill.formats.room import Room
+from pixelmill.formats.preallocate import Preallocation as Room
 from pixelmill.jobs.storage import Storage, check_name, explained, write_all
 
 OnError = Literal["fail", "skip", "quarantine"]

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.dali import BEFORE
-from pixelmill.operators.declare import Strings, Tensor, operator
-from pixelmill.operators.readers import LOADER_HINTS, make_reader
+from pixelmill.operators.declare import Strings, Tensor
+from pixelmill.operators.readers import Order, reader
 from pixelmill.steps.sources import Column, CoordinatesOfVertices, LabelImage, Read, Reader, Records, TableColumn
 
 if TYPE_CHECKING:
     from pixelmill.formats.coco import Choice
 
 
-@operator(
+@reader(
     "readers.coco",
-    dali=BEFORE,
     outputs=None,
     renamed={
         "save_img_ids": "image_ids",
@@ -24,12 +22,12 @@ if TYPE_CHECKING:
         "dump_meta_files": "save_preprocessed_annotations",
         "dump_meta_files_path": "save_preprocessed_annotations_dir",
     },
-    ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"),
     aliases=("COCOReader",),
     class_name="COCO",
 )
 def coco(
     *,
+    order: Order,
     file_root: str,
     annotations_file: str | None = None,
     ltrb: bool = False,
@@ -46,47 +44,34 @@ def coco(
     preprocessed_annotations: str | None = None,
     save_preprocessed_annotations: bool = False,
     save_preprocessed_annotations_dir: str | None = None,
-    random_shuffle: bool = False,
-    shuffle_after_epoch: bool = False,
-    num_shards: int = 1,
-    shard_id: int = 0,
-    stick_to_shard: bool = False,
-    pad_last_batch: bool = False,
 ) -> tuple[Tensor, ...]:
     """Read images with boxes, labels and masks of the objects in them.
 
-    Gives the bytes of each image, the boxes (float, (objects, 4)) and the labels (int32). With `polygon_masks`, the
-    polygons (int32: mask, first vertex, end vertex) and the vertices (float: x, y) follow; with `pixelwise_masks`, a
-    picture of labels (int32, one channel), where of several objects the one with the largest label is seen. With
-    `image_ids`, the number of the image is last.
+    Returns the bytes of each image, the boxes (float, (objects, 4)) and the labels (int32). With `polygon_masks`, the
+    polygons (int32: mask, first vertex, end vertex) and the vertices (float: x, y) follow; with `pixelwise_masks`, an
+    image of labels (int32, one channel), in which the largest label wins where objects overlap. With `image_ids`, the
+    id of the image is last.
 
     Args:
         file_root: The folder that the file names of the annotations are relative to.
         annotations_file: The JSON file.
         ltrb: Boxes as left, top, right, bottom instead of left, top, width, height.
-        ratio: Boxes and vertices as shares of the image's size.
-        size_threshold: Objects that are narrower or lower than this many pixels are left out.
-        include_iscrowd: Whether groups of objects are taken.
-        skip_empty: Leave out images without objects.
-        polygon_masks: Give polygons and vertices.
-        masks: The same, with the polygons counted in coordinates instead of vertices.
-        pixelwise_masks: Give a picture of labels.
-        image_ids: Give the numbers of the images.
+        ratio: Boxes and vertices as fractions of the image size.
+        size_threshold: Skip objects that are narrower or lower than this, in pixels.
+        include_iscrowd: Whether to read groups of objects.
+        skip_empty: Skip images without objects.
+        polygon_masks: Return polygons and vertices.
+        masks: The same, with polygons counted in coordinates instead of vertices.
+        pixelwise_masks: Return an image of labels.
+        image_ids: Return the ids of the images.
         avoid_class_remapping: Labels as in the file, instead of 1, 2, … in the order of its categories.
-        images: File names of the images to read, in this order; all by number when left out.
-        preprocessed_annotations: A folder of files that were saved by `save_preprocessed_annotations`, instead of
-            the JSON file; what objects are taken and how boxes are given was decided then.
+        images: File names of the images to read, in this order; if None, all images by id.
+        preprocessed_annotations: A folder of files that `save_preprocessed_annotations` saved, to read instead of the
+            JSON file; the choice of objects and the form of boxes were decided then.
         save_preprocessed_annotations: Save what was read, for `preprocessed_annotations`.
-        save_preprocessed_annotations_dir: The folder for that.
-        random_shuffle: Walk in a new random order in each epoch.
-        shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: Into how many parts the dataset is divided.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        save_preprocessed_annotations_dir: The folder to save to.
     """
-    from pixelmill.formats.coco import Choice, open_annotations
-    from pixelmill.formats.coco_preprocessed import Parts, open_preprocessed, save
+    from pixelmill.formats.coco import Choice, Parts, open_annotations, open_preprocessed, save
 
     if (polygon_masks or masks) and pixelwise_masks:
         raise ArgumentError("readers.coco: polygon_masks and pixelwise_masks exclude each other")
@@ -103,15 +88,7 @@ def coco(
         if not save_preprocessed_annotations_dir:
             raise ArgumentError("readers.coco: save_preprocessed_annotations needs save_preprocessed_annotations_dir")
         save(save_preprocessed_annotations_dir, index, parts=parts, ratio=ratio)
-    reader = make_reader(
-        index,
-        random_shuffle=random_shuffle,
-        shuffle_after_epoch=shuffle_after_epoch,
-        num_shards=num_shards,
-        shard_id=shard_id,
-        stick_to_shard=stick_to_shard,
-        pad_last_batch=pad_last_batch,
-    )
+    reader = order.read(index)
     outputs = [Read(reader=reader, ranges=Records(reader)).value(), _column(reader, "boxes"), _column(reader, "labels")]
     if polygon_masks or masks:
         polygons = _column(reader, "polygons")
@@ -134,13 +111,13 @@ def coco(
 
 
 def _check_alone(annotations_file: str | None, choice: Choice) -> None:
-    """Refuse arguments that were decided about when the annotations were saved."""
+    """Raise ArgumentError for arguments that were decided when the annotations were saved."""
     usual = type(choice)(include_iscrowd=choice.include_iscrowd, avoid_class_remapping=choice.avoid_class_remapping)
     given = [name for name, value in vars(choice).items() if value != getattr(usual, name)]
     if annotations_file:
         given.append("annotations_file")
     if given:
-        raise ArgumentError(f"readers.coco: preprocessed_annotations does not go with {', '.join(given)}")
+        raise ArgumentError(f"readers.coco: preprocessed_annotations cannot be combined with {', '.join(given)}")
 
 
 def _column(reader: Reader, name: str) -> Tensor:

@@ -1,4 +1,4 @@
-"""Readers of arrays, RecordIO files and tar archives, and the decoder of npy files."""
+"""Readers of npy files, RecordIO files and tar archives, and the decoder of npy files."""
 
 from __future__ import annotations
 
@@ -10,21 +10,17 @@ from pixelmill.formats.index import Index
 from pixelmill.operators.crop import SliceBounds, cast_to, cut, slice_window
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Floats, Ints, PerSample, Strings, Tensor, operator
-from pixelmill.operators.readers import LOADER_HINTS, make_reader
+from pixelmill.operators.readers import Order, reader
 from pixelmill.steps.sources import DecodeNpy, NpyShape, Read, Reader, ReadNamed, ReadNpy, ReadRecordio, Records, ViewAs
 from pixelmill.types import UINT8, DALIDataType
 
 RegionPolicy = Literal["error", "pad", "trim_to_shape"]
 
 
-@operator(
-    "readers.numpy",
-    dali=BEFORE,
-    ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed", "cache_header_information", "register_buffers"),
-    aliases=("NumpyReader",),
-)
+@reader("readers.numpy", ignored=("cache_header_information", "register_buffers"), aliases=("NumpyReader",))
 def numpy(
     *,
+    order: Order,
     files: Strings | None = None,
     file_list: str | None = None,
     file_root: str | None = None,
@@ -38,49 +34,29 @@ def numpy(
     roi_axes: Ints | None = None,
     out_of_bounds_policy: RegionPolicy = "error",
     fill_value: float = 0.0,
-    random_shuffle: bool = False,
-    shuffle_after_epoch: bool = False,
-    num_shards: int = 1,
-    shard_id: int = 0,
-    stick_to_shard: bool = False,
-    pad_last_batch: bool = False,
 ) -> Tensor:
     """Read arrays from npy files, whole or only a region of each.
 
-    Files in C and in Fortran order and of either byte order are read; object arrays are refused. Of a region, only the
+    Files in C and Fortran order and of either byte order are read; object arrays are refused. For a region, only the
     rows that it needs are read from the file.
 
     Args:
-        files: The paths themselves.
+        files: The paths.
         file_list: A text file with a path on each line.
-        file_root: A folder whose files, and those of the folders in it, are read; with `file_list` or `files`, what
-            their paths are relative to.
-        file_filter: The pattern of file names to take from `file_root`.
-        roi_start: Where the region begins, in elements.
-        rel_roi_start: The same as a share of the extent.
-        roi_end: Where the region ends, in elements.
-        rel_roi_end: The same as a share.
-        roi_shape: How large the region is, in elements.
-        rel_roi_shape: The same as a share.
-        roi_axes: The axes that these arguments mean; all when left out.
-        out_of_bounds_policy: What to do with a region that leaves the array.
-        fill_value: What `"pad"` puts outside.
-        random_shuffle: Walk in a new random order in each epoch.
-        shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: Into how many parts the dataset is divided.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        file_root: A folder whose files, and those of the folders in it, are read; with `file_list` or `files`, the
+            folder that their paths are relative to.
+        file_filter: The pattern of the file names to read below `file_root`.
+        roi_start: The start of the region, in elements.
+        rel_roi_start: The start as a fraction of the extent.
+        roi_end: The end of the region, in elements.
+        rel_roi_end: The end as a fraction of the extent.
+        roi_shape: The shape of the region, in elements.
+        rel_roi_shape: The shape as a fraction of the extent.
+        roi_axes: The axes that these arguments refer to; all axes if None.
+        out_of_bounds_policy: What to do with a region that exceeds the array.
+        fill_value: The value that `"pad"` fills with.
     """
-    reader = make_reader(
-        _arrays(files, file_list, file_root, file_filter),
-        random_shuffle=random_shuffle,
-        shuffle_after_epoch=shuffle_after_epoch,
-        num_shards=num_shards,
-        shard_id=shard_id,
-        stick_to_shard=stick_to_shard,
-        pad_last_batch=pad_last_batch,
-    )
+    reader = order.read(_arrays(files, file_list, file_root, file_filter))
     bounds = SliceBounds(roi_start, roi_end, roi_shape, rel_roi_start, rel_roi_end, rel_roi_shape)
     if not bounds.given():
         return ReadNpy(reader=reader, axes=(), strict=False, ranges=Records(reader)).value()
@@ -118,14 +94,14 @@ def decode_numpy(data: Tensor, *, dtype: DALIDataType | None = None) -> Tensor:
 
     Args:
         data: The bytes of the file.
-        dtype: Type of the result, that of the file when left out.
+        dtype: Type of the result; that of the file if None.
     """
     return cast_to(DecodeNpy(encoded=data).value(), dtype)
 
 
 @operator("io.file.read", ignored=("use_o_direct", "dont_use_mmap"), dali=BEFORE)
 def read_file(filepaths: Tensor) -> Tensor:
-    """Read files whose names are given as bytes.
+    """Read files by name; names are bytes.
 
     Args:
         filepaths: The name of the file of each sample, uint8 with one axis.
@@ -133,109 +109,65 @@ def read_file(filepaths: Tensor) -> Tensor:
     return ReadNamed(path=filepaths).value()
 
 
-@operator(
-    "readers.mxnet",
-    dali=BEFORE,
-    outputs=2,
-    ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"),
-    aliases=("MXNetReader",),
-    class_name="MXNet",
-)
+@reader("readers.mxnet", outputs=2, aliases=("MXNetReader",), class_name="MXNet")
 def mxnet(
     *,
+    order: Order,
     path: Strings,
     index_path: Strings | None = None,
-    random_shuffle: bool = False,
-    shuffle_after_epoch: bool = False,
-    num_shards: int = 1,
-    shard_id: int = 0,
-    stick_to_shard: bool = False,
-    pad_last_batch: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Read images and labels from RecordIO files.
 
-    Gives the bytes of each image (uint8, one axis) and its labels (float32, one axis). Records come in the order of
-    their place in the files.
+    Returns the bytes of each image (uint8, one axis) and its labels (float32, one axis). Records are read in file
+    order.
 
     Args:
         path: The `.rec` files.
-        index_path: The `.idx` file of each, or one for all; without it the records are found by their heads.
-        random_shuffle: Walk in a new random order in each epoch.
-        shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: Into how many parts the dataset is divided.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        index_path: The `.idx` file of each, or one for all; if None, records are found by their heads.
     """
-    from pixelmill.formats.recordio_index import open_records
+    from pixelmill.formats.recordio.index import open_records  # late, as in all readers: a program uses one or two
 
-    reader = make_reader(
-        open_records(path, index_path),
-        random_shuffle=random_shuffle and not shuffle_after_epoch,
-        shuffle_after_epoch=shuffle_after_epoch,
-        num_shards=num_shards,
-        shard_id=shard_id,
-        stick_to_shard=stick_to_shard,
-        pad_last_batch=pad_last_batch,
-    )
+    reader = order.preferring_after_epoch().read(open_records(path, index_path))
     image, label = ReadRecordio(reader=reader, ranges=Records(reader)).pair()
     return image, label
 
 
-@operator("readers.webdataset", outputs=None, ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"), dali=BEFORE)
+@reader("readers.webdataset", outputs=None)
 def webdataset(
     *,
+    order: Order,
     paths: Strings,
     ext: Strings,
     index_paths: Strings | None = None,
     missing_component_behavior: Literal["", "empty", "skip", "error"] = "",
     dtypes: Anything = None,
     case_sensitive_extensions: bool = True,
-    random_shuffle: bool = False,
-    shuffle_after_epoch: bool = False,
-    num_shards: int = 1,
-    shard_id: int = 0,
-    stick_to_shard: bool = False,
-    pad_last_batch: bool = False,
 ) -> tuple[Tensor, ...] | Tensor:
     """Read the files of samples from tar archives.
 
-    Members whose names agree up to the first dot of their last part are a sample. Gives the content of one file for
-    each entry of `ext`, with one axis; a single node where there is one entry.
+    Members whose names agree up to the first dot of their last part are a sample. Returns the content of one file for
+    each entry of `ext`, with one axis; a single node if there is one entry.
 
     Args:
         paths: The archives.
-        ext: The extension of the file for each output; several that will do have semicolons between them.
-        index_paths: An index file for each archive; without them the archives are read through.
-        missing_component_behavior: What becomes of a sample without such a file: an `"empty"` output, `"skip"` the
-            sample, or an `"error"`.
-        dtypes: The types of the outputs, one for each; bytes when left out.
-        case_sensitive_extensions: Whether extensions tell capital letters from small ones.
-        random_shuffle: Walk in a new random order in each epoch.
-        shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: Into how many parts the dataset is divided.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        ext: The extension of the file for each output; alternatives are separated by semicolons.
+        index_paths: An index file for each archive; if None, the archives are scanned.
+        missing_component_behavior: What to do with a sample without such a file: return an `"empty"` output, `"skip"`
+            the sample, or raise an `"error"`.
+        dtypes: The types of the outputs, one for each; bytes if None.
+        case_sensitive_extensions: Whether extensions are case-sensitive.
     """
-    from pixelmill.formats.webdataset_index import open_archives
+    from pixelmill.formats.webdataset.index import open_archives
 
     types = _types(dtypes, len(ext))
-    reader = make_reader(
-        open_archives(
-            paths,
-            index_paths,
-            extensions=ext,
-            missing=missing_component_behavior,
-            case_sensitive=case_sensitive_extensions,
-        ),
-        random_shuffle=random_shuffle and not shuffle_after_epoch,
-        shuffle_after_epoch=shuffle_after_epoch,
-        num_shards=num_shards,
-        shard_id=shard_id,
-        stick_to_shard=stick_to_shard,
-        pad_last_batch=pad_last_batch,
+    index = open_archives(
+        paths,
+        index_paths,
+        extensions=ext,
+        missing=missing_component_behavior,
+        case_sensitive=case_sensitive_extensions,
     )
+    reader = order.preferring_after_epoch().read(index)
     pieces = [Read(reader=reader, ranges=Records(reader, str(number))).value() for number in range(len(ext))]
     made = tuple(
         piece if dtype is UINT8 else ViewAs(encoded=piece, dtype=dtype).value()

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import files
 from pixelmill.formats.index import Index
@@ -9,7 +15,7 @@ from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Ints, Strings, Tensor, operator
 from pixelmill.steps.sources import Column, Read, Reader, Records, TableColumn
 
-# Sizes of buffers and ways to read that the byte-range index has no use for.
+# Buffer sizes and ways to read, which an index of byte ranges does not need.
 LOADER_HINTS = (
     "initial_fill",
     "prefetch_queue_depth",
@@ -19,38 +25,101 @@ LOADER_HINTS = (
     "dont_use_mmap",
     "tensor_init_bytes",
     "use_o_direct",
+    "shuffle_after_epoch_seed",
 )
 
 
-def make_reader(
-    index: Index,
-    *,
-    random_shuffle: bool,
-    shuffle_after_epoch: bool,
-    num_shards: int,
-    shard_id: int,
-    stick_to_shard: bool,
-    pad_last_batch: bool,
-) -> Reader:
-    """Check the arguments that all readers share."""
-    if shuffle_after_epoch and (random_shuffle or stick_to_shard):
-        other = "random_shuffle" if random_shuffle else "stick_to_shard"
-        raise ArgumentError(f"shuffle_after_epoch cannot be combined with {other}")
-    return Reader(
-        index,
-        shuffle=random_shuffle or shuffle_after_epoch,
-        num_shards=num_shards,
-        shard_id=shard_id,
-        stick_to_shard=stick_to_shard or shuffle_after_epoch,
-        pad_last_batch=pad_last_batch,
-    )
+@dataclass(frozen=True)
+class Order:
+    """The arguments that all readers share: the order of samples, and which of them this pipeline reads.
+
+    Attributes:
+        random_shuffle: Read in a new random order in each epoch.
+        shuffle_after_epoch: The same; every instance then stays with its shard.
+        num_shards: The number of parts that the dataset is divided into.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
+    """
+
+    random_shuffle: bool = False
+    shuffle_after_epoch: bool = False
+    num_shards: int = 1
+    shard_id: int = 0
+    stick_to_shard: bool = False
+    pad_last_batch: bool = False
+
+    def read(self, index: Index) -> Reader:
+        """Return the reader of an index; raises ArgumentError for arguments that contradict each other."""
+        if self.shuffle_after_epoch and (self.random_shuffle or self.stick_to_shard):
+            other = "random_shuffle" if self.random_shuffle else "stick_to_shard"
+            raise ArgumentError(f"shuffle_after_epoch cannot be combined with {other}")
+        return Reader(
+            index,
+            shuffle=self.random_shuffle or self.shuffle_after_epoch,
+            num_shards=self.num_shards,
+            shard_id=self.shard_id,
+            stick_to_shard=self.stick_to_shard or self.shuffle_after_epoch,
+            pad_last_batch=self.pad_last_batch,
+        )
+
+    def preferring_after_epoch(self) -> Order:
+        """Return the order of readers that ignore `random_shuffle` beside `shuffle_after_epoch`."""
+        return replace(self, random_shuffle=self.random_shuffle and not self.shuffle_after_epoch)
+
+    def shuffling_alike(self) -> Order:
+        """Return the order of readers for which `shuffle_after_epoch` is a second name of `random_shuffle`."""
+        return replace(self, random_shuffle=self.random_shuffle or self.shuffle_after_epoch, shuffle_after_epoch=False)
 
 
-@operator(
-    "readers.file", outputs=2, ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"), aliases=("FileReader",), dali=BEFORE
-)
+def reader(
+    name: str, *, ignored: Sequence[str] = (), **options: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declare a reader. Its body gets the arguments that all readers share as one argument `order`.
+
+    Args:
+        name: Its name below `fn`.
+        ignored: Arguments that are accepted without effect, in addition to those of all readers.
+        **options: Further arguments of `operator`.
+    """
+
+    def declare(body: Callable[..., Any]) -> Callable[..., Any]:
+        ignore = (*LOADER_HINTS, *ignored)
+        operator(name, dali=BEFORE, ignored=ignore, **options)(_with_shared_arguments(body))
+        return body
+
+    return declare
+
+
+def _with_shared_arguments(body: Callable[..., Any]) -> Callable[..., Any]:
+    """Replace the argument `order` by the fields of `Order`, in the signature and in the docstring.
+
+    Operators are declared by signature and docstring, so both are put together here. A body may describe a shared
+    argument itself, where it has another meaning.
+    """
+
+    @functools.wraps(body)
+    def lowered(**arguments: Any) -> Any:
+        shared = {field.name: arguments.pop(field.name) for field in fields(Order)}
+        return body(order=Order(**shared), **arguments)
+
+    kind = inspect.Parameter.KEYWORD_ONLY
+    signature = inspect.signature(body)
+    own = [parameter for name, parameter in signature.parameters.items() if name != "order"]
+    shared = [inspect.Parameter(field.name, kind, default=field.default) for field in fields(Order)]
+    text, meanings = inspect.getdoc(body) or "", (inspect.getdoc(Order) or "").partition("Attributes:\n")[2]
+    lines = [line for line in meanings.splitlines() if f"\n    {line.split(':')[0].strip()}: " not in text]
+    lowered.__doc__ = "\n".join([text, *lines])
+    types = {field.name: type(field.default) for field in fields(Order)}
+    lowered.__annotations__ = {name: hint for name, hint in body.__annotations__.items() if name != "order"} | types
+    lowered.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
+    return lowered
+
+
+@reader("readers.file", outputs=2, aliases=("FileReader",))
 def file(
     *,
+    order: Order,
     file_root: str | None = None,
     file_list: str | None = None,
     files: Strings | None = None,
@@ -58,51 +127,33 @@ def file(
     file_filters: Strings | None = None,
     dir_filters: Strings | None = None,
     case_sensitive_filter: bool = False,
-    random_shuffle: bool = False,
-    shuffle_after_epoch: bool = False,
-    num_shards: int = 1,
-    shard_id: int = 0,
-    stick_to_shard: bool = False,
-    pad_last_batch: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Read whole files and their labels.
 
-    Gives the bytes of each file (uint8, one axis) and its label (int32, shape (1,)).
+    Returns the bytes of each file (uint8, one axis) and its label (int32, shape (1,)).
 
     Args:
-        file_root: A folder of class folders; with `file_list` or `files`, what their paths are relative to.
+        file_root: A folder of class folders; with `file_list` or `files`, the folder that their paths are relative to.
         file_list: A text file with a path and a label on each line.
-        files: The paths themselves.
-        labels: One label for each of `files`; their numbers when left out.
-        file_filters: Patterns of file names to take from `file_root`; those of images when left out.
-        dir_filters: Patterns of folder names to take from `file_root`.
-        case_sensitive_filter: Whether the patterns tell capital letters from small ones.
-        random_shuffle: Walk in a new random order in each epoch.
-        shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: Into how many parts the dataset is divided.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        files: The paths.
+        labels: One label for each of `files`; the numbers of the files if None.
+        file_filters: Patterns of the file names to read below `file_root`; those of images if None.
+        dir_filters: Patterns of the folder names to read below `file_root`.
+        case_sensitive_filter: Whether the patterns are case-sensitive.
     """
     given = [name for name, value in {"file_list": file_list, "files": files}.items() if value is not None]
     if len(given) > 1 or not (given or file_root):
         raise ArgumentError("readers.file needs file_root, or one of file_list and files")
     if labels is not None and files is None:
-        raise ArgumentError("labels: only together with files")
+        raise ArgumentError("labels can only be given together with files")
     if (file_filters or dir_filters) and given:
-        raise ArgumentError(f"file_filters and dir_filters choose below file_root; they do nothing with {given[0]}")
-    reader = make_reader(
-        _open(file_root, file_list, files, labels, file_filters, dir_filters, case_sensitive_filter),
-        random_shuffle=random_shuffle,
-        shuffle_after_epoch=shuffle_after_epoch,
-        num_shards=num_shards,
-        shard_id=shard_id,
-        stick_to_shard=stick_to_shard,
-        pad_last_batch=pad_last_batch,
-    )
-    return Read(reader=reader, ranges=Records(reader)).value(), Column(
-        reader=reader, table=TableColumn(reader, "label")
-    ).value()
+        raise ArgumentError(
+            f"file_filters and dir_filters select files below file_root; they have no effect on {given[0]}"
+        )
+    index = _open(file_root, file_list, files, labels, file_filters, dir_filters, case_sensitive_filter)
+    reader = order.read(index)
+    label = Column(reader=reader, table=TableColumn(reader, "label"))
+    return Read(reader=reader, ranges=Records(reader)).value(), label.value()
 
 
 def _open(

@@ -1,4 +1,4 @@
-"""Readers of record files, whose samples are messages with named features."""
+"""The reader of TFRecord files, whose records are messages with named features."""
 
 from __future__ import annotations
 
@@ -8,74 +8,53 @@ import numpy as np
 import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.dali import BEFORE
-from pixelmill.operators.declare import Anything, Strings, Tensor, operator
-from pixelmill.operators.readers import LOADER_HINTS, make_reader
+from pixelmill.operators.declare import Anything, Strings, Tensor
+from pixelmill.operators.readers import Order, reader
 from pixelmill.steps.sources import FeatureRow, Features, ReadExample, Records
 from pixelmill.tfrecord import FeatureType, FixedLenFeature, VarLenFeature
 
-# The numbers of the lists in a tf.train.Feature, and what their values are here.
+# The protobuf field numbers of the lists in a tf.train.Feature, and the types of their values.
 LISTS = {FeatureType.string: (1, np.uint8), FeatureType.float32: (2, np.float32), FeatureType.int64: (3, np.int64)}
 
 
-@operator(
+@reader(
     "readers.tfrecord",
-    dali=BEFORE,
     outputs=None,
-    ignored=(*LOADER_HINTS, "shuffle_after_epoch_seed"),
     aliases=("TFRecordReader",),
     class_name="TFRecord",
     leading=("path", "index_path", "features"),
 )
 def tfrecord(
     *,
+    order: Order,
     path: Strings,
     index_path: Strings | None = None,
     features: Anything,
-    random_shuffle: bool = False,
-    shuffle_after_epoch: bool = False,
-    num_shards: int = 1,
-    shard_id: int = 0,
-    stick_to_shard: bool = False,
-    pad_last_batch: bool = False,
 ) -> dict[str, Tensor]:
     """Read features of the tf.train.Examples in TFRecord files. Both checksums of each record are verified.
 
-    Gives a dictionary with a value for each feature: bytes (uint8, one axis) for a string, float32 or int64 else. A
-    record without a feature gives its default; one without a list of any length gives an empty list.
+    Returns a dictionary with a node for each feature: bytes (uint8, one axis) for a string, float32 or int64 otherwise.
+    For a record without the feature, it is the default value, or an empty list for a `VarLenFeature`.
 
     Args:
         path: The TFRecord files; gzip files are unpacked into the cache folder first.
-        index_path: An index file for each of them, as `tfrecord2idx` writes; made on the fly when left out.
-        features: What to give: names, each with a `pixelmill.tfrecord.FixedLenFeature` or `VarLenFeature`.
-        random_shuffle: Walk in a new random order in each epoch.
+        index_path: An index file for each of them, as `tfrecord2idx` writes it; if None, the files are scanned.
+        features: The features: names, each with a `pixelmill.tfrecord.FixedLenFeature` or `VarLenFeature`.
         shuffle_after_epoch: The same.
-        num_shards: Into how many parts the dataset is divided.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
     """
-    from pixelmill.formats import tfrecord_files
+    from pixelmill.formats.tfrecord.index import open_files
 
     if not isinstance(features, Mapping) or not features:
         raise ArgumentError(f"features must be a dictionary of names and features, got {features!r}")
     rows = tuple(feature_row(name, feature) for name, feature in features.items())
-    reader = make_reader(
-        tfrecord_files.open_files(path, index_path),
-        random_shuffle=random_shuffle or shuffle_after_epoch,
-        shuffle_after_epoch=False,
-        num_shards=num_shards,
-        shard_id=shard_id,
-        stick_to_shard=stick_to_shard,
-        pad_last_batch=pad_last_batch,
-    )
+    reader = order.shuffling_alike().read(open_files(path, index_path))
     read = ReadExample(reader=reader, ranges=Records(reader), features=Features(rows))
     values = read.values(*[""] * len(rows))
     return dict(zip(features, values, strict=True))
 
 
 def feature_row(name: str, feature: object) -> FeatureRow:
-    """Describe a feature for the core: name, list, whether its shape is fixed, shape, default."""
+    """Return a feature as the core takes it: name, list, whether its shape is fixed, shape, default."""
     if not isinstance(feature, (FixedLenFeature, VarLenFeature)):
         raise ArgumentError(f"features: {name!r} must be a FixedLenFeature or a VarLenFeature, got {feature!r}")
     fixed = isinstance(feature, FixedLenFeature)

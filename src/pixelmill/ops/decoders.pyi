@@ -288,7 +288,7 @@ class Numpy(OperatorClass):
     """Decode the bytes of npy files.
 
     Args:
-        dtype: Type of the result, that of the file when left out.
+        dtype: Type of the result; that of the file if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

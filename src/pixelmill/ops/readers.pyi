@@ -19,35 +19,35 @@ _Strings: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 class COCO(OperatorClass):
     """Read images with boxes, labels and masks of the objects in them.
 
-    Gives the bytes of each image, the boxes (float, (objects, 4)) and the labels (int32). With `polygon_masks`, the
-    polygons (int32: mask, first vertex, end vertex) and the vertices (float: x, y) follow; with `pixelwise_masks`, a
-    picture of labels (int32, one channel), where of several objects the one with the largest label is seen. With
-    `image_ids`, the number of the image is last.
+    Returns the bytes of each image, the boxes (float, (objects, 4)) and the labels (int32). With `polygon_masks`, the
+    polygons (int32: mask, first vertex, end vertex) and the vertices (float: x, y) follow; with `pixelwise_masks`, an
+    image of labels (int32, one channel), in which the largest label wins where objects overlap. With `image_ids`, the
+    id of the image is last.
 
     Args:
         file_root: The folder that the file names of the annotations are relative to.
         annotations_file: The JSON file.
         ltrb: Boxes as left, top, right, bottom instead of left, top, width, height.
-        ratio: Boxes and vertices as shares of the image's size.
-        size_threshold: Objects that are narrower or lower than this many pixels are left out.
-        include_iscrowd: Whether groups of objects are taken.
-        skip_empty: Leave out images without objects.
-        polygon_masks: Give polygons and vertices.
-        masks: The same, with the polygons counted in coordinates instead of vertices.
-        pixelwise_masks: Give a picture of labels.
-        image_ids: Give the numbers of the images.
+        ratio: Boxes and vertices as fractions of the image size.
+        size_threshold: Skip objects that are narrower or lower than this, in pixels.
+        include_iscrowd: Whether to read groups of objects.
+        skip_empty: Skip images without objects.
+        polygon_masks: Return polygons and vertices.
+        masks: The same, with polygons counted in coordinates instead of vertices.
+        pixelwise_masks: Return an image of labels.
+        image_ids: Return the ids of the images.
         avoid_class_remapping: Labels as in the file, instead of 1, 2, … in the order of its categories.
-        images: File names of the images to read, in this order; all by number when left out.
-        preprocessed_annotations: A folder of files that were saved by `save_preprocessed_annotations`, instead of the
-            JSON file; what objects are taken and how boxes are given was decided then.
+        images: File names of the images to read, in this order; if None, all images by id.
+        preprocessed_annotations: A folder of files that `save_preprocessed_annotations` saved, to read instead of the
+            JSON file; the choice of objects and the form of boxes were decided then.
         save_preprocessed_annotations: Save what was read, for `preprocessed_annotations`.
-        save_preprocessed_annotations_dir: The folder for that.
-        random_shuffle: Walk in a new random order in each epoch.
+        save_preprocessed_annotations_dir: The folder to save to.
+        random_shuffle: Read in a new random order in each epoch.
         shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: Into how many parts the dataset is divided.
+        num_shards: The number of parts that the dataset is divided into.
         shard_id: The part to begin with.
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -103,25 +103,84 @@ class COCO(OperatorClass):
         name: str | None = None,
     ) -> list[DataNode]: ...
 
+class Dataset(OperatorClass):
+    """Read a dataset in any container that `pixelmill convert` writes; its content says which one it is.
+
+    Returns a dictionary with a node for each column: `image` and `mask` (encoded, uint8, one axis; an empty mask if a
+    sample has none), `label` (int64, one axis, as many as the sample has), `target` (the same as float32), `boxes`
+    (float32, (n, 4): left, top, right, bottom as fractions of the size) and `box_label` (int64, one axis).
+
+    Args:
+        path: A folder, a file, a pattern such as `train-*.tfrecord`, or several files.
+        columns: The columns to return; `image` and `label` if None.
+        format: The container, as for `convert --from`; recognized by its content if None.
+        root: For lists: the folder that paths are relative to.
+        allow_outside: For lists: permit paths that lead out of the root.
+        random_shuffle: Read in a new random order in each epoch.
+        shuffle_after_epoch: The same; every instance then stays with its shard.
+        num_shards: The number of parts that the dataset is divided into.
+        shard_id: The part to begin with.
+        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
+        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        path: _Strings,
+        *,
+        columns: _Strings | None = None,
+        format: str | None = None,
+        root: str | None = None,
+        allow_outside: bool = False,
+        random_shuffle: bool = False,
+        shuffle_after_epoch: bool = False,
+        num_shards: int = 1,
+        shard_id: int = 0,
+        stick_to_shard: bool = False,
+        pad_last_batch: bool = False,
+        bytes_per_sample_hint: object = None,
+        dont_use_mmap: object = None,
+        initial_fill: object = None,
+        lazy_init: object = None,
+        prefetch_queue_depth: object = None,
+        preserve: object = None,
+        read_ahead: object = None,
+        shuffle_after_epoch_seed: object = None,
+        skip_cached_images: object = None,
+        tensor_init_bytes: object = None,
+        use_o_direct: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *,
+        name: str | None = None,
+    ) -> dict[str, DataNode]: ...
+
 class File(OperatorClass):
     """Read whole files and their labels.
 
-    Gives the bytes of each file (uint8, one axis) and its label (int32, shape (1,)).
+    Returns the bytes of each file (uint8, one axis) and its label (int32, shape (1,)).
 
     Args:
-        file_root: A folder of class folders; with `file_list` or `files`, what their paths are relative to.
+        file_root: A folder of class folders; with `file_list` or `files`, the folder that their paths are relative to.
         file_list: A text file with a path and a label on each line.
-        files: The paths themselves.
-        labels: One label for each of `files`; their numbers when left out.
-        file_filters: Patterns of file names to take from `file_root`; those of images when left out.
-        dir_filters: Patterns of folder names to take from `file_root`.
-        case_sensitive_filter: Whether the patterns tell capital letters from small ones.
-        random_shuffle: Walk in a new random order in each epoch.
+        files: The paths.
+        labels: One label for each of `files`; the numbers of the files if None.
+        file_filters: Patterns of the file names to read below `file_root`; those of images if None.
+        dir_filters: Patterns of the folder names to read below `file_root`.
+        case_sensitive_filter: Whether the patterns are case-sensitive.
+        random_shuffle: Read in a new random order in each epoch.
         shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: Into how many parts the dataset is divided.
+        num_shards: The number of parts that the dataset is divided into.
         shard_id: The part to begin with.
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -167,18 +226,18 @@ class File(OperatorClass):
 class MXNet(OperatorClass):
     """Read images and labels from RecordIO files.
 
-    Gives the bytes of each image (uint8, one axis) and its labels (float32, one axis). Records come in the order of
-    their place in the files.
+    Returns the bytes of each image (uint8, one axis) and its labels (float32, one axis). Records are read in file
+    order.
 
     Args:
         path: The `.rec` files.
-        index_path: The `.idx` file of each, or one for all; without it the records are found by their heads.
-        random_shuffle: Walk in a new random order in each epoch.
+        index_path: The `.idx` file of each, or one for all; if None, records are found by their heads.
+        random_shuffle: Read in a new random order in each epoch.
         shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: Into how many parts the dataset is divided.
+        num_shards: The number of parts that the dataset is divided into.
         shard_id: The part to begin with.
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -219,30 +278,30 @@ class MXNet(OperatorClass):
 class Numpy(OperatorClass):
     """Read arrays from npy files, whole or only a region of each.
 
-    Files in C and in Fortran order and of either byte order are read; object arrays are refused. Of a region, only the
+    Files in C and Fortran order and of either byte order are read; object arrays are refused. For a region, only the
     rows that it needs are read from the file.
 
     Args:
-        files: The paths themselves.
+        files: The paths.
         file_list: A text file with a path on each line.
-        file_root: A folder whose files, and those of the folders in it, are read; with `file_list` or `files`, what
-            their paths are relative to.
-        file_filter: The pattern of file names to take from `file_root`.
-        roi_start: Where the region begins, in elements.
-        rel_roi_start: The same as a share of the extent.
-        roi_end: Where the region ends, in elements.
-        rel_roi_end: The same as a share.
-        roi_shape: How large the region is, in elements.
-        rel_roi_shape: The same as a share.
-        roi_axes: The axes that these arguments mean; all when left out.
-        out_of_bounds_policy: What to do with a region that leaves the array.
-        fill_value: What `"pad"` puts outside.
-        random_shuffle: Walk in a new random order in each epoch.
+        file_root: A folder whose files, and those of the folders in it, are read; with `file_list` or `files`, the
+            folder that their paths are relative to.
+        file_filter: The pattern of the file names to read below `file_root`.
+        roi_start: The start of the region, in elements.
+        rel_roi_start: The start as a fraction of the extent.
+        roi_end: The end of the region, in elements.
+        rel_roi_end: The end as a fraction of the extent.
+        roi_shape: The shape of the region, in elements.
+        rel_roi_shape: The shape as a fraction of the extent.
+        roi_axes: The axes that these arguments refer to; all axes if None.
+        out_of_bounds_policy: What to do with a region that exceeds the array.
+        fill_value: The value that `"pad"` fills with.
+        random_shuffle: Read in a new random order in each epoch.
         shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: Into how many parts the dataset is divided.
+        num_shards: The number of parts that the dataset is divided into.
         shard_id: The part to begin with.
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -302,19 +361,19 @@ class Numpy(OperatorClass):
 class TFRecord(OperatorClass):
     """Read features of the tf.train.Examples in TFRecord files. Both checksums of each record are verified.
 
-    Gives a dictionary with a value for each feature: bytes (uint8, one axis) for a string, float32 or int64 else. A
-    record without a feature gives its default; one without a list of any length gives an empty list.
+    Returns a dictionary with a node for each feature: bytes (uint8, one axis) for a string, float32 or int64 otherwise.
+    For a record without the feature, it is the default value, or an empty list for a `VarLenFeature`.
 
     Args:
         path: The TFRecord files; gzip files are unpacked into the cache folder first.
-        index_path: An index file for each of them, as `tfrecord2idx` writes; made on the fly when left out.
-        features: What to give: names, each with a `pixelmill.tfrecord.FixedLenFeature` or `VarLenFeature`.
-        random_shuffle: Walk in a new random order in each epoch.
+        index_path: An index file for each of them, as `tfrecord2idx` writes it; if None, the files are scanned.
+        features: The features: names, each with a `pixelmill.tfrecord.FixedLenFeature` or `VarLenFeature`.
+        random_shuffle: Read in a new random order in each epoch.
         shuffle_after_epoch: The same.
-        num_shards: Into how many parts the dataset is divided.
+        num_shards: The number of parts that the dataset is divided into.
         shard_id: The part to begin with.
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -356,23 +415,23 @@ class TFRecord(OperatorClass):
 class Webdataset(OperatorClass):
     """Read the files of samples from tar archives.
 
-    Members whose names agree up to the first dot of their last part are a sample. Gives the content of one file for
-    each entry of `ext`, with one axis; a single node where there is one entry.
+    Members whose names agree up to the first dot of their last part are a sample. Returns the content of one file for
+    each entry of `ext`, with one axis; a single node if there is one entry.
 
     Args:
         paths: The archives.
-        ext: The extension of the file for each output; several that will do have semicolons between them.
-        index_paths: An index file for each archive; without them the archives are read through.
-        missing_component_behavior: What becomes of a sample without such a file: an `"empty"` output, `"skip"` the
-            sample, or an `"error"`.
-        dtypes: The types of the outputs, one for each; bytes when left out.
-        case_sensitive_extensions: Whether extensions tell capital letters from small ones.
-        random_shuffle: Walk in a new random order in each epoch.
+        ext: The extension of the file for each output; alternatives are separated by semicolons.
+        index_paths: An index file for each archive; if None, the archives are scanned.
+        missing_component_behavior: What to do with a sample without such a file: return an `"empty"` output, `"skip"`
+            the sample, or raise an `"error"`.
+        dtypes: The types of the outputs, one for each; bytes if None.
+        case_sensitive_extensions: Whether extensions are case-sensitive.
+        random_shuffle: Read in a new random order in each epoch.
         shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: Into how many parts the dataset is divided.
+        num_shards: The number of parts that the dataset is divided into.
         shard_id: The part to begin with.
         stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full, and all shards are equally long.
+        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

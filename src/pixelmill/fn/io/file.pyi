@@ -27,7 +27,7 @@ def read(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Read files whose names are given as bytes.
+    """Read files by name; names are bytes.
 
     Args:
         filepaths: The name of the file of each sample, uint8 with one axis.

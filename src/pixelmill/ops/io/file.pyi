@@ -17,7 +17,7 @@ _Constant: TypeAlias = (
 )
 
 class Read(OperatorClass):
-    """Read files whose names are given as bytes.
+    """Read files by name; names are bytes.
 
     Args:
         device: Where it should run; the native engine runs everything on the CPU.

@@ -1,1 +1,0 @@
-"""Containers as datasets: one module for each, with its dataset and its writer."""

@@ -1,0 +1,85 @@
+"""File names that come from data: which are safe to use below a folder, and which must be replaced."""
+
+# ruff: noqa: PTH118 - pathlib would rewrite the paths, which are to stay as they were given
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+
+from pixelmill.errors import DataError
+
+_LONGEST_PART = 240  # most file systems allow 255 bytes; the rest is for endings such as those of temporary files
+_LONGEST_NAME = 1024
+_REFUSED = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name can be a file below a folder on any machine: relative, no `..`, no control characters."""
+    if not name or len(os.fsencode(name)) > _LONGEST_NAME or _REFUSED.search(name):
+        return False
+    return all(
+        part not in ("", ".", "..") and len(os.fsencode(part)) <= _LONGEST_PART and not part.endswith((".", " "))
+        for part in name.split("/")
+    )
+
+
+class UniqueNames:
+    """Assigns each sample a file name of its own, the preferred one if possible.
+
+    Names that differ only in case count as equal, since some file systems do not distinguish them.
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def take(
+        self, preferred: str, *, number: int, ending: str = "", is_allowed: Callable[[str], bool] = is_plain
+    ) -> str:
+        """Return `preferred` if it is allowed and not taken, else a name made from the number of the sample.
+
+        Args:
+            preferred: The preferred name, without ending.
+            number: The number of the sample.
+            ending: The ending of the file; equal names with different endings do not clash.
+            is_allowed: Whether a name is allowed.
+        """
+        if is_allowed(preferred) and self._claim(preferred, ending):
+            return preferred
+        name = f"sample-{number:08d}"
+        while not self._claim(name, ending):
+            name += "~"
+        return name
+
+    def _claim(self, name: str, ending: str) -> bool:
+        folded = f"{name}.{ending}".casefold()
+        if folded in self._taken:
+            return False
+        self._taken.add(folded)
+        return True
+
+
+def resolve_below(name: str, *, root: str, allow_outside: bool, where: str) -> str:
+    """Return the path of a file that a list names; raises DataError if it leads out of `root`.
+
+    Args:
+        name: The name as it stands in the list.
+        root: The folder that the name is relative to.
+        allow_outside: Whether the name may lead out of `root`.
+        where: The line of the list, for messages.
+    """
+    if "\0" in name or not name:
+        raise DataError(f"{where}: {name!r} is not a file name")
+    if "://" in name and not allow_outside:
+        raise DataError(f"{where}: {name!r} is an address, not a file below {root}; allow_outside=True permits it")
+    if allow_outside:
+        return os.path.join(root, name)
+    if "://" in root:
+        if name.startswith("/") or ".." in name.split("/"):
+            raise DataError(f"{where}: {name!r} leads out of {root}; allow_outside=True permits it")
+        return f"{root.rstrip('/')}/{name}"
+    path = os.path.join(root, name)
+    inside, below = os.path.realpath(root), os.path.realpath(path)
+    if os.path.commonpath((inside, below)) != inside:
+        raise DataError(f"{where}: {name!r} leads out of {root}; allow_outside=True permits it")
+    return path

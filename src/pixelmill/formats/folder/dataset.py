@@ -1,0 +1,147 @@
+"""A folder of image files as a dataset. Annotations are in `annotations*.jsonl` files in the folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import overload
+
+from pixelmill.errors import ArgumentError
+from pixelmill.formats import storage
+from pixelmill.formats.annotations import Row, apply_row, read_rows
+from pixelmill.formats.dataset import BytesColumn, Dataset
+from pixelmill.formats.files import whole_files
+from pixelmill.formats.folder import listing
+from pixelmill.formats.folder.names import CLASSES, IMAGES, MASKS, RESERVED, implied_sample
+from pixelmill.formats.index import Index
+from pixelmill.formats.sample import Sample, split_name
+
+
+class FolderDataset(Dataset):
+    """The images of a folder, sorted by the bytes of their names.
+
+    A file below a folder belongs to the class of that name; the label is the number of the folder.
+
+    Args:
+        source: The folder.
+    """
+
+    format = "folder"
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        if not storage.is_folder(source):
+            raise ArgumentError(f"folder: {source} is not a folder")
+        folders, files = storage.list_folder(source)
+        own = {name.casefold(): name for name in folders if name.casefold() in RESERVED}
+        self._images = storage.join(source, own[IMAGES]) if len(own) == 2 else source
+        self._masks_root = storage.join(source, own[MASKS]) if len(own) == 2 else None
+        self._listing = listing.load(self._images)
+        if not len(self._listing):
+            endings = ", ".join(sorted(listing.ENDINGS))
+            raise ArgumentError(f"folder: no file below {self._images} ends in one of {endings}")
+        self._classes = _listed_classes(source, files, self._listing.classes)
+        self._numbers = {name: number for number, name in enumerate(self._classes) if name}
+        self._masks = _by_stem(self._masks_root)
+        self._rows = _read_rows([storage.join(source, name) for name in files if is_annotation(name)])
+        self.index = Index(_Paths(self._images, self._listing))
+
+    def sample(self, number: int) -> Sample:
+        path, _ = self.locate(number)
+        name = self._listing.name(number)
+        try:
+            image = storage.read_file(path)
+            mask_name = self._masks.get(split_name(name)[0])
+            mask = storage.read_file(storage.join(self._masks_root or "", mask_name)) if mask_name else None
+        except OSError as error:
+            raise self.error(number, "io", f"{error.strerror or error}") from None
+        return self._described(number, image, mask)
+
+    def outline(self, number: int) -> Sample:
+        return self._described(number, b"", None)
+
+    def has_mask(self, number: int) -> bool:
+        return split_name(self._listing.name(number))[0] in self._masks
+
+    def byte_ranges(self, what: BytesColumn) -> Index | None:
+        if what == "image":
+            return self.index
+        if any("mask" in row for _, row in self._rows.values()):
+            return None  # masks that are annotations
+        names = [self._masks.get(split_name(self._listing.name(number))[0]) for number in range(len(self))]
+        return whole_files([name and storage.join(self._masks_root or "", name) for name in names])
+
+    def size(self, number: int) -> int:
+        return storage.stat(self.locate(number)[0]).size
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self._classes
+
+    @property
+    def layout(self) -> str:
+        text = "class folders" if self.classes else "flat"
+        return text + (", images and masks" if self._masks_root else "")
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        masks = [storage.join(self._masks_root or "", name) for name in self._masks.values()]
+        rows = {where.rpartition(":")[0] for where, _ in self._rows.values()}
+        return (*self.index.paths, *masks, *sorted(rows))
+
+    def _described(self, number: int, image: bytes, mask: bytes | None) -> Sample:
+        name = self._listing.name(number)
+        implied = implied_sample(name, self._numbers, image=image, mask=mask)
+        where, row = self._rows.get(name, ("", None))
+        return implied if row is None else apply_row(row, implied=implied, where=where)
+
+
+def _listed_classes(source: str, files: Sequence[str], folders: Sequence[str]) -> tuple[str, ...]:
+    """Return the class folders by label: as `classes.txt` lists them if it has all of them, else sorted."""
+    if CLASSES in files:
+        text = storage.read_file(storage.join(source, CLASSES)).decode("utf-8", "surrogateescape")
+        listed = tuple(text.split("\n")[:-1])
+        if set(folders) <= set(listed):
+            return listed
+    return tuple(folders)
+
+
+def is_annotation(name: str) -> bool:
+    """Whether a file of a folder holds annotations, judged by its name."""
+    return name.startswith("annotations") and name.endswith(".jsonl")
+
+
+def _by_stem(root: str | None) -> dict[str, str]:
+    if root is None:
+        return {}
+    found = {}
+    for folder, files in storage.walk(root):
+        for name in files:
+            if split_name(name)[1].lower() in listing.ENDINGS:
+                relative = f"{folder}/{name}" if folder else name
+                found[split_name(relative)[0]] = relative
+    return found
+
+
+def _read_rows(paths: Sequence[str]) -> dict[str, tuple[str, Row]]:
+    """Read annotation files: the row of each path, with its place for messages."""
+    return {str(row.get("path")): (where, row) for path in paths for where, row in read_rows(path)}
+
+
+class _Paths(Sequence[str]):
+    """The paths of a listing, joined on demand: a folder may hold millions of files."""
+
+    def __init__(self, root: str, names: listing.Listing) -> None:
+        self._root = root
+        self._names = names
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @overload
+    def __getitem__(self, item: int) -> str: ...
+    @overload
+    def __getitem__(self, item: slice) -> list[str]: ...
+    def __getitem__(self, item: int | slice) -> str | list[str]:
+        if isinstance(item, slice):
+            return [self[number] for number in range(*item.indices(len(self)))]
+        return storage.join(self._root, self._names.name(item))

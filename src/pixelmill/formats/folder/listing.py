@@ -1,0 +1,97 @@
+"""The names of all images below a folder, kept in the index cache until one of the folders changes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pixelmill.formats import index_cache, storage
+from pixelmill.formats.index import Array
+from pixelmill.formats.sample import IMAGE_EXTENSIONS, split_name
+
+ENDINGS = IMAGE_EXTENSIONS
+_KIND = "folder"
+# A folder that has just changed may change again without a new modification time: file systems round it.
+_SETTLED_NS = 2_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """The images below a folder.
+
+    Attributes:
+        names: Relative names with `/`, sorted by their bytes: first those outside of class folders, then by class.
+        classes: The class folders, empty ones included, sorted by their bytes.
+    """
+
+    names: Sequence[str]
+    classes: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def name(self, number: int) -> str:
+        """Return the relative name of an image."""
+        return self.names[number]
+
+
+def load(root: str) -> Listing:
+    """List the images below a folder, from the cache if no folder has changed."""
+    if storage.is_remote(root):
+        return _scan(root)[0]
+    found = index_cache.load(root, _KIND)
+    if found is not None and _is_unchanged(root, found):
+        return Listing(_unpacked(found["names"]), tuple(_unpacked(found["classes"])))
+    began = time.time_ns()
+    listing, folders = _scan(root)
+    times = np.array([_changed(root, folder) for folder in folders], np.int64)
+    if times.max(initial=0) < began - _SETTLED_NS:
+        arrays = {
+            "names": _packed(listing.names),
+            "classes": _packed(listing.classes),
+            "folders": _packed(folders),
+            "times": times,
+        }
+        index_cache.store(root, _KIND, arrays)
+    return listing
+
+
+def _scan(root: str) -> tuple[Listing, list[str]]:
+    """List the images, and all folders that were visited."""
+    by_class: dict[str, list[str]] = {"": []}
+    folders: list[str] = []
+    classes, _ = storage.list_folder(root)
+    for folder, files in storage.walk(root):
+        folders.append(folder)
+        own = [name for name in files if split_name(name)[1].lower() in ENDINGS]
+        prefix = f"{folder}/" if folder else ""
+        by_class.setdefault(folder.partition("/")[0], []).extend(prefix + name for name in own)
+    names = list(by_class.pop(""))
+    for folder in classes:
+        names += sorted(by_class.get(folder, ()), key=os.fsencode)
+    return Listing(names, tuple(classes)), folders
+
+
+def _is_unchanged(root: str, found: dict[str, Array]) -> bool:
+    try:
+        folders = _unpacked(found["folders"])
+        times: list[int] = found["times"].tolist()
+        return [_changed(root, folder) for folder in folders] == times
+    except (OSError, KeyError):
+        return False
+
+
+def _changed(root: str, folder: str) -> int:
+    return os.stat(storage.join(root, folder) if folder else root).st_mtime_ns  # noqa: PTH116 - this is called often
+
+
+def _packed(names: Sequence[str]) -> Array:
+    return np.frombuffer(os.fsencode("".join(f"{name}\0" for name in names)), np.uint8)
+
+
+def _unpacked(packed: Array) -> list[str]:
+    return os.fsdecode(packed.tobytes()).split("\0")[:-1]

@@ -1,0 +1,65 @@
+"""The writer of npy files with a CSV table of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Mapping
+
+from pixelmill.formats.annotations import difference
+from pixelmill.formats.dataset import Output, ShardWriter
+from pixelmill.formats.file_names import UniqueNames, is_plain
+from pixelmill.formats.npy.wrapping import wrapped
+from pixelmill.formats.sample import Sample, format_label
+
+_HEADER = ("image", "labels", "class", "mask", "key", "extension", "boxes", "box_labels", "extra")
+_IMAGES, _MASKS = "images", "masks"
+
+
+class NpyWriter(ShardWriter):
+    """Writes arrays and a table of them.
+
+    Args:
+        open_file: Opens a file of the shard.
+        names: The file `list`: the table.
+    """
+
+    def __init__(self, open_file: Callable[[str], Output], names: Mapping[str, str]) -> None:
+        super().__init__(open_file, names)
+        self._unique = UniqueNames()
+        self._text = io.StringIO(newline="")
+        self._table = csv.writer(self._text, lineterminator="\n")
+        self._table.writerow(_HEADER)
+
+    def add(self, sample: Sample, *, name: str | None = None) -> None:
+        stem = name or self._unique.take(sample.key, number=self.samples, is_allowed=is_plain)
+        image, mask = f"{_IMAGES}/{stem}.npy", f"{_MASKS}/{stem}.npy" if sample.mask is not None else ""
+        with self._open_file(image) as stream:
+            stream.write(wrapped(sample.image) if sample.extension != "npy" else sample.image)
+        if sample.mask is not None:
+            with self._open_file(mask) as stream:
+                stream.write(wrapped(sample.mask))
+        self._table.writerow(_cells(sample, image, mask))
+        self.samples += 1
+
+    def close(self) -> None:
+        with self._open_file(self._names["list"]) as stream:
+            stream.write(os.fsencode(self._text.getvalue()))
+
+
+def _cells(sample: Sample, image: str, mask: str) -> list[str]:
+    row = difference(sample, implied=Sample("", b"", ""))
+    boxes = row.get("boxes")
+    return [
+        image,
+        " ".join(format_label(label) for label in sample.labels),
+        sample.class_name or "",
+        mask,
+        sample.key,
+        sample.extension,
+        "" if boxes is None else json.dumps(boxes, separators=(",", ":")),
+        " ".join(str(label) for label in row.get("box_labels", ())),
+        json.dumps(row["extra"], separators=(",", ":")) if "extra" in row else "",
+    ]

@@ -1,0 +1,174 @@
+"""Recognize the container of a dataset by its content; file names matter only for text and for damaged files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats import storage
+from pixelmill.formats.containers import all_formats, get_format
+from pixelmill.formats.file_list.lines import COLUMNS, read_list
+from pixelmill.formats.format import Format
+from pixelmill.formats.sample import IMAGE_EXTENSIONS, image_type, split_name
+
+_START = 1024
+_MANIFEST = "manifest.json"
+_MOST_PARTS = 16
+# Files that accompany data: indexes, names, notes. Record files with such a name are found when they are named.
+_COMPANIONS = ("idx", "lst", "jsonl", "json", "md", "txt", "csv", "log", "py", "yaml", "yml", "html")
+_TEXT_ENDINGS = ("txt", "csv", "tsv")
+_LIST_NAMES = re.compile(r"(list|files|filelist|file_list)(-\d+-of-\d+)?\.txt|.*\.csv", re.IGNORECASE)
+_PART = re.compile(r"-\d+-of-\d+")
+_TEXT = re.compile(rb"[^\x00-\x08\x0e-\x1f]*\Z")
+
+
+def paths_of(source: str | os.PathLike[str] | Sequence[str]) -> tuple[str, list[str]]:
+    """Return what messages call a dataset, and the paths that its name or pattern stands for."""
+    if isinstance(source, (str, os.PathLike)):
+        text = os.fspath(source)
+        files = storage.matching(text)
+        if not files:
+            raise ArgumentError(f"{text} matches no file")
+        return text, files
+    files = [os.fspath(path) for path in source]
+    if not files:
+        raise ArgumentError("no file was named")
+    return f"{files[0]} and {len(files) - 1} more" if len(files) > 1 else files[0], files
+
+
+def find(paths: Sequence[str], wanted: Format | None) -> tuple[Format, list[str]]:
+    """Recognize a dataset and return its container and the files to open.
+
+    Args:
+        paths: A folder, or files.
+        wanted: The container to prefer where a folder holds several; the result may still be another one.
+    """
+    if len(paths) == 1 and storage.is_folder(paths[0]):
+        return _in_folder(paths[0], wanted)
+    return _of_files(paths), list(paths)
+
+
+def record_format(path: str) -> Format | None:
+    """Return the container of a record file, or None for any other file."""
+    try:
+        return _sniffed(storage.read_start(path, _START))
+    except OSError:
+        return None
+
+
+def file_format(path: str) -> Format:
+    """Return the container of a single file: a record file, or a list."""
+    try:
+        start = storage.read_start(path, _START)
+    except OSError as error:
+        raise ArgumentError(f"{path}: {error.strerror or error}") from None
+    found = _sniffed(start)
+    if found is not None:
+        return found
+    kind = image_type(start)
+    if kind is not None and _TEXT.match(start) is None:
+        raise DataError(f"{path} is a single {kind} image; name its folder, or a list of files")
+    if start and (_TEXT.match(start) or split_name(path)[1].lower() in _TEXT_ENDINGS):
+        return _list_format(path)
+    if start:  # damaged at its start: the scan names the place
+        parts = [part.partition("-")[0] for part in path.rpartition("/")[2].lower().split(".")[1:]]
+        for format in all_formats():
+            if not set(parts).isdisjoint(format.endings):
+                return format
+    what = f"begins with {start[:8]!r}" if start else "is empty"
+    known = ", ".join(format.title for format in all_formats() if format.sniff is not None)
+    raise DataError(f"{path} {what}: it is neither {known} nor a list of files")
+
+
+def _sniffed(start: bytes) -> Format | None:
+    for format in all_formats():
+        if format.sniff is not None and format.sniff(start):
+            return format
+    return None
+
+
+def _of_files(files: Sequence[str]) -> Format:
+    kinds = {path: file_format(path) for path in files}
+    first = kinds[files[0]]
+    for path, kind in kinds.items():
+        if kind.name != first.name:
+            raise DataError(f"{files[0]} is {first.title} and {path} is {kind.title}; open them one by one")
+    return first
+
+
+def _list_format(path: str) -> Format:
+    entries = read_list(path)
+    for format in all_formats():
+        if format.lists is not None and entries and format.lists(entries[0].path):
+            return format
+    return get_format("list")
+
+
+def _in_folder(folder: str, wanted: Format | None) -> tuple[Format, list[str]]:
+    """Find what makes a folder a dataset: record files, a list, or images."""
+    folders, names = storage.list_folder(folder)
+    if wanted is not None and wanted.storage == "folder":
+        return wanted, [folder]
+    lists = [name for name in names if _LIST_NAMES.fullmatch(name)]
+    own = [name for name in lists if _is_own_list(name)]
+    rest = [name for name in names if name not in lists]
+    records = {} if own and wanted is None else _records(folder, folders, rest)
+    if wanted is not None and wanted.name in records:
+        return wanted, records[wanted.name]
+    if len(records) > 1 and wanted is None:
+        titles = " and ".join(get_format(kind).title for kind in sorted(records))
+        raise DataError(f"{folder} holds {titles}; name the files")
+    if records:
+        name, files = next(iter(records.items()))
+        return get_format(name), files
+    tables = own or [name for name in lists if _is_list(storage.join(folder, name))]
+    if not tables:
+        _check_single(folder, folders)
+        return get_format("folder"), [folder]
+    if len({_PART.sub("", name) for name in tables}) > 1:
+        raise DataError(f"{folder} holds several lists: {', '.join(tables[:4])}; name the one to read")
+    paths = [storage.join(folder, name) for name in tables]
+    return _list_format(paths[0]), paths
+
+
+def _is_own_list(name: str) -> bool:
+    """Whether a list has the name that our writers use."""
+    return any(format.storage == "list" and format.is_shard_name(name, "list") for format in all_formats())
+
+
+def _is_list(path: str) -> bool:
+    """Whether a file that is named like a list is one: a table needs a column of paths."""
+    if not path.lower().endswith(".csv"):
+        return True
+    header = storage.read_start(path, 1 << 16).partition(b"\n")[0].decode("utf-8-sig", "replace")
+    columns = {name.strip().strip('"').lower() for name in header.split(",")}
+    return not columns.isdisjoint(COLUMNS["path"])
+
+
+def _check_single(folder: str, folders: Sequence[str]) -> None:
+    """Refuse a folder whose folders are datasets of their own, such as the parts of a split."""
+    if len(folders) > _MOST_PARTS:
+        return
+    parts = [name for name in folders if _MANIFEST in storage.list_folder(storage.join(folder, name))[1]]
+    if parts:
+        raise DataError(f"{folder} holds several datasets: {', '.join(parts)}; name one of them")
+
+
+def _records(folder: str, folders: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the record files of a folder by container."""
+    found: dict[str, list[str]] = {}
+    images = bool(folders) or any(split_name(name)[1].lower() in IMAGE_EXTENSIONS for name in names)
+    for name in names:
+        path = storage.join(folder, name)
+        kind = None if _is_companion(name) else record_format(path)
+        if kind is None or (kind.yields_to_images and images and not kind.is_shard_name(name, "records")):
+            continue
+        found.setdefault(kind.name, []).append(path)
+    return found
+
+
+def _is_companion(name: str) -> bool:
+    ending = split_name(name)[1].lower()
+    return ending in _COMPANIONS or ending in IMAGE_EXTENSIONS

@@ -1,0 +1,92 @@
+"""The index of `readers.mxnet`, from `.idx` files or from the records themselves."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats.faults import joined, numbers
+from pixelmill.formats.index import Index
+from pixelmill.formats.recordio.frames import MAGIC_BYTES
+from pixelmill.formats.recordio.lists import read_index
+from pixelmill.formats.recordio.scan import cached_scan
+
+SAMPLED = 16  # records whose heads are checked when an index file is opened
+
+
+def open_records(paths: Sequence[str], index_paths: Sequence[str] | None) -> Index:
+    """Index the records of files.
+
+    Args:
+        paths: The `.rec` files.
+        index_paths: An `.idx` file for each of them, or one for all of them as if they were one file; None to find
+            the records by their heads.
+    """
+    if not paths:
+        raise ArgumentError("recordio: no file was named")
+    if index_paths is None:
+        return _filled(joined([cached_scan(path) for path in paths]), paths)
+    sizes = [_size(path) for path in paths]
+    if len(index_paths) == 1:
+        return _filled(_indexed(paths, sizes, index_paths[0]), paths)
+    if len(index_paths) != len(paths):
+        raise ArgumentError(
+            f"recordio: {len(index_paths)} index files for {len(paths)} files; give one, or one for each"
+        )
+    parts = [_indexed([p], [s], i) for p, s, i in zip(paths, sizes, index_paths, strict=True)]
+    files = np.concatenate([np.full(len(part), number, np.int64) for number, part in enumerate(parts)])
+    offsets = np.concatenate([part.offsets for part in parts])
+    lengths = np.concatenate([part.lengths for part in parts])
+    return _filled(Index(list(paths), files, offsets, lengths), paths)
+
+
+def _filled(index: Index, paths: Sequence[str]) -> Index:
+    if len(index.files) == 0:
+        raise DataError(f"recordio: there is no record in {', '.join(paths)}")
+    return index
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError as error:
+        raise DataError(f"recordio: {error.strerror}: {path}") from None
+
+
+def _indexed(paths: Sequence[str], sizes: Sequence[int], index_path: str) -> Index:
+    """Index records in the order of their offsets; each ends at the next one, or at the end of its file."""
+    ends = np.cumsum(sizes).tolist()
+    total = ends[-1]
+    starts = sorted({offset for _, offset in read_index(index_path)})
+    if not starts:
+        raise DataError(f"recordio: {index_path} lists no record")
+    if starts[-1] >= total:
+        names = ", ".join(paths)
+        raise DataError(
+            f"recordio: {index_path} lists byte {starts[-1]}, but {names} ends at {total}; the index is of another file"
+        )
+    files = [bisect.bisect_right(ends, start) for start in starts]
+    begins = [ends[number] - sizes[number] for number in files]
+    following = [*starts[1:], total]
+    lengths = [min(after, ends[n]) - start for start, after, n in zip(starts, following, files, strict=True)]
+    offsets = [start - begin for start, begin in zip(starts, begins, strict=True)]
+    index = Index(list(paths), numbers(files), numbers(offsets), numbers(lengths))
+    _check_heads(index, index_path)
+    return index
+
+
+def _check_heads(index: Index, index_path: str) -> None:
+    """Check the heads of some records: if none begins like a record, the index belongs to another file."""
+    last = len(index.files) - 1
+    heads = []
+    for item in sorted({last * step // SAMPLED for step in range(SAMPLED + 1)}):
+        path, offset = index.locate(item)
+        with Path(path).open("rb", buffering=0) as file:
+            file.seek(offset or 0)
+            heads.append(file.read(4) == MAGIC_BYTES)
+    if not any(heads):
+        raise DataError(f"recordio: no record begins where {index_path} says; the index is of another file")

@@ -1,0 +1,60 @@
+"""DALI's index files of WebDataset archives: extension, offset, size and name of the files of each sample."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats.webdataset.scan import TarSample, split_name
+from pixelmill.formats.webdataset.tar import Member
+
+
+def index_text(samples: Iterable[TarSample]) -> bytes:
+    """Return the content of an index file as DALI's readers.webdataset reads it."""
+    lines = []
+    for sample in samples:
+        fields = []
+        for member in sample.members:
+            extension = split_name(member.name)[1]
+            if len(f"{extension} {member.name}".split()) != 2:
+                raise ArgumentError(f"webdataset: an index file cannot hold the name {member.name!r}")
+            fields.append(f"{extension} {member.offset} {member.size} {member.name}")
+        lines.append(" ".join(fields) + "\n")
+    return (f"v1.2 {len(lines)}\n" + "".join(lines)).encode("utf-8", "surrogateescape")
+
+
+def write_index(path: str | Path, samples: Iterable[TarSample]) -> None:
+    """Write an index file."""
+    Path(path).write_bytes(index_text(samples))
+
+
+def read_index(path: str | Path) -> tuple[TarSample, ...]:
+    """Read an index file of version 1.1 or 1.2; version 1.1 has no names, which are then numbers."""
+    try:
+        lines = Path(path).read_bytes().decode("utf-8", "surrogateescape").split("\n")
+    except OSError as error:
+        raise DataError(f"webdataset: index file: {error.strerror}: {path}") from None
+    version, _, count = lines[0].strip().partition(" ")
+    if version not in ("v1.1", "v1.2") or not (count.isascii() and count.isdigit()):
+        raise DataError(f"webdataset: {path} must begin with 'v1.2' and a number, got {lines[0][:80]!r}")
+    rows = [line for line in lines[1:] if line.strip()]
+    if len(rows) != int(count):
+        raise DataError(f"webdataset: {path} declares {int(count)} samples and lists {len(rows)}")
+    width = 4 if version == "v1.2" else 3
+    return tuple(_row(os.fspath(path), number, line.split(), width) for number, line in enumerate(rows))
+
+
+def _row(path: str, number: int, fields: list[str], width: int) -> TarSample:
+    where = f"line {number + 2} of {path}"
+    if not fields or len(fields) % width:
+        raise DataError(f"webdataset: {where} is not a list of extension, offset, size{', name' * (width == 4)}")
+    members = []
+    for place in range(0, len(fields), width):
+        extension, offset, size = fields[place : place + 3]
+        if not all(n.isascii() and n.isdigit() for n in (offset, size)) or int(offset) % 512:
+            raise DataError(f"webdataset: {where} holds {offset[:20]!r} {size[:20]!r} instead of an offset and a size")
+        name = fields[place + 3] if width == 4 else f"{number}.{extension}"
+        members.append(Member(name, int(offset) - 512, int(offset), int(size)))
+    return TarSample(split_name(members[0].name)[0], tuple(members))

@@ -1,0 +1,123 @@
+"""The reader of datasets in any container, by columns that are the same for all of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pixelmill.errors import ArgumentError
+from pixelmill.operators.coords import coord_transform
+from pixelmill.operators.crop import cast_to
+from pixelmill.operators.declare import Strings, Tensor
+from pixelmill.operators.readers import Order, reader
+from pixelmill.operators.record_readers import feature_row
+from pixelmill.operators.shapes import stack
+from pixelmill.steps.sources import (
+    Column,
+    FeatureRow,
+    Features,
+    Read,
+    ReadExample,
+    Reader,
+    ReadRecordio,
+    Records,
+    TableColumn,
+    constant,
+)
+from pixelmill.tfrecord import FixedLenFeature, VarLenFeature, float32, int64, string
+from pixelmill.types import FLOAT
+
+if TYPE_CHECKING:
+    from pixelmill.formats.dataset import Dataset, ExampleKeys
+
+# Top, left, bottom, right to left, top, right, bottom.
+_TO_LTRB = [0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0]
+
+
+@reader("readers.dataset", outputs=None, leading=("path",))
+def dataset(
+    *,
+    order: Order,
+    path: Strings,
+    columns: Strings | None = None,
+    format: str | None = None,
+    root: str | None = None,
+    allow_outside: bool = False,
+) -> dict[str, Tensor]:
+    """Read a dataset in any container that `pixelmill convert` writes; its content says which one it is.
+
+    Returns a dictionary with a node for each column: `image` and `mask` (encoded, uint8, one axis; an empty mask if a
+    sample has none), `label` (int64, one axis, as many as the sample has), `target` (the same as float32), `boxes`
+    (float32, (n, 4): left, top, right, bottom as fractions of the size) and `box_label` (int64, one axis).
+
+    Args:
+        path: A folder, a file, a pattern such as `train-*.tfrecord`, or several files.
+        columns: The columns to return; `image` and `label` if None.
+        format: The container, as for `convert --from`; recognized by its content if None.
+        root: For lists: the folder that paths are relative to.
+        allow_outside: For lists: permit paths that lead out of the root.
+    """
+    from pixelmill.formats.columns import COLUMNS, column_index  # late, as in all readers: a program uses one or two
+    from pixelmill.formats.registry import open_dataset
+
+    names = list(dict.fromkeys(columns or ("image", "label")))
+    unknown = [name for name in names if name not in COLUMNS]
+    if unknown:
+        raise ArgumentError(f"readers.dataset: columns must be some of {', '.join(COLUMNS)}, got {unknown[0]!r}")
+    found = open_dataset(path[0] if len(path) == 1 else path, format, root=root, allow_outside=allow_outside)
+    keys = found.example_keys()
+    if keys is not None:
+        return _examples(order.read(column_index(found, ())), names, keys, found)
+    by_core = {"image"} if found.is_recordio else set()
+    reader = order.read(column_index(found, [name for name in names if name not in by_core]))
+    return {name: _column(reader, name, found) for name in names}
+
+
+def _column(reader: Reader, name: str, found: Dataset) -> Tensor:
+    if name == "image" and found.is_recordio:
+        return ReadRecordio(reader=reader, ranges=Records(reader)).pair()[0]
+    if name in reader.index.parts:
+        return Read(reader=reader, ranges=Records(reader, name)).value()
+    return Column(reader=reader, table=TableColumn(reader, name)).value()
+
+
+def _examples(reader: Reader, names: list[str], keys: ExampleKeys, found: Dataset) -> dict[str, Tensor]:
+    """Read columns from the features of tf.train.Examples, with one step for all of them."""
+    if "label" in names and keys.float_labels:
+        raise ArgumentError(
+            f"readers.dataset: the labels of {found.source} are floats; read them as the column 'target'"
+        )
+    rows = {row[0]: row for name in names for row in _rows(name, keys)}
+    read = ReadExample(reader=reader, ranges=Records(reader), features=Features(tuple(rows.values())))
+    features = dict(zip(rows, read.values(*[""] * len(rows)), strict=True))
+    return {name: _from_features(name, keys, features) for name in names}
+
+
+def _rows(name: str, keys: ExampleKeys) -> list[FeatureRow]:
+    """Return the features that a column is made of, as the core takes them."""
+    if name == "image":
+        return [feature_row(keys.image, FixedLenFeature((), string))]
+    if name == "mask":
+        return [feature_row(keys.mask, FixedLenFeature((), string, ""))]
+    if name == "boxes":
+        shape = (4,) if len(keys.box_sides) == 1 else ()
+        return [feature_row(side, VarLenFeature(shape, float32)) for side in keys.box_sides]
+    if name == "box_label":
+        return [feature_row(keys.box_label, VarLenFeature(int64))]
+    return [feature_row(keys.label, VarLenFeature(float32 if keys.float_labels else int64))]
+
+
+def _from_features(name: str, keys: ExampleKeys, features: dict[str, Tensor]) -> Tensor:
+    if name == "boxes":
+        sides = [features[side] for side in keys.box_sides]
+        if len(sides) == 1:
+            found: Tensor = coord_transform(sides[0], M=constant(_TO_LTRB, "float64"), T=None, MT=None, dtype=FLOAT)
+            return found
+        return _stacked(sides)
+    if name == "target":
+        return cast_to(features[keys.label], FLOAT)
+    return features[{"image": keys.image, "mask": keys.mask, "box_label": keys.box_label}.get(name, keys.label)]
+
+
+def _stacked(sides: list[Tensor]) -> Tensor:
+    joined: Tensor = stack(*sides, axis=1, axis_name=None)
+    return joined
