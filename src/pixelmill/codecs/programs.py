@@ -6,14 +6,14 @@ from enum import Enum
 from functools import cache
 
 from pixelmill import _core
-from pixelmill.steps.codecs import Decode, Encode, ImageShape
+from pixelmill.steps.codecs import Color, Decode, Encode, FileFormat, ImageShape, Subsampling
 from pixelmill.steps.resampling import Resample, ResizeGeometry
 from pixelmill.steps.shapes import Element, Join
 from pixelmill.steps.sources import BatchSource, ExternalInput, ReadNamed
 from pixelmill.steps.step import Expr, Step
 from pixelmill.types import UINT8, Limits
 
-COLORS = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray", "unchanged": "any"}
+COLORS: dict[str, Color] = {"RGB": "rgb", "BGR": "bgr", "GRAY": "gray", "unchanged": "any"}
 
 # A scaled decode keeps at least the size that was asked for; pipelines keep twice as much (engine/rules.py).
 _SCALING_MARGIN = 1
@@ -107,7 +107,7 @@ def reader() -> _core.Program:
 
 
 @cache
-def encoder(format: str, subsampling: str, level: int) -> _core.Program:
+def encoder(format: FileFormat, subsampling: Subsampling, level: int) -> _core.Program:
     """Return the program that encodes an image. Its inputs: the image, the quality."""
     inputs = _inputs(2)
     image, quality = inputs

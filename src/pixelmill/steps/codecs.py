@@ -8,6 +8,8 @@ from pixelmill.steps.step import Input, Step, declared
 from pixelmill.types import INTERP_LINEAR, DALIDataType, DALIInterpType
 
 Color = Literal["rgb", "bgr", "gray", "ycbcr", "any"]
+FileFormat = Literal["jpeg", "png", "bmp"]
+Subsampling = Literal["4:4:4", "4:2:2", "4:2:0"]
 
 
 @declared
@@ -54,8 +56,8 @@ class Encode(Step):
 
     image: Input
     quality: Input
-    format: Literal["jpeg", "png", "bmp"]
-    subsampling: Literal["4:4:4", "4:2:2", "4:2:0"]
+    format: FileFormat
+    subsampling: Subsampling
     level: int  # of PNG's compression
 
 
