@@ -18,7 +18,7 @@ import data
 import machine
 import summary
 import tables
-from peers import PEERS
+from extra_peers import PEERS
 from rich.console import Console
 from rich.table import Table
 from workloads import WORKLOADS, Workload

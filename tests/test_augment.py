@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from PIL import Image
 
 from pixelmill import ArgumentError, DataError, EngineError, augment, open_dataset
-from pixelmill.augmentation import AugmentJob, shard
+from pixelmill.augmentation import AugmentJob, variants
 from pixelmill.cli import main
 from pixelmill.create import photo
 from pixelmill.errors import OutputExists
@@ -179,7 +179,7 @@ def test_batches_of_any_size_give_the_same_bytes(records, monkeypatch, limits, t
     source = str(records / "train-00000-of-00002")
     augment(source, records / "one", variants=3, keep_originals=True, workers=1)
     for name, value in limits.items():
-        monkeypatch.setattr(shard, name, value)
+        monkeypatch.setattr(variants, name, value)
     monkeypatch.setattr("pixelmill.jobs.run.threads_of", lambda workers, shards: threads)
     augment(source, records / "many", variants=3, keep_originals=True, workers=1)
     assert hashes(records / "one") == hashes(records / "many")

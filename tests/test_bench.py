@@ -23,12 +23,12 @@ from PIL import Image
 
 import pixelmill
 from pixelmill import benchmark
-from pixelmill.benchmark import BenchInterrupted, BenchReport, reading, selection, work
+from pixelmill.benchmark import BenchInterrupted, BenchReport, reading, selection, workload
+from pixelmill.benchmark.bench_report import Absent, Measured, Scaling, Speed, Stage, Storage, Work, verdict
+from pixelmill.benchmark.fastest_variant import reason_in, start_fastest
 from pixelmill.benchmark.peers import PEERS, graphs
 from pixelmill.benchmark.peers.pixelmill import GRAPHS
-from pixelmill.benchmark.report import Absent, Measured, Scaling, Speed, Stage, Storage, Work, verdict
-from pixelmill.benchmark.rivals import reason_in, start_fastest
-from pixelmill.benchmark.stages import stages
+from pixelmill.benchmark.stage_costs import stages
 from pixelmill.cli import main
 from pixelmill.create import create_photo_folder
 from pixelmill.errors import ArgumentError, DataError, EngineError
@@ -149,7 +149,7 @@ def test_workloads_differ_in_what_they_do(photos: Path) -> None:
     assert {"decode", "resize"} <= {stage.name for stage in found["resize"].stages}
     (fused,) = [stage.about for stage in found["val"].stages if stage.name == "resize"]
     assert "same pass" in fused
-    assert "shorter side to 37, centre crop 32x32" in found["val"].work.title
+    assert "shorter side to 37, center crop 32x32" in found["val"].work.title
 
 
 def test_steps_are_put_together() -> None:
@@ -202,8 +202,8 @@ def test_the_line_that_says_what_happened_is_found() -> None:
 
 
 def test_a_variant_that_fails_leaves_the_others(photos: Path) -> None:
-    source = work.Source([str(path) for path in photos.rglob("*.jpg")])
-    good = work.Job("pixelmill", "", "resize", source, batch=2, threads=1, seed=1, size=32)
+    source = workload.Source([str(path) for path in photos.rglob("*.jpg")])
+    good = workload.PeerTask("pixelmill", "", "resize", source, batch=2, threads=1, seed=1, size=32)
     bad = replace(good, peer="nobody")
     with ExitStack() as stack:
         assert start_fastest([bad, good], seconds=0.02, stack=stack).job is good
@@ -272,9 +272,9 @@ def test_a_gpu_that_is_not_there_is_told(photos: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["train", "val", "resize"])
-def test_the_graphs_for_a_gpu_can_be_given_to_dali(kind: work.Kind, photos: Path) -> None:
-    source = work.Source([str(path) for path in photos.rglob("*.jpg")])
-    job = work.Job("pixelmill", "", kind, source, batch=2, threads=1, seed=1, size=32, device="gpu")
+def test_the_graphs_for_a_gpu_can_be_given_to_dali(kind: workload.Kind, photos: Path) -> None:
+    source = workload.Source([str(path) for path in photos.rglob("*.jpg")])
+    job = workload.PeerTask("pixelmill", "", kind, source, batch=2, threads=1, seed=1, size=32, device="gpu")
     pipe = graphs.pipeline(pixelmill, GRAPHS[kind], job, device_id=0)
     assert type(pipe.dali_pipeline(0)).__module__ == "nvidia.dali.pipeline"
 

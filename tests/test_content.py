@@ -16,7 +16,7 @@ from PIL import Image
 
 from pixelmill import _core
 from pixelmill.create import PictureOptions, draw
-from pixelmill.create.making import make_picture
+from pixelmill.create.rendering import create_image
 from pixelmill.errors import ArgumentError
 
 CONTENTS = ["noise", "photo", "shapes", "gradient"]
@@ -24,7 +24,7 @@ CONTENTS = ["noise", "photo", "shapes", "gradient"]
 
 def encoded(index: int = 0, **options: Any) -> bytes:
     size = {"height": 40, "width": 50}
-    return make_picture(PictureOptions(**(size | options)).maker(), index).image
+    return create_image(PictureOptions(**(size | options)).maker(), index).image
 
 
 def decoded(data: bytes) -> np.ndarray[Any, Any]:
@@ -45,7 +45,7 @@ def test_lossless_files_hold_the_drawn_pixels(
 ) -> None:
     options = PictureOptions(height, width, content=content, image_format=image_format)
     pixels, _, _, _ = draw(options, index)
-    np.testing.assert_array_equal(decoded(make_picture(options.maker(), index).image), pixels)
+    np.testing.assert_array_equal(decoded(create_image(options.maker(), index).image), pixels)
 
 
 @pytest.mark.parametrize("content", CONTENTS)
@@ -56,7 +56,7 @@ def test_jpeg_of_every_size(content: str, height: int, width: int) -> None:
 
 def test_jpeg_is_what_the_same_library_makes_of_the_pixels() -> None:
     options = PictureOptions(90, 121, content="photo", quality=(88, 88))
-    ours = decoded(make_picture(options.maker(), 4).image).astype(int)
+    ours = decoded(create_image(options.maker(), 4).image).astype(int)
     buffer = io.BytesIO()
     Image.fromarray(draw(options, 4)[0]).save(buffer, "JPEG", quality=88)
     assert np.abs(ours - decoded(buffer.getvalue())).mean() < 0.5
@@ -66,7 +66,7 @@ def test_jpeg_is_what_the_same_library_makes_of_the_pixels() -> None:
 @given(height=st.integers(1, 70), width=st.integers(1, 70))
 def test_noise_is_the_same_whether_drawn_at_once_or_while_it_is_encoded(height: int, width: int) -> None:
     options = PictureOptions(height, width, quality=(100, 100), full_colour=1.0)
-    file = decoded(make_picture(options.maker(), 3).image).astype(int)
+    file = decoded(create_image(options.maker(), 3).image).astype(int)
     # The rounding of JPEG: others' noise would differ by 85 on average.
     assert np.abs(file - draw(options, 3)[0]).mean() < 1.5
 
@@ -131,7 +131,7 @@ def test_jpeg_of_an_exact_size(wanted: int) -> None:
 def test_padding_of_any_length(more: int) -> None:
     plain = PictureOptions(24, 24, content="gradient")
     pixels = decoded(encoded(content="gradient", height=24, width=24, quality=(100, 100)))
-    largest = len(make_picture(PictureOptions(24, 24, content="gradient", quality=(100, 100)).maker(), 0).image)
+    largest = len(create_image(PictureOptions(24, 24, content="gradient", quality=(100, 100)).maker(), 0).image)
     data = encoded(content="gradient", height=plain.height, width=plain.width, bytes=largest + more)
     assert len(data) == largest + more
     np.testing.assert_array_equal(decoded(data), pixels)
@@ -200,7 +200,7 @@ def test_masks_and_boxes_are_exact() -> None:
     maker = options.maker()
     counts = []
     for index in range(60):
-        picture = make_picture(maker, index)
+        picture = create_image(maker, index)
         pixels, mask, objects, label = draw(options, index)
         np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(picture.mask or b""))), mask)
         np.testing.assert_array_equal(picture.objects, objects)

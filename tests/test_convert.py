@@ -21,12 +21,13 @@ from PIL import Image, ImageOps
 import pixelmill
 from pixelmill.cli import main
 from pixelmill.conversion import Encoding, native_encoding
-from pixelmill.conversion.selection import parse_split, select, shard_bounds
-from pixelmill.create.photo import photo
+from pixelmill.create import photo
+from pixelmill.dataset_jobs.selection import select, shard_bounds
 from pixelmill.errors import ArgumentError, DataError, OutputExists
 from pixelmill.formats import npy
 from pixelmill.formats.registry import FORMATS, open_dataset
 from pixelmill.formats.sample import Boxes, Sample
+from pixelmill.options.values import parse_split
 
 
 def by_name(samples: Any) -> list[Sample]:

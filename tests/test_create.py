@@ -20,7 +20,7 @@ from PIL import Image
 
 from pixelmill.cli import main
 from pixelmill.create import create_images, create_recordio, create_tfrecords
-from pixelmill.create.making import in_order
+from pixelmill.create.rendering import in_order
 from pixelmill.errors import ArgumentError, OutputExists
 from pixelmill.formats.registry import open_dataset
 

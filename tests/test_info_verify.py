@@ -121,7 +121,7 @@ def test_a_damaged_manifest_is_a_problem(tmp_path: Path, damage: Callable[[str],
     manifest.write_text(damage(text))
     (problem,) = pixelmill.verify(tmp_path / "y").problems
     assert (problem.kind, problem.path) == ("corrupt", str(manifest))
-    assert problem.message.startswith("manifest: it is damaged: ")
+    assert problem.message.startswith("manifest: damaged: ")
 
 
 def test_a_manifest_of_another_program_is_none(tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ def test_wrong_arguments_are_named(folder: Path, tmp_path: Path) -> None:
     for arguments, message in (
         ({"num_images": 13}, "has 12 images"),
         ({"num_images": 0}, "num_images must be at least 1, or -1"),
-        ({"num_shards": 13}, "13 shards cannot share 12 images"),
+        ({"num_shards": 13}, "12 images cannot be divided into 13 shards"),
         ({"img_size": 0}, "img_size must be at least 1"),
         ({"dtype": "int3"}, "dtype must be one of"),
         ({"labels": tmp_path / "some.csv"}, "no label for the folder 'n03126707'"),

@@ -263,13 +263,13 @@ def test_progress_counts_up_to_everything(tmp_path: Path) -> None:
 
 def test_wrong_arguments_are_named(tmp_path: Path) -> None:
     for arguments, message in (
-        ({"exists": "maybe"}, "exists must be error, resume or overwrite"),
-        ({"on_error": "ignore"}, "on_error must be fail, skip or quarantine"),
-        ({"runner": "slurm"}, "runner must be local or ray"),
+        ({"exists": "maybe"}, "exists must be one of error, resume, overwrite"),
+        ({"on_error": "ignore"}, "on_error must be one of fail, skip, quarantine"),
+        ({"runner": "slurm"}, "runner must be one of local, ray"),
         ({"workers": 0}, "workers must be at least 1"),
         ({"shard_index": 3, "num_shards": 3}, "got 3 of 3"),
         ({"shard_index": 1}, "got 1 of None"),
-        ({"shard_index": 0, "num_shards": 2, "exists": "overwrite"}, "does not go with shard_index"),
+        ({"shard_index": 0, "num_shards": 2, "exists": "overwrite"}, "cannot be used with shard_index"),
     ):
         with pytest.raises(ArgumentError, match=message):
             run_job(JOB, tmp_path / "out", **arguments)
@@ -290,7 +290,7 @@ def test_status_command_tells_what_is_done(tmp_path: Path) -> None:
     assert (status["complete"], status["samples"], len(status["errors"])) == (True, 38, 2)
     result = CliRunner().invoke(main, ["job", "status", str(tmp_path)])
     assert result.exit_code == 1
-    assert "holds no job" in result.output
+    assert "contains no job" in result.output
 
 
 def wait_for(condition: object, seconds: float = 20.0) -> None:

@@ -21,7 +21,8 @@ from pixelmill.cli import main
 from pixelmill.errors import ArgumentError, DataError, OutputExists
 from pixelmill.formats.registry import FORMATS, open_dataset
 from pixelmill.formats.sample import Boxes, Sample
-from pixelmill.inspect.marks import colour_of
+from pixelmill.inspect.overlays import colour_of
+from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import load_recipe
 
 ROOT = Path(__file__).parents[1]
@@ -161,7 +162,7 @@ def test_variants_are_what_augment_writes(tmp_path: Path) -> None:
     source = write(tmp_path / "x", "tfrecord", [*photos(3), *rich])
     pixelmill.augment(source, tmp_path / "y", recipe=recipe, variants=3, seed=5, workers=1)
     written = list(open_dataset(tmp_path / "y"))
-    with VariantMaker(load_recipe(recipe), seed=5) as maker:
+    with VariantMaker(load_recipe(recipe), VariantOptions(seed=5)) as maker:
         made = [new for n, sample in enumerate(open_dataset(source)) for new in maker.make(sample, n, count=3)]
     assert [sample.image for sample in made] == [sample.image for sample in written]
     assert [sample.mask for sample in made] == [sample.mask for sample in written]

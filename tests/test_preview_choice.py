@@ -17,7 +17,7 @@ from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.example import Example, bytes_feature
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Boxes, Sample
-from pixelmill.inspect import choice, preview, viewing
+from pixelmill.inspect import preview, sampling, viewing
 
 MANY = 1_000_000
 PICTURE = encoded("png", seed=1)
@@ -69,38 +69,38 @@ def test_a_million_samples_need_few_reads(recipe: str | None, monkeypatch: pytes
 
 
 def test_samples_come_from_everywhere_and_of_all_classes() -> None:
-    by_order = choice.spread(Counted(MANY, lambda number: number * 10 // MANY), count=20, seed=0)
+    by_order = sampling.spread(Counted(MANY, lambda number: number * 10 // MANY), count=20, seed=0)
     assert np.bincount(np.array(by_order) * 10 // MANY).tolist() == [2] * 10
-    in_turn = choice.spread(Counted(MANY, lambda number: number % 3), count=24, seed=0)
+    in_turn = sampling.spread(Counted(MANY, lambda number: number % 3), count=24, seed=0)
     assert np.bincount(np.array(in_turn) % 3).tolist() == [8, 8, 8]
     assert all(np.histogram(in_turn, 4, (0, MANY))[0] >= 3)
-    rare = choice.spread(Counted(1000, lambda number: int(number % 25 == 0)), count=16, seed=1)
+    rare = sampling.spread(Counted(1000, lambda number: int(number % 25 == 0)), count=16, seed=1)
     assert sum(number % 25 == 0 for number in rare) >= 2  # one in 25, and chosen more often
 
 
 def test_damage_is_no_class_of_its_own() -> None:
     dataset = Counted(10_000, lambda number: number % 2, lambda number: number % 8 == 0)
-    chosen = choice.spread(dataset, count=16, seed=0)
+    chosen = sampling.spread(dataset, count=16, seed=0)
     assert 1 <= sum(number % 8 == 0 for number in chosen) <= 4
-    assert len(choice.spread(Counted(100, damaged=lambda number: True), count=16, seed=0)) == 16
+    assert len(sampling.spread(Counted(100, damaged=lambda number: True), count=16, seed=0)) == 16
 
 
 @given(length=st.integers(0, 500), count=st.integers(1, 40), seed=st.integers(0, 2**40), classes=st.integers(1, 9))
 @settings(max_examples=60, deadline=None)
 def test_the_choice_is_complete_sorted_and_repeatable(length: int, count: int, seed: int, classes: int) -> None:
     dataset = Counted(length, lambda number: number % classes)
-    chosen = choice.spread(dataset, count=count, seed=seed)
-    assert chosen == sorted(set(chosen)) == choice.spread(dataset, count=count, seed=seed)
+    chosen = sampling.spread(dataset, count=count, seed=seed)
+    assert chosen == sorted(set(chosen)) == sampling.spread(dataset, count=count, seed=seed)
     assert len(chosen) == min(count, length) and all(0 <= number < length for number in chosen)
 
 
 def test_a_class_is_found_among_many() -> None:
     dataset = Counted(100_000, lambda number: number % 100)
-    chosen = choice.matching(dataset, choice.Filter("42"), count=5, seed=3)
+    chosen = sampling.matching(dataset, sampling.Filter("42"), count=5, seed=3)
     assert len(chosen) == 5 and all(number % 100 == 42 for number in chosen)
     assert dataset.outlines < 5_000 and dataset.samples == 0
-    assert chosen == choice.matching(dataset, choice.Filter("42"), count=5, seed=3)
-    assert chosen != choice.matching(dataset, choice.Filter("42"), count=5, seed=4)
+    assert chosen == sampling.matching(dataset, sampling.Filter("42"), count=5, seed=3)
+    assert chosen != sampling.matching(dataset, sampling.Filter("42"), count=5, seed=4)
 
 
 def test_classes_are_those_of_samples_and_of_boxes(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_boxes_are_called_as_their_classes_are(tmp_path: Path) -> None:
 
     def names(samples: list[Sample], where: str) -> list[str]:
         dataset = pixelmill.open_dataset(write(tmp_path / where, "tfrecord", samples))
-        board = view.board(dataset, side=64, on_sample=None)
+        board = view.grid(dataset, side=64, on_sample=None)
         return board.box_names(board.groups[0][0])
 
     assert names(samples, "x") == ["ant", "bee"]
@@ -144,10 +144,10 @@ def test_boxes_are_called_as_their_classes_are(tmp_path: Path) -> None:
     [("3", [3]), ("3,7,10-12", [3, 7, 10, 11, 12]), (" 5 , 4-4,5", [5, 4]), ("2 - 3", [2, 3])],
 )
 def test_numbers_are_read(text: str, numbers: list[int]) -> None:
-    assert choice.parse_numbers(text) == numbers
+    assert sampling.parse_numbers(text) == numbers
 
 
 @pytest.mark.parametrize("text", ["", ",", "-3", "3-", "4-3", "1.5", "٣", "0-10000", "1" * 30])
 def test_other_texts_are_no_numbers(text: str) -> None:
     with pytest.raises(ArgumentError, match="samples: "):
-        choice.parse_numbers(text)
+        sampling.parse_numbers(text)

@@ -16,19 +16,18 @@ from pictures import kinds, rotated
 from PIL import Image
 
 import pixelmill
-from pixelmill.augmentation import masks
-from pixelmill.conversion import pictures as decoding
+from pixelmill import pillow_images, sample_annotations
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.sample import Boxes, Sample
-from pixelmill.inspect import lettering, looks, marks
+from pixelmill.inspect import fonts, overlays, thumbnails
 
 EVENT = Event("corrupt", "", sample=3, epoch=0, path="there", offset=7)
 RAMP = np.linspace(0, 1, 20 * 30).reshape(20, 30)
 
 
 def shown(data: Any) -> tuple[np.ndarray[Any, Any], str]:
-    picture, note = looks.displayable(bytes(data))
+    picture, note = thumbnails.displayable(bytes(data))
     assert picture.mode in ("RGB", "RGBA")
     return np.asarray(picture).astype(int), note
 
@@ -52,7 +51,7 @@ def test_deep_pictures_are_stretched(kind: str) -> None:
 
 def test_pictures_stand_upright() -> None:
     data = bytes(rotated("JPEG", 6))
-    assert looks.displayable(data)[0].size == Image.open(io.BytesIO(data)).size[::-1]
+    assert thumbnails.displayable(data)[0].size == Image.open(io.BytesIO(data)).size[::-1]
 
 
 @pytest.mark.parametrize(
@@ -82,26 +81,26 @@ def test_arrays_of_one_channel(array: Any, expected: Any, note: str) -> None:
 )
 def test_arrays_of_several_channels(channels: int, mode: str, note: str) -> None:
     array = np.random.default_rng(0).integers(0, 256, (20, 30, channels), np.uint8)
-    picture, about = looks.displayable(npy.encode(array))
+    picture, about = thumbnails.displayable(npy.encode(array))
     assert (picture.mode, about) == (mode, note)
     assert (np.asarray(picture)[..., 0] == array[..., 0]).all()
     if channels in (3, 4):
-        assert (np.asarray(looks.displayable(npy.encode(array.transpose(2, 0, 1).copy()))[0]) == array).all()
+        assert (np.asarray(thumbnails.displayable(npy.encode(array.transpose(2, 0, 1).copy()))[0]) == array).all()
 
 
 @pytest.mark.parametrize("array", [np.zeros(5), np.zeros((0, 4, 3)), np.zeros((2, 3, 4, 5)), np.full((4, 4), np.nan)])
 def test_arrays_that_are_no_pictures(array: Any) -> None:
-    with pytest.raises(DataError, match="is not a picture"):
-        looks.displayable(npy.encode(array))
+    with pytest.raises(DataError, match="is not an image"):
+        thumbnails.displayable(npy.encode(array))
 
 
 def test_large_pictures_are_made_small_with_their_masks() -> None:
     mask = np.zeros((300, 200), np.uint16)
     mask[:150] = 700
     sample = Sample("k", npy.encode(np.zeros((300, 200, 3), np.uint8)), "npy", mask=npy.encode(mask[..., None]))
-    look = looks.look_at(sample, 3, variant=0, side=60, event=EVENT)
+    look = thumbnails.thumbnail_of(sample, 3, variant=0, side=60, event=EVENT)
     assert look.problem is None and look.size == (300, 200)
-    assert look.picture is not None and look.picture.size == (40, 60)
+    assert look.image is not None and look.image.size == (40, 60)
     assert look.mask is not None and look.mask.shape == (60, 40)
     assert (look.mask[:30] == 700).all() and (look.mask[30:] == 0).all()
 
@@ -109,7 +108,7 @@ def test_large_pictures_are_made_small_with_their_masks() -> None:
 @pytest.mark.parametrize(
     ("mask", "message"),
     [
-        (npy.encode(np.zeros((4, 4, 3), np.uint8)), "has not one channel"),
+        (npy.encode(np.zeros((4, 4, 3), np.uint8)), "must have one channel"),
         (npy.encode(np.zeros((4, 4), np.float32)), "float32 does not hold class numbers"),
         (npy.encode(np.zeros((5, 4), np.uint8)), "the mask has 5 x 4 pixels, its image 4 x 4"),
         (b"<html>", "mask: not an image"),
@@ -118,8 +117,8 @@ def test_large_pictures_are_made_small_with_their_masks() -> None:
 )
 def test_masks_that_do_not_fit_are_named_where_they_are(mask: bytes, message: str) -> None:
     sample = Sample("k", npy.encode(np.zeros((4, 4, 3), np.uint8)), "npy", mask=mask)
-    look = looks.look_at(sample, 3, variant=0, side=60, event=EVENT)
-    assert look.picture is not None and look.mask is None and look.problem is not None
+    look = thumbnails.thumbnail_of(sample, 3, variant=0, side=60, event=EVENT)
+    assert look.image is not None and look.mask is None and look.problem is not None
     assert message in look.problem.message
     assert (look.problem.sample, look.problem.path, look.problem.offset) == (3, "there", 7)
 
@@ -129,7 +128,7 @@ def test_numbers_of_palettes_are_classes() -> None:
     picture.putpalette(list(range(255, -1, -1)) * 3)
     stream = io.BytesIO()
     picture.save(stream, "png")
-    assert looks.class_numbers(stream.getvalue()).tolist() == [[0, 7], [255, 7]]
+    assert thumbnails.class_numbers(stream.getvalue()).tolist() == [[0, 7], [255, 7]]
 
 
 def damaged_pictures() -> Iterator[bytes]:
@@ -153,9 +152,9 @@ def test_no_damage_ends_in_anything_but_a_data_error() -> None:
     """Pillow's plugins raise TypeError and others; warnings are errors here."""
     for data in damaged_pictures():
         for sample in (Sample("k", data, "x"), Sample("k", bytes(kinds()["png"]), "png", mask=data)):
-            look = looks.look_at(sample, 3, variant=0, side=16, event=EVENT)
-            assert look.picture is not None or look.problem is not None
-        for read in (decoding.decode, masks.prepared):
+            look = thumbnails.thumbnail_of(sample, 3, variant=0, side=16, event=EVENT)
+            assert look.image is not None or look.problem is not None
+        for read in (pillow_images.decode, sample_annotations.load_mask):
             with contextlib.suppress(DataError):
                 read(data)
 
@@ -176,27 +175,27 @@ def test_damage_is_what_verify_finds(tmp_path: Path) -> None:
 
 
 def test_texts_are_made_readable() -> None:
-    assert looks.readable("a\tb\nc\0\u202ed\udcff") == "a?b?c??d?"
-    assert looks.readable("ünï 猫") == "ünï 猫"
-    assert len(looks.readable("x" * 5000)) < 210
+    assert thumbnails.readable("a\tb\nc\0\u202ed\udcff") == "a?b?c??d?"
+    assert thumbnails.readable("ünï 猫") == "ünï 猫"
+    assert len(thumbnails.readable("x" * 5000)) < 210
 
 
 def test_text_that_no_font_has_is_spelled_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lettering, "_WIDE_FONTS", ())
-    lettering._wide_font.cache_clear()
+    monkeypatch.setattr(fonts, "_WIDE_FONTS", ())
+    fonts._wide_font.cache_clear()
     try:
-        assert lettering.drawable("ünï 猫 …") == "uni ? …"
-        assert lettering.font_for("ü", 12) == lettering.font_for("u", 12)
+        assert fonts.drawable("ünï 猫 …") == "uni ? …"
+        assert fonts.font_for("ü", 12) == fonts.font_for("u", 12)
     finally:
-        lettering._wide_font.cache_clear()
+        fonts._wide_font.cache_clear()
 
 
 def test_names_of_boxes_do_not_hide_each_other() -> None:
     boxes = Boxes([[0.3, 0.3, 0.6, 0.6], [0.32, 0.3, 0.5, 0.5], [0.3, 0.32, 0.4, 0.4]], [0, 1, 2])
-    tags = marks.place_tags(boxes, [50, 50, 50], 12, (200, 200))
+    tags = overlays.place_tags(boxes, [50, 50, 50], 12, (200, 200))
     assert sorted(tag.box for tag in tags) == [0, 1, 2]
     for number, tag in enumerate(tags):
         left, top, right, bottom = tag.place
         assert 0 <= left <= right < 200 and 0 <= top <= bottom < 200
-        assert not any(marks._overlap(tag.place, other.place) for other in tags[:number])
-    assert marks.place_tags(boxes, [500, 50, 50], 12, (200, 200))[0].box != 0
+        assert not any(overlays._overlap(tag.place, other.place) for other in tags[:number])
+    assert overlays.place_tags(boxes, [500, 50, 50], 12, (200, 200))[0].box != 0

@@ -20,7 +20,7 @@ from pixelmill.formats import npy
 from pixelmill.formats.example import Example, bytes_feature
 from pixelmill.formats.sample import Boxes, Sample
 from pixelmill.inspect import preview
-from pixelmill.inspect.marks import colour_of
+from pixelmill.inspect.overlays import colour_of
 
 HOSTILE = [
     "<script>alert(1)</script>",

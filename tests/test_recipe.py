@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixelmill import ArgumentError, fn, pipeline_def
-from pixelmill.augmentation.program import Failure, Input, Program, Shape
+from pixelmill.augmentation.program import Failure, ProgramInput, RecipeProgram, SampleShape
+from pixelmill.options.augment import VariantOptions
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe import Recipe, check_recipe, follow, load_recipe, recipe_names
 from pixelmill.recipe.steps import GEOMETRY, PIXELS, SHORT_NAMES
 
 HEIGHT, WIDTH = 96, 128
-ARRAYS = Shape(True, "array", has_boxes=True)
+ARRAYS = SampleShape(True, "array", has_boxes=True)
 
 
 def marked(top, left, height, width):
@@ -28,8 +29,8 @@ def marked(top, left, height, width):
 def run_arrays(steps, image, mask, *, seed=0, number=0, variant=1):
     with Pipeline(batch_size=1, num_threads=1, device_id=None):
         recipe = Recipe("test", steps=tuple(steps))
-        program = Program(recipe, ARRAYS, seed=seed, quality=90, subsampling="4:2:0", threads=1)
-    batch = [Input(number, variant, image, mask)]
+        program = RecipeProgram(recipe, ARRAYS, VariantOptions(seed=seed), threads=1)
+    batch = [ProgramInput(number, variant, image, mask)]
     (made,) = program.take(program.submit(batch), batch)
     program.close()
     assert not isinstance(made, Failure), made
@@ -128,10 +129,10 @@ def test_offline_is_online(tmp_path):
 
     pipeline = online()
     with Pipeline(batch_size=1, num_threads=1, device_id=None):
-        program = Program(recipe, Shape(True, ""), seed=12, quality=90, subsampling="4:2:0", threads=2)
+        program = RecipeProgram(recipe, SampleShape(True, ""), VariantOptions(seed=12), threads=2)
     for variant in (1, 2):
         (epoch,) = pipeline.run()
-        batch = [Input(number, variant, picture, None) for number, picture in enumerate(pictures)]
+        batch = [ProgramInput(number, variant, picture, None) for number, picture in enumerate(pictures)]
         for number, made in enumerate(program.take(program.submit(batch), batch)):
             np.testing.assert_array_equal(made.image, epoch.at(number))
     program.close()
@@ -168,7 +169,7 @@ BAD_ARGUMENTS = {
     "unknown draw": ({"rotate": {"angle": {"poisson": 3}}}, "is not a draw"),
     "draw without numbers": ({"rotate": {"angle": {"uniform": ["a", "b"]}}}, "two numbers"),
     "draw with one number": ({"rotate": {"angle": {"uniform": 3}}}, "two numbers"),
-    "probability of a move": ({"rotate": {"angle": 3, "p": 0.5}}, "does not go with a step that moves things"),
+    "probability of a move": ({"rotate": {"angle": 3, "p": 0.5}}, "cannot be used with a geometric step"),
     "probability above one": ({"brightness": {"brightness": 2, "p": 3}}, "from 0 to 1"),
     "crop of nothing": ({"crop": {"size": [0, 5]}}, "at least 1"),
 }

@@ -20,7 +20,7 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 # The parts of the package; a part imports from its own line and from lines above. `pixelmill` is what
 # `import pixelmill` offers: it gathers names from the lines above it, so only the lines below may use them.
 LAYERS = (
-    {"errors", "types", "node_operators", "_core"},
+    {"errors", "types", "node_operators", "_core", "lazy_exports", "options"},
     {"formats", "tfrecord"},
     {"operators"},
     {"data_node", "tensors", "graph", "fn", "ops", "math", "branch_source", "branches"},
@@ -28,7 +28,8 @@ LAYERS = (
     {"permutation", "sampling", "recovery", "pipeline", "loader"},
     {"plugin", "experimental", "auto_aug", "mixing", "recipe"},
     {"pixelmill"},
-    {"jobs"},
+    {"jobs", "pillow_images", "sample_annotations"},
+    {"dataset_jobs"},
     {"create", "conversion", "inspect", "ingest", "segmentation", "augmentation"},
     {"benchmark", "demo"},
     {"cli"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pixelmill.benchmark.contest import Record
+from pixelmill.benchmark.contestants import Record
 
 _APART = 0.01  # of the range of values; decoders and ways to resize differ by less
 _RANGES = {"uint8": 255.0, "float32": 4.4}  # normalised pictures have the second one

@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
+from pixelmill.benchmark.bench_report import BenchReport, Speed
 from pixelmill.benchmark.plots import bar, line_plot, stacked_bar
-from pixelmill.benchmark.report import BenchReport, Speed
-from pixelmill.benchmark.words import about_dataset, about_work, bytes_text, plain, rate, times
+from pixelmill.benchmark.report_text import about_dataset, about_work, bytes_text, plain, rate, times
 
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fcfcfb; --ink: #1d2126; --dim: #5d666f; --line: #d9dde1; --own: #1d6fb8;

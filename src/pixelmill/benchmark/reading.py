@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from threading import Event
 
-from pixelmill.benchmark.report import Storage
+from pixelmill.benchmark.bench_report import Storage
 from pixelmill.benchmark.selection import Range
 
 _PROBED = 16  # files that are asked whether they are in memory

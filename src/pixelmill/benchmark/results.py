@@ -7,9 +7,9 @@ import importlib.util
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from pixelmill.benchmark.contest import Contestant
+from pixelmill.benchmark.bench_report import Scaling, Speed, spread
+from pixelmill.benchmark.contestants import Contestant
 from pixelmill.benchmark.peers import PEERS, Peer
-from pixelmill.benchmark.report import Scaling, Speed, spread
 from pixelmill.engine.devices import find_dali
 
 _DISTRIBUTIONS = {"pixelmill": ("pixelmill",), "tf": ("tensorflow", "tensorflow-cpu"), "torch": ("torch",)}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pixelmill.benchmark.work import Container, Content, Source
+from pixelmill.benchmark.workload import Container, Content, Source
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import npy, storage
 from pixelmill.formats.dataset import Dataset

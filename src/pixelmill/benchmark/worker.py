@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pixelmill.benchmark.processes import cpu_seconds, peak_memory
-from pixelmill.benchmark.work import Job, Source
+from pixelmill.benchmark.workload import PeerTask, Source
 
 
 def measure(batches: Iterator[Any], batch_size: int, *, seconds: float, warm: int) -> dict[str, Any]:
@@ -51,9 +51,9 @@ def describe(batch: Any) -> dict[str, Any]:
     return {"shape": list(array.shape), "dtype": str(array.dtype), "means": means, "more": more}
 
 
-def job_of(values: dict[str, Any]) -> Job:
+def job_of(values: dict[str, Any]) -> PeerTask:
     """Read a job that came as JSON."""
-    return Job(**{**values, "source": Source(**values["source"])})
+    return PeerTask(**{**values, "source": Source(**values["source"])})
 
 
 def main() -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pixelmill.cli.convert import FORMATS
 from pixelmill.cli.running import MISMATCH
+from pixelmill.options.running import CONTAINERS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SHOWN_CLASSES = 12
 _BAR = 30
 
-_FROM = click.option("--from", "format", type=click.Choice(FORMATS), help="What SRC is.  [default: by its content]")
+_FROM = click.option("--from", "format", type=click.Choice(CONTAINERS), help="What SRC is.  [default: by its content]")
 _ROOT = click.option("--root", type=click.Path(file_okay=False), help="For lists: where relative paths begin.")
 _OUTSIDE = click.option("--allow-outside", is_flag=True, help="For lists: permit paths that lead out of the root.")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON and nothing else.")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pixelmill.cli.convert import FORMATS
 from pixelmill.cli.running import SKIPPED, sample_bar
+from pixelmill.options.running import CONTAINERS
 
 if TYPE_CHECKING:
     from pixelmill.inspect.preview import PreviewReport
@@ -31,7 +31,7 @@ _SHOWN = 10
 @click.option("--columns", type=click.IntRange(min=1), help="Cells in a row.")
 @click.option("--size", default=224, show_default=True, type=click.IntRange(32, 2048), help="Of a cell, in pixels.")
 @click.option("--labels/--no-labels", default=True, show_default=True, help="Write captions and names.")
-@click.option("--from", "format", type=click.Choice(FORMATS), help="What INPUT is.  [default: by its content]")
+@click.option("--from", "format", type=click.Choice(CONTAINERS), help="What INPUT is.  [default: by its content]")
 @click.option("--root", type=click.Path(file_okay=False), help="For lists: where relative paths begin.")
 @click.option("--allow-outside", is_flag=True, help="For lists: permit paths that lead out of the root.")
 @click.option(

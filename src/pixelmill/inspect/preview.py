@@ -13,10 +13,10 @@ from typing import Any, Literal
 from pixelmill.errors import ArgumentError, DataError, Event, OutputExists
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
-from pixelmill.inspect.choice import ONLY
-from pixelmill.inspect.looks import Look
 from pixelmill.inspect.preview_page import write_page
 from pixelmill.inspect.preview_sheet import encode_sheet
+from pixelmill.inspect.sampling import ONLY
+from pixelmill.inspect.thumbnails import Thumbnail
 from pixelmill.inspect.viewing import OnSample, View
 from pixelmill.jobs.storage import open_storage
 
@@ -131,7 +131,7 @@ def preview(
         variants: How many of each sample, with a recipe.
         seed: What the choice of samples, and all draws of the recipe, follow from.
         count: How many samples, from all parts and classes of the dataset; 16, or 6 with a recipe.
-        samples: The numbers of samples, or a text such as `3,7,100-120`, in place of a choice.
+        samples: The numbers of samples, or a text such as `3,7,100-120`, in place of a sampling.
         class_name: Choose samples of this class, or with a box of it, by name or number.
         only: Choose samples with boxes, or with masks, and draw only these.
         errors: Read everything, and choose samples that are damaged.
@@ -145,7 +145,7 @@ def preview(
         on_sample: Called with the number of samples done and of all, for progress bars.
 
     Example:
-        >>> preview("photos", "look.html", recipe="tfdali", seed=7).damaged  # doctest: +SKIP
+        >>> preview("photos", "cell.html", recipe="tfdali", seed=7).damaged  # doctest: +SKIP
         0
     """
     view = View(recipe, variants, seed, count, samples, class_name, only, errors, columns, size, labels)
@@ -156,13 +156,13 @@ def preview(
         _check_free(target, exists)
     dataset = open_dataset(source, format, root=root, allow_outside=allow_outside)
     side = size if kind == "png" else min(size * _ENLARGED, _LARGEST)
-    board = view.board(dataset, side=side, on_sample=on_sample)
-    if not board.groups and not errors:
+    grid = view.grid(dataset, side=side, on_sample=on_sample)
+    if not grid.groups and not errors:
         raise DataError(f"preview: {dataset.source} has no samples; there is nothing to show")
     content = b""
-    if board.groups:
-        content = encode_sheet(board) if kind == "png" else write_page(board)
-    written = target if board.groups else None
+    if grid.groups:
+        content = encode_sheet(grid) if kind == "png" else write_page(grid)
+    written = target if grid.groups else None
     if written is not None:
         _write(written, content)
     return PreviewReport(
@@ -172,8 +172,8 @@ def preview(
         output=written,
         kind=kind,
         content=content,
-        cells=tuple(_cell(look) for look in board.looks()),
-        damaged=board.damaged,
+        cells=tuple(_cell(cell) for cell in grid.cells()),
+        damaged=grid.damaged,
         warnings=_warnings(content, dataset, view),
     )
 
@@ -224,10 +224,10 @@ def _parted(path: str) -> tuple[str, str]:
     return folder or ("/" if path.startswith("/") else "."), name
 
 
-def _cell(look: Look) -> Cell:
-    height, width = look.size or (0, 0)
-    boxes = len(look.boxes) if look.boxes is not None else 0
-    return Cell(look.number, look.variant, look.key, look.label, height, width, boxes, look.mask_classes, look.problem)
+def _cell(cell: Thumbnail) -> Cell:
+    height, width = cell.size or (0, 0)
+    boxes = len(cell.boxes) if cell.boxes is not None else 0
+    return Cell(cell.number, cell.variant, cell.key, cell.label, height, width, boxes, cell.mask_classes, cell.problem)
 
 
 def _warnings(content: bytes, dataset: Dataset, view: View) -> tuple[str, ...]:

@@ -11,10 +11,11 @@ from pixelmill.augmentation.variants import VariantMaker
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.sample import Sample
-from pixelmill.inspect import choice
-from pixelmill.inspect.board import Board
-from pixelmill.inspect.looks import Look, look_at, readable
+from pixelmill.inspect import sampling
+from pixelmill.inspect.grid import PreviewGrid
+from pixelmill.inspect.thumbnails import Thumbnail, readable, thumbnail_of
 from pixelmill.inspect.verify import Checker
+from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import load_recipe
 
 OnSample = Callable[[int, int], object]
@@ -51,18 +52,18 @@ class View:
         return self.count or (_COUNT if self.recipe is None else _COUNT_WITH_RECIPE)
 
     @property
-    def filter(self) -> choice.Filter:
+    def filter(self) -> sampling.Filter:
         """What samples must have."""
-        return choice.Filter(self.class_name, self.only)
+        return sampling.Filter(self.class_name, self.only)
 
     @property
     def shown_faults(self) -> int:
         """How many pieces of the container that are no samples get a cell."""
         if self.errors:
             return self.most
-        return 0 if self.samples is not None or self.filter != choice.Filter() else _SHOWN_FAULTS
+        return 0 if self.samples is not None or self.filter != sampling.Filter() else _SHOWN_FAULTS
 
-    def board(self, dataset: Dataset, *, side: int, on_sample: OnSample | None) -> Board:
+    def grid(self, dataset: Dataset, *, side: int, on_sample: OnSample | None) -> PreviewGrid:
         """Read everything that is shown, pictures at most `side` wide and high."""
         known = _damaged(dataset, self.most, on_sample) if self.errors else {}
         numbers = sorted(known) if self.errors else self._numbers(dataset, on_sample)
@@ -74,7 +75,7 @@ class View:
         viewer = _Viewer(dataset, self, side, known)
         groups = list(viewer.groups(numbers, on_sample))
         groups += [[_lost(fault.event(-1))] for fault in dataset.faults[: self.shown_faults]]
-        return Board(
+        return PreviewGrid(
             title=readable(dataset.source),
             details=self._details(dataset, len(numbers)),
             groups=groups,
@@ -87,11 +88,11 @@ class View:
 
     def _numbers(self, dataset: Dataset, on_sample: OnSample | None) -> list[int]:
         if self.samples is not None:
-            given = choice.parse_numbers(self.samples) if isinstance(self.samples, str) else self.samples
-            return choice.check_numbers(dataset, given)
-        if self.filter != choice.Filter():
-            return choice.matching(dataset, self.filter, count=self.most, seed=self.seed, on_look=on_sample)
-        return choice.spread(dataset, count=self.most, seed=self.seed)
+            given = sampling.parse_numbers(self.samples) if isinstance(self.samples, str) else self.samples
+            return sampling.check_numbers(dataset, given)
+        if self.filter != sampling.Filter():
+            return sampling.matching(dataset, self.filter, count=self.most, seed=self.seed, on_look=on_sample)
+        return sampling.spread(dataset, count=self.most, seed=self.seed)
 
     def _details(self, dataset: Dataset, shown: int) -> tuple[str, ...]:
         part = f"all {shown}" if shown == len(dataset) > 1 else f"{shown} of {len(dataset):,}"
@@ -115,46 +116,46 @@ class _Viewer:
         self._names: dict[int, str] = dict(enumerate(readable(name) for name in dataset.classes))
         self._agree = self._differ = 0
 
-    def groups(self, numbers: Sequence[int], on_sample: OnSample | None) -> Iterator[list[Look]]:
+    def groups(self, numbers: Sequence[int], on_sample: OnSample | None) -> Iterator[list[Thumbnail]]:
         """Give the cells of each sample."""
         view = self._view
         recipe = None if view.recipe is None else load_recipe(view.recipe)
-        with nullcontext() if recipe is None else VariantMaker(recipe, seed=view.seed) as maker:
+        with nullcontext() if recipe is None else VariantMaker(recipe, VariantOptions(seed=view.seed)) as maker:
             for done, number in enumerate(numbers, start=1):
                 yield list(self._group(number, maker))
                 if on_sample is not None:
                     on_sample(done, len(numbers))
 
-    def _group(self, number: int, maker: VariantMaker | None) -> Iterator[Look]:
+    def _group(self, number: int, maker: VariantMaker | None) -> Iterator[Thumbnail]:
         event = self._dataset.event(number, "corrupt", "")
         try:
             sample = self._dataset.sample(number)
         except DataError as error:
-            yield Look(number, key=readable(event.path or ""), problem=_first(error, event))
+            yield Thumbnail(number, key=readable(event.path or ""), problem=_first(error, event))
             return
         self._learn(sample)
         original = self._look(sample, number, 0, event)
         if original.problem is None:
             original = replace(original, problem=self._known.get(number))
         yield original
-        if maker is None or original.picture is None:
+        if maker is None or original.image is None:
             return
         try:
             made = maker.make(sample, number, count=self._view.variants)
         except DataError as error:
-            yield Look(number, 1, readable(sample.key), problem=_first(error, event))
+            yield Thumbnail(number, 1, readable(sample.key), problem=_first(error, event))
             return
         for variant, new in enumerate(made, start=1):
             yield self._look(new, number, variant, event)
 
-    def _look(self, sample: Sample, number: int, variant: int, event: Event) -> Look:
+    def _look(self, sample: Sample, number: int, variant: int, event: Event) -> Thumbnail:
         only = self._view.only
         wanted = replace(
             sample,
             boxes=None if only == "masks" else sample.boxes,
             mask=None if only == "boxes" else sample.mask,
         )
-        return look_at(wanted, number, variant=variant, side=self._side, event=event)
+        return thumbnail_of(wanted, number, variant=variant, side=self._side, event=event)
 
     def _learn(self, sample: Sample) -> None:
         """Note how classes are called, and whether boxes seem to be numbered like samples."""
@@ -183,8 +184,8 @@ def _first(error: DataError, event: Event) -> Event:
     return replace(found, sample=event.sample, path=event.path, offset=event.offset)
 
 
-def _lost(event: Event) -> Look:
-    return Look(-1, key=readable(event.path or ""), problem=event)
+def _lost(event: Event) -> Thumbnail:
+    return Thumbnail(-1, key=readable(event.path or ""), problem=event)
 
 
 def _columns(groups: int, length: int) -> int:

@@ -1,4 +1,4 @@
-"""manifest.json: what a finished dataset consists of."""
+"""manifest.json and the sidecars of shards: what a finished dataset consists of."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.jobs.job import ShardReport
-from pixelmill.jobs.plan import Plan
+from pixelmill.jobs.plan import JobPlan
 from pixelmill.jobs.shard_files import FileRecord
 from pixelmill.jobs.storage import Storage, check_name
 
@@ -37,7 +37,7 @@ def shard_entry(
 
 
 def event_entry(event: Event) -> Entry:
-    """Describe an event, without what is not known about it."""
+    """Describe an event, without its unknown fields."""
     return {name: value for name, value in asdict(event).items() if value is not None}
 
 
@@ -47,14 +47,14 @@ def load_event(entry: Mapping[str, Any]) -> Event:
 
 
 def entry_bytes(entry: Mapping[str, Any]) -> int:
-    """Give the bytes of all files of a shard."""
+    """Return the bytes of all files of a shard."""
     return sum(int(file["bytes"]) for file in entry["files"])
 
 
 def manifest_text(
-    plan: Plan, *, totals: Mapping[str, int], closing: Iterable[FileRecord], entries: Iterable[Entry]
+    plan: JobPlan, *, totals: Mapping[str, int], closing: Iterable[FileRecord], entries: Iterable[Entry]
 ) -> Iterator[bytes]:
-    """Write the manifest piece by piece, one line a shard, so that memory does not grow with the dataset."""
+    """Yield the manifest piece by piece, one line per shard, so that memory does not grow with the dataset."""
     head: Entry = {"job": plan.hash, **plan.content, **totals, "files": [asdict(file) for file in closing]}
     seed = plan.content["options"].get("seed")
     if seed is not None:
@@ -69,11 +69,11 @@ def manifest_text(
 
 
 def read_manifest(storage: Storage, *, strict: bool = False) -> Entry | None:
-    """Read the manifest of a dataset; None if there is none, or one of another program.
+    """Return the manifest of a dataset, or None if there is none or another program wrote it.
 
     Args:
         storage: The dataset.
-        strict: Raise DataError where there is a file of this name that is no JSON, instead of passing over it.
+        strict: Raise DataError if the file is not valid JSON, instead of ignoring it.
     """
     data = storage.read(NAME)
     found = _object(data, ("job", "kind", "options", "entries"))
@@ -81,12 +81,12 @@ def read_manifest(storage: Storage, *, strict: bool = False) -> Entry | None:
         try:
             json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"manifest: it is damaged: {error}") from None
+            raise DataError(f"manifest: damaged: {error}") from None
     return found
 
 
 def listed_files(manifest: Entry) -> list[FileRecord]:
-    """Give all files that a manifest lists; DataError if it is damaged."""
+    """Return all files that a manifest lists. Raises DataError if it is damaged."""
     found: list[FileRecord] = []
     try:
         rows = [file for entry in manifest["entries"] for file in entry["files"]] + list(manifest.get("files", ()))
@@ -96,12 +96,12 @@ def listed_files(manifest: Entry) -> list[FileRecord]:
                 raise TypeError(f"a file has the entry {str(row)[:100]}")
             found.append(FileRecord(check_name(name), size, sha256))
     except (KeyError, TypeError, ArgumentError) as error:
-        raise DataError(f"manifest: it is damaged: {error!r:.200}") from None
+        raise DataError(f"manifest: damaged: {error!r:.200}") from None
     return found
 
 
 def read_entry(storage: Storage, name: str) -> Entry | None:
-    """Read a sidecar; None if there is none or it is damaged."""
+    """Return a sidecar, or None if it is missing or damaged."""
     return _object(storage.read(name), ("number", "samples", "files", "errors"))
 
 

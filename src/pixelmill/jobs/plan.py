@@ -1,4 +1,4 @@
-"""The plan of a job: everything that decides about its bytes, as JSON whose hash names the job."""
+"""The plan of a job: everything that decides its bytes, as JSON whose hash names the job."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ import PIL
 
 from pixelmill import __version__, _core
 from pixelmill.errors import EngineError
-from pixelmill.jobs.job import Job, job_fields
+from pixelmill.jobs.job import Job, plan_options
 
 FORMAT = 1
 _NAME_DIGITS = 12
 
 
 @dataclass(frozen=True)
-class Plan:
+class JobPlan:
     """The plan of one job.
 
     Attributes:
         content: What the manifest repeats and the hash covers.
-        hash: SHA-256 of the content in hexadecimal digits.
-        sources: Hash of the inputs with their times of change. It is kept while the job runs, to refuse a
-            resume after the inputs have changed, and is no part of the result.
+        hash: SHA-256 of the content, in hexadecimal.
+        sources: Hash of the inputs with their modification times. It is kept while the job runs, so that resuming
+            is refused if the inputs have changed, and is not part of the result.
     """
 
     content: Mapping[str, Any]
@@ -45,13 +45,13 @@ class Plan:
         return int(self.content["shards"])
 
     def text(self) -> bytes:
-        """Give the plan as it is kept in the folder of an unfinished job."""
+        """Return the plan as it is stored in the folder of an unfinished job."""
         content = {"job": self.hash, "sources": self.sources, "plan": self.content}
         return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
 
 
-def make_plan(job: Job, *, on_error: str) -> Plan:
-    """Write down what a job will do."""
+def make_plan(job: Job, *, on_error: str) -> JobPlan:
+    """Return the plan of a job."""
     names, times = hashlib.sha256(), hashlib.sha256()
     count = size = 0
     for item in job.inputs:
@@ -63,7 +63,7 @@ def make_plan(job: Job, *, on_error: str) -> Plan:
     content = {
         "format": FORMAT,
         "kind": job.kind,
-        "options": job_fields(job, plan=True),
+        "options": plan_options(job),
         "inputs": {"files": count, "bytes": size, "sha256": names.hexdigest()},
         "on_error": on_error,
         "shards": len(job.shards),
@@ -73,16 +73,16 @@ def make_plan(job: Job, *, on_error: str) -> Plan:
         text = json.dumps(content, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise EngineError(f"{job.kind}: options must be plain values: {error}") from error
-    return Plan(json.loads(text), hashlib.sha256(text.encode()).hexdigest(), times.hexdigest())
+    return JobPlan(json.loads(text), hashlib.sha256(text.encode()).hexdigest(), times.hexdigest())
 
 
 def versions() -> dict[str, str]:
-    """Give the versions of everything that decides about bytes."""
+    """Return the versions of everything that decides bytes."""
     return {"pixelmill": __version__, "numpy": np.__version__, "pillow": PIL.__version__, **_core.codec_versions()}
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any], *, limit: int = 6) -> str:
-    """Say in one line how two plans differ, for example ``options.quality: 90 there, 85 now``."""
+    """Describe in one line how two plans differ, for example ``options.quality: 90 there, 85 now``."""
     before, after = _flat(old), _flat(new)
     lines = [
         f"{name}: {before.get(name, 'nothing')} there, {after.get(name, 'nothing')} now"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from pixelmill.benchmark.work import AREA, ATTEMPTS, RATIO, Job, Kind, Source
+from pixelmill.benchmark.workload import AREA, ATTEMPTS, RATIO, Kind, PeerTask, Source
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -40,7 +40,7 @@ class Pictures:
         job: What to do.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: PeerTask) -> None:
         self.job, self.files, self.draft = job, job.source.epoch, job.variant == DRAFT
         self._finish: Callable[[Any], Any] | None = None
 
@@ -120,7 +120,7 @@ class Endless:
             yield from order
 
 
-def batches(job: Job) -> Iterator[Any]:
+def batches(job: PeerTask) -> Iterator[Any]:
     """Make batches."""
     import torch
     from torch.utils.data import DataLoader

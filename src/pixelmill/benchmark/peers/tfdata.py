@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from math import log
 from typing import Any
 
-from pixelmill.benchmark.work import AREA, ATTEMPTS, RATIO, Job, Kind, Source
+from pixelmill.benchmark.workload import AREA, ATTEMPTS, RATIO, Kind, PeerTask, Source
 
 Load = Callable[[Any], Any]
 
@@ -35,7 +35,7 @@ def fastest(kind: Kind, source: Source) -> tuple[str, ...]:
     return variants(kind, source)[-1:]
 
 
-def batches(job: Job) -> Iterator[Any]:
+def batches(job: PeerTask) -> Iterator[Any]:
     """Make batches."""
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
     os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
@@ -57,7 +57,7 @@ def batches(job: Job) -> Iterator[Any]:
     return iter(data.with_options(options))
 
 
-def _encoded(tf: Any, job: Job) -> Any:
+def _encoded(tf: Any, job: PeerTask) -> Any:
     """Give paths or records without end."""
     epoch = job.source.epoch
     if job.source.container == "files":
@@ -69,7 +69,7 @@ def _encoded(tf: Any, job: Job) -> Any:
     return files.interleave(tf.data.TFRecordDataset, cycle_length=_OPEN_FILES, deterministic=False).shuffle(_SHUFFLED)
 
 
-def _loader(tf: Any, job: Job) -> Load:
+def _loader(tf: Any, job: PeerTask) -> Load:
     """Make the function for one path or record."""
     work, source = _work(tf, job), job.source
     if source.container == "files":
@@ -83,7 +83,7 @@ def _loader(tf: Any, job: Job) -> Load:
     return load
 
 
-def _work(tf: Any, job: Job) -> Load:
+def _work(tf: Any, job: PeerTask) -> Load:
     """Make the function for the bytes of a file, or for pixels."""
     method, antialias = VARIANTS[job.variant]
     mean, scale, is_jpeg = tf.constant(job.mean), 1 / tf.constant(job.std), job.source.content == "jpeg"

@@ -1,0 +1,48 @@
+"""Figures and facts of a report in words, for the terminal and for the page."""
+
+from __future__ import annotations
+
+from pixelmill.benchmark.bench_report import BenchReport
+
+
+def plain(text: str) -> str:
+    """Make text harmless that may come from the name of a file: what cannot be printed is written as an escape."""
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+
+
+def rate(images_per_second: float) -> str:
+    """Write a speed."""
+    return f"{images_per_second:,.0f}" if images_per_second >= 100 else f"{images_per_second:,.1f}"
+
+
+def times(count: int, what: str) -> str:
+    """Write a number of things."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def bytes_text(size: float) -> str:
+    """Write a number of bytes."""
+    if size >= 1e9:
+        return f"{size / 1e9:,.2f} GB"
+    return f"{size / 1e6:,.0f} MB" if size >= 1e7 else f"{size / 1e3:,.1f} kB"
+
+
+def about_dataset(report: BenchReport) -> str:
+    """Say what was measured."""
+    found = report.dataset
+    several = len(found.kinds) > 1
+    kinds = ", ".join(f"{count:,} {kind}" if several else kind for kind, count in found.kinds.items())
+    used = "all are used" if found.measured == found.samples else f"{found.measured:,} of them are used"
+    bad = f", but for {times(found.bad, 'bad sample')}" if found.bad else ""
+    size = f"{bytes_text(found.mean_bytes)} each on average"
+    return f"{times(found.samples, 'sample')} of the format {found.format} ({kinds}), {size}; {used}{bad}."
+
+
+def about_work(report: BenchReport) -> str:
+    """Say what was done."""
+    work = report.work
+    mode = "" if work.mode == "cpu" else f", mode {work.mode}"
+    return f"{work.workload}: {work.title}; batches of {work.batch_size}, {times(work.threads, 'thread')}{mode}."

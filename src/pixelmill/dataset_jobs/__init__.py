@@ -1,0 +1,1 @@
+"""What the jobs share that read one dataset and write another."""
