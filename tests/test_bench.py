@@ -160,11 +160,11 @@ def test_steps_are_put_together() -> None:
         "resample": 1_500_000,
         "coin_flip": 100_000,
     }
-    found = stages(steps, images=10, cpu_seconds=0.01, normalised=True)
+    found = stages(steps, images=10, cpu_seconds=0.01, normalized=True)
     costs = {stage.name: stage.milliseconds for stage in found}
     assert costs == {"read": 0.1, "decode": 0.65, "resize": 0.15, "augment": 0.01, "batch": 0.09}
     assert [stage.share for stage in found] == [0.1, 0.65, 0.15, 0.01, 0.09]
-    less = stages(steps, images=10, cpu_seconds=0.001, normalised=True)  # a clock that is too coarse
+    less = stages(steps, images=10, cpu_seconds=0.001, normalized=True)  # a clock that is too coarse
     assert "batch" not in {stage.name for stage in less} and sum(s.share for s in less) == pytest.approx(1, abs=1e-4)
 
 

@@ -21,7 +21,7 @@ from pixelmill.cli import main
 from pixelmill.errors import ArgumentError, DataError, OutputExists
 from pixelmill.formats.registry import FORMATS, open_dataset
 from pixelmill.formats.sample import Boxes, Sample
-from pixelmill.inspect.overlays import colour_of
+from pixelmill.inspect.overlays import color_of
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import load_recipe
 
@@ -82,7 +82,7 @@ def test_every_container_is_shown(format: str, tmp_path: Path) -> None:
     }
     sheet = pixels_of(report)
     assert len({place_of(sheet, colour)[::2] for colour in PLAIN}) == 4
-    place_of(sheet, colour_of(7)), place_of(sheet, colour_of(5))  # fail if the colour is nowhere
+    place_of(sheet, color_of(7)), place_of(sheet, color_of(5))  # fail if the colour is nowhere
 
 
 @pytest.mark.parametrize("side", [SIDE, SIDE // 2, 2 * SIDE])
@@ -90,9 +90,9 @@ def test_every_container_is_shown(format: str, tmp_path: Path) -> None:
 def test_boxes_are_where_they_belong(side: int, box: tuple[float, ...], tmp_path: Path) -> None:
     source = write(tmp_path / "x", "tfrecord", [plain(0, side=side, boxes=Boxes([box], [2]))])
     (cell,) = cells(pixelmill.preview(source, size=SIDE, labels=False))
-    top, bottom, left, right = place_of(cell, colour_of(2))
+    top, bottom, left, right = place_of(cell, color_of(2))
     assert (left, top, right + 1, bottom + 1) == tuple(min(share, 1) * SIDE for share in box)
-    drawn = (cell == colour_of(2)).all(axis=2)
+    drawn = (cell == color_of(2)).all(axis=2)
     assert drawn[top, left : right + 1].all() and drawn[top : bottom + 1, right].all()
     inside = cell[top + 2 : bottom - 1, left + 2 : right - 1]
     assert (inside == PLAIN[0]).all()
@@ -102,15 +102,15 @@ def test_small_boxes_lie_above_large_ones_and_have_colours_of_their_own(tmp_path
     boxes = Boxes([[0.25, 0.25, 0.5, 0.5], [0.25, 0.25, 1, 1]], [1, 0])
     source = write(tmp_path / "x", "tfrecord", [plain(0, boxes=boxes)])
     (cell,) = cells(pixelmill.preview(source, size=SIDE, labels=False))
-    assert tuple(cell[SIDE // 4, SIDE // 4]) == colour_of(1)
-    assert tuple(cell[SIDE // 4, SIDE - 1]) == colour_of(0)
-    assert len({colour_of(number) for number in range(72)}) == 72
+    assert tuple(cell[SIDE // 4, SIDE // 4]) == color_of(1)
+    assert tuple(cell[SIDE // 4, SIDE - 1]) == color_of(0)
+    assert len({color_of(number) for number in range(72)}) == 72
 
 
 def test_names_of_boxes_are_written_on_their_colour(tmp_path: Path) -> None:
     source = write(tmp_path / "x", "tfrecord", [plain(0, boxes=Boxes([[0.25, 0.5, 0.75, 0.75]], [2]))])
     with_names, without = (
-        (pixels_of(pixelmill.preview(source, size=SIDE, labels=labels)) == colour_of(2)).all(axis=2).sum()
+        (pixels_of(pixelmill.preview(source, size=SIDE, labels=labels)) == color_of(2)).all(axis=2).sum()
         for labels in (True, False)
     )
     assert with_names > without + 50
@@ -124,7 +124,7 @@ def test_masks_are_laid_over(tmp_path: Path) -> None:
     (cell,) = cells(pixelmill.preview(source, size=SIDE, labels=False))
     assert (cell[numbers == 0] == PLAIN[0]).all()
     for number, columns in ((3, slice(30, 60)), (255, slice(60, 80))):
-        region, colour = cell[20:40, columns], np.array(colour_of(number))
+        region, colour = cell[20:40, columns], np.array(color_of(number))
         assert (region[0] == colour).all() and (region[:, -1] == colour).all()
         blend = colour * (110 / 255) + np.array(PLAIN[0]) * (145 / 255)
         assert np.abs(region[1:-1, 1:-1] - blend).max() <= 1

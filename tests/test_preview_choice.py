@@ -125,7 +125,7 @@ def test_boxes_are_called_as_their_classes_are(tmp_path: Path) -> None:
     """Names of samples' classes are names of boxes if every sample has a box of its own class."""
     boxes = Boxes([[0, 0, 0.5, 0.5], [0.5, 0.5, 1, 1]], [0, 1])
     samples = [Sample(n, PICTURE, "png", (i,), n, boxes=boxes) for i, n in enumerate(("ant", "bee"))]
-    view = viewing.View(None, 1, 0, None, None, None, None, False, None, 64, True)
+    view = viewing.View(variants=1, size=64)
 
     def names(samples: list[Sample], where: str) -> list[str]:
         dataset = pixelmill.open_dataset(write(tmp_path / where, "tfrecord", samples))

@@ -20,7 +20,7 @@ from pixelmill.formats import npy
 from pixelmill.formats.example import Example, bytes_feature
 from pixelmill.formats.sample import Boxes, Sample
 from pixelmill.inspect import preview
-from pixelmill.inspect.overlays import colour_of
+from pixelmill.inspect.overlays import color_of
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -125,10 +125,10 @@ def test_pictures_masks_and_boxes_are_inside(tmp_path: Path) -> None:
     assert image.size == overlay.size == (450, 225)  # three times the size of a cell
     assert np.abs(np.asarray(image).astype(int) - [200, 30, 20]).max() <= 3
     shown = np.asarray(overlay)
-    assert (shown[80:140, 80:140, :3] == colour_of(4)).all() and (shown[..., 3] > 0).sum() == 75 * 75
+    assert (shown[80:140, 80:140, :3] == color_of(4)).all() and (shown[..., 3] > 0).sum() == 75 * 75
     (box,) = page.all("span", **{"class": "box"})
     assert "left:25.000%;top:50.000%;width:50.000%;height:50.000%" in (box["style"] or "")
-    assert "#{:02x}{:02x}{:02x}".format(*colour_of(9)) in (box["style"] or "")
+    assert "#{:02x}{:02x}{:02x}".format(*color_of(9)) in (box["style"] or "")
     assert {"cow", "#0 a", "300 x 600", "9", "4"} <= set(page.texts)
     assert [found["id"] for found in page.all("input", type="checkbox")] == ["show-boxes", "show-masks"]
     bare = page_of(source, tmp_path, labels=False)

@@ -1,4 +1,4 @@
-"""Goes through the samples once, as training would, to know the bad ones before anything is measured."""
+"""Finds bad samples before anything is measured, by reading all of them once as training would."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BATCH = 32
 
 
 @dataclass(frozen=True)
-class Bad:
+class BadSamples:
     """The samples that cannot be used.
 
     Attributes:
@@ -25,17 +25,17 @@ class Bad:
     events: tuple[Event, ...]
 
 
-def survey(
+def find_bad_samples(
     source: Source, kind: Kind, *, most: int, threads: int, on_batch: Callable[[float], object] = lambda _: None
-) -> Bad:
+) -> BadSamples:
     """Read, decode and resize every sample once.
 
     Args:
         source: The samples.
-        kind: `read` where they are no pictures; anything else decodes them.
-        most: The most samples to look at.
-        threads: How many to work on at a time.
-        on_batch: Called with the share that is done.
+        kind: `read` if they are not images; anything else decodes them.
+        most: Upper limit of samples to read.
+        threads: Number of samples to process at the same time.
+        on_batch: Called with the fraction that is done.
     """
     plain: Kind = "read" if kind == "read" else "resize"
     job = PeerTask("pixelmill", "", plain, replace(source, repeats=1, indexes=[]), _BATCH, threads, seed=0, size=32)
@@ -45,13 +45,13 @@ def survey(
     for place in range(count):
         try:
             next(batches)
-        except DataError as error:  # so many are bad that no other sample could be put in the place of one
+        except DataError as error:  # so many are bad that none could be replaced by another sample
             found |= {(event.path, event.offset): event for event in error.events}
         on_batch((place + 1) / count)
     found |= {(event.path, event.offset): event for event in _fatal(batches)}
     batches.pipe.close()
     events = tuple(replace(event, line=None) for event in found.values())
-    return Bad(frozenset(event.path for event in events if event.path), events)
+    return BadSamples(frozenset(event.path for event in events if event.path), events)
 
 
 def _fatal(batches: Batches) -> Iterator[Event]:

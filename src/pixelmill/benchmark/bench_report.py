@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
-_BUSY = 0.75  # share of the processors from which on they are the limit
+_BUSY = 0.75  # fraction of the processors above which they are the limit
 SCHEMA = 1  # grows when a field changes its meaning or goes away, not when one is added
 
 
@@ -38,7 +38,7 @@ class Stage:
         name: The part.
         about: What belongs to it.
         milliseconds: Of one processor, for a sample.
-        share: Of all parts.
+        share: Fraction of all stages.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Speed:
         version: Its version.
         images_per_second: The median of the rounds.
         rounds: Images a second in each round.
-        spread: Fastest less slowest round, as a share of the median.
+        spread: Fastest less slowest round, as a fraction of the median.
         ratio: How many times as fast pixelmill was: the median over the rounds; None for itself.
         cpu_milliseconds: Processor time for an image.
         peak_memory: Bytes.
@@ -198,18 +198,18 @@ class BenchReport:
         return self.contestants[0].images_per_second if self.contestants else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Give everything as JSON data."""
+        """Return everything as JSON values."""
         return asdict(self)
 
     def html(self) -> str:
-        """Give a page that needs nothing else: no script, no other file."""
+        """Return a self-contained page: no script, no other file."""
         from pixelmill.benchmark.page import page
 
         return page(self)
 
 
 def verdict(report: BenchReport) -> str:
-    """Say what limits the speed."""
+    """Return a sentence about what limits the speed."""
     speed = report.images_per_second
     if speed is None:
         return ""
@@ -217,7 +217,7 @@ def verdict(report: BenchReport) -> str:
     feeding = "" if fed is None else f"; {_source(fed)} could feed {fed.samples_per_second:,.0f} images/s"
     if fed is not None and fed.cache == "cold" and fed.samples_per_second < speed:
         return (
-            f"Storage limits the first epoch: the device gives {fed.samples_per_second:,.0f} images/s, "
+            f"Storage limits the first epoch: the device delivers {fed.samples_per_second:,.0f} images/s, "
             f"{fed.bytes_per_second / 1e6:,.0f} MB/s, and pixelmill can work on {speed:,.0f}. What the memory of this "
             "machine keeps is read faster from then on."
         )
@@ -230,7 +230,7 @@ def _source(storage: Storage) -> str:
 
 def _costliest(report: BenchReport) -> str:
     if not report.stages:
-        return f"pixelmill gives {report.images_per_second or 0:,.0f} images/s"
+        return f"pixelmill delivers {report.images_per_second or 0:,.0f} images/s"
     stage = max(report.stages, key=lambda stage: stage.share)
     name = {"read": "Reading", "decode": "Decoding", "resize": "Resizing", "augment": "Augmenting", "batch": "Batching"}
     return f"{name[stage.name]} takes {stage.share:.0%} of the processor time"
@@ -254,5 +254,5 @@ def _threads(report: BenchReport) -> str:
 
 
 def spread(rounds: tuple[float, ...]) -> float:
-    """Give fastest less slowest, as a share of the median."""
+    """Return fastest minus slowest, as a fraction of the median."""
     return round((max(rounds) - min(rounds)) / median(rounds), 4)

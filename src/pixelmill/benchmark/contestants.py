@@ -1,4 +1,4 @@
-"""Runs contestants in turns. Each has a process of its own, which stands still while another one runs."""
+"""Runs contestants in turns. Each has its own process, which is paused while another one runs."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Record:
 
     peer: str
     variant: str
-    rates: list[float] = field(default_factory=list)  # pictures a second, for each round
-    cpu_milliseconds: list[float] = field(default_factory=list)  # for each picture, for each round
+    rates: list[float] = field(default_factory=list)  # images per second, for each round
+    cpu_milliseconds: list[float] = field(default_factory=list)  # for each image, for each round
     first_batch_seconds: list[float] = field(default_factory=list)  # since the start of the process, for each start
     peak_memory: int = 0
     batch: dict[str, Any] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Contestant:
 
     def close(self) -> None:
         """End the process and its children; doing it again does nothing."""
-        if self._process.returncode is not None:  # its number may be that of somebody else by now
+        if self._process.returncode is not None:  # its process id may belong to another process by now
             return
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)

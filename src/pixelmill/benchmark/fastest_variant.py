@@ -1,4 +1,4 @@
-"""Starts peers: of each the variant that is the fastest here."""
+"""Starts peers: of each, the variant that is fastest on this machine."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _LONGEST = 300  # characters of a reason
 
 
 def start_fastest(jobs: Sequence[PeerTask], *, seconds: float, stack: ExitStack) -> Contestant:
-    """Start all variants of a peer and keep the fastest, standing still; raise the last error if none works.
+    """Start all variants of a peer and keep the fastest one, paused. Raises the last error if none works.
 
     Args:
-        jobs: The same work in several ways, one at least.
-        seconds: The most time for each to show how fast it is.
+        jobs: The same work in one or several ways.
+        seconds: Upper limit of the time for each to show its speed.
         stack: Ends the processes.
     """
     tried: list[Contestant] = []
@@ -49,8 +49,8 @@ def start_fastest(jobs: Sequence[PeerTask], *, seconds: float, stack: ExitStack)
 
 
 def reason_in(message: str) -> str:
-    """Find the line that says what happened in the words of a process that has ended."""
+    """Return the line that says what happened in the output of a process that has ended."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    behind = [after for line, after in pairwise(lines) if line == "encountered:"]  # how DALI puts it
+    named = [after for line, after in pairwise(lines) if line == "encountered:"]  # how DALI puts it
     errors = [line for line in lines if _ERROR.match(line)]
-    return next(iter([*behind, *errors[-1:], *lines[-1:], "it has ended"]))[:_LONGEST]
+    return next(iter([*named, *errors[-1:], *lines[-1:], "it has ended"]))[:_LONGEST]

@@ -1,4 +1,4 @@
-"""Measures one thing after the other and keeps what was found, so that it can be told at any moment."""
+"""Measures one thing after another and keeps the results, so that a report can be made at any moment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import cast
 
 from pixelmill.benchmark import environment
 from pixelmill.benchmark.agreement import disagreements
-from pixelmill.benchmark.bad_samples import Bad, survey
+from pixelmill.benchmark.bad_samples import BadSamples, find_bad_samples
 from pixelmill.benchmark.bench_report import Absent, BenchReport, Measured, Stage, Storage, verdict
 from pixelmill.benchmark.contestants import Contestant, MissingError, in_turns
 from pixelmill.benchmark.fastest_variant import reason_in, start_fastest
@@ -38,7 +38,7 @@ class Measuring:
     Args:
         settings: How to measure.
         folder: For files that are needed meanwhile.
-        tell: Called with what is being done, and which share of all is done.
+        tell: Called with what is being done, and the fraction of the whole that is done.
     """
 
     def __init__(self, settings: BenchSettings, folder: Path, tell: OnProgress) -> None:
@@ -48,7 +48,7 @@ class Measuring:
         self._share = 0.0, 0.0
         self._machine = environment.describe(("pixelmill", "numpy", "pillow"))
         self._selection: Selection | None = None
-        self._bad = Bad(frozenset(), ())
+        self._bad = BadSamples(frozenset(), ())
         self._storage: list[Storage] = []
         self._stages: tuple[Stage, ...] = ()
         self._own: list[Contestant] = []  # pixelmill, by number of threads
@@ -65,7 +65,7 @@ class Measuring:
         self._notes += found.notes
         if not found.readable and self.settings.workload != "read":
             self.settings = replace(self.settings, workload="read")
-            self._notes.append("the samples are no pictures that could be resized, so reading them is measured")
+            self._notes.append("the samples are not images that could be resized, so only reading is measured")
 
     def rename(self, name: str) -> None:
         """Call the dataset something else."""
@@ -76,10 +76,10 @@ class Measuring:
         assert self._selection is not None
         return self._selection
 
-    def tell(self, what: str, share: float) -> None:
-        """Tell how much of the present part is done."""
-        first, behind = self._share
-        self._on_progress(what, first + (behind - first) * share)
+    def tell(self, what: str, fraction: float) -> None:
+        """Report how much of the current part is done."""
+        first, end = self._share
+        self._on_progress(what, first + (end - first) * fraction)
 
     def run(self) -> BenchReport:
         """Measure everything."""
@@ -112,8 +112,8 @@ class Measuring:
 
     def _look(self) -> None:
         found = self._found
-        show = lambda share: self.tell("looking for bad samples", share)  # noqa: E731
-        bad = survey(
+        show = lambda fraction: self.tell("looking for bad samples", fraction)  # noqa: E731
+        bad = find_bad_samples(
             found.source,
             self.settings.workload,
             most=self.settings.options.samples,
@@ -139,7 +139,7 @@ class Measuring:
             contestant.steps,
             images=contestant.images,
             cpu_seconds=contestant.own_cpu_seconds,
-            normalised=self.settings.workload in ("train", "val"),
+            normalized=self.settings.workload in ("train", "val"),
         )
 
     def _job(self, threads: int) -> PeerTask:
@@ -193,8 +193,8 @@ class Measuring:
         self._absent[peer.name] = Absent(peer.name, peer.title, reason, install)
 
     def _contest(self) -> None:
-        everybody = [*self._own, *self._others.values()]
-        turns = len(everybody) * self.settings.options.rounds
+        contestants = [*self._own, *self._others.values()]
+        turns = len(contestants) * self.settings.options.rounds
         done = 0
 
         def show(contestant: Contestant) -> None:
@@ -206,7 +206,7 @@ class Measuring:
 
         self.tell("taking turns", 0)
         in_turns(
-            everybody,
+            contestants,
             rounds=self.settings.options.rounds,
             seconds=self.settings.options.seconds,
             after_run=show,
@@ -226,7 +226,7 @@ class Measuring:
         raise error
 
     def report(self, *, complete: bool = True) -> BenchReport | None:
-        """Tell what is known by now; nothing before the dataset was opened."""
+        """Return what is known so far; None before the dataset was opened."""
         if self._selection is None:
             return None
         report = BenchReport(

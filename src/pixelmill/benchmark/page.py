@@ -111,10 +111,10 @@ def _row(speed: Speed, most: float) -> str:
     value = rate(speed.images_per_second)
     if speed.ratio is not None:
         value += f" (pixelmill {speed.ratio:.2f}\u00d7)"
-    colour = "own" if speed.name == "pixelmill" else "other"
+    color = "own" if speed.name == "pixelmill" else "other"
     return (
         f'<div class="row"><p><span>{_text(label)}</span><span>{_text(value)}</span></p>'
-        f"{bar(speed.images_per_second / most, colour)}</div>"
+        f"{bar(speed.images_per_second / most, color)}</div>"
     )
 
 

@@ -1,4 +1,4 @@
-"""Figures and facts of a report in words, for the terminal and for the page."""
+"""The figures of a report as text, for the terminal and for the page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pixelmill.benchmark.bench_report import BenchReport
 
 
 def plain(text: str) -> str:
-    """Make text harmless that may come from the name of a file: what cannot be printed is written as an escape."""
+    """Return text that may come from a file name with unprintable characters escaped."""
     return "".join(
         letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode()
         for letter in text
@@ -14,24 +14,24 @@ def plain(text: str) -> str:
 
 
 def rate(images_per_second: float) -> str:
-    """Write a speed."""
+    """Format a speed."""
     return f"{images_per_second:,.0f}" if images_per_second >= 100 else f"{images_per_second:,.1f}"
 
 
 def times(count: int, what: str) -> str:
-    """Write a number of things."""
+    """Format a count with its noun."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def bytes_text(size: float) -> str:
-    """Write a number of bytes."""
+    """Format a number of bytes."""
     if size >= 1e9:
         return f"{size / 1e9:,.2f} GB"
     return f"{size / 1e6:,.0f} MB" if size >= 1e7 else f"{size / 1e3:,.1f} kB"
 
 
 def about_dataset(report: BenchReport) -> str:
-    """Say what was measured."""
+    """Describe the dataset."""
     found = report.dataset
     several = len(found.kinds) > 1
     kinds = ", ".join(f"{count:,} {kind}" if several else kind for kind, count in found.kinds.items())
@@ -42,7 +42,7 @@ def about_dataset(report: BenchReport) -> str:
 
 
 def about_work(report: BenchReport) -> str:
-    """Say what was done."""
+    """Describe the work."""
     work = report.work
     mode = "" if work.mode == "cpu" else f", mode {work.mode}"
     return f"{work.workload}: {work.title}; batches of {work.batch_size}, {times(work.threads, 'thread')}{mode}."

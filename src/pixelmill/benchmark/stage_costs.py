@@ -1,4 +1,4 @@
-"""What each part of the work costs: the steps of the program that runs, put together under names for people."""
+"""What each stage of the work costs: the steps of the program, grouped under familiar names."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ _ABOUT = {
     "read": "bytes from files, checksums",
     "decode": "pixels from compressed data",
     "resize": "resampling",
-    "augment": "draws, mirror, normalising, copies",
+    "augment": "draws, mirror, normalization, copies",
     "batch": "order, batches, Python",
 }
-_FUSED = "resampling; mirror and normalising in the same pass"
+_FUSED = "resampling; mirror and normalization in the same pass"
 _OWN_PASS = ("normalize", "flip", "cast", "contiguous", "expression", "arithmetic")
 
 
-def stages(steps: Mapping[str, int], *, images: int, cpu_seconds: float, normalised: bool) -> tuple[Stage, ...]:
-    """Put steps together.
+def stages(steps: Mapping[str, int], *, images: int, cpu_seconds: float, normalized: bool) -> tuple[Stage, ...]:
+    """Group steps into stages.
 
     Args:
         steps: Nanoseconds of each kind of step.
         images: How many samples they were run for.
-        cpu_seconds: Processor time of the whole process meanwhile; what no step has used is for batches.
-        normalised: Whether the work asks for normalised pictures.
+        cpu_seconds: Processor time of the whole process meanwhile; what no step has used belongs to batches.
+        normalized: Whether the work asks for normalized images.
     """
     spent: Counter[str] = Counter()
     for step, nanoseconds in steps.items():
         spent[_STAGE_OF.get(step, "augment")] += nanoseconds
     spent["batch"] = max(round(cpu_seconds * 1e9) - spent.total(), 0)
     total = max(spent.total(), 1)
-    fused = normalised and "resample" in steps and not any(step in steps for step in _OWN_PASS)
+    fused = normalized and "resample" in steps and not any(step in steps for step in _OWN_PASS)
     return tuple(
         Stage(
             name,

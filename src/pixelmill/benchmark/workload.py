@@ -1,23 +1,23 @@
-"""What contestants are asked to do, the same for all of them."""
+"""The work that every contestant does."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-SIZE = 224  # height and width of the pictures that come out
-SHORTER = 256  # shorter side before the centre crop of validation
+SIZE = 224  # height and width of the resulting images
+SHORTER = 256  # shorter side before the center crop of validation
 
-# Mean and spread of the colours of ImageNet's photographs, on the scale from 0 to 255.
+# Mean and standard deviation of the colors of ImageNet's photographs, on the scale from 0 to 255.
 MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
 STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]
 
-# Random windows as everybody draws them: share of the area (uniform), width by height (uniform in the logarithm).
+# Random windows as all libraries draw them: fraction of the area (uniform), aspect ratio (uniform in the logarithm).
 AREA = (0.08, 1.0)
 RATIO = (3 / 4, 4 / 3)
 ATTEMPTS = 10
 
-# Operations that RandAugment chooses for a picture, and their magnitude (of 30).
+# Operations that RandAugment chooses for an image, and their magnitude (of 30).
 RAND_AUGMENT = {"n": 2, "m": 9}
 
 Kind = Literal["train", "val", "resize", "read", "rand_augment", "segmentation"]
@@ -31,15 +31,15 @@ PACKAGE = "pixelmill.benchmark.peers"
 
 @dataclass(frozen=True)
 class Source:
-    """Where pictures come from.
+    """Where images come from.
 
     Attributes:
         files: The files, or the record files.
-        container: What the pictures lie in.
+        container: Their container.
         content: What they are.
         indexes: DALI's index of each record file.
-        feature: The feature of a record that holds the picture.
-        extensions: The endings of pictures in archives, with semicolons between them.
+        feature: The feature of a record that holds the image.
+        extensions: The extensions of images in archives, separated by semicolons.
         shape: Of the first array: height and width, and channels where it has that axis. All tensors have it.
         dtype: Of arrays.
         repeats: How often the files are repeated to make an epoch.
@@ -67,7 +67,7 @@ class Source:
 
     @property
     def channels(self) -> int:
-        """How many the pictures have when they are worked on."""
+        """Number of channels of the images."""
         if not self.is_array:
             return 3
         return self.shape[2] if len(self.shape) == 3 else 1
@@ -75,21 +75,21 @@ class Source:
 
 @dataclass(frozen=True)
 class PeerTask:
-    """What one process is asked to do; goes to it as JSON.
+    """The work of one process, which gets it as JSON.
 
     Attributes:
-        peer: Who does it: a module of `package`.
-        variant: One of the ways to do it.
+        peer: A module of `package`.
+        variant: One of its ways to do the work.
         kind: Which program is run.
-        source: What it is run on.
-        batch: Pictures in a batch.
+        source: The input.
+        batch: Images in a batch.
         threads: Threads or processes that it has, and processors.
-        seed: Of order and draws.
-        size: Height and width of what comes out.
-        package: Where the module of the peer is.
-        device: Where pixels are worked on.
+        seed: Seed of order and draws.
+        size: Height and width of the result.
+        package: The package of the peer's module.
+        device: Where pixels are processed.
         engine: The engine of pixelmill.
-        watch: Whether the time of each step is noted.
+        watch: Whether to record the time of each step.
     """
 
     peer: str
@@ -112,7 +112,7 @@ class PeerTask:
 
     @property
     def shorter(self) -> int:
-        """The shorter side before the centre crop of validation."""
+        """The shorter side before the center crop of validation."""
         return round(self.size * SHORTER / SIZE)
 
     @property

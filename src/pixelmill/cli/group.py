@@ -1,4 +1,4 @@
-"""The ``pixelmill`` command and what all its sub-commands share."""
+"""The ``pixelmill`` command and what its sub-commands have in common."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pixelmill.errors import OutputExists, PixelmillError
 
 
 class _Commands(click.Group):
-    """A group whose commands end with one clear line instead of a traceback."""
+    """A group whose commands report errors in one line instead of a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -33,7 +33,7 @@ class _Commands(click.Group):
             click.echo("\ninterrupted", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
-            raise  # click ends quietly when the reader of a pipe has gone
+            raise  # click exits quietly if the reader of a pipe has closed it
         except OutputExists as error:
             click.echo(f"Error: {_with_options(str(error))}", err=True)
             ctx.exit(OUTPUT_EXISTS)
@@ -42,7 +42,7 @@ class _Commands(click.Group):
 
 
 def _with_options(message: str) -> str:
-    """Spell arguments that a message advises as options: `exists=resume` is `--exists resume` here."""
+    """Spell the arguments in a message as options: `exists=resume` becomes `--exists resume`."""
     return re.sub(r"\b(exists|on_error)=['\"]?(\w+)['\"]?", lambda m: f"--{m[1].replace('_', '-')} {m[2]}", message)
 
 
@@ -53,8 +53,8 @@ def main() -> None:
 
     \b
     Examples:
-      pixelmill demo                       see it work on pictures made on the spot
-      pixelmill info photos/               what is in a dataset
+      pixelmill demo                       see it work on synthetic images
+      pixelmill info photos/               what a dataset contains
       pixelmill preview photos/            what it looks like
       pixelmill convert photos/ records/ --to tfrecord
       pixelmill COMMAND --help             what a command does, with examples

@@ -37,16 +37,17 @@ def _click_option(option: Option) -> Callable[[Command], Command]:
     names = option.cli.names or (f"--{option.name.replace('_', '-')}",)
     default = option.default if option.cli.default is MISSING else option.cli.default
     attributes: dict[str, Any] = {"help": _help(option), "metavar": option.cli.metavar}
-    if option.kind is bool:
+    if option.kind is bool and "/" not in names[0]:
         attributes["is_flag"] = True
-    else:
+    elif option.kind is not bool:
         attributes["type"] = _type(option)
     if option.cli.preset:
         attributes["default"] = None
     elif default is MISSING:
         attributes["required"] = True
     elif default not in (None, ()):
-        attributes |= {"default": default, "show_default": option.kind is not bool}
+        shown = option.kind is not bool or "/" in names[0]
+        attributes |= {"default": default, "show_default": shown}
     return click.option(*names, option.name, **attributes)
 
 

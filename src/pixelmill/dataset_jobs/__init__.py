@@ -1,1 +1,1 @@
-"""What the jobs share that read one dataset and write another."""
+"""The common parts of jobs that read one dataset and write another."""

@@ -60,7 +60,7 @@ class DatasetJob(Job):
         """The names of all files, for containers with one file per sample."""
         if self.to not in FILE_FORMATS:
             return None
-        # A worker on another machine does not see the file, and finds the same names by itself.
+        # A worker on another machine does not see the file, and computes the same names again.
         if self.names_file is not None and Path(self.names_file).exists():
             return FileNames.load(self.names_file)
         return self.find_file_names()

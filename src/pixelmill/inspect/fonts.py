@@ -1,4 +1,4 @@
-"""Text in pictures: a font that has all letters of it, or else letters that the font has."""
+"""Fonts for text in images: one that has all characters, or else a text with the characters that the font has."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from PIL import ImageFont
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
-# Pillow's own font has ASCII and little else. These are on many machines, and have more letters.
+# Pillow's own font has little more than ASCII. These are on many machines, and have more characters.
 _WIDE_FONTS = ("DejaVuSans.ttf", "Arial.ttf", "NotoSansCJK-Regular.ttc", "Arial Unicode.ttf", "msgothic.ttc")
 _OWN = "…"
-_NO_LETTER = "\U0010fffe"  # no font has it: what is drawn for it is what is drawn for all that are missing
+_NO_LETTER = "\U0010fffe"  # no font has it, so it is drawn as all missing characters are
 _CHECKED_SIZE = 12
 
 
 def drawable(text: str) -> str:
-    """Give a text that can be drawn: without accents, and with `?` for letters, where no font here has them."""
+    """Return a text that can be drawn: without accents, and with `?` for characters that no font here has."""
     if _is_simple(text) or _wide_font(text) is not None:
         return text
     plain = "".join(letter for letter in unicodedata.normalize("NFD", text) if not unicodedata.combining(letter))
@@ -25,7 +25,7 @@ def drawable(text: str) -> str:
 
 
 def font_for(text: str, size: int) -> Font:
-    """Give a font for a text: Pillow's own, or one of this machine that has all its letters."""
+    """Return a font for a text: Pillow's own, or one of this machine that has all its characters."""
     name = None if _is_simple(text) else _wide_font(text)
     return _loaded(name, size) or ImageFont.load_default(size)
 

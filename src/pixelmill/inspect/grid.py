@@ -1,4 +1,4 @@
-"""A preview before it becomes a picture or a page: all cells, their captions, and what colours mean."""
+"""The content of a preview, before it is drawn as an image or a page: cells, captions and legend."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pixelmill.inspect.overlays import Colour, colour_of
+from pixelmill.inspect.overlays import Color, color_of
 from pixelmill.inspect.thumbnails import Thumbnail
 
 
 @dataclass(frozen=True)
 class Caption:
-    """What stands beneath a picture.
+    """The text below an image.
 
     Attributes:
-        first: What it is.
-        extent: How large it is.
-        number: Which it is.
-        name: What it is called, or what its values are.
+        first: Its label, or what it is.
+        extent: Its size.
+        number: Its number.
+        name: Its name, or a note on its values.
     """
 
     first: str
@@ -32,14 +32,14 @@ class PreviewGrid:
     """Everything that is shown.
 
     Attributes:
-        title: What it is about.
-        details: Lines beneath the title.
-        groups: The cells, a group for each sample: it first, then its variants.
-        group_length: Cells of a whole group.
-        size: The longer side of pictures, in pixels.
+        title: The title.
+        details: Lines below the title.
+        groups: The cells, one group per sample: the original first, then its variants.
+        group_length: Cells of a complete group.
+        size: The longer side of images, in pixels.
         columns: Cells in a row.
-        names: The names of the boxes' classes by their numbers, as far as they are known.
-        labels: Whether there is text.
+        names: Class names of boxes by number, if known.
+        labels: Whether to write text.
     """
 
     title: str
@@ -52,32 +52,32 @@ class PreviewGrid:
     labels: bool = True
 
     def cells(self) -> Iterator[Thumbnail]:
-        """Give all cells."""
+        """Yield all cells."""
         for group in self.groups:
             yield from group
 
     def box_names(self, cell: Thumbnail) -> list[str]:
-        """Name the boxes of a cell: as the sample does, as the classes are called, or by number."""
+        """Return the names of the boxes of a cell: those of the sample, of the classes, or numbers."""
         if cell.boxes is None:
             return []
         if cell.box_names:
             return list(cell.box_names)
         return [self.names.get(label, str(label)) for label in cell.boxes.labels.tolist()]
 
-    def legend(self) -> tuple[list[tuple[Colour, str]], list[tuple[Colour, str]]]:
-        """Tell what the colours mean: those of boxes, and those of masks."""
+    def legend(self) -> tuple[list[tuple[Color, str]], list[tuple[Color, str]]]:
+        """Return the meaning of the colors of boxes, and of those of masks."""
         boxes: dict[int, str] = {}
         masks: set[int] = set()
         for cell in self.cells():
             if cell.boxes is not None:
                 boxes.update(zip(cell.boxes.labels.tolist(), self.box_names(cell), strict=True))
             masks.update(cell.mask_classes)
-        named = [(colour_of(number), _numbered(number, name)) for number, name in sorted(boxes.items())]
-        return named, [(colour_of(number), str(number)) for number in sorted(masks - {0})]
+        named = [(color_of(number), _numbered(number, name)) for number, name in sorted(boxes.items())]
+        return named, [(color_of(number), str(number)) for number in sorted(masks - {0})]
 
     @cached_property
     def cell(self) -> tuple[int, int]:
-        """Height and width of a cell: no more than the pictures need, so that they stand close."""
+        """Height and width of a cell: no more than the images need."""
         sizes = [cell.image.size for cell in self.cells() if cell.image is not None]
         height = max((self.size * min(height / width, 1) for width, height in sizes), default=self.size)
         width = max((self.size * min(width / height, 1) for width, height in sizes), default=self.size)
@@ -85,12 +85,12 @@ class PreviewGrid:
 
     @property
     def damaged(self) -> int:
-        """How many samples, or pieces of the container, something is wrong with."""
+        """Number of damaged samples or pieces of the container."""
         return sum(any(cell.problem is not None for cell in group) for group in self.groups)
 
 
 def caption(cell: Thumbnail) -> Caption:
-    """Say what a cell shows."""
+    """Return the caption of a cell."""
     extent = "" if cell.size is None else f"{cell.size[0]} x {cell.size[1]}"
     if cell.number < 0:
         where = "" if cell.problem is None or cell.problem.offset is None else f"byte {cell.problem.offset}"

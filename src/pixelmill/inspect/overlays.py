@@ -1,4 +1,4 @@
-"""What is laid over pictures: boxes and masks, in colours that a class keeps in all of them."""
+"""Overlays of images: boxes and masks, in one color per class."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from PIL import Image, ImageDraw
 from pixelmill.formats.sample import Boxes
 from pixelmill.inspect.fonts import drawable, font_for
 
-Colour = tuple[int, int, int]
+Color = tuple[int, int, int]
 Array = np.ndarray[Any, Any]
 Pixels = npt.NDArray[np.uint8]
 Rectangle = tuple[int, int, int, int]  # first and last column and row: left, top, right, bottom
 
-# Far from each other, from grey, black and white, as the eye judges (each the farthest from those before it in OKLab).
-_COLOURS: tuple[Colour, ...] = (
+# Far from each other and from gray, black and white (each is the farthest from those before it in OKLab).
+_COLORS: tuple[Color, ...] = (
     *((223, 32, 46), (19, 62, 255), (213, 20, 248), (101, 254, 58), (34, 119, 2), (113, 76, 166), (253, 213, 6)),
     *((240, 112, 190), (42, 249, 209), (138, 86, 25), (5, 147, 230), (254, 134, 15), (126, 14, 243), (167, 5, 147)),
     *((137, 190, 71), (191, 155, 252), (1, 141, 135), (165, 77, 108), (96, 212, 254), (251, 151, 151), (181, 148, 50)),
@@ -28,27 +28,27 @@ _COLOURS: tuple[Colour, ...] = (
 _OPAQUE, _SHINE_THROUGH = 255, 110
 
 
-def colour_of(number: int) -> Colour:
-    """Give the colour of a class: 24 different ones, then the same darker, then lighter."""
-    base = _COLOURS[number % len(_COLOURS)]
-    turn = number // len(_COLOURS) % 3
+def color_of(number: int) -> Color:
+    """Return the color of a class: 24 different ones, then the same darker, then lighter."""
+    base = _COLORS[number % len(_COLORS)]
+    turn = number // len(_COLORS) % 3
     if turn == 1:
         return base[0] * 6 // 10, base[1] * 6 // 10, base[2] * 6 // 10
     return base if turn == 0 else (128 + base[0] // 2, 128 + base[1] // 2, 128 + base[2] // 2)
 
 
-def ink_on(colour: Colour) -> Colour:
-    """Give black or white, whichever is easier to read on a colour."""
-    shares = [(value / 255) ** 2.2 for value in colour]
-    light = 0.2126 * shares[0] + 0.7152 * shares[1] + 0.0722 * shares[2]
+def ink_on(color: Color) -> Color:
+    """Return black or white, whichever is easier to read on a color."""
+    linear = [(value / 255) ** 2.2 for value in color]
+    light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     return (0, 0, 0) if light > 0.18 else (255, 255, 255)
 
 
 def mask_overlay(mask: Array) -> Pixels:
-    """Give a mask as RGBA: nothing where it is 0, else the colour of the class, with a solid border."""
+    """Return a mask as RGBA: transparent where it is 0, else the color of the class, with a solid border."""
     numbers, places = np.unique(mask, return_inverse=True)
-    colours = np.array([(*colour_of(int(number)), _SHINE_THROUGH * (number != 0)) for number in numbers], np.uint8)
-    overlay: Pixels = colours[places.reshape(mask.shape)]
+    colors = np.array([(*color_of(int(number)), _SHINE_THROUGH * (number != 0)) for number in numbers], np.uint8)
+    overlay: Pixels = colors[places.reshape(mask.shape)]
     padded = np.pad(mask, 1, mode="edge")
     middle = padded[1:-1, 1:-1]
     border = np.zeros(mask.shape, bool)
@@ -59,7 +59,7 @@ def mask_overlay(mask: Array) -> Pixels:
 
 
 def corners(box: Sequence[float], size: tuple[int, int]) -> Rectangle:
-    """Give the first and last column and row, as left, top, right, bottom, of a box in a picture of (width, height)."""
+    """Return the first and last column and row of a box (left, top, right, bottom) in an image of (width, height)."""
     left, top, right, bottom = (min(max(float(side), 0.0), 1.0) for side in box)
     width, height = size
     first_x, first_y = min(round(left * width), width - 1), min(round(top * height), height - 1)
@@ -84,7 +84,7 @@ class Tag:
 
 
 def by_area(boxes: Boxes) -> list[int]:
-    """Give the numbers of boxes, large ones first, so that small ones come to lie above them."""
+    """Return the numbers of boxes, large ones first, so that small ones are drawn on top."""
     order: list[int] = np.argsort(-np.prod(boxes.ltrb[:, 2:] - boxes.ltrb[:, :2], axis=1), kind="stable").tolist()
     return order
 
@@ -96,7 +96,7 @@ def place_tags(boxes: Boxes, widths: Sequence[float], height: int, within: tuple
         boxes: The boxes.
         widths: How wide the tag of each is.
         height: How high tags are.
-        within: Width and height of the picture; tags that are larger are left out.
+        within: Width and height of the image; larger tags are omitted.
     """
     tags: list[Tag] = []
     for number in by_area(boxes):
@@ -110,22 +110,22 @@ def place_tags(boxes: Boxes, widths: Sequence[float], height: int, within: tuple
     return tags
 
 
-def draw_boxes(picture: Image.Image, boxes: Boxes, names: Sequence[str] | None, *, font_size: int) -> None:
-    """Draw boxes into a picture, and the names of their classes."""
-    draw = ImageDraw.Draw(picture)
-    thick = max(2, min(picture.size) // 100)
+def draw_boxes(image: Image.Image, boxes: Boxes, names: Sequence[str] | None, *, font_size: int) -> None:
+    """Draw boxes and their class names into an image."""
+    draw = ImageDraw.Draw(image)
+    thick = max(2, min(image.size) // 100)
     for number in by_area(boxes):
-        place = corners(boxes.ltrb[number].tolist(), picture.size)
-        draw.rectangle(place, outline=colour_of(int(boxes.labels[number])), width=thick)
+        place = corners(boxes.ltrb[number].tolist(), image.size)
+        draw.rectangle(place, outline=color_of(int(boxes.labels[number])), width=thick)
     if names is None:
         return
     names = [drawable(name) for name in names]
     widths = [draw.textlength(name, font_for(name, font_size)) + 6 for name in names]
-    for tag in place_tags(boxes, widths, font_size + 3, picture.size):
-        name, colour = names[tag.box], colour_of(int(boxes.labels[tag.box]))
-        draw.rectangle(tag.place, fill=colour)
+    for tag in place_tags(boxes, widths, font_size + 3, image.size):
+        name, color = names[tag.box], color_of(int(boxes.labels[tag.box]))
+        draw.rectangle(tag.place, fill=color)
         middle = tag.place[0] + 3, (tag.place[1] + tag.place[3] + 1) / 2
-        draw.text(middle, name, fill=ink_on(colour), font=font_for(name, font_size), anchor="lm")
+        draw.text(middle, name, fill=ink_on(color), font=font_for(name, font_size), anchor="lm")
 
 
 def _options(number: int, box: Rectangle, width: int, height: int, within: tuple[int, int]) -> Iterator[Tag]:

@@ -1,4 +1,4 @@
-"""A preview as one HTML file that needs nothing else: pictures are inside, and nothing is fetched."""
+"""A preview as one self-contained HTML file: images are embedded, and nothing is fetched."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from PIL import Image
 
 from pixelmill.inspect.grid import PreviewGrid, caption
-from pixelmill.inspect.overlays import Colour, by_area, colour_of, ink_on, mask_overlay, place_tags
+from pixelmill.inspect.overlays import Color, by_area, color_of, ink_on, mask_overlay, place_tags
 from pixelmill.inspect.thumbnails import Thumbnail
 
 _QUALITY = 85
@@ -21,7 +21,7 @@ _TINY = 128 * 128  # so few pixels are kept as they are: as PNG
 
 
 def write_page(grid: PreviewGrid) -> bytes:
-    """Give the HTML file of a preview. All text of the dataset is escaped, and no script but ours may run."""
+    """Return the HTML file of a preview. All text of the dataset is escaped, and only our script may run."""
     style, script = (Path(__file__).with_name(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
@@ -98,12 +98,12 @@ def _cell(cell: Thumbnail, grid: PreviewGrid, number: int, place: int) -> Iterat
 
 
 def _picture(cell: Thumbnail, grid: PreviewGrid, name: str) -> Iterator[str]:
-    picture = cell.image
-    if picture is None:
+    image = cell.image
+    if image is None:
         return
-    few = " few" if picture.width * picture.height <= _TINY else ""
-    yield f'<div class="picture{few}" style="--ratio:{picture.width / picture.height:.5f}">'
-    yield f'<img src="{_data(picture)}" width="{picture.width}" height="{picture.height}" alt="{escape(name)}">'
+    few = " few" if image.width * image.height <= _TINY else ""
+    yield f'<div class="picture{few}" style="--ratio:{image.width / image.height:.5f}">'
+    yield f'<img src="{_data(image)}" width="{image.width}" height="{image.height}" alt="{escape(name)}">'
     if cell.mask is not None and cell.mask.any():
         yield f'<img class="mask" src="{_png(Image.fromarray(mask_overlay(cell.mask)))}" alt="">'
     yield from _boxes(cell, grid)
@@ -122,8 +122,8 @@ def _boxes(cell: Thumbnail, grid: PreviewGrid) -> Iterator[str]:
     for number in by_area(cell.boxes):
         left, top, right, bottom = (100 * side for side in cell.boxes.ltrb[number].clip(0, 1).tolist())
         place = f"left:{left:.3f}%;top:{top:.3f}%;width:{right - left:.3f}%;height:{bottom - top:.3f}%"
-        colour, tag = colour_of(int(cell.boxes.labels[number])), tags.get(number)
-        style = f"{place};--box:{_hex(colour)};--tag:{_hex(ink_on(colour))}"
+        color, tag = color_of(int(cell.boxes.labels[number])), tags.get(number)
+        style = f"{place};--box:{_hex(color)};--tag:{_hex(ink_on(color))}"
         where = "" if tag is None else f"{tag.side} end" if tag.at_end else tag.side
         name = "" if tag is None else f'<b class="{where}">{escape(names[number])}</b>'
         yield f'<span class="box" style="{style}">{name}</span>'
@@ -142,25 +142,25 @@ def _legend(grid: PreviewGrid) -> Iterator[str]:
     for what, entries in kinds:
         if entries:
             swatches = "".join(
-                f'<li><i style="background:{_hex(colour)}"></i>{escape(text)}</li>' for colour, text in entries
+                f'<li><i style="background:{_hex(color)}"></i>{escape(text)}</li>' for color, text in entries
             )
             yield f"<h2>{what}</h2><ul>{swatches}</ul>"
     yield "</footer>"
 
 
-def _hex(colour: Colour) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*colour)
+def _hex(color: Color) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*color)
 
 
-def _data(picture: Image.Image) -> str:
-    if picture.mode == "RGBA" or picture.width * picture.height <= _TINY:
-        return _png(picture)
+def _data(image: Image.Image) -> str:
+    if image.mode == "RGBA" or image.width * image.height <= _TINY:
+        return _png(image)
     stream = io.BytesIO()
-    picture.save(stream, "JPEG", quality=_QUALITY)
+    image.save(stream, "JPEG", quality=_QUALITY)
     return f"data:image/jpeg;base64,{base64.b64encode(stream.getvalue()).decode()}"
 
 
-def _png(picture: Image.Image) -> str:
+def _png(image: Image.Image) -> str:
     stream = io.BytesIO()
-    picture.save(stream, "PNG")
+    image.save(stream, "PNG")
     return f"data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}"

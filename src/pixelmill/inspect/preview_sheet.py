@@ -1,4 +1,4 @@
-"""A preview as one picture."""
+"""A preview as one image."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from PIL import Image, ImageDraw
 
 from pixelmill.inspect.fonts import drawable, font_for
 from pixelmill.inspect.grid import PreviewGrid, caption
-from pixelmill.inspect.overlays import Colour, draw_boxes, mask_overlay
+from pixelmill.inspect.overlays import Color, draw_boxes, mask_overlay
 from pixelmill.inspect.thumbnails import Thumbnail
 
 _PAPER, _CELL, _INK, _FAINT = (250, 250, 248), (234, 234, 231), (28, 28, 26), (104, 104, 100)
 _BAD_CELL, _BAD_INK = (252, 226, 222), (156, 24, 16)
 _LIGHT_SQUARE, _DARK_SQUARE, _SQUARE = (255, 255, 255), (214, 214, 214), 8
 _MOST_LEGEND_LINES = 4
-_NARROWEST = 420  # a sheet of one small picture still has room for its title
+_NARROWEST = 420  # a sheet of one small image still has room for its title
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class _Layout:
         return 2 * self.line + 4 if self.grid.labels else 0
 
     def left(self, column: int) -> int:
-        """Return the first pixel of a column; groups beside each other stand further apart."""
+        """Return the first pixel of a column; neighboring groups have a wider gap."""
         length = self.grid.group_length
         between = (column // length) * self.gap if length > 1 and self.columns >= 2 * length else 0
         return 2 * self.gap + column * (self.grid.cell[1] + self.gap) + between
@@ -77,7 +77,7 @@ class _Layout:
 
 
 def draw_sheet(grid: PreviewGrid) -> Image.Image:
-    """Lay out a preview as one RGB picture."""
+    """Draw a preview as one RGB image."""
     places = list(_places(grid))
     rows = max(place.row for place in places) + 1
     columns = max(place.column + place.span for place in places)
@@ -99,19 +99,19 @@ def draw_sheet(grid: PreviewGrid) -> Image.Image:
 
 
 def encode_sheet(grid: PreviewGrid) -> bytes:
-    """Give the PNG file of a preview; the same preview always gives the same bytes."""
+    """Return the PNG file of a preview; the same preview always has the same bytes."""
     stream = io.BytesIO()
     draw_sheet(grid).save(stream, "PNG")
     return stream.getvalue()
 
 
 def _places(grid: PreviewGrid) -> Iterator[_Place]:
-    """Put groups beside each other where several fit in a row; one that is longer than a row goes on in the next."""
+    """Place groups next to each other if several fit in a row; one longer than a row continues in the next."""
     length, columns = grid.group_length, grid.columns
-    beside = max(columns // length, 1)
+    per_row = max(columns // length, 1)
     rows = -(-length // columns)
     for number, group in enumerate(grid.groups):
-        row, first = number // beside * rows, number % beside * length
+        row, first = number // per_row * rows, number % per_row * length
         for place, cell in enumerate(group):
             down, across = divmod(place, columns) if length > columns else (0, place)
             is_last = place == len(group) - 1
@@ -129,8 +129,8 @@ def _draw_cell(sheet: Image.Image, place: _Place, layout: _Layout) -> None:
         _write_problem(draw, cell, (left, top, width, height), layout)
     else:
         draw.rectangle((left, top, left + width - 1, top + height - 1), fill=_CELL)
-        picture = marked(cell, layout.grid, font_size=max(layout.font - 2, 10))
-        sheet.paste(picture, (left + (width - picture.width) // 2, top + (height - picture.height) // 2))
+        image = marked(cell, layout.grid, font_size=max(layout.font - 2, 10))
+        sheet.paste(image, (left + (width - image.width) // 2, top + (height - image.height) // 2))
         if cell.problem is not None:
             draw.rectangle((left, top, left + width - 1, top + height - 1), outline=_BAD_INK, width=3)
     if layout.grid.labels:
@@ -138,27 +138,27 @@ def _draw_cell(sheet: Image.Image, place: _Place, layout: _Layout) -> None:
 
 
 def marked(cell: Thumbnail, grid: PreviewGrid, *, font_size: int) -> Image.Image:
-    """Fit a picture into its cell and draw its mask and its boxes."""
+    """Fit an image into its cell and draw its mask and boxes."""
     if cell.image is None:
-        raise ValueError("there is no picture to mark")
+        raise ValueError("there is no image to mark")
     scale = min(grid.size / cell.image.width, grid.size / cell.image.height)
     size = max(round(cell.image.width * scale), 1), max(round(cell.image.height * scale), 1)
     # Enlarged pixels stay visible as squares.
-    picture = cell.image.resize(size, Image.Resampling.LANCZOS if scale < 1 else Image.Resampling.NEAREST)
-    if picture.mode == "RGBA":
+    image = cell.image.resize(size, Image.Resampling.LANCZOS if scale < 1 else Image.Resampling.NEAREST)
+    if image.mode == "RGBA":
         ground = _squares(size)
-        ground.paste(picture, (0, 0), picture)
-        picture = ground
+        ground.paste(image, (0, 0), image)
+        image = ground
     if cell.mask is not None:
         overlay = Image.fromarray(mask_overlay(cell.mask)).resize(size, Image.Resampling.NEAREST)
-        picture.paste(overlay, (0, 0), overlay)
+        image.paste(overlay, (0, 0), overlay)
     if cell.boxes is not None and len(cell.boxes):
-        draw_boxes(picture, cell.boxes, grid.box_names(cell) if grid.labels else None, font_size=font_size)
-    return picture
+        draw_boxes(image, cell.boxes, grid.box_names(cell) if grid.labels else None, font_size=font_size)
+    return image
 
 
 def _squares(size: tuple[int, int]) -> Image.Image:
-    """Draw the chequered ground that transparent pictures stand on."""
+    """Draw the checkerboard behind transparent images."""
     ground = Image.new("RGB", size, _LIGHT_SQUARE)
     draw = ImageDraw.Draw(ground)
     for y in range(0, size[1], _SQUARE):
@@ -215,16 +215,16 @@ def _write_head(sheet: Image.Image, title: Sequence[str], details: Sequence[str]
         top += layout.line
 
 
-def _legend_lines(grid: PreviewGrid, layout: _Layout, width: int) -> Iterator[list[tuple[Colour | None, str, int]]]:
+def _legend_lines(grid: PreviewGrid, layout: _Layout, width: int) -> Iterator[list[tuple[Color | None, str, int]]]:
     """Break the legend into lines of swatches with their texts; each has its place from the left."""
     measure = ImageDraw.Draw(Image.new("RGB", (1, 1)))
     for what, entries in zip(("boxes", "masks"), grid.legend(), strict=True):
         if not entries:
             continue
         indent = int(measure.textlength("masks", font_for("", layout.font))) + layout.font
-        line: list[tuple[Colour | None, str, int]] = [(None, what, 0)]
+        line: list[tuple[Color | None, str, int]] = [(None, what, 0)]
         lines, at = 1, indent
-        for number, (colour, text) in enumerate(entries):
+        for number, (color, text) in enumerate(entries):
             shown = _cut(text, layout.font, width // 3)
             length = int(measure.textlength(shown, font_for(shown, layout.font))) + 2 * layout.font
             is_last = lines == _MOST_LEGEND_LINES
@@ -234,17 +234,17 @@ def _legend_lines(grid: PreviewGrid, layout: _Layout, width: int) -> Iterator[li
                     break
                 yield line
                 line, lines, at = [], lines + 1, indent
-            line.append((colour, shown, at))
+            line.append((color, shown, at))
             at += length + layout.font // 2
         yield line
 
 
-def _write_legend(sheet: Image.Image, line: list[tuple[Colour | None, str, int]], top: int, layout: _Layout) -> None:
+def _write_legend(sheet: Image.Image, line: list[tuple[Color | None, str, int]], top: int, layout: _Layout) -> None:
     draw, size = ImageDraw.Draw(sheet), layout.font
-    for colour, text, at in line:
+    for color, text, at in line:
         left = 2 * layout.gap + at
-        if colour is not None:
-            draw.rectangle((left, top, left + size - 1, top + size - 1), fill=colour)
+        if color is not None:
+            draw.rectangle((left, top, left + size - 1, top + size - 1), fill=color)
             left += size + size // 3
         draw.text((left, top + size / 2), text, fill=_INK, font=font_for(text, size), anchor="lm")
 

@@ -1,4 +1,4 @@
-"""Which samples of a dataset are looked at: some of all its parts and classes, or those that somebody wants to see."""
+"""Which samples a preview shows: some of all parts and classes of a dataset, or those that match a filter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pixelmill.permutation import fold, permute
 
 ONLY = ("boxes", "masks")
 MOST_SAMPLES = 10_000
-_LOOKS = 4  # candidates for each sample that is wanted, to find classes among
+_CANDIDATES = 4  # for each sample to choose, to find classes among
 _RANGE = re.compile(r"\s*([0-9]{1,18})(?:\s*-\s*([0-9]{1,18}))?\s*")
 _PIECE = 1024
 _SHOWN_CLASSES = 8
@@ -37,7 +37,7 @@ class Filter:
     only: str | None = None
 
     def takes(self, dataset: Dataset, number: int, sample: Sample) -> bool:
-        """Tell whether a sample has it."""
+        """Whether a sample matches."""
         if self.only == "boxes" and not sample.boxes:
             return False
         if self.only == "masks" and sample.mask is None and not dataset.has_mask(number):
@@ -46,7 +46,7 @@ class Filter:
 
 
 def class_texts(sample: Sample) -> set[str]:
-    """Give names and numbers of all classes that a sample shows."""
+    """Return names and numbers of all classes of a sample and its boxes."""
     found = {sample.class_name or "", *(str(label) for label in sample.labels), *box_names(sample)}
     if sample.boxes is not None:
         found.update(str(label) for label in sample.boxes.labels.tolist())
@@ -54,7 +54,7 @@ def class_texts(sample: Sample) -> set[str]:
 
 
 def box_names(sample: Sample) -> tuple[str, ...]:
-    """Give the names of the boxes' classes where a record has one for each box."""
+    """Return the class names of the boxes, if a record has one for each box."""
     for name in _OBJECT_NAMES:
         feature = sample.extra.get(name)
         if isinstance(feature, Feature) and feature.kind == "bytes" and len(feature) == len(sample.boxes or ()):
@@ -69,7 +69,7 @@ def parse_numbers(text: str) -> list[int]:
         found = _RANGE.fullmatch(part)
         first, last = (0, -1) if found is None else (int(found[1]), int(found[2] or found[1]))
         if last < first:
-            raise ArgumentError(f"samples: {part!r} is not a number such as 7 nor a range such as 100-120")
+            raise ArgumentError(f"samples: {part!r} is not a number such as 7 or a range such as 100-120")
         if len(numbers) + last - first >= MOST_SAMPLES:
             raise ArgumentError(f"samples: {text[:60]!r} are more than {MOST_SAMPLES}")
         numbers.extend(range(first, last + 1))
@@ -77,7 +77,7 @@ def parse_numbers(text: str) -> list[int]:
 
 
 def check_numbers(dataset: Dataset, numbers: Sequence[int]) -> list[int]:
-    """Refuse numbers that a dataset does not have."""
+    """Return the numbers without duplicates. Raises ArgumentError for one that the dataset does not have."""
     for number in numbers:
         if not 0 <= number < len(dataset):
             raise ArgumentError(f"samples: there is no sample {number} in {dataset.source}, which has {len(dataset)}")
@@ -87,12 +87,12 @@ def check_numbers(dataset: Dataset, numbers: Sequence[int]) -> list[int]:
 def spread(dataset: Dataset, *, count: int, seed: int) -> list[int]:
     """Choose samples from all parts of a dataset, and as evenly as possible from its classes.
 
-    Looks at a few candidates for each, never at the whole dataset.
+    Reads a few candidates for each, never the whole dataset.
     """
     length = len(dataset)
     if length <= count:
         return list(range(length))
-    parts = min(count * _LOOKS, length)
+    parts = min(count * _CANDIDATES, length)
     edges = [length * part // parts for part in range(parts + 1)]
     candidates = [low + fold(seed, low) % (high - low) for low, high in pairwise(edges)]
     by_class: dict[Hashable, list[int]] = {}
@@ -102,7 +102,7 @@ def spread(dataset: Dataset, *, count: int, seed: int) -> list[int]:
             by_class.setdefault(_class_of(dataset.outline(number)), []).append(number)
         except DataError:
             damaged.append(number)
-    # Damage is shown as often as it occurs; it is no class that deserves as many samples as the others.
+    # Damaged samples are shown as often as they occur; they are not a class that gets as many samples as others.
     bad = min(-(-count * len(damaged) // len(candidates)), count)
     chosen = _evenly(damaged, bad, phase=0.5)
     groups = list(by_class.values())
@@ -115,7 +115,7 @@ def spread(dataset: Dataset, *, count: int, seed: int) -> list[int]:
 def matching(
     dataset: Dataset, wanted: Filter, *, count: int, seed: int, on_look: Callable[[int, int], object] | None = None
 ) -> list[int]:
-    """Choose samples that have something, in an order that depends on the seed, and stop when there are enough."""
+    """Choose samples that match, in an order that depends on the seed, and stop when there are enough."""
     chosen: list[int] = []
     seen: set[str] = set()
     for done, number in enumerate(_shuffled(len(dataset), seed), start=1):
@@ -147,7 +147,7 @@ def _shuffled(length: int, seed: int) -> Iterator[int]:
 
 
 def _class_of(sample: Sample) -> Hashable:
-    """Tell what samples are spread over: the class, or that of the first box."""
+    """Return the class of a sample, or that of its first box."""
     if sample.class_name is not None:
         return sample.class_name
     if sample.labels and isinstance(sample.labels[0], int):
@@ -156,7 +156,7 @@ def _class_of(sample: Sample) -> Hashable:
 
 
 def _shares(lengths: Sequence[int], count: int) -> list[int]:
-    """Divide a number among groups: as equally as their lengths allow."""
+    """Divide a number among groups as equally as their lengths allow."""
     shares = [0] * len(lengths)
     while count > 0 and any(share < length for share, length in zip(shares, lengths, strict=True)):
         for place, length in enumerate(lengths):
@@ -167,5 +167,5 @@ def _shares(lengths: Sequence[int], count: int) -> list[int]:
 
 
 def _evenly(numbers: Sequence[int], count: int, *, phase: float) -> list[int]:
-    """Take every so many of some numbers; the phase says where to begin, so that classes do not all begin alike."""
+    """Take evenly spaced numbers; the phase shifts the start, so that classes do not all start alike."""
     return [numbers[int(len(numbers) * (place + phase) / count)] for place in range(count)]

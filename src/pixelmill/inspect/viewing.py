@@ -1,9 +1,9 @@
-"""From a dataset to what a preview shows: samples are chosen, read, changed by a recipe, and made small."""
+"""From a dataset to the grid of a preview: choose samples, read them, apply a recipe, and reduce them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -16,30 +16,17 @@ from pixelmill.inspect.grid import PreviewGrid
 from pixelmill.inspect.thumbnails import Thumbnail, readable, thumbnail_of
 from pixelmill.inspect.verify import Checker
 from pixelmill.options.augment import VariantOptions
+from pixelmill.options.inspect import OnSample, ViewOptions
 from pixelmill.recipe import load_recipe
 
-OnSample = Callable[[int, int], object]
-
 _COUNT, _COUNT_WITH_RECIPE = 16, 6
-_MOST_PIXELS = 1 << 27  # of all pictures together
+_MOST_PIXELS = 1 << 27  # of all cells together
 _SHOWN_FAULTS = 4
 
 
 @dataclass(frozen=True)
-class View:
-    """What is to be seen, and how; the fields are arguments of `preview`."""
-
-    recipe: str | None
-    variants: int
-    seed: int
-    count: int | None
-    samples: str | Sequence[int] | None
-    class_name: str | None
-    only: str | None
-    errors: bool
-    columns: int | None
-    size: int
-    labels: bool
+class View(ViewOptions):
+    """What a preview shows, and how."""
 
     @property
     def group_length(self) -> int:
@@ -48,30 +35,28 @@ class View:
 
     @property
     def most(self) -> int:
-        """How many samples are chosen."""
+        """Number of samples to choose."""
         return self.count or (_COUNT if self.recipe is None else _COUNT_WITH_RECIPE)
 
     @property
     def filter(self) -> sampling.Filter:
-        """What samples must have."""
+        """What the samples must have."""
         return sampling.Filter(self.class_name, self.only)
 
     @property
     def shown_faults(self) -> int:
-        """How many pieces of the container that are no samples get a cell."""
+        """Number of damaged pieces of the container that get a cell."""
         if self.errors:
             return self.most
         return 0 if self.samples is not None or self.filter != sampling.Filter() else _SHOWN_FAULTS
 
     def grid(self, dataset: Dataset, *, side: int, on_sample: OnSample | None) -> PreviewGrid:
-        """Read everything that is shown, pictures at most `side` wide and high."""
+        """Read everything that is shown, in images of at most `side` pixels in width and height."""
         known = _damaged(dataset, self.most, on_sample) if self.errors else {}
         numbers = sorted(known) if self.errors else self._numbers(dataset, on_sample)
-        pictures = len(numbers) * self.group_length
-        if pictures * side * side > _MOST_PIXELS:
-            raise ArgumentError(
-                f"preview: {pictures} pictures of {side} pixels are too many; show fewer, or smaller ones"
-            )
+        images = len(numbers) * self.group_length
+        if images * side * side > _MOST_PIXELS:
+            raise ArgumentError(f"preview: {images} images of {side} pixels are too many; show fewer, or smaller ones")
         viewer = _Viewer(dataset, self, side, known)
         groups = list(viewer.groups(numbers, on_sample))
         groups += [[_lost(fault.event(-1))] for fault in dataset.faults[: self.shown_faults]]
@@ -106,7 +91,7 @@ class View:
 
 
 class _Viewer:
-    """Reads samples and makes them small, one after the other."""
+    """Reads and reduces samples, one at a time."""
 
     def __init__(self, dataset: Dataset, view: View, side: int, known: Mapping[int, Event]) -> None:
         self._dataset = dataset
@@ -117,7 +102,7 @@ class _Viewer:
         self._agree = self._differ = 0
 
     def groups(self, numbers: Sequence[int], on_sample: OnSample | None) -> Iterator[list[Thumbnail]]:
-        """Give the cells of each sample."""
+        """Yield the cells of each sample."""
         view = self._view
         recipe = None if view.recipe is None else load_recipe(view.recipe)
         with nullcontext() if recipe is None else VariantMaker(recipe, VariantOptions(seed=view.seed)) as maker:
@@ -158,7 +143,7 @@ class _Viewer:
         return thumbnail_of(wanted, number, variant=variant, side=self._side, event=event)
 
     def _learn(self, sample: Sample) -> None:
-        """Note how classes are called, and whether boxes seem to be numbered like samples."""
+        """Collect class names, and whether boxes seem to be numbered like samples."""
         if len(sample.labels) == 1 and isinstance(sample.labels[0], int):
             if sample.class_name is not None:
                 self._names.setdefault(sample.labels[0], readable(sample.class_name))
@@ -167,12 +152,12 @@ class _Viewer:
                 self._differ += sample.labels[0] not in sample.boxes.labels
 
     def names(self) -> Mapping[int, str]:
-        """Give the names of the boxes' classes: those of samples, if each has a box of its own class."""
+        """Return class names for boxes: those of the samples, if each sample has a box of its own class."""
         return self._names if self._agree and not self._differ else {}
 
 
 def _damaged(dataset: Dataset, most: int, on_sample: OnSample | None) -> dict[int, Event]:
-    """Read and decode samples until enough of them have turned out to be damaged; gives what is wrong with each."""
+    """Read and decode samples until enough damaged ones are found; return what is wrong with each."""
     problems: list[Event] = []
     Checker(dataset, problems, on_sample, most=most).decode(os.cpu_count() or 1)
     found = {event.sample: event for event in reversed(problems)}
@@ -189,7 +174,7 @@ def _lost(event: Event) -> Thumbnail:
 
 
 def _columns(groups: int, length: int) -> int:
-    """Choose how many cells stand in a row: samples with variants have one of their own if it is long enough."""
+    """Return the number of cells in a row: a sample with many variants gets a row of its own."""
     if length > 1:
         return length if length > 2 else min(2 * groups, 6)
     if groups <= 4:

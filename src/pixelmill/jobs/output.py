@@ -15,8 +15,7 @@ from pixelmill.errors import DataError, OutputExists
 from pixelmill.jobs import manifest
 from pixelmill.jobs.commit import Site, json_line, place, write_through
 from pixelmill.jobs.job import Job
-from pixelmill.jobs.manifest import Entry
-from pixelmill.jobs.plan import JobPlan, differences
+from pixelmill.jobs.manifest import Entry, JobPlan, differences
 from pixelmill.jobs.shard_files import FileRecord, ShardFiles
 from pixelmill.jobs.storage import Storage
 from pixelmill.options.running import Exists

@@ -14,9 +14,8 @@ from pixelmill.jobs.commit import OnSamples, ShardTask, Site
 from pixelmill.jobs.job import Job
 from pixelmill.jobs.local import LocalRunner
 from pixelmill.jobs.lock import Lock
-from pixelmill.jobs.manifest import NAME, Entry, read_manifest
+from pixelmill.jobs.manifest import NAME, Entry, make_plan, read_manifest
 from pixelmill.jobs.output import JobOutput, figures
-from pixelmill.jobs.plan import make_plan
 from pixelmill.jobs.ray import RayRunner
 from pixelmill.jobs.shard_files import too_many
 from pixelmill.jobs.storage import open_storage

@@ -22,7 +22,7 @@ Subsampling = Literal["4:4:4", "4:2:2", "4:2:0"]
 
 @dataclass(frozen=True, kw_only=True)
 class VariantOptions:
-    """What decides the bytes of a variant, beside the sample, the recipe and the number of the variant."""
+    """What decides the bytes of a variant, in addition to the sample, the recipe and the number of the variant."""
 
     command: ClassVar[str] = "augment"
 

@@ -15,7 +15,7 @@ AxisOrder = Literal["HWC", "CHW"]
 
 @dataclass(frozen=True, kw_only=True)
 class RecordOptions:
-    """What decides the records of `ingest`, beside the images and their labels."""
+    """What decides the records of `ingest`, in addition to the images and their labels."""
 
     command: ClassVar[str] = "ingest"
 

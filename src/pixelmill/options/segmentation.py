@@ -11,7 +11,7 @@ from pixelmill.options.running import QuarantineOption, RunOptions, SplitOptions
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentationOptions:
-    """What decides the files of `prepare_segmentation`, beside the images and masks."""
+    """What decides the files of `prepare_segmentation`, in addition to the images and masks."""
 
     command: ClassVar[str] = "segmentation"
 

@@ -32,7 +32,7 @@ def variants(kind: Kind, source: Source) -> tuple[str, ...]:
     return tuple(name for name in GRAPHS.get(kind, ()) if not (source.is_array and name in _DECODERS))
 
 
-fastest = variants  # it depends on the pictures
+fastest = variants  # it depends on the images
 
 
 def batches(job: PeerTask) -> Iterator[Any]:

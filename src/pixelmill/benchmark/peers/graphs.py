@@ -33,20 +33,20 @@ def rand_augment_window(library: Any, job: PeerTask, encoded: Any) -> Any:
 
 
 def val(library: Any, job: PeerTask, encoded: Any) -> Any:
-    """Decode, resize, then cut out the centre while normalising."""
+    """Decode, resize, then crop the center while normalizing."""
     images = library.fn.resize(_decoded(library, job, encoded), resize_shorter=job.shorter)
     return _normalised(library, job, images, crop=(job.size, job.size))
 
 
 def val_joint(library: Any, job: PeerTask, encoded: Any) -> Any:
-    """Decode, then resize the centre only."""
+    """Decode, then resize the center only."""
     images = _decoded(library, job, encoded)
     images = library.fn.resize_crop_mirror(images, resize_shorter=job.shorter, crop=(job.size, job.size))
     return _normalised(library, job, images)
 
 
 def val_window(library: Any, job: PeerTask, encoded: Any) -> Any:
-    """Decode the centre only: a square as large as the crop is before resizing."""
+    """Decode the center only: a square as large as the crop is before resizing."""
     fn, types = library.fn, library.types
     shape = fn.peek_image_shape(encoded, dtype=types.INT32)
     height, width = shape[0], shape[1]
@@ -103,7 +103,7 @@ def _normalised(library: Any, job: PeerTask, images: Any, **options: Any) -> Any
 
 
 def _reading(job: PeerTask) -> dict[str, Any]:
-    """Give the options of all readers. Mapped files are read when somebody looks at them: here nobody would."""
+    """Return the options of all readers. Mapped files would be read on access, and here nothing accesses them."""
     return {"random_shuffle": job.random, "dont_use_mmap": job.kind == "read", "name": "Reader"}
 
 
@@ -175,12 +175,12 @@ def pipeline(library: Any, graph: Graph, job: PeerTask, **options: Any) -> Any:
 
 
 def batch_of(outputs: Sequence[Any]) -> Any:
-    """Give a batch as a training program takes it: tensors, or lists of samples that differ in shape."""
+    """Return a batch as a training program takes it: tensors, or lists of samples that differ in shape."""
     parts = [part.as_tensor() if part.is_dense_tensor() else part for part in outputs]
     return parts[0] if len(parts) == 1 else parts
 
 
 def run(pipe: Any) -> Iterator[Any]:
-    """Give the batches of a pipeline."""
+    """Yield the batches of a pipeline."""
     while True:
         yield batch_of(pipe.run())

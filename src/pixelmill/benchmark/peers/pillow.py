@@ -19,7 +19,7 @@ PLAIN, DRAFT = "", "draft mode"
 
 
 def variants(kind: Kind, source: Source) -> tuple[str, ...]:
-    """List the ways to do a kind of work; draft mode lets the decoder shrink large pictures."""
+    """List the ways to do a kind of work; draft mode lets the decoder shrink large images."""
     if kind not in ("train", "val", "resize", "read") or source.container not in ("files", "npy"):
         return ()
     if source.container == "npy":
@@ -34,7 +34,7 @@ def fastest(kind: Kind, source: Source) -> tuple[str, ...]:
 
 
 class Pictures:
-    """A dataset of pictures cut out and resized.
+    """A dataset of cropped and resized images.
 
     Args:
         job: What to do.

@@ -60,7 +60,7 @@ class Batches(Iterator[Any]):
         return graphs.batch_of(self.pipe.run())
 
     def watched(self) -> dict[str, int]:
-        """Give the nanoseconds of each kind of step so far."""
+        """Return the nanoseconds of each kind of step so far."""
         spent: Counter[str] = Counter()
         for segment in self._segments:
             kinds = [*(step.kind for step in segment.steps), "outputs"]
