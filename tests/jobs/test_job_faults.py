@@ -24,7 +24,7 @@ def folder() -> Iterator[Path]:
 
 
 def faults(folder: Path, mode: str, *arguments: str) -> dict[str, Any]:
-    script = Path(__file__).with_name("job_faults.py")
+    script = Path(__file__).parents[1] / "job_faults.py"
     result = subprocess.run(
         [sys.executable, str(script), mode, str(folder), *arguments], capture_output=True, text=True, timeout=280
     )

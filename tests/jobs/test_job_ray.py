@@ -66,8 +66,8 @@ def test_cluster_writes_the_same_though_a_node_dies(tmp_path: Path) -> None:
     run_job(NumbersJob(count=48, per_shard=4), tmp_path / "expected", workers=1)
     result = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path)],
-        cwd=Path(__file__).parent,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent), "RAY_DISABLE_IMPORT_WARNING": "1"},
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "RAY_DISABLE_IMPORT_WARNING": "1"},
         capture_output=True,
         text=True,
         timeout=180,

@@ -25,7 +25,7 @@ from pixelmill.inspect.overlays import color_of
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import load_recipe
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SIDE = 96
 PLAIN = [(200, 30, 20), (20, 180, 40), (30, 60, 210), (120, 120, 120)]
 
