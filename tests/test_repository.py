@@ -131,6 +131,11 @@ def test_frameworks_are_imported_by_plugins_only() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_our_measurements_and_those_of_users_have_modules_of_different_names() -> None:
+    ours = {path.name for path in (ROOT / "benchmarks").glob("*.py")}
+    assert not ours & {path.name for path in (PACKAGE / "benchmark").glob("*.py")}
+
+
 def test_nothing_runs_code_from_data() -> None:
     wrong = []
     for path in SOURCES:
