@@ -8,15 +8,13 @@ import warnings
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.sample import Boxes, image_type, is_cut
-
-Array = np.ndarray[Any, Any]
+from pixelmill.types import Array
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _HEADER = slice(12, 29)  # the kind of the first chunk and its content, which its checksum covers

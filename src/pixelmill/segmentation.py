@@ -24,10 +24,10 @@ from pixelmill.options.running import QuarantineOption, RunOptions, SplitOptions
 from pixelmill.options.segmentation import SegmentationArguments, SegmentationOptions
 from pixelmill.permutation import fold, permute
 from pixelmill.pipeline import Pipeline
+from pixelmill.types import Array
 
 __all__ = ["make_csv_file_npy", "png2numpy", "prepare_segmentation"]
 
-Array = np.ndarray[Any, Any]
 
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".ppm", ".pgm", ".pnm"}
 _PER_SHARD = 64

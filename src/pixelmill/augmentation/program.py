@@ -17,9 +17,7 @@ from pixelmill.graph import DataNode, OperatorNode, operators_of
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import Move, Recipe, Scene
 from pixelmill.recipe.geometry import Transform
-from pixelmill.types import Limits
-
-Array = np.ndarray[Any, Any]
+from pixelmill.types import Array, Limits
 
 
 @dataclass(frozen=True)

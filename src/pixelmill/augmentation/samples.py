@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,8 +14,7 @@ from pixelmill.formats.example import Example, Feature, int64_feature
 from pixelmill.formats.sample import Boxes, Sample, image_type
 from pixelmill.recipe import follow
 from pixelmill.sample_annotations import MaskStorage, check_boxes, load_mask, store_mask
-
-Array = np.ndarray[Any, Any]
+from pixelmill.types import Array
 
 _EXTENSIONS = {"jpeg": "jpg", "png": "png"}
 _HEIGHTS, _WIDTHS, _CHANNELS = ("image/height", "height"), ("image/width", "width"), ("image/channels", "channels")

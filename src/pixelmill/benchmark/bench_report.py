@@ -1,4 +1,4 @@
-"""What `bench` has found out."""
+"""The report of `bench`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
+
+from pixelmill.benchmark.page import page
 
 _BUSY = 0.75  # fraction of the processors above which they are the limit
 SCHEMA = 1  # grows when a field changes its meaning or goes away, not when one is added
@@ -203,8 +205,6 @@ class BenchReport:
 
     def html(self) -> str:
         """Return a self-contained page: no script, no other file."""
-        from pixelmill.benchmark.page import page
-
         return page(self)
 
 

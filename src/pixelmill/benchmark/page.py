@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from pixelmill.benchmark.bench_report import BenchReport, Speed
 from pixelmill.benchmark.plots import bar, line_plot, stacked_bar
 from pixelmill.benchmark.report_text import about_dataset, about_work, bytes_text, plain, rate, times
+
+if TYPE_CHECKING:
+    from pixelmill.benchmark.bench_report import BenchReport, Speed
 
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fcfcfb; --ink: #1d2126; --dim: #5d666f; --line: #d9dde1; --own: #1d6fb8;

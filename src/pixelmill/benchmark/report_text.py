@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from pixelmill.benchmark.bench_report import BenchReport
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pixelmill.benchmark.bench_report import BenchReport
 
 
 def plain(text: str) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pixelmill.cli.options import json_option, with_options
-from pixelmill.cli.running import MISMATCH
+from pixelmill.cli.running import MISMATCH, sample_bar
 from pixelmill.options.inspect import IndexOptions, InfoOptions, OverwriteOption, VerifyOptions
 
 if TYPE_CHECKING:
@@ -44,7 +42,7 @@ def info(source: str, samples: int, as_json: bool, **options: Any) -> None:
 
     from pixelmill.inspect.info import info as describe
 
-    with _bar("looking", quiet=as_json) as show:
+    with sample_bar("looking", quiet=as_json) as show:
         found = describe(source, samples=samples or None, on_sample=show, **options)
     if as_json:
         click.echo(json.dumps(_finite(asdict(found)), indent=2))
@@ -70,7 +68,7 @@ def verify(source: str, as_json: bool, **options: Any) -> None:
     """
     from pixelmill.inspect.verify import verify as check
 
-    with _bar("verifying", quiet=as_json) as show:
+    with sample_bar("verifying", quiet=as_json) as show:
         found = check(source, on_sample=show, **options)
     if as_json:
         click.echo(json.dumps({**asdict(found), "is_whole": found.is_whole}, indent=2))
@@ -100,14 +98,6 @@ def index(source: str, output: str | None, exists: str, as_json: bool) -> None:
         return
     for path in written:
         click.echo(f"wrote {path}")
-
-
-@contextmanager
-def _bar(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    from pixelmill.cli.running import sample_bar
-
-    with sample_bar(what, quiet=quiet) as show:
-        yield show
 
 
 def _show_info(found: DatasetInfo, console: Console) -> None:

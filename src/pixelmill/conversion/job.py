@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
-
-import numpy as np
 
 from pixelmill.conversion.encoding import Encoding, encoding_of
 from pixelmill.dataset_jobs.base import DatasetJob
@@ -20,6 +17,7 @@ from pixelmill.jobs.job import ShardPlan, ShardReport, declared
 from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.options.convert import ConvertOptions, split_pairs
 from pixelmill.options.running import source_paths
+from pixelmill.types import Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +60,7 @@ class ConvertJob(DatasetJob):
         return encoding_of(self.options)
 
     @cached_property
-    def order(self) -> np.ndarray[Any, Any]:
+    def order(self) -> Array:
         """The numbers of the samples to write."""
         given = self.options
         return select(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,8 @@ from pixelmill import _core
 from pixelmill.create.image_options import PictureOptions
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.sample import Boxes
+from pixelmill.types import Array
 
-Array = np.ndarray[Any, Any]
 Pixels = npt.NDArray[np.uint8]
 Result = TypeVar("Result")
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.permutation import fold, permute
-
-Array = np.ndarray[Any, Any]
+from pixelmill.types import Array
 
 _SPLIT_STREAM = 0x5E11  # makes the split independent of the order
 

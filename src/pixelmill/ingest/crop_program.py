@@ -15,9 +15,8 @@ from pixelmill.engine.placement import Placement
 from pixelmill.graph import operators_of
 from pixelmill.options.ingest import AxisOrder, DType
 from pixelmill.pipeline import Pipeline
-from pixelmill.types import Limits
+from pixelmill.types import Array, Limits
 
-Array = np.ndarray[Any, Any]
 DTYPES = {"uint8": types.UINT8, "float16": types.FLOAT16, "float32": types.FLOAT}
 
 

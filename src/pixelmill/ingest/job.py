@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,8 +23,7 @@ from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.options.declaration import pick
 from pixelmill.options.ingest import DType, IngestArguments, RecordOptions
 from pixelmill.permutation import fold, permute
-
-Array = np.ndarray[Any, Any]
+from pixelmill.types import Array
 
 _BATCH = 16
 _CHANNELS = 3

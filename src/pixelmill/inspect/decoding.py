@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from functools import cache
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -13,8 +12,8 @@ from pixelmill import fn, pillow_images, types
 from pixelmill.errors import DataError, Event
 from pixelmill.formats.sample import image_type
 from pixelmill.pipeline import Pipeline
+from pixelmill.types import Array
 
-Array = np.ndarray[Any, Any]
 _RGB_ONLY = ("jpg", "bmp")  # 8 bits, without transparency
 _TRANSPARENT = ("RGBA", "LA", "PA", "La", "RGBa")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +11,9 @@ from PIL import Image, ImageDraw
 
 from pixelmill.formats.sample import Boxes
 from pixelmill.inspect.fonts import drawable, font_for
+from pixelmill.types import Array
 
 Color = tuple[int, int, int]
-Array = np.ndarray[Any, Any]
 Pixels = npt.NDArray[np.uint8]
 Rectangle = tuple[int, int, int, int]  # first and last column and row: left, top, right, bottom
 

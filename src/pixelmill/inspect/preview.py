@@ -122,9 +122,7 @@ def preview(given: PreviewOptions) -> PreviewReport:
     grid = view.grid(dataset, side=side, on_sample=given.on_sample)
     if not grid.groups and not view.errors:
         raise DataError(f"preview: {dataset.source} has no samples; there is nothing to show")
-    content = b""
-    if grid.groups:
-        content = encode_sheet(grid) if kind == "png" else write_page(grid)
+    content = b"" if not grid.groups else encode_sheet(grid) if kind == "png" else write_page(grid)
     written = target if grid.groups else None
     if written is not None:
         _write(written, content)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -15,8 +14,8 @@ from pixelmill.formats.sample import Boxes, Sample, format_label, image_type
 from pixelmill.inspect import decoding
 from pixelmill.inspect.sampling import box_names
 from pixelmill.pillow_images import MAX_PIXELS
+from pixelmill.types import Array
 
-Array = np.ndarray[Any, Any]
 _LONGEST_TEXT = 200
 _CHANNELS = (1, 2, 3, 4)
 _MANY_CLASSES = 65535

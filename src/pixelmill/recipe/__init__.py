@@ -22,6 +22,7 @@ import numpy as np
 from pixelmill import fn
 from pixelmill.errors import ArgumentError
 from pixelmill.graph import DataNode
+from pixelmill.pipeline import Pipeline
 from pixelmill.recipe.geometry import follow
 from pixelmill.recipe.scene import Move, Scene
 from pixelmill.recipe.steps import apply_steps, named_step
@@ -96,8 +97,6 @@ def load_recipe(source: str | os.PathLike[str]) -> Recipe:
 
 def check_recipe(recipe: Recipe) -> tuple[int, int]:
     """Run a recipe on an image of 480x640 with a mask; return the height and width of the result."""
-    from pixelmill.pipeline import Pipeline
-
     black = np.zeros((480, 640, 3), np.uint8)
     pipeline = Pipeline(batch_size=1, num_threads=1, device_id=None, seed=0)
     with pipeline:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from pixelmill.types import Array
+
 # The matrix from points before a step to points after it, and the height and width of the image after it.
 Transform = tuple[Array, tuple[int, int]]
 
