@@ -14,7 +14,7 @@ from pixelmill.benchmark.environment import load as load
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def facts() -> dict[str, Any]:
+def describe() -> dict[str, Any]:
     """Describe machine, versions, commit, and the program that measures."""
     return {"program": Path(sys.argv[0]).name, **environment.describe(), "commit": _commit()}
 

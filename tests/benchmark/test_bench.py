@@ -387,7 +387,7 @@ def test_the_verdict_names_what_limits() -> None:
     more = replace(report, machine={**report.machine, "cores": 8})
     assert "more threads would help, 2 of 8 processors are used" in verdict(more)
     slow = replace(report, storage=(replace(report.storage[0], samples_per_second=300.0), report.storage[1]))
-    assert verdict(slow).startswith("Storage limits the first epoch: the device gives 300 images/s")
+    assert verdict(slow).startswith("Storage limits the first epoch: the device delivers 300 images/s")
     busy = replace(report, contestants=(replace(report.contestants[0], cpu_milliseconds=0.9),))
     assert "only 0.9 of 2 processors worked for it" in verdict(busy)
     flat = replace(report, scaling=(Scaling(1, 950, (950.0,)), report.scaling[1]))

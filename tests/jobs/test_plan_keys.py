@@ -21,11 +21,13 @@ from pixelmill.segmentation import SegmentationJob
 JOBS: dict[str, tuple[Job, str]] = {
     "augment": (
         AugmentJob(options=AugmentOptions("in", to="tfrecord"), recipe_content={"steps": ({"flip": {}},)}),
-        "format keep_originals limit mode quality recipe_content samples_per_shard seed subsampling to variants visibility",
+        "format keep_originals limit mode quality recipe_content samples_per_shard seed subsampling to variants "
+        "visibility",
     ),
     "convert": (
         ConvertJob(options=ConvertOptions(("a", "b"), to="npy", split=(("x", 0.5),), resize=(3, 4)), part="x"),
-        "format keys limit max_side part quality resize samples_per_shard seed shard_bytes shard_count shuffle split to",
+        "format keys limit max_side part quality resize samples_per_shard seed shard_bytes shard_count shuffle split "
+        "to",
     ),
     "create": (
         images_job(CreateOptions("out", "a", 30, 20, 4, "jpg", content="shapes")),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from pixelmill.errors import DataError, OutputExists
@@ -95,11 +95,15 @@ class JobOutput:
         found = manifest.read_manifest(self.storage)
         return found is not None and found["job"] == self.plan.hash
 
-    def finish(self) -> None:
-        """Write the files about the whole dataset, the manifest last, and remove the hidden folder."""
+    def finish(self, done: Mapping[int, tuple[int, int, int]]) -> None:
+        """Write the files about the whole dataset, the manifest last, and remove the hidden folder.
+
+        Args:
+            done: The result of `done`, which must have all shards.
+        """
         if not self.is_finished():
             totals = {"samples": 0, "bytes": 0, "errors": 0}
-            for samples, size, errors in self.done().values():
+            for samples, size, errors in done.values():
                 totals["samples"] += samples
                 totals["bytes"] += size
                 totals["errors"] += errors

@@ -138,19 +138,19 @@ def _end(output: JobOutput, *, part: tuple[int, int] | None, made: int) -> JobRe
     done = output.done()
     complete = len(done) == output.plan.shards
     if complete and part is None:
-        output.finish()
+        output.finish(done)
     elif complete:
-        _finish_among_others(output)
+        _finish_among_others(output, done)
     elif part is not None and output.is_finished():
         complete = True
     return _report(output, done=done, made=made, complete=complete)
 
 
-def _finish_among_others(output: JobOutput) -> None:
+def _finish_among_others(output: JobOutput, done: dict[int, tuple[int, int, int]]) -> None:
     """Finish a split job whose other parts may be doing the same at this moment."""
     with output.storage.alone(output.state):
         try:
-            output.finish()
+            output.finish(done)
         except (PixelmillError, OSError):
             # Object stores have no lock for this: another part may have finished and removed what this one was reading.
             if not output.is_finished():
