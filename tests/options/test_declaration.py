@@ -85,7 +85,9 @@ def test_a_function_takes_options_as_arguments() -> None:
     assert small("x", 3, speed=0.25) == Small(name="x", count=3, speed=0.25)
     assert list(inspect.signature(small).parameters) == ["name", "count", "kind", "color", "speed"]
     assert inspect.signature(small).parameters["count"].annotation == int | None
-    with pytest.raises(TypeError, match="unexpected keyword argument"):
+    with pytest.raises(TypeError, match=r"^small\(\) missing a required argument: 'name'$"):
+        small()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^small\(\) got an unexpected keyword argument 'colour'$"):
         small("x", colour="red")  # type: ignore[call-arg]
 
 

@@ -240,13 +240,19 @@ def takes(declared: Callable[P, O]) -> Callable[[Callable[[O], R]], Callable[P, 
     """
 
     def decorate(function: Callable[[O], R]) -> Callable[P, R]:
+        signature = _signature(function, declared)
+
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:  # the constructor would name the class, which callers do not know
+                raise TypeError(f"{function.__name__}() {error}") from None
             options = declared(*args, **kwargs)
             check(options)
             return function(options)
 
-        call.__dict__["__signature__"] = _signature(function, declared)
+        call.__dict__["__signature__"] = signature  # where `help` and `inspect` look for it
         call.__doc__ = _documented(function.__doc__ or "", declared)
         return call
 
