@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import MISSING
 
 import click
@@ -37,9 +39,15 @@ COMMANDS: dict[str, type[OptionGroup]] = {
 ARGUMENTS = {"source": "inputs"}
 
 
+def command_named(name: str) -> click.Command:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    return command
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_is_on_the_command_line_with_its_default(name: str) -> None:
-    params = {param.name: param for param in main.commands[name].params}
+    params = {param.name: param for param in command_named(name).params}
     for option in options_of(COMMANDS[name]):
         if PYTHON_ONLY in option.marks:
             assert option.name not in params
@@ -83,7 +91,21 @@ def test_values_are_parsed_and_checked() -> None:
         assert result.exit_code == 2 and message in result.output, result.output
 
 
-@pytest.mark.parametrize("name", main.commands)
+@pytest.mark.parametrize("name", main.list_commands(click.Context(main)))
 def test_every_command_explains_itself(name: str) -> None:
+    assert command_named(name).name == name
     result = CliRunner().invoke(main, [name, "--help"])
     assert result.exit_code == 0 and "Usage: " in result.output
+
+
+def test_a_command_does_not_wait_for_the_others() -> None:
+    code = "import sys; from pixelmill.cli import main; main(['index', '--help'], standalone_mode=False); "
+    code += "print(*sys.modules, file=sys.stderr)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert "pixelmill.cli.inspect" in run.stderr.split()
+    assert not {"pixelmill.cli.bench", "pixelmill.cli.create", "numpy", "rich"} & {*run.stderr.split()}
+
+
+def test_an_unknown_command_is_a_usage_error() -> None:
+    result = CliRunner().invoke(main, ["augmnet"])
+    assert result.exit_code == 2 and "No such command 'augmnet'" in result.output

@@ -27,7 +27,7 @@ _BAR = 30
 @click.argument("source", metavar="SRC")
 @with_options(InfoOptions, without=("source",))
 @json_option
-def info(source: str, samples: int, as_json: bool, **options: Any) -> None:
+def info(source: str, as_json: bool, **options: Any) -> None:
     """Show what the dataset SRC contains: schema, counts, classes, sizes and aspect ratios of the images.
 
     `pixelmill preview` draws its samples.
@@ -43,7 +43,7 @@ def info(source: str, samples: int, as_json: bool, **options: Any) -> None:
     from pixelmill.inspect.info import info as describe
 
     with sample_bar("looking", quiet=as_json) as show:
-        found = describe(source, samples=samples or None, on_sample=show, **options)
+        found = describe(source, on_sample=show, **options)
     if as_json:
         click.echo(json.dumps(_finite(asdict(found)), indent=2))
         return

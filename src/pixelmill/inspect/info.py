@@ -85,7 +85,7 @@ def info(given: InfoOptions) -> DatasetInfo:
         What the dataset contains.
     """
     dataset = open_dataset(given.source, given.format, root=given.root, allow_outside=given.allow_outside)
-    count = len(dataset) if given.samples is None else min(given.samples, len(dataset))
+    count = min(given.samples or len(dataset), len(dataset))
     numbers = [len(dataset) * place // max(count, 1) for place in range(count)]
     tally = _Tally()
     for done, number in enumerate(numbers, start=1):

@@ -1,7 +1,5 @@
 """Options of `augment`, and those it shares with previews of a recipe."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar, Literal
 

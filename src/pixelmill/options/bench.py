@@ -1,7 +1,5 @@
 """Options of `bench`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar, Literal
@@ -56,7 +54,10 @@ class BenchOptions:
     mode: Annotated[
         Mode,
         Cli(choices=("cpu", "gpu")),
-        Help("Where pixelmill and DALI run: on the CPU, or on a GPU through DALI. `dali` is DALI's CPU path."),
+        Help(
+            "Where pixelmill and DALI run: on the CPU, or on a GPU through DALI.",
+            python="`dali` runs DALI's CPU operators in place of the GPU ones, for comparison.",
+        ),
     ] = "cpu"
     on_progress: Annotated[
         Callable[[str, float], object] | None,

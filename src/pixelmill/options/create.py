@@ -1,7 +1,5 @@
 """Options of `create_images` and of wrapping images into records."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar, Literal

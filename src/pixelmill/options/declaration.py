@@ -52,10 +52,12 @@ class Help:
     Attributes:
         text: Whole sentences.
         default: What happens without the option, where its default value does not say it.
+        python: A further sentence for the docstring, about values that the command line does not have.
     """
 
     text: str
     default: str | None = None
+    python: str = ""
 
 
 @dataclass(frozen=True, init=False)
@@ -277,5 +279,5 @@ def _documented(docstring: str, declared: Any) -> str:
 
 def _entry(option: Option) -> str:
     default = f" Default: {option.help.default}." if option.help.default else ""
-    text = f"{option.name}: {option.help.text}{default}"
+    text = f"{option.name}: {option.help.text}{default} {option.help.python}".rstrip()
     return textwrap.fill(text, 116, initial_indent="    ", subsequent_indent="        ", break_on_hyphens=False)

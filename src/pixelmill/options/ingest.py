@@ -1,7 +1,5 @@
 """Options of `ingest`. Its spellings with underscores are those of the program that it replaces."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar, Literal

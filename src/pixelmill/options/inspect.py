@@ -1,7 +1,5 @@
 """Options of `info`, `verify`, `index` and `preview`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar, Literal
@@ -34,7 +32,9 @@ class InfoOptions(SourceOptions):
     source: Annotated[Source, Help("The dataset.")]
     _: KW_ONLY
     samples: Annotated[
-        int | None, Range(0), Help("Number of samples to examine, evenly spread; 0 for all (None in Python).")
+        int | None,
+        Range(0),
+        Help("Number of samples to examine, evenly spread; 0 for all.", python="None means the same."),
     ] = 10_000
 
 
@@ -110,5 +110,7 @@ class PreviewOptions(OverwriteOption, SourceOptions, ViewOptions):
 
     source: Annotated[Source, Help("A dataset in any container.")]
     output: Annotated[
-        Target | None, Cli(default="preview.png"), Help("A .png or .html file; None in Python keeps it in memory.")
+        Target | None,
+        Cli(default="preview.png"),
+        Help("A .png or .html file.", python="None keeps the preview in memory."),
     ] = None

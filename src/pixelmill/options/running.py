@@ -1,7 +1,5 @@
 """Options that jobs share: how they run, and what they read."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

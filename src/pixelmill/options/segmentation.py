@@ -1,7 +1,5 @@
 """Options of `prepare_segmentation`."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar
 
