@@ -43,7 +43,7 @@ def main() -> None:
     """Measure, print, and write the results."""
     options = _options()
     machine.compile_modules()
-    facts = machine.facts()
+    facts = machine.describe()
     files = data.load("small", options.small, ROOT / "build")
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         source = fill(Path(name) / "in", options.images, files.files)
@@ -65,7 +65,7 @@ def main() -> None:
                 shutil.rmtree(Path(name) / "out")
     result: dict[str, Any] = {
         "machine": facts,
-        "data": files.facts(),
+        "data": files.describe(),
         "options": {"images": options.images, "threads": options.threads, "rounds": options.rounds},
         "results": {contestant: figures(rounds, options.images) for contestant, rounds in times.items()},
     }

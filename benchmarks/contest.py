@@ -7,13 +7,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import peers
+import extra_peers
 from data import Dataset
-from peers import limit
+from extra_peers import limit
 from workloads import Workload
 
-from pixelmill.benchmark.contest import SEED, WORKER, Contestant, MissingError, Record, in_turns
-from pixelmill.benchmark.work import Job, Source
+from pixelmill.benchmark.contestants import SEED, WORKER, Contestant, MissingError, Record, in_turns
+from pixelmill.benchmark.workload import PeerTask, Source
 
 RECORD_PEERS = ("pixelmill", "dali")  # who reads TFRecords here
 
@@ -53,13 +53,13 @@ def run(
         return [contestant.record for contestant in contestants]
 
 
-def _jobs(workload: Workload, data: Dataset, names: Sequence[str], plan: Plan) -> list[Job]:
+def _jobs(workload: Workload, data: Dataset, names: Sequence[str], plan: Plan) -> list[PeerTask]:
     records = workload.container == "tfrecord"
     source = Source(data.files, repeats=data.repeats)
     if records:
         source = Source([data.packed], "tfrecord", indexes=[f"{data.packed}.idx"], repeats=data.repeats)
     return [
-        Job(
+        PeerTask(
             peer,
             variant,
             workload.kind,
@@ -67,15 +67,15 @@ def _jobs(workload: Workload, data: Dataset, names: Sequence[str], plan: Plan) -
             workload.batch,
             plan.threads,
             SEED,
-            package=peers.package_of(peer, workload),
+            package=extra_peers.package_of(peer, workload),
         )
         for peer in names
         if not records or peer in RECORD_PEERS
-        for variant in peers.variants(peer, workload, source)
+        for variant in extra_peers.variants(peer, workload, source)
     ]
 
 
-def _started(job: Job, plan: Plan) -> Contestant:
+def _started(job: PeerTask, plan: Plan) -> Contestant:
     """Start a process several times for the time of its first batch, and keep the last."""
     times: list[float] = []
     starts = plan.starts if job.peer in ("pixelmill", "dali") else 1

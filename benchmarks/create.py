@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    result: dict[str, Any] = {"machine": machine.facts(), "count": options.count, "rounds": options.rounds}
+    result: dict[str, Any] = {"machine": machine.describe(), "count": options.count, "rounds": options.rounds}
     for part in options.parts or ("jpg", "png", "bmp", "records"):
         measure = _records if part == "records" else _images
         result[part] = measure(part, options)

@@ -33,7 +33,7 @@ def main() -> None:
     build = ROOT / "build"
     plan = contest.Plan(options.threads, options.rounds, options.seconds, 1, build)
     result: dict[str, Any] = {
-        "machine": machine.facts(),
+        "machine": machine.describe(),
         "options": {"threads": plan.threads, "rounds": plan.rounds, "seconds": plan.seconds},
         "dali_engine": {},
     }
@@ -43,7 +43,7 @@ def main() -> None:
         if workload.container == "tfrecord":
             files = data.packed(files, build)
         records = contest.run(workload, files, ("dali", "dali_engine"), plan, print)
-        result["dali_engine"][name] = {"title": workload.title, "data": files.facts(), "variants": pairs(records)}
+        result["dali_engine"][name] = {"title": workload.title, "data": files.describe(), "variants": pairs(records)}
     result["machine"]["load_after"] = machine.load()
     options.json.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
     print(json.dumps(result["dali_engine"], indent=1))

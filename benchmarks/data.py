@@ -43,7 +43,7 @@ class Dataset:
         """How often the list is repeated to make an epoch."""
         return -(-LEAST_EPOCH // len(self.files))
 
-    def facts(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Give what goes into the results: no names."""
         facts = {**asdict(self), "files": len(self.files)}
         del facts["packed"]

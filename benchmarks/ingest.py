@@ -38,7 +38,7 @@ def main() -> None:
     """Measure, print, and write the results."""
     options = _options()
     machine.compile_modules()
-    facts = machine.facts()
+    facts = machine.describe()
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         source = fill(Path(name) / "in", options.images, options.small)
         contestants: dict[str, Callable[[Path], tuple[float, float]]] = {

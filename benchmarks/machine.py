@@ -8,15 +8,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pixelmill.benchmark import machine
-from pixelmill.benchmark.machine import load as load
+from pixelmill.benchmark import environment
+from pixelmill.benchmark.environment import load as load
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def facts() -> dict[str, Any]:
+def describe() -> dict[str, Any]:
     """Describe machine, versions, commit, and the program that measures."""
-    return {"program": Path(sys.argv[0]).name, **machine.facts(), "commit": _commit()}
+    return {"program": Path(sys.argv[0]).name, **environment.describe(), "commit": _commit()}
 
 
 def _commit() -> str:

@@ -41,7 +41,7 @@ Row = dict[str, Any]
 def main() -> None:
     """Measure, print, and write the results."""
     options = _options()
-    facts = machine.facts()
+    facts = machine.describe()
     cv2.setNumThreads(1)
     how = {"seconds": options.seconds, "turns": TURNS}
     rows: list[Row] = []

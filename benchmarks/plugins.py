@@ -159,12 +159,12 @@ def main() -> None:
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "plugins.json")
     parser.add_argument("--page", action="store_true", help="write the figures into docs/plugins.md as well")
     options = parser.parse_args()
-    result: dict[str, Any] = {"machine": machine.facts()}
+    result: dict[str, Any] = {"machine": machine.describe()}
     result["options"] = {name: getattr(options, name) for name in ("threads", "rounds", "steps")}
     files = data.load("small", options.small, ROOT / "build")
     many = files.files * files.repeats
     result["plugins"] = {
-        "data": files.facts(),
+        "data": files.describe(),
         "train": in_turns(lambda: train(many, num_threads=options.threads), rounds=options.rounds, steps=options.steps),
         "numbers": in_turns(
             lambda: numbers(options.threads), rounds=options.rounds, steps=options.steps * SMALL_STEPS // 40

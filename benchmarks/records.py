@@ -34,7 +34,7 @@ def main() -> None:
     os.environ["PIXELMILL_CACHE"] = "off"
     pictures = [Path(name).read_bytes() for name in data.load("small", options.small, ROOT / "build").files]
     options.scratch.mkdir(parents=True, exist_ok=True)
-    result: dict[str, Any] = {"machine": machine.facts(), "rounds": options.rounds, "cases": {}}
+    result: dict[str, Any] = {"machine": machine.describe(), "rounds": options.rounds, "cases": {}}
     console = Console(width=None if sys.stdout.isatty() else 140)
     for name in options.cases or CASES:
         result["cases"][name] = measure(CASES[name](pictures, options.scratch), options.rounds)

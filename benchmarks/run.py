@@ -18,7 +18,7 @@ import data
 import machine
 import summary
 import tables
-from peers import PEERS
+from extra_peers import PEERS
 from rich.console import Console
 from rich.table import Table
 from workloads import WORKLOADS, Workload
@@ -33,7 +33,7 @@ def main() -> None:
     build = ROOT / "build"
     plan = contest.Plan(options.threads, options.rounds, options.seconds, options.starts, build)
     result: dict[str, Any] = {
-        "machine": machine.facts(),
+        "machine": machine.describe(),
         "options": {"threads": plan.threads, "rounds": plan.rounds, "seconds": plan.seconds, "starts": plan.starts},
         "workloads": {},
     }
@@ -78,7 +78,7 @@ def _result(workload: Workload, files: data.Dataset, records: list[contest.Recor
     return {
         "title": workload.title,
         "batch": workload.batch,
-        "data": files.facts(),
+        "data": files.describe(),
         "contestants": summary.contestants(records),
         "figures": measured,
         "targets": summary.targets(workload.name, measured),

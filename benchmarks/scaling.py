@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="where to write the results")
     options = parser.parse_args()
     machine.compile_modules()
-    machine_facts = machine.facts()
+    machine_facts = machine.describe()
     processors = sorted(os.sched_getaffinity(0))
     steps = [count for count in (1, 2, 4, 8, 16, 32, 64) if count <= len(processors)]
     with tempfile.TemporaryDirectory(dir=options.folder) as name:

@@ -10,7 +10,7 @@ import sys
 from itertools import islice
 from typing import cast
 
-from pixelmill.benchmark.work import Job, Kind, Source
+from pixelmill.benchmark.workload import Kind, PeerTask, Source
 
 
 def use_core(path: str) -> None:
@@ -25,7 +25,7 @@ def use_core(path: str) -> None:
 def main(core: str, kind: str, batches: str, *files: str) -> None:
     """Make some batches of all files."""
     use_core(core)
-    job = Job("pixelmill", "", cast(Kind, kind), Source(list(files), repeats=64), len(files), threads=1, seed=1)
+    job = PeerTask("pixelmill", "", cast(Kind, kind), Source(list(files), repeats=64), len(files), threads=1, seed=1)
     import pixelmill
     from pixelmill.benchmark.peers import graphs
     from pixelmill.benchmark.peers.pixelmill import GRAPHS

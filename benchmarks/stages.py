@@ -40,11 +40,11 @@ def main() -> None:
     options = _options()
     console = Console(width=None if sys.stdout.isatty() else 140)
     core = options.core or _build()
-    result: dict[str, Any] = {"machine": machine.facts(), "stages": {}}
+    result: dict[str, Any] = {"machine": machine.describe(), "stages": {}}
     for name in options.workloads or ["train", "val"]:
         workload = WORKLOADS[name]
         files = data.load(workload.pictures, getattr(options, workload.pictures), ROOT / "build")
-        stages = {"data": files.facts(), **_instructions(workload, files.files, core)}
+        stages = {"data": files.describe(), **_instructions(workload, files.files, core)}
         stages["time"] = _time(workload, files.files, core)
         result["stages"][name] = stages
         show(console, name, stages)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pixelmill.benchmark.work import RANDOM, Container, Kind
+from pixelmill.benchmark.workload import RANDOM, Container, Kind
 
 ARRAY_SIZE = 384  # height and width of pictures and masks for segmentation
 

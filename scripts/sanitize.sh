@@ -17,7 +17,7 @@ if [ $# -eq 0 ]; then
         mixing noise npy operators pipeline random readers_numpy readers_tfrecord recordio reductions resize_dali
         segmentation_ops shapes tfrecord warp webdataset"
     for name in $native; do
-        set -- "$@" "tests/test_$name.py"
+        set -- "$@" "$(find tests -name "test_$name.py")"
     done
 fi
 # Python leaves memory behind when it ends. DALI finds its codecs by a path that the preloaded library hides.

@@ -16,21 +16,22 @@ from typing import Any
 from emitted import serialised, text
 from gpu import gpu_test
 
-from pixelmill.augmentation.program import Shape, recipe_graph
+from pixelmill.augmentation.program import SampleShape, recipe_graph
 from pixelmill.create import create_images
 from pixelmill.engine.placement import Placement
-from pixelmill.ingest.squares import squares_graph
+from pixelmill.ingest.crop_program import crop_graph
+from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import load_recipe
 
 GOLDEN = Path(__file__).parent / "golden" / "dali"
 GPU = 0
 # Recipes with what they are applied to: JPEG files, with masks in files or arrays, and with boxes.
 RECIPES = {
-    "tfdali": Shape(False, "", "jpeg"),
-    "classification": Shape(False, "", "jpeg"),
-    "detection": Shape(False, "", "jpeg", has_boxes=True),
-    "segmentation": Shape(False, "file", "png"),
-    "heavy": Shape(True, "array"),
+    "tfdali": SampleShape(False, "", "jpeg"),
+    "classification": SampleShape(False, "", "jpeg"),
+    "detection": SampleShape(False, "", "jpeg", has_boxes=True),
+    "segmentation": SampleShape(False, "file", "png"),
+    "heavy": SampleShape(True, "array"),
 }
 
 
@@ -42,13 +43,12 @@ def graphs(folder: Path) -> dict[str, Callable[[], Any]]:
     }
     for name, shape in RECIPES.items():
         found[f"augment_{name}"] = partial(_recipe, name, shape)
-    found["ingest"] = partial(squares_graph, 300, dtype="float16", order="CHW", where=Placement("dali", GPU))
+    found["ingest"] = partial(crop_graph, 300, dtype="float16", order="CHW", where=Placement("dali", GPU))
     return found
 
 
-def _recipe(name: str, shape: Shape) -> Any:
-    options: Any = {"seed": 0, "quality": 90, "subsampling": "4:2:0", "where": Placement("dali", GPU)}
-    return recipe_graph(load_recipe(name), shape, **options).outputs
+def _recipe(name: str, shape: SampleShape) -> Any:
+    return recipe_graph(load_recipe(name), shape, VariantOptions(), where=Placement("dali", GPU)).outputs
 
 
 def some_pictures(folder: str) -> Path:

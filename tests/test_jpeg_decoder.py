@@ -19,7 +19,7 @@ SAMPLINGS = [(1, 1), (2, 1), (2, 2), (1, 2), (4, 1)]  # of the first component; 
 
 
 def with_sampling(file, sampling):
-    """Change the sampling of a 4:4:4 file, and with it what its scan means: a sound start that soon becomes nonsense."""
+    """Change the sampling of a 4:4:4 file, and with it what its scan means: it soon becomes nonsense."""
     data = bytearray(file)
     frame = max(data.find(b"\xff\xc0"), data.find(b"\xff\xc2"))
     data[frame + 11] = sampling[0] << 4 | sampling[1]

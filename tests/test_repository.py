@@ -20,8 +20,8 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 # The parts of the package; a part imports from its own line and from lines above. `pixelmill` is what
 # `import pixelmill` offers: it gathers names from the lines above it, so only the lines below may use them.
 LAYERS = (
-    {"errors", "types", "node_operators", "_core"},
-    {"formats", "tfrecord"},
+    {"errors", "types", "node_operators", "_core", "lazy_exports"},
+    {"formats", "tfrecord", "options"},
     {"steps"},
     {"operators"},
     {"data_node", "tensors", "graph", "fn", "ops", "math", "branch_source", "branches"},
@@ -29,7 +29,8 @@ LAYERS = (
     {"permutation", "sampling", "recovery", "pipeline", "loader"},
     {"plugin", "experimental", "auto_aug", "mixing", "recipe"},
     {"pixelmill"},
-    {"jobs"},
+    {"jobs", "pillow_images", "sample_annotations"},
+    {"dataset_jobs"},
     {"create", "conversion", "inspect", "ingest", "segmentation", "augmentation"},
     {"benchmark", "demo"},
     {"cli"},
@@ -129,6 +130,11 @@ def test_frameworks_are_imported_by_plugins_only() -> None:
         if module.split(".")[0] in FRAMEWORKS
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_our_measurements_and_those_of_users_have_modules_of_different_names() -> None:
+    ours = {path.name for path in (ROOT / "benchmarks").glob("*.py")}
+    assert not ours & {path.name for path in (PACKAGE / "benchmark").glob("*.py")}
 
 
 def test_nothing_runs_code_from_data() -> None:

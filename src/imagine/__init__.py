@@ -11,8 +11,8 @@ import time
 from imagine.command import main
 from pixelmill import create
 from pixelmill.create.images import print_sizes
-from pixelmill.create.options import IMAGE_FORMATS
 from pixelmill.create.wrapping import first_image
+from pixelmill.options.create import IMAGE_FORMATS
 
 __all__ = ["create_images", "create_recordio", "create_tfrecords", "main"]
 

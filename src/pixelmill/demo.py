@@ -1,4 +1,4 @@
-"""The short way through pixelmill on pictures made on the spot: create, augment one epoch, look at the result."""
+"""A short tour of pixelmill on synthetic images: create, augment one epoch, look at the result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pixelmill.inspect import contact_sheet
 from pixelmill.loader import Loader
 from pixelmill.pipeline import Pipeline, pipeline_def
 
-# Mean and spread of the colours of ImageNet's photographs, which most published models were trained with.
+# Mean and standard deviation of the colors of ImageNet's photographs, which most published models were trained with.
 MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
 STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]
 _SHOWN, _VERSIONS = 8, 3
@@ -56,11 +56,11 @@ def run_demo(
     """Create photo-like JPEG files, run one training epoch over them, and draw originals above augmented versions.
 
     Args:
-        output: Folder for the contact sheet, made when missing. The JPEG files are temporary.
+        output: Folder for the contact sheet, created if missing. The JPEG files are temporary.
         count: Number of files.
-        threads: Worker threads; as many as there are processors when left out.
-        seed: Seed of the pictures and of the augmentation.
-        on_image: Called with the path of each file once it is written, for progress bars.
+        threads: Worker threads; by default the number of processors.
+        seed: Seed of the images and of the augmentation.
+        on_image: Called with the path of each written file, for progress bars.
     """
     if count < 1:
         raise ArgumentError(f"demo: count must be at least 1, got {count}")
@@ -92,10 +92,10 @@ def run_demo(
 
 
 def train_pipeline(*, batch_size: int, num_threads: int, seed: int, shuffle: bool = True, **source: Any) -> Pipeline:
-    """Make the usual training pipeline: random window resized to 224x224, random mirror, normalised float32 CHW.
+    """Return the usual training pipeline: random window resized to 224x224, random mirror, normalized float32 CHW.
 
     Args:
-        batch_size: Pictures in a batch.
+        batch_size: Images in a batch.
         num_threads: Worker threads.
         seed: Seed of order and augmentation.
         shuffle: Whether each epoch has its own order.

@@ -1,4 +1,4 @@
-"""Pictures and masks in folders, to npy files and lists that training programs for segmentation read."""
+"""Images and masks in folders to npy files and CSV lists, which training programs for segmentation read."""
 
 from __future__ import annotations
 
@@ -13,16 +13,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pixelmill import fn
+from pixelmill import fn, types
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats import npy
-from pixelmill.jobs import InputFile, Job, JobReport, ShardFiles, ShardPlan, ShardReport, run_job
+from pixelmill.jobs.job import HOW, InputFile, Job, ShardPlan, ShardReport, declared
+from pixelmill.jobs.run import JobReport, run_job
+from pixelmill.jobs.shard_files import ShardFiles
+from pixelmill.options.declaration import pick, takes, values_of
+from pixelmill.options.running import QuarantineOption, RunOptions, SplitOptions, WorkersOption
+from pixelmill.options.segmentation import SegmentationArguments, SegmentationOptions
 from pixelmill.permutation import fold, permute
 from pixelmill.pipeline import Pipeline
+from pixelmill.types import Array
 
 __all__ = ["make_csv_file_npy", "png2numpy", "prepare_segmentation"]
 
-Array = np.ndarray[Any, Any]
 
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".ppm", ".pgm", ".pnm"}
 _PER_SHARD = 64
@@ -31,7 +36,7 @@ _SPLITS = ("train", "valid")
 
 @dataclass(frozen=True)
 class Pair:
-    """A picture and its mask, by paths below the root; the group is the folder that both lie in."""
+    """The paths of an image and its mask below the root; the group is the folder of both."""
 
     group: str
     stem: str
@@ -41,14 +46,12 @@ class Pair:
 
 @dataclass(frozen=True)
 class SegmentationJob(Job):
-    """Images/ and Masks/ to npy and CSV. The arguments are those of `prepare_segmentation`."""
+    """Images/ and Masks/ to npy and CSV."""
 
     kind: ClassVar[str] = "segmentation"
 
-    valid: float
-    seed: int
-    normalize: bool
-    data_root: str = field(metadata={"plan": False})
+    options: SegmentationOptions = field(metadata=declared(SegmentationOptions))
+    data_root: str = field(metadata=HOW)
 
     @cached_property
     def pairs(self) -> Sequence[Pair]:
@@ -61,8 +64,9 @@ class SegmentationJob(Job):
 
     @cached_property
     def splits(self) -> Mapping[str, str]:
-        """Whether a group is for training or for validation."""
-        return split_groups(sorted({pair.group for pair in self.pairs}), valid=self.valid, seed=self.seed)
+        """The split of each group: training or validation."""
+        groups = sorted({pair.group for pair in self.pairs})
+        return split_groups(groups, valid=self.options.valid, seed=self.options.seed)
 
     @property
     def samples(self) -> int:
@@ -92,7 +96,7 @@ class SegmentationJob(Job):
         root = Path(self.data_root)
         made = []
         images = decoded([str(root / pair.image) for pair in pairs], threads=files.threads)
-        masks = decoded([str(root / pair.mask) for pair in pairs], threads=files.threads, grey=True)
+        masks = decoded([str(root / pair.mask) for pair in pairs], threads=files.threads, gray=True)
         for place, (pair, image, mask) in enumerate(zip(pairs, images, masks, strict=True)):
             problem = problem_of(image, mask)
             if problem is not None:
@@ -100,7 +104,7 @@ class SegmentationJob(Job):
                 name = pair.image if of_image else pair.mask
                 self._reject(files, Event(kind, message, first + place, 0, path=name), name)
                 continue
-            arrays = _scaled(image, self.normalize), _mask(mask, self.normalize)
+            arrays = _scaled(image, self.options.normalize), _mask(mask, self.options.normalize)
             for name, array in zip(self._names(pair), arrays, strict=True):
                 files.write(name, npy.encode(array))
             made.append(first + place)
@@ -128,46 +132,34 @@ class SegmentationJob(Job):
         return f"Images/{place}", f"Masks/{place}"
 
 
-def prepare_segmentation(
-    data_root: str | os.PathLike[str],
-    output: str | os.PathLike[str],
-    *,
-    valid: float = 0.2,
-    seed: int = 0,
-    normalize: bool = False,
-    **options: Any,
-) -> JobReport:
+@takes(SegmentationArguments)
+def prepare_segmentation(given: SegmentationArguments) -> JobReport:
     """Write npy files and lists from ``Images/<group>/*`` and ``Masks/<group>/*``.
 
-    Pictures and masks of a group belong together by the stems of their names, in any format. The output has the same
-    folders with npy files, and ``csv_file/train.csv`` and ``csv_file/valid.csv`` with the columns ``index``, ``images``
-    and ``masks``. Whole groups go to one of the two, so that neighbouring pictures do not; groups in folders ``train``
-    and ``valid`` stay there.
-
-    Args:
-        data_root: The folder with ``Images`` and ``Masks``.
-        output: Folder to write to.
-        valid: Share of the groups for validation.
-        seed: Another seed, another choice of groups.
-        normalize: Write float32 from 0 to 1 instead of uint8; masks become 0 and 1.
-        options: Options of all jobs, such as ``workers``, ``exists`` and ``on_error``; see `run_job`. With
-            ``on_error="skip"``, pairs of different size and masks of more than two values are left out and listed.
+    Images and masks of a group are paired by the stems of their names, in any format. The output has the same folders
+    with npy files, and ``csv_file/train.csv`` and ``csv_file/valid.csv`` with the columns ``index``, ``images`` and
+    ``masks``. Whole groups go to one of the two, so that neighboring images do not end up in both; groups in folders
+    ``train`` and ``valid`` stay there. With ``on_error="skip"``, pairs of different size and masks with more than two
+    values are skipped and listed.
 
     Returns:
-        What was written.
+        The state of the output.
     """
-    if not 0 <= valid < 1:
-        raise ArgumentError(f"segmentation: valid must be from 0 to below 1, got {valid}")
-    pairs, lonely = find_pairs(os.fspath(data_root))
-    if lonely and options.get("on_error", "fail") == "fail":
-        more = f" and {len(lonely) - 1} more" if len(lonely) > 1 else ""
-        text = f"segmentation: {lonely[0]} has no partner of the same name{more}"
-        events = tuple(Event("unpaired", "has no partner", number, 0, path=name) for number, name in enumerate(lonely))
-        raise DataError(f"{text}\n  on_error=skip leaves such files out", events)
+    root = os.fspath(given.data_root)
+    pairs, unpaired = find_pairs(root)
+    if unpaired and given.on_error == "fail":
+        more = f" and {len(unpaired) - 1} more" if len(unpaired) > 1 else ""
+        text = f"segmentation: {unpaired[0]} has no partner of the same name{more}"
+        events = tuple(
+            Event("unpaired", "has no partner", number, 0, path=name) for number, name in enumerate(unpaired)
+        )
+        raise DataError(f"{text}\n  on_error=skip skips such files", events)
     if not pairs:
-        raise ArgumentError(f"segmentation: {os.fspath(data_root)} has no pairs in Images/ and Masks/")
-    job = SegmentationJob(valid=valid, seed=seed, normalize=normalize, data_root=str(Path(data_root).absolute()))
-    return run_job(job, output, **options)
+        raise ArgumentError(f"segmentation: {root} has no pairs in Images/ and Masks/")
+    job = SegmentationJob(options=pick(SegmentationOptions, given), data_root=str(Path(root).absolute()))
+    groups = (RunOptions, WorkersOption, SplitOptions, QuarantineOption)
+    arguments = {name: value for group in groups for name, value in values_of(group, given).items()}
+    return run_job(job, given.output, **arguments)
 
 
 def png2numpy(
@@ -182,16 +174,16 @@ def make_csv_file_npy(npy_root: str | os.PathLike[str], *, valid: float = 0.2, s
 
     Args:
         npy_root: The folder with both; the lists are written into it.
-        valid: Share of the groups for validation.
-        seed: Another seed, another choice of groups.
+        valid: Fraction of the groups for validation.
+        seed: Seed of the choice of groups.
 
     Returns:
         The paths of both lists.
     """
     root = Path(npy_root)
-    pairs, lonely = find_pairs(str(root), suffixes={".npy"})
-    if lonely:
-        raise DataError(f"segmentation: {lonely[0]} has no partner of the same name")
+    pairs, unpaired = find_pairs(str(root), suffixes={".npy"})
+    if unpaired:
+        raise DataError(f"segmentation: {unpaired[0]} has no partner of the same name")
     if not pairs:
         raise ArgumentError(f"segmentation: {root} has no npy files in Images/ and Masks/")
     splits = split_groups(sorted({pair.group for pair in pairs}), valid=valid, seed=seed)
@@ -205,15 +197,15 @@ def make_csv_file_npy(npy_root: str | os.PathLike[str], *, valid: float = 0.2, s
 
 
 def find_pairs(root: str, *, suffixes: set[str] = _SUFFIXES) -> tuple[list[Pair], list[str]]:
-    """Find pictures and masks of the same group and stem, and files that have no partner."""
+    """Return the pairs of image and mask with the same group and stem, and the files without a partner."""
     for folder in ("Images", "Masks"):
         if not (Path(root) / folder).is_dir():
             raise ArgumentError(f"segmentation: {root} has no folder {folder}")
     images, masks = (_listed(Path(root), folder, suffixes) for folder in ("Images", "Masks"))
     both = sorted(images.keys() & masks.keys())
     alone = images.keys() ^ masks.keys()
-    lonely = sorted(images.get(key) or masks[key] for key in alone)
-    return [Pair(*key, images[key], masks[key]) for key in both], lonely
+    unpaired = sorted(images.get(key) or masks[key] for key in alone)
+    return [Pair(*key, images[key], masks[key]) for key in both], unpaired
 
 
 def _listed(root: Path, folder: str, suffixes: set[str]) -> dict[tuple[str, str], str]:
@@ -231,7 +223,7 @@ def _listed(root: Path, folder: str, suffixes: set[str]) -> dict[tuple[str, str]
 
 
 def split_groups(groups: Sequence[str], *, valid: float, seed: int) -> dict[str, str]:
-    """Say for each group whether it is for training or for validation."""
+    """Return `train` or `valid` for each group."""
     fixed = {group: group.split("/")[0] for group in groups if group.split("/")[0] in _SPLITS}
     free = [group for group in groups if group not in fixed]
     count = round(valid * len(free))
@@ -243,7 +235,7 @@ def split_groups(groups: Sequence[str], *, valid: float, seed: int) -> dict[str,
 
 
 def csv_text(rows: Iterable[tuple[str, str]]) -> bytes:
-    """Write a list of pairs."""
+    """Return a list of pairs as CSV."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("index", "images", "masks"))
@@ -251,15 +243,13 @@ def csv_text(rows: Iterable[tuple[str, str]]) -> bytes:
     return text.getvalue().encode("utf-8", "surrogateescape")
 
 
-def decoded(paths: list[str], *, threads: int, grey: bool = False) -> Iterator[Array | Event]:
-    """Decode files in native threads; gives the event for one that cannot be decoded."""
-    from pixelmill import types
-
+def decoded(paths: list[str], *, threads: int, gray: bool = False) -> Iterator[Array | Event]:
+    """Decode files in native threads; yield the event of a file that cannot be decoded."""
     events: dict[int, Event] = {}
     pipeline = Pipeline(len(paths), threads, on_error=_noting(events), max_errors=len(paths), device_id=None)
     with pipeline:
         encoded, _ = fn.readers.file(files=paths)
-        kind = types.GRAY if grey else types.RGB
+        kind = types.GRAY if gray else types.RGB
         pipeline.set_outputs(fn.decoders.image(encoded, output_type=kind))
     (batch,) = pipeline.run()
     for place in range(len(paths)):
@@ -275,7 +265,7 @@ def _noting(events: dict[int, Event]) -> Callable[[Event], Any]:
 
 
 def problem_of(image: Array | Event, mask: Array | Event) -> tuple[str, str, bool] | None:
-    """Say what is wrong with a pair: kind, message, and whether the picture is to blame rather than the mask."""
+    """Return what is wrong with a pair: kind, message, and whether the image rather than the mask is at fault."""
     for part in (image, mask):
         if isinstance(part, Event):
             return part.kind, part.message, part is image

@@ -5,7 +5,8 @@ from typing import Any, assert_type
 
 import numpy as np
 
-from pixelmill import DataNode, Pipeline, fn, ops, pipeline_def, types
+from pixelmill import DataNode, Pipeline, augment, convert, fn, ops, pipeline_def, types
+from pixelmill.jobs import JobReport
 
 
 @pipeline_def(batch_size=64, num_threads=4)
@@ -63,3 +64,9 @@ def classes(images: DataNode, mirror: DataNode) -> None:
     assert_type(ops.CropMirrorNormalize(mean=[1.0, 2.0, 3.0])(images, mirror=mirror), DataNode)
     assert_type(ops.Flip()([images, images], vertical=mirror), list[DataNode])
     assert_type(ops.CoinFlip(probability=0.5)(), DataNode)
+
+
+def jobs(source: Path) -> None:
+    assert_type(augment(source, "out", quality=80, subsampling="4:4:4", exists="resume", on_progress=print), JobReport)
+    assert_type(augment(["a", "b"]), JobReport)
+    assert_type(convert(source, output="out", to="tfrecord", resize=(20, 30), split={"train": 0.9}).samples, int)

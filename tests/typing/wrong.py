@@ -1,6 +1,6 @@
 """Mistakes that the stubs must find, with mypy's name for each. Checked by tests/test_api.py, never run."""
 
-from pixelmill import DataNode, fn, ops, types
+from pixelmill import DataNode, augment, convert, fn, ops, types
 
 
 def names(images: DataNode) -> None:
@@ -37,3 +37,10 @@ def constants_only(images: DataNode, number: DataNode) -> None:
 def results(images: DataNode) -> int:
     _first, _second = fn.flip(images)  # error: misc
     return fn.flip(images)  # error: return-value
+
+
+def jobs() -> None:
+    augment("photos", qualty=80)  # error: call-arg
+    augment("photos", quality="high")  # error: arg-type
+    augment("photos", exists="maybe")  # error: arg-type
+    convert("photos", "out")  # error: call-arg

@@ -7,162 +7,163 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pixelmill.augmentation.program import Program, Shape
-from pixelmill.augmentation.shard import ShardMaker
-from pixelmill.conversion.dataset_job import HOW, DatasetJob
-from pixelmill.engine.placement import Mode, versions_of
+from pixelmill.augmentation.variants import ProgramCache, ShardAugmenter, shard_programs
+from pixelmill.dataset_jobs.base import DatasetJob
+from pixelmill.dataset_jobs.file_names import FileNames, find_file_names
+from pixelmill.engine.placement import versions_of
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import FILE_FORMATS, open_dataset, open_shard, shard_names
 from pixelmill.formats.tfrecord.keys import CONVENTIONS, INCEPTION
-from pixelmill.jobs import ShardFiles, ShardPlan, ShardReport
+from pixelmill.jobs.job import ShardPlan, ShardReport, declared
+from pixelmill.jobs.shard_files import ShardFiles
+from pixelmill.options.augment import AugmentOptions
+from pixelmill.options.running import source_paths
 from pixelmill.recipe import Recipe, load_recipe
-
-if TYPE_CHECKING:
-    from pixelmill.conversion.survey import Survey
 
 
 @dataclass(frozen=True)
-class Shard:
-    """The samples of one shard and the names of its files."""
+class SampleRange:
+    """The samples of one shard, from `first` to before `end`, and the names of its files."""
 
     first: int
-    behind: int
+    end: int
     names: Mapping[str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AugmentJob(DatasetJob):
-    """Write variants of all samples of a dataset. The fields are the arguments of `augment`."""
+    """Write variants of all samples of a dataset.
+
+    Attributes:
+        options: What is read and written.
+        recipe_content: The content of the recipe when the job was planned.
+    """
 
     kind = "augment"
     few = 1000
 
-    source: str | tuple[str, ...] = field(metadata=HOW)
-    recipe: str = field(metadata=HOW)
+    options: AugmentOptions = field(metadata=declared(AugmentOptions))
     recipe_content: Mapping[str, Any]
-    to: str
-    variants: int = 1
-    keep_originals: bool = False
-    seed: int = 0
-    format: str | None = None
-    quality: int = 90
-    subsampling: str = "4:2:0"
-    visibility: float = 0.3
-    samples_per_shard: int = 1000
-    limit: int | None = None
-    mode: Mode = "cpu"
+
+    @property
+    def source(self) -> str | tuple[str, ...]:
+        """What is read."""
+        return source_paths(self.options.source)
+
+    @property
+    def to(self) -> str:
+        """The container to write; that of the source unless another is named."""
+        return self.options.to or self.dataset.format
+
+    def open(self) -> Dataset:
+        """Open the dataset that is read."""
+        return open_dataset(self.source)
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """The version of DALI where it makes the pixels."""
-        return versions_of(self.mode)
+        """The version of DALI if it computes the pixels."""
+        return versions_of(self.options.mode)
 
     @cached_property
-    def dataset(self) -> Dataset:
-        """The dataset that is read."""
-        return open_dataset(self.source)
-
-    @cached_property
-    def how(self) -> Recipe:
-        """The recipe, as it was when the job was planned."""
+    def recipe(self) -> Recipe:
+        """The recipe as it was when the job was planned."""
         content = json.loads(json.dumps(self.recipe_content))  # workers have tuples for lists
         if "steps" in content:
-            return Recipe(self.recipe, steps=tuple(content["steps"]))
-        recipe = load_recipe(self.recipe)
+            return Recipe(self.options.recipe, steps=tuple(content["steps"]))
+        recipe = load_recipe(self.options.recipe)
         if recipe.content() != content:
-            raise ArgumentError(f"augment: the recipe {self.recipe} has changed since the job was planned")
+            raise ArgumentError(f"augment: the recipe {self.options.recipe} has changed since the job was planned")
         return recipe
 
     @property
     def length(self) -> int:
         """How many samples are read."""
-        return len(self.dataset) if self.limit is None else min(self.limit, len(self.dataset))
+        limit = self.options.limit
+        return len(self.dataset) if limit is None else min(limit, len(self.dataset))
 
     @property
     def samples(self) -> int | None:
         """Number of samples to write."""
-        return self.length * (self.variants + int(self.keep_originals))
+        return self.length * (self.options.variants + int(self.options.keep_originals))
 
     @cached_property
-    def parts(self) -> list[Shard]:
-        """All shards: an input file each where the container stays, else pieces of equal length."""
+    def ranges(self) -> list[SampleRange]:
+        """The samples of each shard: those of an input file if the container stays, else an equal number."""
         if self.to == self.dataset.format and self.to not in FILE_FORMATS:
-            return self._parts_by_file()
-        edges = [*range(0, self.length, self.samples_per_shard), self.length]
+            return self._ranges_by_file()
+        edges = [*range(0, self.length, self.options.samples_per_shard), self.length]
         count = len(edges) - 1
         return [
-            Shard(edges[number], edges[number + 1], shard_names(self.to, number=number, count=count))
+            SampleRange(edges[number], edges[number + 1], shard_names(self.to, number=number, count=count))
             for number in range(count)
         ]
 
-    def _parts_by_file(self) -> list[Shard]:
+    def _ranges_by_file(self) -> list[SampleRange]:
         files = self.dataset.index.files[: self.length]
-        parts = []
+        found = []
         for number, path in enumerate(self.dataset.files):
             inside = (files == number).nonzero()[0]
             if len(inside):
-                parts.append(Shard(int(inside[0]), int(inside[-1]) + 1, _names(self.to, file_name(path))))
-        names = [part.names["records"] for part in parts]
-        if len(set(names)) < len(names):
+                names = _names(self.to, path.rstrip("/").rpartition("/")[2])
+                found.append(SampleRange(int(inside[0]), int(inside[-1]) + 1, names))
+        names_of_records = [part.names["records"] for part in found]
+        if len(set(names_of_records)) < len(names_of_records):
             raise ArgumentError(
-                "augment: two inputs have the same name; augment them one by one into folders of their own"
+                "augment: two inputs have the same name; augment them one at a time into separate folders"
             )
-        return parts
+        return found
 
-    @cached_property
-    def survey(self) -> Survey | None:
-        """The names of all files, for containers with a file for each sample."""
-        if self.to not in FILE_FORMATS:
-            return None
-        from pixelmill.conversion.survey import survey
-
-        return survey(self.dataset, range(self.length), to=self.to)
+    def find_file_names(self) -> FileNames:
+        """Choose a name for the file of each sample."""
+        return find_file_names(self.dataset, range(self.length), to=self.to)
 
     @cached_property
     def shards(self) -> Sequence[ShardPlan]:
-        """The files of each shard; images and masks of folders are named by `survey`."""
-        return [ShardPlan(number, tuple(part.names.values())) for number, part in enumerate(self.parts)]
-
-    @cached_property
-    def programs(self) -> dict[tuple[Shape, int], Program]:
-        """The compiled programs by what they are for and their threads."""
-        return {}
+        """The files of each shard; images and masks of folders are named by `file_names`."""
+        return [ShardPlan(number, tuple(part.names.values())) for number, part in enumerate(self.ranges)]
 
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
         """Write the variants of the samples of one shard."""
         if number == 0:
             self.reject_faults(files)
-        with open_shard(
-            self.to, files.open, names=self.parts[number].names, **self.writer_options(self._keys())
-        ) as writer:
-            part = self.parts[number]
-            ShardMaker(self, files, writer).run(range(part.first, part.behind))
+        part = self.ranges[number]
+        with open_shard(self.to, files.open, names=part.names, **self.writer_options(self._keys())) as writer:
+            ShardAugmenter(self, files, writer).run(range(part.first, part.end))
         return ShardReport(samples=writer.samples)
 
-    def new_key(self, key: str, variant: int) -> str:
-        """Name a variant of a sample."""
-        several = self.variants > 1 or self.keep_originals
+    @cached_property
+    def _programs(self) -> dict[int, ProgramCache]:
+        return {}
+
+    def programs(self, threads: int) -> ProgramCache:
+        """Return the compiled programs, shared by all shards that this process makes."""
+        if threads not in self._programs:
+            self._programs[threads] = shard_programs(self.recipe, self.options, threads=threads)
+        return self._programs[threads]
+
+    def variant_key(self, key: str, variant: int) -> str:
+        """Return the key of a variant."""
+        several = self.options.variants > 1 or self.options.keep_originals
         return f"{key}-{variant}" if several and variant > 0 else key
 
+    def file_name(self, number: int, variant: int) -> str | None:
+        """Return the name of the file of a variant, for containers with one file per sample."""
+        return None if self.file_names is None else self.variant_key(self.file_names.names[number], variant)
+
     def _keys(self) -> str:
-        """Keep the keys of TFRecords that are read."""
+        """Return the feature names of the TFRecords that are read, so that they stay."""
         own = self.dataset.layout.partition(" ")[0] if self.dataset.format == "tfrecord" else ""
         return own if own in CONVENTIONS else INCEPTION.name
 
 
 def _names(format: str, records: str) -> dict[str, str]:
-    """Name the files beside a record file like it."""
+    """Return the names of the files of a shard, derived from that of its record file."""
     patterns = shard_names(format)
     stem = records.removesuffix(PurePosixPath(patterns["records"]).suffix)
     return {
         what: records if what == "records" else stem + PurePosixPath(pattern).suffix
         for what, pattern in patterns.items()
     }
-
-
-def file_name(path: str) -> str:
-    """Give the last part of a path or an address."""
-    return path.rstrip("/").rpartition("/")[2]

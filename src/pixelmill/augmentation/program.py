@@ -1,4 +1,4 @@
-"""A recipe as a program: encoded images and masks in, encoded images and moved masks out."""
+"""A recipe as a program: encoded images and masks in, encoded images and transformed masks out."""
 
 from __future__ import annotations
 
@@ -14,23 +14,22 @@ from pixelmill.engine.compile import Key, compile_graph
 from pixelmill.engine.native import Data, Pending, Samples, Trouble
 from pixelmill.engine.placement import NATIVE, Placement
 from pixelmill.graph import DataNode, OperatorNode, operators_of
+from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import Move, Recipe, Scene
-from pixelmill.recipe.follow import Path
+from pixelmill.recipe.geometry import Transform
 from pixelmill.steps.sources import source_of
-from pixelmill.types import Limits
-
-Array = np.ndarray[Any, Any]
+from pixelmill.types import Array, Limits
 
 
 @dataclass(frozen=True)
-class Shape:
+class SampleShape:
     """What a program is made for.
 
     Attributes:
-        is_array: The image comes as an array of pixels, and goes as one, instead of an encoded file.
-        mask: `array`, or `file` for an encoded one; nothing where there is no mask.
-        format: `jpeg` or `png`; nothing for arrays.
-        has_boxes: How points move has to be known.
+        is_array: Whether images are arrays of pixels, before and after, instead of encoded files.
+        mask: `array`, or `file` for an encoded mask; empty without a mask.
+        format: `jpeg` or `png`; empty for arrays.
+        has_boxes: Whether the program has to report how points move.
     """
 
     is_array: bool
@@ -39,15 +38,15 @@ class Shape:
     has_boxes: bool = False
 
 
-@dataclass(eq=False, slots=True)  # not frozen: one is made for every sample, and frozen ones take twice as long
-class Input:
-    """One sample to be worked on.
+@dataclass(eq=False, slots=True)  # not frozen: one is created for every sample, and frozen ones take twice as long
+class ProgramInput:
+    """One sample to process.
 
     Attributes:
         number: Its number in the dataset.
-        variant: Which of its variants is made, from 1; the first is what the first epoch of a training would see.
+        variant: Which variant is made, from 1; variant 1 is what the first epoch of a training sees.
         image: The bytes of the file, or the pixels.
-        mask: The same of the mask: class numbers, HW1.
+        mask: The same for the mask: class numbers, HW1.
     """
 
     number: int
@@ -57,27 +56,27 @@ class Input:
 
 
 @dataclass(eq=False, slots=True)
-class Made:
-    """A sample that came out.
+class ProgramOutput:
+    """One processed sample.
 
     Attributes:
         image: The bytes of the new file, or the pixels.
-        mask: The same of the moved mask.
+        mask: The same for the transformed mask.
         before: Height and width before.
-        after: Height and width behind.
-        path: How points have moved, step by step, where there are boxes.
+        after: Height and width after.
+        path: The transform of each geometric step, if there are boxes.
     """
 
     image: Array
     mask: Array | None
     before: tuple[int, int]
     after: tuple[int, int]
-    path: Path
+    path: Sequence[Transform]
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a sample did not come out."""
+    """Why a sample could not be processed."""
 
     kind: str
     message: str
@@ -88,10 +87,10 @@ class RecipeGraph:
     """A recipe as a graph.
 
     Attributes:
-        outputs: The new image, the shapes before and behind, what moves need, and the mask where there is one.
-        moves: How points have moved, step by step, where there are boxes.
-        image: Where images come in.
-        mask: Where masks come in.
+        outputs: The new image, the shapes before and after, the values of all moves, and the mask if there is one.
+        moves: The geometric steps, if there are boxes.
+        image: The source of images.
+        mask: The source of masks.
         mask_decoder: The operator that decodes masks.
     """
 
@@ -102,10 +101,8 @@ class RecipeGraph:
     mask_decoder: OperatorNode | None
 
 
-def recipe_graph(
-    recipe: Recipe, shape: Shape, *, seed: int, quality: int, subsampling: str, where: Placement
-) -> RecipeGraph:
-    """Make the graph of a recipe; the arguments are those of `Program`."""
+def recipe_graph(recipe: Recipe, shape: SampleShape, options: VariantOptions, *, where: Placement) -> RecipeGraph:
+    """Return the graph of a recipe; the arguments are those of `RecipeProgram`."""
     source: Any = fn.external_source(name="image", layout="HWC" if shape.is_array else None)
     mask_source: Any = None
     if shape.mask:
@@ -115,11 +112,11 @@ def recipe_graph(
     decoder = mask.operator if shape.mask == "file" else None
     if where.device == "gpu":
         image, mask = image.gpu(), mask.gpu() if shape.mask else None
-    scene: Scene = recipe.apply(image, mask, seed=seed)
+    scene: Scene = recipe.apply(image, mask, seed=options.seed)
     moves = scene.moves if shape.has_boxes else ()
     details = [node for move in moves for node in move.nodes]
     new = scene.image.cpu()
-    outputs = [new if shape.is_array else _encoded(new, shape, quality, subsampling)]
+    outputs = [new if shape.is_array else _encoded(new, shape, options)]
     outputs += [fn.shapes(image, device="cpu"), fn.shapes(scene.image, device="cpu"), *details]
     if scene.mask is not None:
         new_mask: Any = scene.mask.cpu()
@@ -127,34 +124,30 @@ def recipe_graph(
     return RecipeGraph([node.cpu() for node in outputs], moves, source, mask_source, decoder)
 
 
-class Program:
+class RecipeProgram:
     """A compiled recipe with its worker threads.
 
     Args:
         recipe: What is done.
         shape: What it is done to.
-        seed: What the draws follow from, beside the sample and the variant.
-        quality: Of JPEG files.
-        subsampling: Of JPEG files.
-        threads: Samples that are worked on at a time.
-        batch_size: The most samples of a batch.
+        options: How variants are drawn and encoded.
+        threads: Samples that are processed at the same time.
+        batch_size: The largest batch.
         where: The engine and its GPU.
     """
 
     def __init__(
         self,
         recipe: Recipe,
-        shape: Shape,
+        shape: SampleShape,
+        options: VariantOptions,
         *,
-        seed: int,
-        quality: int,
-        subsampling: str,
         threads: int,
         batch_size: int = 8,
         where: Placement = NATIVE,
     ) -> None:
-        graph = recipe_graph(recipe, shape, seed=seed, quality=quality, subsampling=subsampling, where=where)
-        outputs = graph.outputs
+        graph = recipe_graph(recipe, shape, options, where=where)
+        outputs, seed = graph.outputs, options.seed
         self._moves = graph.moves
         self._has_mask = graph.mask is not None
         self._mask_decoder = graph.mask_decoder
@@ -166,8 +159,8 @@ class Program:
         self._places = {source_of(node.expr): what for what, node in named}
         self._engine = started(self._plan, Options(batch_size, threads, Limits(), where.device_id))
 
-    def submit(self, batch: Sequence[Input]) -> Pending:
-        """Begin a batch."""
+    def submit(self, batch: Sequence[ProgramInput]) -> Pending:
+        """Start a batch."""
         inputs: dict[Key, Data] = {}
         for key in self._plan.inputs:
             what = self._places[key[0].source]
@@ -180,11 +173,11 @@ class Program:
         )
         return self._engine.submit(samples)
 
-    def take(self, pending: Pending, batch: Sequence[Input]) -> list[Made | Failure]:
-        """Wait for a batch and give what became of each sample."""
+    def take(self, pending: Pending, batch: Sequence[ProgramInput]) -> list[ProgramOutput | Failure]:
+        """Wait for a batch and return the result of each sample."""
         result = pending.result()
         failures = {trouble.place: self._failure(trouble) for trouble in result.troubles if trouble.fatal}
-        if not result.outputs:  # a graph of several programs ends for all where one sample fails: again without it
+        if not result.outputs:  # a graph of several programs fails as a whole: run it again without the bad samples
             others = [made for place, made in enumerate(batch) if place not in failures]
             again = iter(self.take(self.submit(others), others) if others else ())
             return [failures[place] if place in failures else next(again) for place in range(len(batch))]
@@ -198,19 +191,19 @@ class Program:
         of_mask = self._mask_decoder is not None and trouble.origin is self._mask_decoder
         return Failure(trouble.kind, f"mask: {trouble.message}" if of_mask else trouble.message)
 
-    def _made(self, outputs: Sequence[Any], place: int) -> Made:
+    def _made(self, outputs: Sequence[Any], place: int) -> ProgramOutput:
         values = [output[place] for output in outputs]
         image, before, after = values[:3]
         path, at = [], 3
         for move in self._moves:
-            path.append(move.work_out(*values[at : at + len(move.nodes)]))
+            path.append(move.transform(*values[at : at + len(move.nodes)]))
             at += len(move.nodes)
         mask = values[-1] if self._has_mask else None
-        return Made(image, mask, (int(before[0]), int(before[1])), (int(after[0]), int(after[1])), path)
+        return ProgramOutput(image, mask, (int(before[0]), int(before[1])), (int(after[0]), int(after[1])), path)
 
 
 def _decoded(source: DataNode, where: Placement) -> Any:
-    decode: Any = fn.decoders.image  # its stub knows the devices by name only
+    decode: Any = fn.decoders.image  # its stub accepts literal devices only
     return decode(source, output_type=types.RGB, device=where.decoder)
 
 
@@ -218,5 +211,5 @@ def _decoded_mask(source: DataNode) -> Any:
     return fn.decoders.image(source, output_type=types.GRAY, adjust_orientation=False)
 
 
-def _encoded(image: DataNode, shape: Shape, quality: int, subsampling: str) -> Any:
-    return fn.encoders.image(image, format=shape.format, quality=quality, subsampling=subsampling)
+def _encoded(image: DataNode, shape: SampleShape, options: VariantOptions) -> Any:
+    return fn.encoders.image(image, format=shape.format, quality=options.quality, subsampling=options.subsampling)

@@ -1,120 +1,109 @@
-"""From a sample of a dataset to the inputs of a program, and from what came out to a new sample."""
+"""From a sample of a dataset to the input of a program, and from its output to a new sample."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from pixelmill.augmentation import masks
-from pixelmill.augmentation.masks import MaskKind
-from pixelmill.augmentation.program import Failure, Input, Made, Shape
+from pixelmill.augmentation.program import Failure, ProgramInput, ProgramOutput, SampleShape
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.example import Example, Feature, int64_feature
 from pixelmill.formats.sample import Boxes, Sample, image_type
 from pixelmill.recipe import follow
-
-Array = np.ndarray[Any, Any]
+from pixelmill.sample_annotations import MaskStorage, check_boxes, load_mask, store_mask
+from pixelmill.types import Array
 
 _EXTENSIONS = {"jpeg": "jpg", "png": "png"}
 _HEIGHTS, _WIDTHS, _CHANNELS = ("image/height", "height"), ("image/width", "width"), ("image/channels", "channels")
-_COLOUR = "image/colorspace"
+_COLORSPACE = "image/colorspace"
 _FORMATS = ("image/format",)
 _OBJECT_PREFIXES = ("image/object/", "objects/")
 
 
-@dataclass(eq=False, slots=True)  # not frozen: one is made for every sample, and frozen ones take twice as long
-class Prepared:
+@dataclass(eq=False, slots=True)  # not frozen: one is created for every sample, and frozen ones take twice as long
+class PreparedSample:
     """A sample as programs take it.
 
     Attributes:
         number: Its number in the dataset.
         sample: The sample.
-        kind: The usual extension of such images; None where they are not known.
-        shape: Which program it needs.
+        kind: The usual extension of such images; None if unknown.
+        shape: What its program is made for.
         image: The bytes of the file, or the pixels.
-        mask: The same of the mask.
-        mask_kind: How the mask is stored.
+        mask: The same for the mask.
+        mask_storage: How the mask is stored.
     """
 
     number: int
     sample: Sample
     kind: str | None
-    shape: Shape
+    shape: SampleShape
     image: Array
     mask: Array | None
-    mask_kind: MaskKind | None
+    mask_storage: MaskStorage | None
 
-    def variant(self, variant: int) -> Input:
-        """Give the input of a program for one of its variants."""
-        return Input(self.number, variant, self.image, self.mask)
+    def variant(self, variant: int) -> ProgramInput:
+        """Return the input of a program for one variant."""
+        return ProgramInput(self.number, variant, self.image, self.mask)
 
 
-def prepare(sample: Sample, number: int, *, format: str | None) -> Prepared:
-    """Prepare a sample. DataError if its mask, its array or its boxes cannot be used."""
+def prepare(sample: Sample, number: int, *, format: str | None) -> PreparedSample:
+    """Prepare a sample. Raises DataError if its mask, its array or its boxes cannot be used."""
     kind = image_type(sample.image)
     if kind == "npy":
         image = npy.decode(sample.image)
         image = image[:, :, None] if image.ndim == 2 else image
         if image.ndim != 3:
-            raise DataError(f"an array of shape {image.shape} is not a picture")
+            raise DataError(f"an array of shape {image.shape} is not an image")
     else:
         image = np.frombuffer(sample.image, np.uint8)
-    mask, mask_kind = (None, None) if sample.mask is None else masks.prepared(sample.mask)
+    mask, mask_storage = (None, None) if sample.mask is None else load_mask(sample.mask)
     if sample.boxes is not None:
         check_boxes(sample.boxes)
-    shape = Shape(
+    shape = SampleShape(
         kind == "npy",
-        "" if mask_kind is None else "file" if mask_kind.kind == "file" else "array",
+        "" if mask_storage is None else "file" if mask_storage.kind == "file" else "array",
         "" if kind == "npy" else format or ("jpeg" if kind == "jpg" else "png"),
         bool(sample.boxes),
     )
-    return Prepared(number, sample, kind, shape, image, mask, mask_kind)
+    return PreparedSample(number, sample, kind, shape, image, mask, mask_storage)
 
 
-def check_boxes(boxes: Boxes) -> None:
-    """Refuse boxes that end before they begin."""
-    turned = (boxes.ltrb[:, 2:] < boxes.ltrb[:, :2]).any(axis=1)
-    if turned.any():
-        number = int(turned.argmax())
-        raise DataError(f"box {number} ends before it begins: left, top, right, bottom {boxes.ltrb[number].tolist()}")
-
-
-def check_mask_size(prepared: Prepared, size: tuple[int, int]) -> None:
-    """Refuse a mask that has not the size of its image."""
-    if prepared.mask_kind is not None and prepared.mask_kind.size != size:
-        height, width = prepared.mask_kind.size
+def check_mask_size(prepared: PreparedSample, size: tuple[int, int]) -> None:
+    """Raise DataError if a mask does not have the size of its image."""
+    if prepared.mask_storage is not None and prepared.mask_storage.size != size:
+        height, width = prepared.mask_storage.size
         raise DataError(f"the mask has {height} x {width} pixels, its image {size[0]} x {size[1]}")
 
 
-def explained(failure: Failure, source: Prepared) -> DataError:
-    """Tell why a sample failed; an argument that does not fit may come from a mask of another size."""
-    if failure.kind == "argument" and source.mask_kind is not None and not source.shape.is_array:
-        from pixelmill.conversion.pictures import image_size
+def sample_error(failure: Failure, source: PreparedSample) -> DataError:
+    """Return why a sample failed; the cause of an invalid argument may be a mask of the wrong size."""
+    if failure.kind == "argument" and source.mask_storage is not None and not source.shape.is_array:
+        from pixelmill.pillow_images import image_size  # workers start faster without Pillow
 
         check_mask_size(source, image_size(source.sample.image))
     event = Event(failure.kind, failure.message, sample=source.number, epoch=0)
     return DataError(failure.message, (event,))
 
 
-def to_sample(prepared: Prepared, made: Made, *, least: float, key: str) -> Sample:
-    """Give the new sample: everything of the old one, with what has changed.
+def new_sample(prepared: PreparedSample, made: ProgramOutput, *, visibility: float, key: str) -> Sample:
+    """Return the new sample: the old one with the new image, mask and boxes.
 
     Args:
-        prepared: The old one.
-        made: What the program gave.
-        least: Boxes of which a smaller share is left are dropped.
-        key: The name of the new sample.
+        prepared: The old sample.
+        made: The output of the program.
+        visibility: Boxes of which a smaller fraction is left are dropped.
+        key: The key of the new sample.
     """
     check_mask_size(prepared, made.before)
-    sample, format, mask_kind = prepared.sample, prepared.shape.format, prepared.mask_kind
+    sample, format, mask_storage = prepared.sample, prepared.shape.format, prepared.mask_storage
     boxes, kept = sample.boxes, None
     if boxes:
         ltrb, visible = follow(boxes.ltrb, made.path, made.before)
-        kept = (visible >= least) & (ltrb[:, 2] > ltrb[:, 0]) & (ltrb[:, 3] > ltrb[:, 1])
+        kept = (visible >= visibility) & (ltrb[:, 2] > ltrb[:, 0]) & (ltrb[:, 3] > ltrb[:, 1])
         boxes = Boxes(ltrb[kept], boxes.labels[kept])
     same = not format or prepared.kind == _EXTENSIONS[format]
     return Sample(
@@ -124,13 +113,13 @@ def to_sample(prepared: Prepared, made: Made, *, least: float, key: str) -> Samp
         sample.labels,
         sample.class_name,
         boxes,
-        None if made.mask is None or mask_kind is None else masks.finished(made.mask, mask_kind),
+        None if made.mask is None or mask_storage is None else store_mask(made.mask, mask_storage),
         _extra(sample.extra, made, kept, encoded=bool(format)),
     )
 
 
-def _extra(extra: Mapping[str, Feature], made: Made, kept: Array | None, *, encoded: bool) -> Example:
-    """Keep all features; those about the size and about each object follow the picture."""
+def _extra(extra: Mapping[str, Feature], made: ProgramOutput, kept: Array | None, *, encoded: bool) -> Example:
+    """Return all features of a record; those about the size and about each object follow the image."""
     new = Example(extra)
     if isinstance(extra, Example):
         new.unknown, new.features_unknown = extra.unknown, extra.features_unknown
@@ -145,8 +134,8 @@ def _extra(extra: Mapping[str, Feature], made: Made, kept: Array | None, *, enco
         elif kept is not None and name.startswith(_OBJECT_PREFIXES) and len(feature.values) == len(kept):
             new[name] = _chosen(feature, kept)
         elif encoded and name in _FORMATS:
-            del new[name]  # written anew from the content
-        elif encoded and name == _COLOUR and feature.values != [b"RGB"]:
+            del new[name]  # written again from the content
+        elif encoded and name == _COLORSPACE and feature.values != [b"RGB"]:
             new[name] = Feature("bytes", [b"RGB"])
     return new
 

@@ -1,86 +1,105 @@
-"""Variants of single samples, in memory: what `augment` would write of them, byte for byte."""
+"""Variants of samples: those of one sample in memory, and those of a whole shard in batches."""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self, TypeGuard
 
-from pixelmill.augmentation.program import Failure, Program, Shape
-from pixelmill.augmentation.samples import explained, prepare, to_sample
+from pixelmill.augmentation.program import Failure, ProgramInput, ProgramOutput, RecipeProgram, SampleShape
+from pixelmill.augmentation.samples import PreparedSample, new_sample, prepare, sample_error
+from pixelmill.engine.native import Pending
+from pixelmill.engine.placement import NATIVE, Placement, placed
+from pixelmill.errors import DataError
+from pixelmill.formats.dataset import Dataset, ShardWriter
 from pixelmill.formats.sample import Sample
+from pixelmill.jobs.shard_files import ShardFiles
+from pixelmill.options.augment import AugmentOptions, VariantOptions
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe import Recipe
 
-_MOST_AT_ONCE = 8
+_BATCH = 32
+_BATCH_BYTES = 16 << 20  # of encoded images, so that a batch of large ones does not fill the memory
+_VARIANTS_AT_ONCE = 8
 
 
-class VariantMaker:
-    """Makes variants, all of a sample at a time.
+class ProgramCache:
+    """Compiles a recipe once for each shape of samples.
 
     Args:
         recipe: What is done.
-        seed: What all draws follow from, beside the sample and the variant.
-        format: `jpeg` or `png`; that of each image when left out.
-        quality: Of JPEG files.
-        subsampling: Of JPEG files.
-        visibility: Boxes of which a smaller share stays inside the picture are dropped.
+        options: How variants are drawn and encoded.
+        threads: Samples that are processed at the same time.
+        batch_size: The largest batch.
+        where: The engine and its GPU.
     """
 
     def __init__(
-        self,
-        recipe: Recipe,
-        *,
-        seed: int = 0,
-        format: str | None = None,
-        quality: int = 90,
-        subsampling: str = "4:2:0",
-        visibility: float = 0.3,
+        self, recipe: Recipe, options: VariantOptions, *, threads: int, batch_size: int, where: Placement = NATIVE
     ) -> None:
         self._recipe = recipe
-        self._seed = seed
-        self._format = format
-        self._quality = quality
-        self._subsampling = subsampling
-        self._visibility = visibility
-        self._programs: dict[Shape, Program] = {}
+        self._options = options
+        self._threads = threads
+        self.batch_size = batch_size
+        self._where = where
+        self._programs: dict[SampleShape, RecipeProgram] = {}
+
+    def program(self, shape: SampleShape) -> RecipeProgram:
+        """Return the program for samples of a shape."""
+        if shape not in self._programs:
+            with Pipeline(batch_size=self.batch_size, num_threads=1, device_id=None):
+                self._programs[shape] = RecipeProgram(
+                    self._recipe,
+                    shape,
+                    self._options,
+                    threads=self._threads,
+                    batch_size=self.batch_size,
+                    where=self._where,
+                )
+        return self._programs[shape]
+
+    def close(self) -> None:
+        """Stop the threads of all programs."""
+        for program in self._programs.values():
+            program.close()
+
+
+class VariantMaker:
+    """Makes the variants of single samples, in memory: the same bytes that `augment` would write.
+
+    Args:
+        recipe: What is done.
+        options: How variants are drawn and encoded.
+    """
+
+    def __init__(self, recipe: Recipe, options: VariantOptions) -> None:
+        self._options = options
+        self._programs = ProgramCache(recipe, options, threads=1, batch_size=_VARIANTS_AT_ONCE)
 
     def make(self, sample: Sample, number: int, *, count: int) -> list[Sample]:
-        """Make the first variants of a sample; DataError if it cannot be used, or one of them cannot be made.
+        """Return the first variants of a sample. Raises DataError if the sample or a variant cannot be used.
 
         Args:
             sample: The sample.
             number: Its number in the dataset.
             count: How many variants.
         """
-        source = prepare(sample, number, format=self._format)
-        program = self._program(source.shape)
+        source = prepare(sample, number, format=self._options.format)
+        program = self._programs.program(source.shape)
         made: list[Sample] = []
-        for first in range(1, count + 1, _MOST_AT_ONCE):
-            batch = [source.variant(variant) for variant in range(first, min(first + _MOST_AT_ONCE, count + 1))]
+        for first in range(1, count + 1, _VARIANTS_AT_ONCE):
+            batch = [source.variant(variant) for variant in range(first, min(first + _VARIANTS_AT_ONCE, count + 1))]
             for result in program.take(program.submit(batch), batch):
                 if isinstance(result, Failure):
-                    raise explained(result, source)
-                made.append(to_sample(source, result, least=self._visibility, key=sample.key))
+                    raise sample_error(result, source)
+                made.append(new_sample(source, result, visibility=self._options.visibility, key=sample.key))
         return made
-
-    def _program(self, shape: Shape) -> Program:
-        if shape not in self._programs:
-            with Pipeline(batch_size=_MOST_AT_ONCE, num_threads=1, device_id=None):
-                self._programs[shape] = Program(
-                    self._recipe,
-                    shape,
-                    seed=self._seed,
-                    quality=self._quality,
-                    subsampling=self._subsampling,
-                    threads=1,
-                    batch_size=_MOST_AT_ONCE,
-                )
-        return self._programs[shape]
 
     def close(self) -> None:
         """Stop the threads."""
-        for program in self._programs.values():
-            program.close()
+        self._programs.close()
 
     def __enter__(self) -> Self:
         return self
@@ -89,3 +108,175 @@ class VariantMaker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None:
         self.close()
+
+
+class VariantJob(Protocol):
+    """What a shard needs of its job."""
+
+    @property
+    def options(self) -> AugmentOptions:
+        """What is read and written."""
+
+    @property
+    def dataset(self) -> Dataset:
+        """The dataset that is read."""
+
+    def programs(self, threads: int) -> ProgramCache:
+        """Return the compiled programs, shared by all shards that this process makes."""
+
+    def file_name(self, number: int, variant: int) -> str | None:
+        """Return the name of the file of a variant, for containers with one file per sample."""
+
+    def variant_key(self, key: str, variant: int) -> str:
+        """Return the key of a variant."""
+
+    def reject(self, files: ShardFiles, number: int, error: DataError) -> None:
+        """Skip a sample."""
+
+
+@dataclass(eq=False, slots=True)  # not frozen: one is created for every sample, and frozen ones take twice as long
+class _Item:
+    """One variant of a sample, or why the sample has none."""
+
+    number: int
+    variant: int
+    source: PreparedSample | DataError
+
+    @property
+    def shape(self) -> SampleShape | None:
+        """The shape that its program is made for; None if it needs no program."""
+        return self.source.shape if isinstance(self.source, PreparedSample) else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """A batch in progress: what the program works on, and all items that are written with it."""
+
+    program: RecipeProgram | None
+    pending: Pending | None
+    inputs: list[ProgramInput]
+    items: list[_Item]
+
+
+class ShardAugmenter:
+    """Writes the variants of one shard: read, process in batches, and write in order.
+
+    All variants of a sample are written, or none if one of them fails.
+
+    Args:
+        job: What is done.
+        files: Counts progress and bad samples.
+        writer: Where the samples go.
+    """
+
+    def __init__(self, job: VariantJob, files: ShardFiles, writer: ShardWriter) -> None:
+        self._job = job
+        self._files = files
+        self._writer = writer
+        self._programs = job.programs(files.threads)
+        self._batches: deque[_Batch] = deque()
+        self._number = -1
+        self._ready: list[tuple[Sample, str | None]] = []
+        self._error: DataError | None = None
+
+    def run(self, numbers: Iterable[int]) -> None:
+        """Write the variants of these samples."""
+        enough = 2 * self._files.threads  # samples in progress that keep the threads busy
+        following = 0  # samples in progress after the batch that is finished next
+        for shape, items in _groups(self._read(numbers), self._programs.batch_size):
+            self._submit(shape, items)
+            following += len(items) if len(self._batches) > 1 else 0
+            while len(self._batches) > 1 and following >= enough:
+                self._finish()
+                following -= len(self._batches[0].items)
+        while self._batches:
+            self._finish()
+        self._write()
+
+    def _read(self, numbers: Iterable[int]) -> Iterator[_Item]:
+        """Yield each sample once for every variant, and as variant 0 if originals are kept."""
+        options = self._job.options
+        for number in numbers:
+            try:
+                source = prepare(self._job.dataset.sample(number), number, format=options.format)
+            except DataError as error:
+                yield _Item(number, 0, error)
+                continue
+            for variant in range(0 if options.keep_originals else 1, options.variants + 1):
+                yield _Item(number, variant, source)
+
+    def _submit(self, shape: SampleShape | None, items: list[_Item]) -> None:
+        inputs = [item.source.variant(item.variant) for item in items if _is_changed(item.source, item.variant)]
+        if shape is None or not inputs:
+            self._batches.append(_Batch(None, None, [], items))
+            return
+        program = self._programs.program(shape)
+        self._batches.append(_Batch(program, program.submit(inputs), inputs, items))
+
+    def _finish(self) -> None:
+        batch = self._batches.popleft()
+        results: Iterator[ProgramOutput | Failure] = iter(())
+        if batch.program is not None and batch.pending is not None:
+            results = iter(batch.program.take(batch.pending, batch.inputs))
+        for item in batch.items:
+            if item.number != self._number:
+                self._write()
+                self._number = item.number
+            try:
+                self._add(item, next(results) if item.variant > 0 else None)
+            except DataError as error:
+                self._error = self._error or error  # the first one is reported
+
+    def _add(self, item: _Item, result: ProgramOutput | Failure | None) -> None:
+        """Prepare a new sample for writing. Raises DataError if it cannot be used."""
+        if isinstance(item.source, DataError):
+            raise item.source
+        sample, job = item.source.sample, self._job
+        if isinstance(result, Failure):
+            raise sample_error(result, item.source)
+        if result is not None:
+            key = job.variant_key(sample.key, item.variant)
+            sample = new_sample(item.source, result, visibility=job.options.visibility, key=key)
+        self._ready.append((sample, job.file_name(item.number, item.variant)))
+
+    def _write(self) -> None:
+        """Write all variants of a sample, or skip it if one of them failed."""
+        ready, error = self._ready, self._error
+        self._ready, self._error = [], None
+        if error is not None:
+            self._job.reject(self._files, self._number, error)
+            return
+        for sample, name in ready:
+            try:
+                self._writer.add(sample, name=name)
+            except DataError as unfit:  # the container cannot hold it
+                self._job.reject(self._files, self._number, unfit)
+                return
+            self._files.progress(1, sample.size())
+
+
+def shard_programs(recipe: Recipe, options: AugmentOptions, *, threads: int) -> ProgramCache:
+    """Return the programs of a job on the device of its mode."""
+    where = placed("augment", options.mode)
+    return ProgramCache(recipe, options, threads=threads, batch_size=where.batch_size(_BATCH), where=where)
+
+
+def _is_changed(source: PreparedSample | DataError, variant: int) -> TypeGuard[PreparedSample]:
+    return variant > 0 and isinstance(source, PreparedSample)
+
+
+def _groups(items: Iterable[_Item], most: int) -> Iterator[tuple[SampleShape | None, list[_Item]]]:
+    """Group neighbors that the same program can process: up to `most`, fewer if they are large."""
+    shape: SampleShape | None = None
+    group: list[_Item] = []
+    size = 0
+    for item in items:
+        other = item.shape is not None and shape is not None and item.shape != shape
+        if other or len(group) == most or size >= _BATCH_BYTES:
+            yield shape, group
+            shape, group, size = None, [], 0
+        shape = shape or item.shape
+        group.append(item)
+        size += item.source.sample.size() if isinstance(item.source, PreparedSample) else 0
+    if group:
+        yield shape, group

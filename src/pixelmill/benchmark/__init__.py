@@ -1,20 +1,20 @@
-"""Measures how fast data is read, decoded and augmented here, beside the peers that are installed."""
+"""Behind `pixelmill bench`: how fast data is read, decoded and augmented here, next to the peers that are installed.
+
+The repository's own measurements, in `benchmarks/`, use the contestants and the contest of this package.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pixelmill.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from pixelmill.benchmark.report import BenchReport
-    from pixelmill.benchmark.run import BenchInterrupted, bench
+    from pixelmill.benchmark.bench_report import BenchReport
+    from pixelmill.benchmark.bench_run import BenchInterrupted, bench
 
 __all__ = ["BenchInterrupted", "BenchReport", "bench"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import when it is asked for: the processes of contestants need none of it, and their start is measured."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pixelmill.benchmark import report, run
-
-    return getattr(report if name == "BenchReport" else run, name)
+# The processes of contestants need none of these, and their start is measured.
+__getattr__ = lazy_exports(
+    __name__, {"BenchInterrupted": "bench_run", "BenchReport": "bench_report", "bench": "bench_run"}
+)

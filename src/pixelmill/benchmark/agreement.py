@@ -1,22 +1,22 @@
-"""Whether contestants do the same work: their first batches must be alike."""
+"""Whether contestants do the same work: their first batches must agree."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pixelmill.benchmark.contest import Record
+from pixelmill.benchmark.contestants import Record
 
 _APART = 0.01  # of the range of values; decoders and ways to resize differ by less
-_RANGES = {"uint8": 255.0, "float32": 4.4}  # normalised pictures have the second one
+_RANGES = {"uint8": 255.0, "float32": 4.4}  # the second one is for normalized images
 
 
 def disagreements(ours: Record, others: Iterable[Record], *, random: bool) -> list[str]:
-    """Name contestants whose first batch is not like ours: another shape or type, or other pictures.
+    """Return the contestants whose first batch differs from ours: another shape or type, or other images.
 
     Args:
         ours: What to compare with.
-        others: Whom to compare.
-        random: Whether everybody draws other pictures; then only shape and type are compared.
+        others: The contestants to compare.
+        random: Whether every contestant draws other images; then only shape and type are compared.
     """
     found = []
     for record in others:
@@ -29,5 +29,5 @@ def disagreements(ours: Record, others: Iterable[Record], *, random: bool) -> li
             scale = _RANGES.get(record.batch["dtype"], 1.0)
             apart = sum(abs(a - b) for a, b in pairs) / len(ours.batch["means"]) / scale
             if apart > _APART:
-                found.append(f"{record.name}: its pictures differ by {apart:.1%} in their mean brightness")
+                found.append(f"{record.name}: its images differ by {apart:.1%} in their mean brightness")
     return found

@@ -1,4 +1,4 @@
-"""Measures one thing after the other and keeps what was found, so that it can be told at any moment."""
+"""Measures one thing after another and keeps the results, so that a report can be made at any moment."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from pixelmill.benchmark import machine
+from pixelmill.benchmark import environment
 from pixelmill.benchmark.agreement import disagreements
-from pixelmill.benchmark.contest import Contestant, MissingError, in_turns
+from pixelmill.benchmark.bad_samples import BadSamples, find_bad_samples
+from pixelmill.benchmark.bench_report import Absent, BenchReport, Measured, Stage, Storage, verdict
+from pixelmill.benchmark.contestants import Contestant, MissingError, in_turns
+from pixelmill.benchmark.fastest_variant import reason_in, start_fastest
 from pixelmill.benchmark.peers import PEERS, Peer
-from pixelmill.benchmark.plan import Plan
 from pixelmill.benchmark.reading import read_storage
-from pixelmill.benchmark.report import Absent, BenchReport, Measured, Stage, Storage, verdict
 from pixelmill.benchmark.results import is_installed, scaling, speeds
-from pixelmill.benchmark.rivals import reason_in, start_fastest
 from pixelmill.benchmark.selection import Selection, select, with_indexes
-from pixelmill.benchmark.stages import stages
-from pixelmill.benchmark.survey import Bad, survey
-from pixelmill.benchmark.work import Job
+from pixelmill.benchmark.settings import BenchSettings
+from pixelmill.benchmark.stage_costs import stages
+from pixelmill.benchmark.workload import PeerTask
 from pixelmill.errors import DataError, EngineError
 
 OnProgress = Callable[[str, float], object]
@@ -36,19 +36,19 @@ class Measuring:
     """One run of `bench`.
 
     Args:
-        plan: The arguments.
+        settings: How to measure.
         folder: For files that are needed meanwhile.
-        tell: Called with what is being done, and which share of all is done.
+        tell: Called with what is being done, and the fraction of the whole that is done.
     """
 
-    def __init__(self, plan: Plan, folder: Path, tell: OnProgress) -> None:
-        self.plan = plan
+    def __init__(self, settings: BenchSettings, folder: Path, tell: OnProgress) -> None:
+        self.settings = settings
         self._folder = folder
         self._on_progress = tell
         self._share = 0.0, 0.0
-        self._machine = machine.facts(("pixelmill", "numpy", "pillow"))
+        self._machine = environment.describe(("pixelmill", "numpy", "pillow"))
         self._selection: Selection | None = None
-        self._bad = Bad(frozenset(), ())
+        self._bad = BadSamples(frozenset(), ())
         self._storage: list[Storage] = []
         self._stages: tuple[Stage, ...] = ()
         self._own: list[Contestant] = []  # pixelmill, by number of threads
@@ -61,11 +61,11 @@ class Measuring:
 
     def open(self, source: str | os.PathLike[str] | Sequence[str]) -> None:
         """Open the dataset and choose samples."""
-        found = self._selection = select(source, samples=self.plan.samples)
+        found = self._selection = select(source, samples=self.settings.options.samples)
         self._notes += found.notes
-        if not found.readable and self.plan.workload != "read":
-            self.plan = replace(self.plan, workload="read")
-            self._notes.append("the samples are no pictures that could be resized, so reading them is measured")
+        if not found.readable and self.settings.workload != "read":
+            self.settings = replace(self.settings, workload="read")
+            self._notes.append("the samples are not images that could be resized, so only reading is measured")
 
     def rename(self, name: str) -> None:
         """Call the dataset something else."""
@@ -76,20 +76,22 @@ class Measuring:
         assert self._selection is not None
         return self._selection
 
-    def tell(self, what: str, share: float) -> None:
-        """Tell how much of the present part is done."""
-        first, behind = self._share
-        self._on_progress(what, first + (behind - first) * share)
+    def tell(self, what: str, fraction: float) -> None:
+        """Report how much of the current part is done."""
+        first, end = self._share
+        self._on_progress(what, first + (end - first) * fraction)
 
     def run(self) -> BenchReport:
         """Measure everything."""
         with ExitStack() as stack:
             parts: dict[Callable[[], None], float] = {  # and about how many seconds they take
-                self._measure_storage: 2 * self.plan.seconds,
+                self._measure_storage: 2 * self.settings.options.seconds,
                 self._look: 1,
-                self._measure_stages: 1 + self.plan.seconds,
-                lambda: self._start(stack): len(self.plan.steps) + 5 * len(self.plan.peers),
-                self._contest: (len(self.plan.steps) + len(self.plan.peers)) * self.plan.rounds * self.plan.seconds,
+                self._measure_stages: 1 + self.settings.options.seconds,
+                lambda: self._start(stack): len(self.settings.thread_counts) + 5 * len(self.settings.peers),
+                self._contest: (len(self.settings.thread_counts) + len(self.settings.peers))
+                * self.settings.options.rounds
+                * self.settings.options.seconds,
             }
             done, total = 0.0, sum(parts.values())
             for part, seconds in parts.items():
@@ -102,48 +104,60 @@ class Measuring:
 
     def _measure_storage(self) -> None:
         self.tell("reading alone", 0)
-        found, note = read_storage(self._found.ranges, threads=self.plan.threads, seconds=self.plan.seconds)
+        found, note = read_storage(
+            self._found.ranges, threads=self.settings.threads, seconds=self.settings.options.seconds
+        )
         self._storage = found
         self._notes += [note] if note else []
 
     def _look(self) -> None:
         found = self._found
-        show = lambda share: self.tell("looking for bad samples", share)  # noqa: E731
-        bad = survey(found.source, self.plan.workload, most=self.plan.samples, threads=self.plan.threads, on_batch=show)
+        show = lambda fraction: self.tell("looking for bad samples", fraction)  # noqa: E731
+        bad = find_bad_samples(
+            found.source,
+            self.settings.workload,
+            most=self.settings.options.samples,
+            threads=self.settings.threads,
+            on_batch=show,
+        )
         self._bad = bad
         self._selection = found = found.without(set(bad.files))
         if not found.source.files or len(bad.events) >= len(found.ranges):
             raise DataError(f"bench: no sample of {found.name} can be used; the first:\n{bad.events[0]}", bad.events)
 
     def _measure_stages(self) -> None:
-        if self.plan.where.engine != "native":
+        if self.settings.where.engine != "native":
             self._notes.append("the stages are those of the native engine, and were not measured in this mode")
             return
         self.tell("stage by stage", 0)
         contestant = Contestant(replace(self._job(1), watch=True))
         try:
-            contestant.run(self.plan.seconds)
+            contestant.run(self.settings.options.seconds)
         finally:
             contestant.close()
         self._stages = stages(
             contestant.steps,
             images=contestant.images,
             cpu_seconds=contestant.own_cpu_seconds,
-            normalised=self.plan.workload in ("train", "val"),
+            normalized=self.settings.workload in ("train", "val"),
         )
 
-    def _job(self, threads: int) -> Job:
-        return self.plan.job(self._found.source, threads=threads)
+    def _job(self, threads: int) -> PeerTask:
+        return self.settings.task(self._found.source, threads=threads)
 
     def _start(self, stack: ExitStack) -> None:
         """Start pixelmill with every number of threads, and of each peer its fastest variant."""
-        wanted = [PEERS[name] for name in self.plan.peers]
+        wanted = [PEERS[name] for name in self.settings.peers]
         missing = {peer.name for peer in wanted if not is_installed(peer)}
         total = len(wanted) + 1
         self.tell("starting pixelmill", 0)
-        if "dali" in self.plan.peers and "dali" not in missing and self._found.source.container not in ("files", "npy"):
+        if (
+            "dali" in self.settings.peers
+            and "dali" not in missing
+            and self._found.source.container not in ("files", "npy")
+        ):
             self._index_records()
-        for threads in self.plan.steps:
+        for threads in self.settings.thread_counts:
             contestant = Contestant(self._job(threads))
             stack.callback(contestant.close)
             contestant.pause()
@@ -163,15 +177,15 @@ class Measuring:
     def _start_peer(self, peer: Peer, stack: ExitStack) -> None:
         module = importlib.import_module(f"pixelmill.benchmark.peers.{peer.module}")
         source = self._found.source
-        variants = cast(tuple[str, ...], module.fastest(self.plan.workload, source))
+        variants = cast(tuple[str, ...], module.fastest(self.settings.workload, source))
         if not variants:
             kind = {"tensor": " of raw pixels", "array": " of pixels"}.get(source.content, "")
             self._leave_out(peer, f"it reads {peer.reads} here, not {source.container}{kind} like these")
             return
-        own = replace(self._job(self.plan.threads), peer=peer.module, engine="native")
+        own = replace(self._job(self.settings.threads), peer=peer.module, engine="native")
         jobs = [replace(own, variant=variant) for variant in variants]
         try:
-            self._others[peer.name] = start_fastest(jobs, seconds=self.plan.seconds, stack=stack)
+            self._others[peer.name] = start_fastest(jobs, seconds=self.settings.options.seconds, stack=stack)
         except EngineError as error:
             self._leave_out(peer, reason_in(str(error)), INSTALL if isinstance(error, MissingError) else None)
 
@@ -179,8 +193,8 @@ class Measuring:
         self._absent[peer.name] = Absent(peer.name, peer.title, reason, install)
 
     def _contest(self) -> None:
-        everybody = [*self._own, *self._others.values()]
-        turns = len(everybody) * self.plan.rounds
+        contestants = [*self._own, *self._others.values()]
+        turns = len(contestants) * self.settings.options.rounds
         done = 0
 
         def show(contestant: Contestant) -> None:
@@ -192,7 +206,11 @@ class Measuring:
 
         self.tell("taking turns", 0)
         in_turns(
-            everybody, rounds=self.plan.rounds, seconds=self.plan.seconds, after_run=show, on_failure=self._drop_out
+            contestants,
+            rounds=self.settings.options.rounds,
+            seconds=self.settings.options.seconds,
+            after_run=show,
+            on_failure=self._drop_out,
         )
         others = [other.record for other in self._others.values()]
         for problem in disagreements(self._own[-1].record, others, random=self._job(1).random):
@@ -208,12 +226,12 @@ class Measuring:
         raise error
 
     def report(self, *, complete: bool = True) -> BenchReport | None:
-        """Tell what is known by now; nothing before the dataset was opened."""
+        """Return what is known so far; None before the dataset was opened."""
         if self._selection is None:
             return None
         report = BenchReport(
             dataset=self._measured(self._selection),
-            work=self.plan.work(),
+            work=self.settings.work(),
             machine=self._machine,
             storage=tuple(self._storage),
             stages=self._stages,

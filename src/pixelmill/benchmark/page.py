@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from pixelmill.benchmark.plots import bar, line_plot, stacked_bar
-from pixelmill.benchmark.report import BenchReport, Speed
-from pixelmill.benchmark.words import about_dataset, about_work, bytes_text, plain, rate, times
+from pixelmill.benchmark.report_text import about_dataset, about_work, bytes_text, plain, rate, times
+
+if TYPE_CHECKING:
+    from pixelmill.benchmark.bench_report import BenchReport, Speed
 
 _STYLE = """
 :root { color-scheme: light dark; --paper: #fcfcfb; --ink: #1d2126; --dim: #5d666f; --line: #d9dde1; --own: #1d6fb8;
@@ -111,10 +114,10 @@ def _row(speed: Speed, most: float) -> str:
     value = rate(speed.images_per_second)
     if speed.ratio is not None:
         value += f" (pixelmill {speed.ratio:.2f}\u00d7)"
-    colour = "own" if speed.name == "pixelmill" else "other"
+    color = "own" if speed.name == "pixelmill" else "other"
     return (
         f'<div class="row"><p><span>{_text(label)}</span><span>{_text(value)}</span></p>'
-        f"{bar(speed.images_per_second / most, colour)}</div>"
+        f"{bar(speed.images_per_second / most, color)}</div>"
     )
 
 

@@ -9,17 +9,17 @@ _APART = 20  # from one number at the bottom to the next
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 16, 24, 44
 
 
-def bar(share: float, colour: str) -> str:
-    """Draw a bar as long as a share of the width."""
-    width = max(100 * share, 0.4)
+def bar(fraction: float, color: str) -> str:
+    """Draw a bar over a fraction of the width."""
+    width = max(100 * fraction, 0.4)
     return (
         '<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" role="presentation">'
-        f'<rect width="{width:.2f}" height="10" style="fill:var(--{colour})"/></svg>'
+        f'<rect width="{width:.2f}" height="10" style="fill:var(--{color})"/></svg>'
     )
 
 
 def stacked_bar(shares: Sequence[float]) -> str:
-    """Draw shares side by side, in the colours c0, c1, …"""
+    """Draw fractions side by side, in the colors c0, c1, …"""
     parts, start = [], 0.0
     for place, share in enumerate(shares):
         width = 100 * share
@@ -74,7 +74,7 @@ def line_plot(points: Sequence[tuple[float, float]], *, across: str, up: str) ->
 
 
 def _ticks(most: float) -> list[float]:
-    """Give round numbers from 0 on, four or five of them."""
+    """Return four or five round numbers, starting at 0."""
     step = 1.0
     while most / step > 5:
         step *= 2.5 if str(step).startswith("2") else 2

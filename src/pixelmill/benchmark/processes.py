@@ -17,7 +17,7 @@ _HAS_PROC = (_PROC / "self" / "stat").exists()
 
 
 def _stats(group: int) -> Iterator[tuple[Path, list[str]]]:
-    """Give folder and fields (from the state on) of each process of a group."""
+    """Yield folder and fields (from the state on) of each process of a group."""
     for folder in _PROC.iterdir():
         if folder.name.isdigit():
             try:
@@ -29,7 +29,7 @@ def _stats(group: int) -> Iterator[tuple[Path, list[str]]]:
 
 
 def cpu_seconds(group: int) -> float:
-    """Give the processor time that the processes of a group have used."""
+    """Return the processor time that the processes of a group have used."""
     if not _HAS_PROC:
         used = resource.getrusage(resource.RUSAGE_SELF)
         return used.ru_utime + used.ru_stime
@@ -37,7 +37,7 @@ def cpu_seconds(group: int) -> float:
 
 
 def peak_memory(group: int) -> int:
-    """Give the sum of the peaks of resident memory, in bytes. Pages that processes share count for each."""
+    """Return the sum of the peaks of resident memory, in bytes. Shared pages count for each process."""
     if not _HAS_PROC:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024

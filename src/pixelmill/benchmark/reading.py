@@ -1,4 +1,4 @@
-"""How fast storage gives the bytes of samples, with and without the page cache of the operating system."""
+"""How fast storage delivers the bytes of samples, with and without the page cache of the operating system."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from threading import Event
 
-from pixelmill.benchmark.report import Storage
+from pixelmill.benchmark.bench_report import Storage
 from pixelmill.benchmark.selection import Range
 
 _PROBED = 16  # files that are asked whether they are in memory
-_COLD = 0.25  # share of them that may be in memory all the same
+_COLD = 0.25  # fraction of them that may still be in memory
 _KEPT_OPEN = 64
 NOT_COLD = "the page cache of this file system cannot be dropped, so reading was measured from memory alone"
 
@@ -61,7 +61,7 @@ def _forget(ranges: Sequence[Range], *, written: bool) -> None:
 
 
 def _share_in_memory(ranges: Sequence[Range]) -> float:
-    """Give the share of some files that is in memory; all of it where nobody knows.
+    """Return the fraction of some files that is in memory; 1 if unknown.
 
     One sample of each file is asked for: the system may begin to read the rest of a file then.
     """
@@ -71,7 +71,7 @@ def _share_in_memory(ranges: Sequence[Range]) -> float:
 
 
 def _in_memory(entry: Range) -> bool | None:
-    """Tell whether the first bytes of a sample could be read without waiting; None where nobody knows."""
+    """Whether the first bytes of a sample can be read without waiting; None if unknown."""
     path, offset, _ = entry
     try:
         with _opened(path) as descriptor:

@@ -1,4 +1,4 @@
-"""From what processes did to the rows of a report."""
+"""From the records of contestants to the rows of a report."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import importlib.util
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from pixelmill.benchmark.contest import Contestant
+from pixelmill.benchmark.bench_report import Scaling, Speed, spread
+from pixelmill.benchmark.contestants import Contestant
 from pixelmill.benchmark.peers import PEERS, Peer
-from pixelmill.benchmark.report import Scaling, Speed, spread
 from pixelmill.engine.devices import find_dali
 
 _DISTRIBUTIONS = {"pixelmill": ("pixelmill",), "tf": ("tensorflow", "tensorflow-cpu"), "torch": ("torch",)}
 
 
 def is_installed(peer: Peer) -> bool:
-    """Tell whether a peer can be imported, without importing it."""
+    """Whether a peer can be imported, without importing it."""
     try:
         return importlib.util.find_spec(peer.package) is not None
     except ModuleNotFoundError:  # of the package around it
@@ -24,7 +24,7 @@ def is_installed(peer: Peer) -> bool:
 
 
 def scaling(own: Sequence[Contestant]) -> tuple[Scaling, ...]:
-    """Give the speed of pixelmill by its number of threads."""
+    """Return the speed of pixelmill by number of threads."""
     return tuple(
         Scaling(contestant.job.threads, round(median(rates), 1), _rounded(rates))
         for contestant in own
@@ -33,7 +33,7 @@ def scaling(own: Sequence[Contestant]) -> tuple[Scaling, ...]:
 
 
 def speeds(own: Contestant | None, others: Mapping[str, Contestant]) -> tuple[Speed, ...]:
-    """Give what pixelmill did, and then every peer; nothing where pixelmill has not run yet."""
+    """Return the speed of pixelmill and then of every peer; empty if pixelmill has not run yet."""
     if own is None or not own.record.rates:
         return ()
     peers = [(name, PEERS[name].title, other) for name, other in others.items() if other.record.rates]

@@ -1,4 +1,4 @@
-"""Chooses what is measured of a dataset, and finds out what its samples are."""
+"""Chooses the samples of a dataset to measure, and finds out what they are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pixelmill.benchmark.work import Container, Content, Source
+from pixelmill.benchmark.workload import Container, Content, Source
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import npy, storage
 from pixelmill.formats.dataset import Dataset
@@ -38,7 +38,7 @@ class Selection:
         source: What contestants read.
         ranges: Where the bytes of the samples lie, in random order.
         kinds: How many of the samples that were looked at are of each kind.
-        readable: Whether the pictures can be decoded and resized; else reading is all that can be measured.
+        readable: Whether the images can be decoded and resized; else only reading can be measured.
         notes: What has been left out, and why.
     """
 
@@ -52,7 +52,7 @@ class Selection:
     notes: list[str] = field(default_factory=list)
 
     def without(self, bad: set[str]) -> Selection:
-        """Leave files out; records stay, as nobody can leave single ones out."""
+        """Return the selection without these files; records stay, as readers cannot skip single ones."""
         if self.source.container not in ("files", "npy"):
             return self
         files = [path for path in self.source.files if path not in bad]
@@ -112,7 +112,7 @@ def _files(dataset: Dataset, most: int) -> Selection:
 
 
 def _array_source(source: Source, heads: Sequence[bytes]) -> tuple[Source, bool]:
-    """Describe npy files; and tell whether all of them are pictures."""
+    """Return a description of npy files, and whether all of them are images."""
     headers = []
     for head in heads:
         with suppress(DataError):  # a bad sample; it is told later
@@ -159,7 +159,7 @@ def _records(dataset: Dataset, most: int) -> Selection:
 
 
 def _record_source(source: Source, samples: Sequence[Sample], layout: str) -> tuple[Source, bool]:
-    """Describe records; and tell whether all of them are pictures."""
+    """Return a description of records, and whether all of them are images."""
     kinds = {image_type(sample.image) for sample in samples}
     endings = dict.fromkeys(sample.extension for sample in samples if sample.extension.lower() in IMAGE_EXTENSIONS)
     content: Content = "jpeg" if kinds == {"jpg"} else "image"
@@ -189,7 +189,7 @@ def with_indexes(selection: Selection, folder: Path) -> tuple[Selection, str | N
 
 
 def _joint_index(files: Sequence[str], indexes: Sequence[str], target: Path) -> str:
-    """Write the one index that DALI takes for several RecordIO files, as if one stood behind the other."""
+    """Write the single index that DALI takes for several RecordIO files, as if they were concatenated."""
     before = 0
     lines: list[str] = []
     for path, index in zip(files, indexes, strict=True):

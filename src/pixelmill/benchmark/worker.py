@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from pixelmill.benchmark.processes import cpu_seconds, peak_memory
-from pixelmill.benchmark.work import Job, Source
+from pixelmill.benchmark.workload import PeerTask, Source
 
 
 def measure(batches: Iterator[Any], batch_size: int, *, seconds: float, warm: int) -> dict[str, Any]:
-    """Count the pictures that come within a time, from one batch to another."""
+    """Count the images that arrive within a time, from one batch to another."""
     for _ in range(warm):
         next(batches)
     images = 0
@@ -36,24 +36,24 @@ def measure(batches: Iterator[Any], batch_size: int, *, seconds: float, warm: in
 
 
 def _watched(batches: Any) -> dict[str, int]:
-    """Give the time of each kind of step so far, where somebody knows."""
+    """Return the time of each kind of step so far, if known."""
     watched: dict[str, int] = batches.watched() if hasattr(batches, "watched") else {}
     return watched
 
 
 def describe(batch: Any) -> dict[str, Any]:
-    """Give what must agree between contestants."""
+    """Return what must agree between contestants."""
     import numpy as np
 
     array, *others = (np.asarray(part) for part in (batch if isinstance(batch, (list, tuple)) else [batch]))
-    means = [round(float(picture.mean()), 4) for picture in array]
+    means = [round(float(image.mean()), 4) for image in array]
     more = [[str(other.dtype), *other.shape] for other in others]
     return {"shape": list(array.shape), "dtype": str(array.dtype), "means": means, "more": more}
 
 
-def job_of(values: dict[str, Any]) -> Job:
+def job_of(values: dict[str, Any]) -> PeerTask:
     """Read a job that came as JSON."""
-    return Job(**{**values, "source": Source(**values["source"])})
+    return PeerTask(**{**values, "source": Source(**values["source"])})
 
 
 def main() -> None:

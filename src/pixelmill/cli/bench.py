@@ -11,59 +11,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pixelmill.cli.options import with_options
 from pixelmill.cli.running import INTERRUPTED, SKIPPED
+from pixelmill.options.bench import BenchOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pixelmill.benchmark.report import BenchReport
+    from pixelmill.benchmark.bench_report import BenchReport
 
 _BAR = 24
 
 
-@click.command(short_help="Measure how fast a dataset is, beside the peers that are installed.")
+@click.command(short_help="Measure how fast a dataset is, next to the peers that are installed.")
 @click.argument("inputs", nargs=-1, metavar="[INPUT...]")
-@click.option(
-    "--workload",
-    type=click.Choice(["train", "val", "resize", "read"]),
-    default="train",
-    show_default=True,
-    help="Random window and mirror, centre crop, resize alone, or no more than reading.",
-)
-@click.option("--batch-size", default=64, show_default=True, type=click.IntRange(min=1), help="Samples in a batch.")
-@click.option(
-    "--threads", type=click.IntRange(min=1), help="Threads of each contestant.  [default: number of processors]"
-)
-@click.option("--size", default=224, show_default=True, type=click.IntRange(min=1), help="Height and width to give.")
-@click.option(
-    "--seconds",
-    default=5.0,
-    show_default=True,
-    type=click.FloatRange(min=0, min_open=True),
-    help="For each contestant in each round.",
-)
-@click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1), help="Turns of each contestant.")
-@click.option("--samples", default=4096, show_default=True, type=click.IntRange(min=1), help="Use no more than these.")
-@click.option(
-    "--peers",
-    default="all",
-    show_default=True,
-    metavar="all|none|dali,tf,torch",
-    callback=lambda context, option, value: _peers(value),
-    help="Whom to measure beside pixelmill.",
-)
-@click.option("--mode", type=click.Choice(["cpu", "gpu"]), default="cpu", show_default=True, help="Where to work.")
+@with_options(BenchOptions, without=("source",))
 @click.option("--output", type=click.Path(dir_okay=False), help="Write the report as an HTML page, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON and nothing else.")
-def bench(inputs: tuple[str, ...], output: str | None, peers: Any, as_json: bool, **options: Any) -> None:
+def bench(inputs: tuple[str, ...], output: str | None, as_json: bool, **options: Any) -> None:
     """Measure how fast the dataset INPUT is read, decoded and augmented on this machine.
 
-    INPUT is any dataset: a folder, a list, TFRecord, RecordIO, WebDataset or npy files; without it, photo-like pictures
-    are made. Shows how fast its bytes come, what each stage of the work costs, how speed grows with threads, and the
-    same work by DALI, tf.data and torch, as far as they are installed. Everybody has a process of its own, and they
-    run in turns. Nothing is sent anywhere.
+    INPUT is any dataset: a folder, a list, TFRecord, RecordIO, WebDataset or npy files; without it, photo-like images
+    are created. Shows how fast its bytes are read, what each stage of the work costs, how speed grows with threads, and
+    the same work by DALI, tf.data and torch if they are installed. Each contestant has its own process, and they run in
+    turns. Nothing is sent anywhere.
 
-    Ends with 3 if there are bad samples, which are left out. After Ctrl-C, what was measured until then is shown.
+    Exits with 3 if there are bad samples, which are skipped. After Ctrl-C, what was measured until then is shown.
 
     \b
     Examples:
@@ -82,12 +55,12 @@ def bench(inputs: tuple[str, ...], output: str | None, peers: Any, as_json: bool
     report: BenchReport | None
     try:
         with _bar(quiet=as_json) as show:
-            report = measure(source, peers=peers, on_progress=show, **options)
+            report = measure(source, on_progress=show, **options)
     except BenchInterrupted as interrupt:
         report = interrupt.report
     if report is None:
         raise KeyboardInterrupt
-    _give(report, output, as_json=as_json)
+    _output(report, output, as_json=as_json)
     context = click.get_current_context()
     if not report.complete:
         click.echo("interrupted: this is what was measured until then", err=True)
@@ -96,19 +69,7 @@ def bench(inputs: tuple[str, ...], output: str | None, peers: Any, as_json: bool
         context.exit(SKIPPED)
 
 
-def _peers(value: str) -> str | list[str]:
-    from pixelmill.benchmark.peers import PEERS
-
-    if value in ("all", "none"):
-        return value
-    names = [name.strip() for name in value.split(",")]
-    for name in names:
-        if name not in PEERS:
-            raise click.BadParameter(f"{name!r} is none of {', '.join(PEERS)}, and neither all nor none")
-    return names
-
-
-def _give(report: BenchReport, output: str | None, *, as_json: bool) -> None:
+def _output(report: BenchReport, output: str | None, *, as_json: bool) -> None:
     if output is not None:
         Path(output).write_text(report.html(), "utf-8")
     if as_json:
@@ -142,7 +103,7 @@ def _bar(*, quiet: bool) -> Iterator[Callable[[str, float], None]]:
 
 def show(report: BenchReport, console: Console) -> None:
     """Print a report."""
-    from pixelmill.benchmark.words import about_dataset, about_work, plain
+    from pixelmill.benchmark.report_text import about_dataset, about_work, plain
 
     console.print(plain(report.dataset.name), style="bold", soft_wrap=True)
     console.print(about_dataset(report))
@@ -196,7 +157,7 @@ def _show_stages(report: BenchReport, console: Console) -> None:
 
 
 def _show_speeds(report: BenchReport, console: Console) -> None:
-    from pixelmill.benchmark.words import bytes_text, rate, times
+    from pixelmill.benchmark.report_text import bytes_text, rate, times
 
     if len(report.scaling) > 1:
         points = ", ".join(

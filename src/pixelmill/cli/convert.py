@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pixelmill.cli.running import SKIPPED, job_arguments, job_options, progress_bar
-from pixelmill.cli.values import SIZE, SPLIT, STORAGE
-from pixelmill.formats.containers import FORMATS
+from pixelmill.cli.options import json_option, with_options
+from pixelmill.cli.running import SKIPPED, progress_bar
+from pixelmill.options.convert import ConvertArguments
+from pixelmill.options.running import Progress
 
 if TYPE_CHECKING:
     from pixelmill.conversion import ConvertReport
@@ -20,38 +21,15 @@ if TYPE_CHECKING:
 @click.command(short_help="Write a dataset into another container.")
 @click.argument("source", metavar="SRC")
 @click.argument("output", metavar="DST")
-@click.option("--to", required=True, type=click.Choice(FORMATS), help="The container to write.")
-@click.option("--from", "source_format", type=click.Choice(FORMATS), help="What SRC is.  [default: by its content]")
-@click.option("--samples-per-shard", type=click.IntRange(min=1), metavar="N", help="Samples of a shard.")
-@click.option("--shard-size", type=STORAGE, help="Bytes of a shard, such as 256MB or 1GiB.  [default: 256MB]")
-@click.option("--num-shards", type=click.IntRange(min=1), metavar="N", help="Number of shards.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Write N samples only.")
-@click.option("--shuffle", is_flag=True, help="Write the samples in a random order.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="For --shuffle and --split.")
-@click.option("--split", type=SPLIT, help="Parts drawn at random, each a dataset of its own: train=0.9,valid=0.1")
-@click.option("--resize", type=SIZE, help="Encode anew: HEIGHTxWIDTH, or one number for the shorter side.")
-@click.option("--max-side", type=click.IntRange(1, 65535), metavar="N", help="Encode anew what is longer than N.")
-@click.option("--format", type=click.Choice(["jpeg", "png", "webp", "bmp", "npy"]), help="Encode anew; npy is pixels.")
-@click.option("--quality", type=click.IntRange(1, 100), metavar="N", help="Encode anew; of JPEG and WebP, 1 to 100.")
-@click.option(
-    "--keys",
-    type=click.Choice(["inception", "tfds", "raw"]),
-    default="inception",
-    show_default=True,
-    help="The keys of a TFRecord; raw ones hold pixels.",
-)
-@click.option("--root", type=click.Path(file_okay=False), help="For lists: where relative paths begin.")
-@click.option("--allow-outside", is_flag=True, help="For lists: permit paths that lead out of the root.")
-@job_options
-@click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
+@with_options(ConvertArguments, without=("source", "output"))
+@json_option
 def convert(source: str, output: str, as_json: bool, **options: Any) -> None:
-    """Write the dataset SRC into another container, in the folder or at the address DST.
+    """Write the dataset SRC into another container, in the folder or at the URL DST.
 
     SRC is a folder of images, a file list or CSV table, or TFRecord, RecordIO or WebDataset files: a folder of them,
-    one file, or a pattern in quotes. Images are copied byte for byte unless --resize, --max-side, --format or
-    --quality ask for a new encoding. Labels, boxes, masks and names come along. What was begun and interrupted goes
-    on with --exists resume.
+    one file, or a quoted glob pattern. Images are copied byte for byte unless --resize, --max-side, --format or
+    --quality ask for a new encoding. Labels, boxes, masks and names are kept. An interrupted job continues with
+    --exists resume.
 
     \b
     Examples:
@@ -62,25 +40,16 @@ def convert(source: str, output: str, as_json: bool, **options: Any) -> None:
       pixelmill convert photos/ s3://bucket/photos --to tfrecord --split train=0.9,valid=0.1
     """
     from pixelmill.conversion import convert as run
-    from pixelmill.jobs import Progress
 
-    arguments = job_arguments(options)
-    if "shard_index" in arguments:
-        arguments["part"] = (arguments.pop("shard_index"), arguments.pop("num_shards"))
-    resize = options.pop("resize")
-    if resize is not None:
-        options["resize"] = resize[0] if len(resize) == 1 else resize
-    split = options.pop("split") or ()
+    options["split"] = options["split"] or ()
     began = time.perf_counter()
     with progress_bar("converting", total=None, quiet=as_json or options["dry_run"]) as show:
         report = run(
             source,
             output,
-            split=split,
             on_start=lambda total: show(Progress(0, 1, 0, 0, 0), total),
             on_progress=show,
             **options,
-            **arguments,
         )
     _show(report, seconds=time.perf_counter() - began, as_json=as_json, dry_run=options["dry_run"])
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from pixelmill.demo import DemoResult
 
 
-@click.command(short_help="Create pictures, augment one epoch, show the result.")
-@click.option("--count", default=300, show_default=True, type=click.IntRange(min=1), help="Number of pictures.")
+@click.command(short_help="Create images, augment one epoch, show the result.")
+@click.option("--count", default=300, show_default=True, type=click.IntRange(min=1), help="Number of images.")
 @click.option(
     "--output",
     default="pixelmill-demo",
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     help="Folder for the contact sheet.",
 )
 @click.option("--threads", type=click.IntRange(min=1), help="Worker threads.  [default: number of processors]")
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Another seed, other pictures.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Seed of the images.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON and nothing else.")
 def demo(count: int, output: str, threads: int | None, seed: int, as_json: bool) -> None:
     """Create photo-like JPEG files, run one augmented training epoch over them, and draw a contact sheet.
 
-    Nothing is downloaded. The JPEG files are temporary; the contact sheet stays, with the first pictures above what
+    Nothing is downloaded. The JPEG files are temporary; the contact sheet stays, with the first images above what
     three epochs made of them. `pixelmill preview` draws such a sheet of any dataset.
 
     \b
@@ -58,7 +58,7 @@ def demo(count: int, output: str, threads: int | None, seed: int, as_json: bool)
         return
     console.print(f"[green]created[/]    {result.images} JPEG files, {result.megabytes:.1f} MB, ", end="")
     console.print(f"in {result.create_seconds:.1f} s")
-    console.print("[green]augmented[/]  one epoch: random crop resized to 224x224, random mirror, normalised")
+    console.print("[green]augmented[/]  one epoch: random crop resized to 224x224, random mirror, normalized")
     shape = " x ".join(str(extent) for extent in result.batch_shape)
     console.print(f"           {result.batches} batches of {shape} float32 in {result.epoch_seconds:.2f} s")
     threads_word = "thread" if result.threads == 1 else "threads"

@@ -1,30 +1,49 @@
-"""The ``pixelmill`` command and what all its sub-commands share."""
+"""The ``pixelmill`` command and what its sub-commands have in common."""
 
 from __future__ import annotations
 
+import importlib
 import re
 from typing import Any
 
 import click
 
-from pixelmill.cli.augment import augment
-from pixelmill.cli.bench import bench
-from pixelmill.cli.convert import convert
-from pixelmill.cli.create import create_images, create_recordio, create_tfrecords
-from pixelmill.cli.demo import demo
-from pixelmill.cli.engines import engines
-from pixelmill.cli.ingest import ingest
-from pixelmill.cli.inspect import index, info, verify
-from pixelmill.cli.job import job
-from pixelmill.cli.preview import preview
-from pixelmill.cli.recipe import recipe
 from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
-from pixelmill.cli.segmentation import segmentation
 from pixelmill.errors import OutputExists, PixelmillError
+
+# The module of each command. It is imported when the command runs, so that a command does not wait for all others.
+_MODULES = {
+    "augment": "augment",
+    "bench": "bench",
+    "convert": "convert",
+    "create-images": "create",
+    "create-recordio": "create",
+    "create-tfrecords": "create",
+    "demo": "demo",
+    "engines": "engines",
+    "index": "inspect",
+    "info": "inspect",
+    "ingest": "ingest",
+    "job": "job",
+    "preview": "preview",
+    "recipe": "recipe",
+    "segmentation": "segmentation",
+    "verify": "inspect",
+}
 
 
 class _Commands(click.Group):
-    """A group whose commands end with one clear line instead of a traceback."""
+    """A group whose commands are imported on demand, and report errors in one line instead of a traceback."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_MODULES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _MODULES:
+            return None
+        module = importlib.import_module(f"pixelmill.cli.{_MODULES[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -33,7 +52,7 @@ class _Commands(click.Group):
             click.echo("\ninterrupted", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
-            raise  # click ends quietly when the reader of a pipe has gone
+            raise  # click exits quietly if the reader of a pipe has closed it
         except OutputExists as error:
             click.echo(f"Error: {_with_options(str(error))}", err=True)
             ctx.exit(OUTPUT_EXISTS)
@@ -42,7 +61,7 @@ class _Commands(click.Group):
 
 
 def _with_options(message: str) -> str:
-    """Spell arguments that a message advises as options: `exists=resume` is `--exists resume` here."""
+    """Spell the arguments in a message as options: `exists=resume` becomes `--exists resume`."""
     return re.sub(r"\b(exists|on_error)=['\"]?(\w+)['\"]?", lambda m: f"--{m[1].replace('_', '-')} {m[2]}", message)
 
 
@@ -53,27 +72,9 @@ def main() -> None:
 
     \b
     Examples:
-      pixelmill demo                       see it work on pictures made on the spot
-      pixelmill info photos/               what is in a dataset
+      pixelmill demo                       see it work on synthetic images
+      pixelmill info photos/               what a dataset contains
       pixelmill preview photos/            what it looks like
       pixelmill convert photos/ records/ --to tfrecord
       pixelmill COMMAND --help             what a command does, with examples
     """
-
-
-main.add_command(augment)
-main.add_command(bench)
-main.add_command(convert)
-main.add_command(create_images)
-main.add_command(create_tfrecords)
-main.add_command(create_recordio)
-main.add_command(demo)
-main.add_command(engines)
-main.add_command(index)
-main.add_command(info)
-main.add_command(ingest)
-main.add_command(job)
-main.add_command(preview)
-main.add_command(recipe)
-main.add_command(segmentation)
-main.add_command(verify)

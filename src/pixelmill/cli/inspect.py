@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pixelmill.cli.running import MISMATCH
-from pixelmill.formats.containers import FORMATS
+from pixelmill.cli.options import json_option, with_options
+from pixelmill.cli.running import MISMATCH, sample_bar
+from pixelmill.options.inspect import IndexOptions, InfoOptions, OverwriteOption, VerifyOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,27 +22,13 @@ if TYPE_CHECKING:
 _SHOWN_CLASSES = 12
 _BAR = 30
 
-_FROM = click.option("--from", "format", type=click.Choice(FORMATS), help="What SRC is.  [default: by its content]")
-_ROOT = click.option("--root", type=click.Path(file_okay=False), help="For lists: where relative paths begin.")
-_OUTSIDE = click.option("--allow-outside", is_flag=True, help="For lists: permit paths that lead out of the root.")
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON and nothing else.")
-
 
 @click.command(short_help="Show what is in a dataset.")
 @click.argument("source", metavar="SRC")
-@click.option(
-    "--samples",
-    default=10_000,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="Samples to look at, evenly spread; 0 for all.",
-)
-@_FROM
-@_ROOT
-@_OUTSIDE
-@_JSON
-def info(source: str, samples: int, as_json: bool, format: str | None, root: str | None, allow_outside: bool) -> None:
-    """Show what is in the dataset SRC: schema, counts, classes, sizes and aspects of the images.
+@with_options(InfoOptions, without=("source",))
+@json_option
+def info(source: str, as_json: bool, **options: Any) -> None:
+    """Show what the dataset SRC contains: schema, counts, classes, sizes and aspect ratios of the images.
 
     `pixelmill preview` draws its samples.
 
@@ -57,10 +42,8 @@ def info(source: str, samples: int, as_json: bool, format: str | None, root: str
 
     from pixelmill.inspect.info import info as describe
 
-    with _bar("looking", quiet=as_json) as show:
-        found = describe(
-            source, format=format, samples=samples or None, root=root, allow_outside=allow_outside, on_sample=show
-        )
+    with sample_bar("looking", quiet=as_json) as show:
+        found = describe(source, on_sample=show, **options)
     if as_json:
         click.echo(json.dumps(_finite(asdict(found)), indent=2))
         return
@@ -69,25 +52,13 @@ def info(source: str, samples: int, as_json: bool, format: str | None, root: str
 
 @click.command(short_help="Check that a dataset is whole.")
 @click.argument("source", metavar="SRC")
-@click.option("--decode/--no-decode", default=True, show_default=True, help="Decode the images too.")
-@click.option("--threads", type=click.IntRange(min=1), help="Threads for decoding.  [default: number of processors]")
-@_FROM
-@_ROOT
-@_OUTSIDE
-@_JSON
-def verify(
-    source: str,
-    decode: bool,
-    threads: int | None,
-    as_json: bool,
-    format: str | None,
-    root: str | None,
-    allow_outside: bool,
-) -> None:
-    """Read the whole dataset SRC and list everything that is wrong, each with its file and byte.
+@with_options(VerifyOptions, without=("source",))
+@json_option
+def verify(source: str, as_json: bool, **options: Any) -> None:
+    """Read the whole dataset SRC and list everything that is wrong, with file and byte offset.
 
     Compares files with the hashes of manifest.json where there is one, verifies the framing and the checksums of
-    records, and decodes every image. Ends with 0 if all is well and with 4 if anything is not.
+    records, and decodes every image. Exits with 0 if all is well and with 4 if anything is not.
 
     \b
     Examples:
@@ -97,16 +68,8 @@ def verify(
     """
     from pixelmill.inspect.verify import verify as check
 
-    with _bar("verifying", quiet=as_json) as show:
-        found = check(
-            source,
-            format=format,
-            decode=decode,
-            threads=threads,
-            root=root,
-            allow_outside=allow_outside,
-            on_sample=show,
-        )
+    with sample_bar("verifying", quiet=as_json) as show:
+        found = check(source, on_sample=show, **options)
     if as_json:
         click.echo(json.dumps({**asdict(found), "is_whole": found.is_whole}, indent=2))
     else:
@@ -117,15 +80,8 @@ def verify(
 
 @click.command(short_help="Write index files for DALI's readers.")
 @click.argument("source", metavar="SRC")
-@click.option("--output", type=click.Path(file_okay=False), help="Folder for them.  [default: beside the data]")
-@click.option(
-    "--exists",
-    type=click.Choice(["error", "overwrite"]),
-    default="error",
-    show_default=True,
-    help="Index files that are there: refuse or replace them.",
-)
-@_JSON
+@with_options(IndexOptions, OverwriteOption, without=("source",))
+@json_option
 def index(source: str, output: str | None, exists: str, as_json: bool) -> None:
     """Write the .idx file of each TFRecord, RecordIO or WebDataset file in SRC, as DALI's readers take them.
 
@@ -142,14 +98,6 @@ def index(source: str, output: str | None, exists: str, as_json: bool) -> None:
         return
     for path in written:
         click.echo(f"wrote {path}")
-
-
-@contextmanager
-def _bar(what: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    from pixelmill.cli.running import sample_bar
-
-    with sample_bar(what, quiet=quiet) as show:
-        yield show
 
 
 def _show_info(found: DatasetInfo, console: Console) -> None:
@@ -238,7 +186,7 @@ def _show_verification(found: Verification) -> None:
 
 
 def _finite(value: object) -> object:
-    """Replace infinity, which JSON does not know, by null."""
+    """Replace infinity, which JSON cannot represent, by null."""
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pixelmill.cli.options import json_option, with_options
 from pixelmill.cli.running import SKIPPED, sample_bar
-from pixelmill.formats.containers import FORMATS
+from pixelmill.options.inspect import PreviewOptions
 
 if TYPE_CHECKING:
     from pixelmill.inspect.preview import PreviewReport
@@ -19,35 +20,14 @@ _SHOWN = 10
 
 @click.command(short_help="Look at a dataset, or at what a recipe does to it.")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option("--output", default="preview.png", show_default=True, help="A .png or .html file.")
-@click.option("--recipe", help="Show variants by it: a name, a YAML file, or FILE.py:FUNCTION.")
-@click.option("--variants", default=3, show_default=True, type=click.IntRange(min=1), help="Of each sample.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of the choice and the recipe.")
-@click.option("--count", type=click.IntRange(min=1), help="Samples to show.  [default: 16, or 6 with a recipe]")
-@click.option("--samples", metavar="N,N-M,…", help="The numbers of the samples to show, from 0.")
-@click.option("--class", "class_name", metavar="NAME", help="Samples of this class, by name or number.")
-@click.option("--only", type=click.Choice(["boxes", "masks"]), help="Samples that have them; draw nothing else.")
-@click.option("--errors", is_flag=True, help="Damaged samples; reads the dataset until there are enough.")
-@click.option("--columns", type=click.IntRange(min=1), help="Cells in a row.")
-@click.option("--size", default=224, show_default=True, type=click.IntRange(32, 2048), help="Of a cell, in pixels.")
-@click.option("--labels/--no-labels", default=True, show_default=True, help="Write captions and names.")
-@click.option("--from", "format", type=click.Choice(FORMATS), help="What INPUT is.  [default: by its content]")
-@click.option("--root", type=click.Path(file_okay=False), help="For lists: where relative paths begin.")
-@click.option("--allow-outside", is_flag=True, help="For lists: permit paths that lead out of the root.")
-@click.option(
-    "--exists",
-    type=click.Choice(["error", "overwrite"]),
-    default="error",
-    show_default=True,
-    help="A file that is there: refuse or replace it.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print what is shown as JSON and nothing else.")
-def preview(inputs: tuple[str, ...], output: str, as_json: bool, **options: Any) -> None:
+@with_options(PreviewOptions, without=("source",))
+@json_option
+def preview(inputs: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Draw samples of a dataset on one sheet, with labels, boxes and masks.
 
-    Samples come from all parts and classes of the dataset. With --recipe, each stands beside its variants, which are
-    those that `augment` writes with the same seed. An .html file needs nothing else; boxes and masks can be hidden in
-    it, and pictures enlarged. Ends with 3 if a sample that is shown is damaged.
+    Samples come from all parts and classes of the dataset. With --recipe, each is followed by its variants, which are
+    those that `augment` writes with the same seed. An .html file is self-contained; boxes and masks can be hidden
+    in it, and images enlarged. Exits with 3 if a sample that is shown is damaged.
 
     \b
     Examples:
@@ -63,7 +43,7 @@ def preview(inputs: tuple[str, ...], output: str, as_json: bool, **options: Any)
     source = inputs[0] if len(inputs) == 1 else inputs
     began = time.perf_counter()
     with sample_bar("looking", quiet=as_json) as show:
-        report = draw(source, output, on_sample=show, **options)
+        report = draw(source, on_sample=show, **options)
     if as_json:
         seconds = round(time.perf_counter() - began, 3)
         click.echo(json.dumps({**report.as_dict(), "seconds": seconds}, indent=2))

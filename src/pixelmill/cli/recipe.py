@@ -9,7 +9,7 @@ import click
 
 @click.group(short_help="List, show and check recipes.")
 def recipe() -> None:
-    """Recipes say what `pixelmill augment` does to each picture.
+    """Recipes say what `pixelmill augment` does to each image.
 
     \b
     Examples:
@@ -19,10 +19,10 @@ def recipe() -> None:
     """
 
 
-@recipe.command("list", short_help="Name the recipes that come with pixelmill.")
+@recipe.command("list", short_help="List the built-in recipes.")
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
 def list_recipes(as_json: bool) -> None:
-    """Name the recipes that come with pixelmill, with a sentence about each."""
+    """List the built-in recipes, with a sentence about each."""
     from pixelmill.recipe import load_recipe, recipe_names
 
     about = {name: load_recipe(name).about for name in recipe_names()}
@@ -37,14 +37,14 @@ def list_recipes(as_json: bool) -> None:
 @recipe.command(short_help="Print a recipe as YAML.")
 @click.argument("name")
 def show(name: str) -> None:
-    """Print a recipe as YAML, to begin a new one from it."""
+    """Print a recipe as YAML, as a start for a new one."""
     import yaml
 
     from pixelmill.recipe import load_recipe
 
     found = load_recipe(name)
     if found.function is not None:
-        raise click.UsageError(f"{name} is a function; look into its file")
+        raise click.UsageError(f"{name} is a function; see its file")
     content = {"name": found.name, "about": found.about, "steps": [dict(step) for step in found.steps]}
     click.echo(yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=110), nl=False)
 
@@ -52,10 +52,10 @@ def show(name: str) -> None:
 @recipe.command(short_help="Check a recipe.")
 @click.argument("source", metavar="RECIPE")
 def validate(source: str) -> None:
-    """Check a recipe: names, arguments and draws. It is run once on a small picture with a mask."""
+    """Check a recipe: names, arguments and draws. It is run once on a small image with a mask."""
     from pixelmill.recipe import check_recipe, load_recipe
 
     found = load_recipe(source)
     height, width = check_recipe(found)
     steps = f"{len(found.steps)} steps" if found.function is None else "a function"
-    click.echo(f"{found.name}: {steps}; a picture of 480x640 becomes {height}x{width}")
+    click.echo(f"{found.name}: {steps}; an image of 480x640 becomes {height}x{width}")

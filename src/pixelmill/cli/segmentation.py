@@ -7,22 +7,21 @@ from typing import Any
 
 import click
 
-from pixelmill.cli.running import job_arguments, job_options, progress_bar, show_report
+from pixelmill.cli.options import json_option, with_options
+from pixelmill.cli.running import progress_bar, show_report, split_arguments
+from pixelmill.options.running import PartOption
+from pixelmill.options.segmentation import SegmentationArguments
 
 
 @click.command(short_help="Prepare images and masks as npy files and lists.")
 @click.argument("data_root")
-@click.option("--output", required=True, help="Folder for the npy files and csv_file/.")
-@click.option("--valid", default=0.2, show_default=True, help="Share of the groups for validation.")
-@click.option("--seed", default=0, show_default=True, help="Another seed, another choice of groups.")
-@click.option("--normalize", is_flag=True, help="Write float32 from 0 to 1 instead of uint8; masks become 0 and 1.")
-@job_options
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
-def segmentation(data_root: str, as_json: bool, **options: Any) -> None:
+@with_options(SegmentationArguments, PartOption, without=("data_root",))
+@json_option
+def segmentation(data_root: str, part: tuple[int, int] | None, as_json: bool, **options: Any) -> None:
     """Write npy files, train.csv and valid.csv from DATA_ROOT/Images/<group>/* and DATA_ROOT/Masks/<group>/*.
 
-    Images and masks belong together by the stems of their names. Whole groups go to training or to validation; folders
-    named train and valid stay what they are. Pairs of different size and masks of more than two values are named.
+    Images and masks are paired by the stems of their names. Whole groups go to training or to validation; folders named
+    train and valid keep their role. Pairs of different size and masks with more than two values are reported.
 
     \b
     Examples:
@@ -32,8 +31,7 @@ def segmentation(data_root: str, as_json: bool, **options: Any) -> None:
     """
     from pixelmill.segmentation import prepare_segmentation
 
-    arguments = job_arguments(options)
     begin = time.monotonic()
     with progress_bar("preparing", quiet=as_json) as show:
-        report = prepare_segmentation(data_root, on_progress=show, **options, **arguments)
+        report = prepare_segmentation(data_root, on_progress=show, **options, **split_arguments(part))
     show_report(report, seconds=time.monotonic() - begin, as_json=as_json)

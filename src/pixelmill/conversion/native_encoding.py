@@ -1,7 +1,7 @@
-"""Encode JPEG and PNG files anew by our own codecs: decoded, resized and encoded in one go.
+"""Re-encode JPEG and PNG files with our own codecs: decode, resize and encode in one pass.
 
-A JPEG that is to become much smaller is decoded at a smaller scale, which takes a fraction of the time. What Pillow
-reads in another form (palettes, transparency, CMYK, more than 8 bits) is left to Pillow.
+A JPEG that becomes much smaller is decoded at a smaller scale, which takes a fraction of the time. Images that Pillow
+reads in another mode (palettes, transparency, CMYK, more than 8 bits) are left to Pillow.
 """
 
 from __future__ import annotations
@@ -24,55 +24,55 @@ _KEPT_IN_PNG = ("transparency", "icc_profile", "gamma", "srgb", "chromaticity") 
 _ORIENTATION, _TURNED = 0x0112, (5, 6, 7, 8)
 
 
-def upright_size(data: bytes, picture: Image.Image, format: str) -> tuple[int, int] | None:
-    """Give width and height of a picture as it is to be seen; None where Pillow has to encode it.
+def upright_size(data: bytes, image: Image.Image, format: str) -> tuple[int, int] | None:
+    """Return width and height of an image after EXIF rotation, or None if Pillow has to encode it.
 
     Args:
         data: The file.
-        picture: The same, opened and not yet decoded.
-        format: What it is to become.
+        image: The same, opened but not decoded.
+        format: The new format.
     """
-    if format not in FORMATS or picture.format not in _SOURCES or picture.mode not in _MODES:
+    if format not in FORMATS or image.format not in _SOURCES or image.mode not in _MODES:
         return None
-    if picture.format == "PNG" and any(name in picture.info for name in _KEPT_IN_PNG):
+    if image.format == "PNG" and any(name in image.info for name in _KEPT_IN_PNG):
         return None
-    if format == "png" and "icc_profile" in picture.info:
+    if format == "png" and "icc_profile" in image.info:
         return None
-    if picture.format == "PNG" and "exif" not in picture.info:
-        # Pillow would decode the picture to see whether the orientation stands behind the pixels.
-        return None if b"eXIf" in data else picture.size
+    if image.format == "PNG" and "exif" not in image.info:
+        # Pillow would decode the whole image to see whether an orientation follows the pixels.
+        return None if b"eXIf" in data else image.size
     try:
-        turned = picture.getexif().get(_ORIENTATION) in _TURNED
+        turned = image.getexif().get(_ORIENTATION) in _TURNED
     except (OSError, ValueError, SyntaxError, struct.error):
         return None
-    return (picture.height, picture.width) if turned else picture.size
+    return (image.height, image.width) if turned else image.size
 
 
 def encode(data: bytes, *, size: tuple[int, int] | None, format: str, quality: int) -> bytes:
-    """Encode a file anew; DataError if it cannot be decoded.
+    """Re-encode a file. Raises DataError if it cannot be decoded.
 
     Args:
         data: The file.
-        size: The new width and height; the size stays without it.
+        size: The new width and height; None keeps the size.
         format: `jpeg` or `png`.
-        quality: Of JPEG.
+        quality: Quality of JPEG.
     """
     return _encoder(format, quality, size is not None).encode(data, size)
 
 
 class _Encoder:
-    """A small pipeline that is fed with one file after the other."""
+    """A small pipeline that is fed one file at a time."""
 
     def __init__(self, format: str, quality: int, resizes: bool) -> None:
         self._lock = threading.Lock()
         self._resizes = resizes
         self._pipe = Pipeline(1, 1, None, prefetch_queue_depth=1, exec_async=False, exec_pipelined=False, seed=0)
         with self._pipe:
-            picture = fn.decoders.image(fn.external_source(name="file"), output_type=types.ANY_DATA)
+            image = fn.decoders.image(fn.external_source(name="file"), output_type=types.ANY_DATA)
             if resizes:
                 size = fn.external_source(name="size")
-                picture = fn.resize(picture, size=size, interp_type=types.INTERP_LANCZOS3)
-            self._pipe.set_outputs(fn.encoders.image(picture, format=format, quality=quality))
+                image = fn.resize(image, size=size, interp_type=types.INTERP_LANCZOS3)
+            self._pipe.set_outputs(fn.encoders.image(image, format=format, quality=quality))
 
     def encode(self, data: bytes, size: tuple[int, int] | None) -> bytes:
         with self._lock:
@@ -82,7 +82,7 @@ class _Encoder:
             try:
                 (made,) = self._pipe.run()
             except DataError as error:
-                _encoder.cache_clear()  # the pipeline waits for another file in the place of this one
+                _encoder.cache_clear()  # this pipeline still waits for a replacement of the bad file
                 first = error.events[0]
                 message = f"the image cannot be decoded: {first.message}"
                 raise DataError(message, (Event(first.kind, message, sample=0, epoch=0),)) from None

@@ -1,10 +1,17 @@
 """Synthetic image data."""
 
-from pixelmill.create.folder import create_photo_folder
-from pixelmill.create.images import create_images
-from pixelmill.create.options import PictureOptions
-from pixelmill.create.photo import draw, photo
-from pixelmill.create.wrapping import WrapReport, create_recordio, create_tfrecords
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pixelmill.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from pixelmill.create.folder import create_photo_folder
+    from pixelmill.create.image_options import PictureOptions
+    from pixelmill.create.images import create_images
+    from pixelmill.create.rendering import draw, photo
+    from pixelmill.create.wrapping import WrapReport, create_recordio, create_tfrecords
 
 __all__ = [
     "PictureOptions",
@@ -16,3 +23,16 @@ __all__ = [
     "draw",
     "photo",
 ]
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "PictureOptions": "image_options",
+        "WrapReport": "wrapping",
+        "create_images": "images",
+        "create_photo_folder": "folder",
+        "create_recordio": "wrapping",
+        "create_tfrecords": "wrapping",
+        "draw": "rendering",
+        "photo": "rendering",
+    },
+)

@@ -1,13 +1,14 @@
-"""How many files and bytes `create_images` would write and how long it would take, without writing."""
+"""An estimate of files, bytes and time of `create_images`, without writing anything."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
 
-from pixelmill.create.job import FILES, CreateJob
-from pixelmill.create.making import in_order, make_picture
+from pixelmill.create.job import CreateJob
+from pixelmill.create.rendering import create_image, in_order
 from pixelmill.jobs.run import processors
+from pixelmill.options.create import FILES
 
 _TRIED = 24
 _SECONDS = 3.0
@@ -22,7 +23,7 @@ class Estimate:
         files: Number of files, masks and lists included.
         bytes: Bytes of images and masks.
         image_bytes: Mean size of an image file.
-        seconds: Time on this machine with all its processors, if the disk keeps up.
+        seconds: Time on this machine with all processors, if the disk keeps up.
     """
 
     images: int
@@ -33,16 +34,16 @@ class Estimate:
 
 
 def estimate(job: CreateJob) -> Estimate:
-    """Make some pictures of a job in memory and judge by them."""
+    """Create some images of a job in memory and extrapolate from them."""
     maker, threads = job.options.maker(), processors()
     count = min(_TRIED, job.count)
     numbers = [index * job.count // count for index in range(count)]
-    make_picture(maker, numbers[0])
+    create_image(maker, numbers[0])
     images = total = tried = 0
     start = time.perf_counter()
-    for picture in in_order(lambda index: make_picture(maker, index), numbers, threads=threads):
-        images += len(picture.image)
-        total += len(picture.image) + len(picture.mask or b"")
+    for image in in_order(lambda index: create_image(maker, index), numbers, threads=threads):
+        images += len(image.image)
+        total += len(image.image) + len(image.mask or b"")
         tried += 1
         if time.perf_counter() - start > _SECONDS:
             break
@@ -60,7 +61,7 @@ def _count_files(job: CreateJob) -> int:
     shards = len(job.shards)
     beside = len(job.shard_names(0)) * shards
     if job.container not in (FILES, "npy"):
-        # Annotations are written where there is something to say, the manifest once.
+        # Annotations are only written for boxes and masks; the manifest is one file.
         return beside - (shards if job.container == "recordio" and not (job.boxes or job.options.masks) else 0) + 1
     each = 2 if job.options.masks else 1
     return beside + each * job.count + (0 if job.container == FILES else 1)

@@ -1,4 +1,4 @@
-"""A folder of photo-like JPEG files, one sub-folder a class, as training programs read them."""
+"""A folder of photo-like JPEG files with one sub-folder per class, as training programs read them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from pixelmill.create.making import in_order, make_picture
-from pixelmill.create.options import PictureOptions
+from pixelmill.create.image_options import PictureOptions
+from pixelmill.create.rendering import create_image, in_order
 from pixelmill.errors import ArgumentError
 
 
@@ -26,21 +26,21 @@ def create_photo_folder(
 ) -> list[Path]:
     """Write photo-like JPEG files into class folders.
 
-    The defaults give files like those of a large photo collection made for classification: about 400x470 pixels,
-    110 kB, mostly with colours in full resolution. A file depends on ``seed``, its number and the options, not on
+    The defaults give files like those of a large photo collection for classification: about 400x470 pixels, 110 kB,
+    mostly with full chroma resolution. A file depends on ``seed``, its number and the options, not on
     ``count`` or ``workers``.
 
     Args:
-        path: Folder to write to. It is made when missing and must be empty.
+        path: Folder to write to. It is created if missing and must be empty.
         count: Number of files.
-        seed: Names the set of pictures.
+        seed: Seed of the set of images.
         size_mean: Mean height and width.
         spread: How much sizes vary: the standard deviation of their logarithm; 0 gives all the same size.
-        classes: Number of class folders; picture ``i`` belongs to class ``i % classes``.
+        classes: Number of class folders; image ``i`` belongs to class ``i % classes``.
         quality_range: Lowest and highest JPEG quality.
-        full_colour: Share of files with colours in full resolution (4:4:4); the others have half of it (4:2:0).
-        workers: Threads to work with; as many as there are processors when left out.
-        on_image: Called with the path of each file once it is written, for progress bars.
+        full_colour: Fraction of files with full chroma resolution (4:4:4); the others have 4:2:0.
+        workers: Number of threads; by default the number of processors.
+        on_image: Called with the path of each written file, for progress bars.
 
     Returns:
         The paths of the files, in the order of their numbers.
@@ -63,9 +63,9 @@ def create_photo_folder(
         (root / class_name(number, classes)).mkdir(parents=True)
 
     def write(index: int) -> Path:
-        picture = make_picture(maker, index)
-        file = root / class_name(picture.label, classes) / f"photo_{index:06d}.jpg"
-        file.write_bytes(picture.image)
+        image = create_image(maker, index)
+        file = root / class_name(image.label, classes) / f"photo_{index:06d}.jpg"
+        file.write_bytes(image.image)
         return file
 
     files = []
@@ -77,5 +77,5 @@ def create_photo_folder(
 
 
 def class_name(label: int, classes: int) -> str:
-    """Name the folder of a class; sorted by name, the folders are in the order of their labels."""
+    """Return the folder name of a class; sorted by name, the folders are in the order of their labels."""
     return f"class_{label:0{max(3, len(str(classes - 1)))}d}"

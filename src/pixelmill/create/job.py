@@ -1,4 +1,4 @@
-"""The bulk job behind `create_images`: pictures by number, as files or straight into records."""
+"""The bulk job of `create_images`: images by number, as files or as records."""
 
 from __future__ import annotations
 
@@ -9,31 +9,29 @@ from pathlib import Path
 from typing import Any, ClassVar, overload
 
 from pixelmill.create.folder import class_name
-from pixelmill.create.making import Picture, in_order, make_picture, save_picture
-from pixelmill.create.options import PictureOptions
-from pixelmill.formats import annotations as facts
+from pixelmill.create.image_options import PictureOptions
+from pixelmill.create.rendering import CreatedImage, create_image, in_order, save_image
+from pixelmill.formats import annotations as annotation_rows
 from pixelmill.formats.folder.names import IMAGES, MASKS
 from pixelmill.formats.registry import open_shard, shard_names
 from pixelmill.formats.sample import Sample
-from pixelmill.jobs import Job, ShardFiles, ShardPlan, ShardReport
-from pixelmill.jobs.shard_files import OutputStream
+from pixelmill.jobs.job import Job, ShardPlan, ShardReport
+from pixelmill.jobs.shard_files import OutputStream, ShardFiles
 from pixelmill.jobs.storage import explained
-
-FILES = "files"
-CONTAINERS = (FILES, "tfrecord", "recordio", "webdataset", "npy")
+from pixelmill.options.create import FILES
 
 
 @dataclass(frozen=True)
 class CreateJob(Job):
-    """Pictures 0 to count - 1.
+    """Images 0 to count - 1.
 
     Attributes:
-        name: What the names of all pictures begin with.
-        count: Number of pictures.
-        per_shard: Pictures in a shard.
-        container: One of `CONTAINERS`.
-        boxes: Whether to write the rectangles of objects.
-        pictures: The fields of `PictureOptions`.
+        name: The start of all file names.
+        count: Number of images.
+        per_shard: Images in a shard.
+        container: One of `OUTPUT_CONTAINERS`.
+        boxes: Whether to write the boxes of objects.
+        pictures: The fields of `PictureOptions`; the plan has them under this name.
     """
 
     kind: ClassVar[str] = "create"
@@ -47,7 +45,7 @@ class CreateJob(Job):
 
     @cached_property
     def options(self) -> PictureOptions:
-        """What the pictures look like."""
+        """What the images look like."""
         return PictureOptions(**self.pictures)
 
     @property
@@ -59,7 +57,7 @@ class CreateJob(Job):
         return _Shards(self)
 
     def numbers(self, shard: int) -> range:
-        """Give the pictures of a shard."""
+        """Return the numbers of the images of a shard."""
         return range(shard * self.per_shard, min((shard + 1) * self.per_shard, self.count))
 
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
@@ -70,7 +68,7 @@ class CreateJob(Job):
         return ShardReport(len(self.numbers(number)))
 
     def file_names(self, shard: int) -> tuple[str, ...]:
-        """Name all files that a shard writes."""
+        """Return the names of all files that a shard writes."""
         names = list(self.shard_names(shard).values())
         if self.container in (FILES, "npy"):
             for index in self.numbers(shard):
@@ -78,7 +76,7 @@ class CreateJob(Job):
         return tuple(names)
 
     def names_of(self, index: int) -> tuple[str, str | None]:
-        """Name the file of a picture and that of its mask."""
+        """Return the names of the files of an image and of its mask."""
         stem, ending = self.stem(index), self.options.image_format
         if self.container == "npy":
             return f"{IMAGES}/{stem}.npy", f"{MASKS}/{stem}.npy" if self.options.masks else None
@@ -87,34 +85,34 @@ class CreateJob(Job):
         return f"{stem}.{ending}", None
 
     def stem(self, index: int) -> str:
-        """Name a picture, without an ending; with its class folder where there are classes."""
+        """Return the name of an image without extension, with its class folder if there are classes."""
         plain = f"{self.name}{index}"
         classes = self.options.classes
         return plain if classes == 1 else f"{class_name(index % classes, classes)}/{plain}"
 
     def shard_names(self, shard: int) -> dict[str, str]:
-        """Name the files of a shard that are not named by pictures."""
+        """Return the names of the files of a shard that hold more than one image."""
         if self.container == FILES and not self.boxes:
             return {}
         format = "folder" if self.container == FILES else self.container
         return shard_names(format, number=shard, count=len(self.shards))
 
-    def sample(self, picture: Picture) -> Sample:
-        """Give a picture as record writers take it."""
+    def sample(self, image: CreatedImage) -> Sample:
+        """Return an image as record writers take it."""
         classes = self.options.classes
         return Sample(
-            self.stem(picture.index),
-            picture.image,
+            self.stem(image.index),
+            image.image,
             self.options.image_format,
-            (picture.label,),
-            class_name=class_name(picture.label, classes) if classes > 1 else None,
-            boxes=picture.boxes() if self.boxes else None,
-            mask=picture.mask,
+            (image.label,),
+            class_name=class_name(image.label, classes) if classes > 1 else None,
+            boxes=image.boxes() if self.boxes else None,
+            mask=image.mask,
         )
 
 
 class _Shards(Sequence[ShardPlan]):
-    """The shards of a job, each named when it is asked for: memory does not grow with the number of pictures."""
+    """The shards of a job, computed on demand: memory does not grow with the number of images."""
 
     def __init__(self, job: CreateJob) -> None:
         self._job = job
@@ -139,7 +137,7 @@ class _Shards(Sequence[ShardPlan]):
 
 
 def _write_files(job: CreateJob, number: int, files: ShardFiles) -> None:
-    """Write picture files; each thread draws, encodes and writes by itself."""
+    """Write image files; each thread draws, encodes and writes."""
     maker = job.options.maker()
     targets: dict[int, tuple[OutputStream | Path, OutputStream | None]] = {}
 
@@ -150,29 +148,29 @@ def _write_files(job: CreateJob, number: int, files: ShardFiles) -> None:
             targets[index] = files.open(image) if files.durable else files.path(image), stream
             yield index
 
-    def write(index: int) -> tuple[Picture, int]:
-        image, mask = targets.pop(index)
-        if isinstance(image, Path):
+    def write(index: int) -> tuple[CreatedImage, int]:
+        target, mask = targets.pop(index)
+        if isinstance(target, Path):
             with explained(job.names_of(index)[0]):
-                picture, size = save_picture(maker, index, image)
+                image, size = save_image(maker, index, target)
         else:
-            picture = make_picture(maker, index)
-            with image:
-                size = image.write(picture.image)
-        if mask is not None and picture.mask is not None:
+            image = create_image(maker, index)
+            with target:
+                size = target.write(image.image)
+        if mask is not None and image.mask is not None:
             with mask:
-                size += mask.write(picture.mask)
-        return picture, size
+                size += mask.write(image.mask)
+        return image, size
 
     rows = []
-    # Files that must be on the disk keep threads waiting, so there are more of them than processors.
+    # Threads wait for the disk when files are durable, so more of them run than there are processors.
     threads = 2 * files.threads if files.durable else files.threads
-    for picture, size in in_order(write, opened(), threads=threads):
+    for image, size in in_order(write, opened(), threads=threads):
         files.progress(1, size)
         if job.boxes:
-            row = facts.difference(Sample("", b"", boxes=picture.boxes()), implied=Sample("", b""))
-            path = f"{job.stem(picture.index)}.{job.options.image_format}"
-            rows.append(facts.encode_row({"path": path, **row}) + b"\n")
+            row = annotation_rows.difference(Sample("", b"", boxes=image.boxes()), implied=Sample("", b""))
+            path = f"{job.stem(image.index)}.{job.options.image_format}"
+            rows.append(annotation_rows.encode_row({"path": path, **row}) + b"\n")
     if job.boxes:
         files.write(job.file_names(number)[0], b"".join(rows))
 
@@ -180,7 +178,7 @@ def _write_files(job: CreateJob, number: int, files: ShardFiles) -> None:
 def _write_records(job: CreateJob, number: int, files: ShardFiles) -> None:
     maker = job.options.maker()
     with open_shard(job.container, files.open, number=number, count=len(job.shards)) as writer:
-        for picture in in_order(lambda i: make_picture(maker, i), job.numbers(number), threads=files.threads):
-            sample = job.sample(picture)
+        for image in in_order(lambda i: create_image(maker, i), job.numbers(number), threads=files.threads):
+            sample = job.sample(image)
             writer.add(sample, name=sample.key)
             files.progress(1, sample.size())

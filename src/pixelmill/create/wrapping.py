@@ -8,16 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from pixelmill import _core
-from pixelmill.create.making import in_order
+from pixelmill.create.rendering import in_order
 from pixelmill.errors import ArgumentError, DataError, OutputExists
 from pixelmill.formats import recordio
 from pixelmill.formats.sample import IMAGE_EXTENSIONS
 from pixelmill.jobs.storage import explained
+from pixelmill.options.create import WrapArguments
+from pixelmill.options.declaration import takes
 
-Exists = Literal["error", "overwrite"]
 _LAST_NUMBER = re.compile(r"(\d+)[^\d/]*\.[^./]*$")
 _DIGITS = re.compile(r"(\d+)")
 
@@ -43,51 +44,32 @@ class _Image(NamedTuple):
     identifier: int
 
 
-def create_tfrecords(
-    source_path: str | os.PathLike[str],
-    dest_path: str | os.PathLike[str],
-    name: str,
-    img_per_file: int = 1000,
-    *,
-    exists: Exists = "error",
-    workers: int | None = None,
-    on_progress: Callable[[int, int], object] | None = None,
-) -> WrapReport:
+@takes(WrapArguments)
+def create_tfrecords(given: WrapArguments) -> WrapReport:
     """Wrap the images of a folder into TFRecord files `{name}0`, `{name}1`, …
 
-    Each record is a `tf.train.Example` with `image/encoded` and `image/class/label`. Images are taken in the order of
-    the numbers in their names. A folder with class folders gives each image the number of its folder, others 0.
+    Each record is a `tf.train.Example` with `image/encoded` and `image/class/label`. Images are sorted by the
+    numbers in their names. In a folder of class folders the label is the number of the class folder, else 0.
 
-    Args:
-        source_path: Folder of image files, or of class folders.
-        dest_path: Folder to write to; it is made when missing.
-        name: What file names begin with.
-        img_per_file: Images in each file.
-        exists: Refuse (`error`) or replace (`overwrite`) files that are there.
-        workers: Threads; as many as there are processors when left out.
-        on_progress: Called with the images and bytes that each finished file holds.
+    Returns:
+        What was written.
     """
 
     def write(target: Path, images: Sequence[_Image]) -> int:
         return _copy("tfrecord", target, images)[1]
 
-    return _wrap(source_path, dest_path, name, img_per_file, ("",), write, exists, workers, on_progress)
+    return _wrap(given, ("",), write)
 
 
-def create_recordio(
-    source_path: str | os.PathLike[str],
-    dest_path: str | os.PathLike[str],
-    name: str,
-    img_per_file: int = 1000,
-    *,
-    exists: Exists = "error",
-    workers: int | None = None,
-    on_progress: Callable[[int, int], object] | None = None,
-) -> WrapReport:
+@takes(WrapArguments)
+def create_recordio(given: WrapArguments) -> WrapReport:
     """Wrap the images of a folder into RecordIO files `{name}0.rec` with their index `{name}0.idx`, and so on.
 
-    The index names each image by the last number in its file name, or by its place where these are not all different.
+    The key of an image in the index is the last number in its file name, or its position if these are not unique.
     Everything else is as in `create_tfrecords`.
+
+    Returns:
+        What was written.
     """
 
     def write(target: Path, images: Sequence[_Image]) -> int:
@@ -97,46 +79,35 @@ def create_recordio(
             stream.write(index)
         return size
 
-    return _wrap(source_path, dest_path, name, img_per_file, (".rec", ".idx"), write, exists, workers, on_progress)
+    return _wrap(given, (".rec", ".idx"), write)
 
 
-def _wrap(
-    source_path: str | os.PathLike[str],
-    dest_path: str | os.PathLike[str],
-    name: str,
-    img_per_file: int,
-    endings: tuple[str, ...],
-    write: Callable[[Path, Sequence[_Image]], int],
-    exists: Exists,
-    workers: int | None,
-    on_progress: Callable[[int, int], object] | None,
-) -> WrapReport:
-    if img_per_file < 1:
-        raise ArgumentError(f"create: img_per_file must be at least 1, got {img_per_file}")
-    images = _images_of(Path(source_path))
-    root = Path(dest_path)
-    parts = [images[at : at + img_per_file] for at in range(0, len(images), img_per_file)]
-    targets = [root / f"{name}{number}{endings[0]}" for number in range(len(parts))]
+def _wrap(given: WrapArguments, endings: tuple[str, ...], write: Callable[[Path, Sequence[_Image]], int]) -> WrapReport:
+    images = _images_of(Path(given.source_path))
+    root = Path(given.dest_path)
+    parts = [images[at : at + given.img_per_file] for at in range(0, len(images), given.img_per_file)]
+    targets = [root / f"{given.name}{number}{endings[0]}" for number in range(len(parts))]
     for number in range(len(parts)):
         for ending in endings:
-            found = root / f"{name}{number}{ending}"
-            if exists == "error" and found.exists():
-                raise OutputExists(f"create: {found} exists; exists=overwrite writes over it")
+            found = root / f"{given.name}{number}{ending}"
+            if given.exists == "error" and found.exists():
+                raise OutputExists(f"create: {found} exists; exists=overwrite replaces it")
     with explained(str(root)):
         root.mkdir(parents=True, exist_ok=True)
     total = 0
-    done = in_order(lambda n: write(targets[n], parts[n]), range(len(parts)), threads=workers or os.cpu_count() or 1)
+    threads = given.workers or os.cpu_count() or 1
+    done = in_order(lambda number: write(targets[number], parts[number]), range(len(parts)), threads=threads)
     for part, size in zip(parts, done, strict=True):
         total += size
-        if on_progress is not None:
-            on_progress(len(part), size)
+        if given.on_progress is not None:
+            given.on_progress(len(part), size)
     return WrapReport(tuple(str(target) for target in targets), len(images), total)
 
 
 def _images_of(root: Path) -> list[_Image]:
-    """Find the images directly in a folder, or those of its class folders where there are none."""
+    """Return the images directly in a folder, or those of its class folders if there are none."""
     if not root.is_dir():
-        raise ArgumentError(f"create: {root} is not a folder; name the one that holds the images")
+        raise ArgumentError(f"create: {root} is not a folder; use the one that contains the images")
     found = [(path, 0) for path in _image_files(root)]
     if not found:
         folders = sorted((e.name for e in os.scandir(root) if e.is_dir() and e.name[0] != "."), key=os.fsencode)
@@ -150,13 +121,13 @@ def _images_of(root: Path) -> list[_Image]:
 
 
 def _last_number(path: str) -> int:
-    """Give the last number in the name of a file without its ending, or -1."""
+    """Return the last number in the name of a file without its extension, or -1."""
     found = _LAST_NUMBER.search(path, path.rfind("/") + 1)
     return int(found[1]) if found and len(found[1]) < 19 else -1
 
 
 def first_image(source_path: str | os.PathLike[str]) -> str:
-    """Name the first image of a folder, relative to it."""
+    """Return the path of the first image of a folder, relative to it."""
     return os.path.relpath(_images_of(Path(source_path))[0].path, source_path)
 
 
@@ -166,7 +137,7 @@ def _image_files(folder: Path) -> list[str]:
         for entry in os.scandir(folder)
         if entry.name[0] != "." and entry.name.rpartition(".")[2].lower() in IMAGE_EXTENSIONS and entry.is_file()
     ]
-    prefix = os.path.join(folder, "")  # noqa: PTH118 - a path for each file takes its time
+    prefix = os.path.join(folder, "")  # noqa: PTH118 - a Path for each file is slow
     return [prefix + name for name in sorted(names, key=_by_number)]
 
 
@@ -177,7 +148,7 @@ def _by_number(name: str) -> list[tuple[int, int, str]]:
 
 
 def _copy(kind: str, target: Path, images: Sequence[_Image]) -> tuple[list[int], int]:
-    """Write a record for each image; give where each begins, and the bytes of all images."""
+    """Write a record for each image; return the offset of each, and the bytes of all images."""
     with _whole(target) as stream:
         files = [(os.fsencode(image.path), image.label, image.identifier) for image in images]
         offsets, size, failed, error = _core.wrap_files(kind, stream.fileno(), files)
@@ -190,7 +161,7 @@ def _copy(kind: str, target: Path, images: Sequence[_Image]) -> tuple[list[int],
 
 @contextmanager
 def _whole(target: Path) -> Iterator[BinaryIO]:
-    """Open a file that gets its name when it is complete; a kill leaves a hidden one, which the next run replaces."""
+    """Open a file that is renamed when it is complete; a kill leaves a hidden file, which the next run replaces."""
     unfinished = target.with_name(f".{target.name}.partial")
     try:
         with explained(str(target)):

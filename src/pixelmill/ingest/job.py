@@ -1,4 +1,4 @@
-"""The job behind `ingest`: each shard is a TFRecord file of pictures that are decoded, cropped and resized."""
+"""The job of `ingest`: each shard is a TFRecord file of images that are decoded, cropped and resized."""
 
 from __future__ import annotations
 
@@ -8,29 +8,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from pixelmill.engine.native import Pending, Trouble
-from pixelmill.engine.placement import Mode, placed, versions_of
+from pixelmill.engine.placement import placed, versions_of
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats import example, files, storage, tfrecord
-from pixelmill.ingest.labels import ClassLabel, class_labels
-from pixelmill.ingest.squares import DTYPES, DType, Order, Squares
-from pixelmill.jobs import InputFile, Job, ShardFiles, ShardPlan, ShardReport
+from pixelmill.ingest.crop_program import CropProgram
+from pixelmill.ingest.labels import class_labels
+from pixelmill.jobs.job import HOW, LOCAL, InputFile, Job, ShardPlan, ShardReport, declared
+from pixelmill.jobs.shard_files import ShardFiles
+from pixelmill.options.declaration import pick
+from pixelmill.options.ingest import DType, IngestArguments, RecordOptions
 from pixelmill.permutation import fold, permute
-
-Array = np.ndarray[Any, Any]
+from pixelmill.types import Array
 
 _BATCH = 16
 _CHANNELS = 3
-_RECORD_OVERHEAD = 400  # names of the features, labels and the frame, about
+_RECORD_OVERHEAD = 400  # approximate size of feature names, labels and framing
 
 
 @dataclass(frozen=True)
-class Picture:
-    """One picture to ingest."""
+class SourceImage:
+    """One image to ingest."""
 
     path: str
     folder: str
@@ -38,71 +40,65 @@ class Picture:
 
 @dataclass(frozen=True)
 class IngestJob(Job):
-    """Folders of classes to TFRecords of raw pixels. The arguments are those of `ingest`."""
+    """Class folders to TFRecords of raw pixels.
+
+    Attributes:
+        options: What the records look like.
+        classes: Label and text of each class folder.
+        input_dir: The folder that is read.
+        listed: All images of the folder, if this process has already listed them.
+    """
 
     kind: ClassVar[str] = "ingest"
     few = 1000
 
-    num_images: int
-    num_shards: int
-    img_size: int
-    seed: int
-    dtype: DType
-    order: Order | None
-    name: str
+    options: RecordOptions = field(metadata=declared(RecordOptions))
     classes: dict[str, tuple[int, str]]
-    input_dir: str = field(metadata={"plan": False})
-    mode: Mode = "cpu"
+    input_dir: str = field(metadata=HOW)
+    listed: tuple[SourceImage, ...] | None = field(default=None, repr=False, compare=False, metadata=LOCAL)
 
     @cached_property
-    def found(self) -> list[Picture]:
-        """All pictures that there are."""
-        return list_pictures(self.input_dir)
-
-    @cached_property
-    def pictures(self) -> Sequence[Picture]:
-        """The chosen pictures, in their order."""
-        found = self.found
-        order = permute(np.arange(len(found)), len(found), fold(self.seed))
-        return [found[number] for number in order[: self.num_images].tolist()]
+    def images(self) -> Sequence[SourceImage]:
+        """The chosen images, in their order."""
+        found = list_images(self.input_dir) if self.listed is None else self.listed
+        order = permute(np.arange(len(found)), len(found), fold(self.options.seed))
+        return [found[number] for number in order[: self.options.num_images].tolist()]
 
     @property
     def versions(self) -> Mapping[str, str]:
-        return versions_of(self.mode)
+        return versions_of(self.options.mode)
 
     @property
     def samples(self) -> int:
-        return self.num_images
+        return self.options.num_images
 
     @cached_property
     def shards(self) -> Sequence[ShardPlan]:
-        return [
-            ShardPlan(number, (f"{self.name}-{number:05d}-of-{self.num_shards:05d}",))
-            for number in range(self.num_shards)
-        ]
+        name, count = self.options.name, self.options.num_shards
+        return [ShardPlan(number, (f"{name}-{number:05d}-of-{count:05d}",)) for number in range(count)]
 
     @property
     def inputs(self) -> Iterator[InputFile]:
-        for picture in self.pictures:
-            name = f"{picture.folder}/{_base(picture)}"
+        for image in self.images:
+            name = f"{image.folder}/{_base(image)}"
             try:
-                status = os.stat(picture.path)  # noqa: PTH116 - a Path for each of a million files takes its time
-            except OSError:  # met again when it is read
+                status = os.stat(image.path)  # noqa: PTH116 - a Path for each of a million files takes its time
+            except OSError:  # reported when it is read
                 yield InputFile(name, 0)
                 continue
             yield InputFile(name, status.st_size, status.st_mtime_ns)
 
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
-        first, end = (self.num_images * edge // self.num_shards for edge in (number, number + 1))
+        first, end = (self.options.num_images * edge // self.options.num_shards for edge in (number, number + 1))
         stream = files.open(self.shards[number].files[0])
         writer = tfrecord.RecordWriter(stream)
         written = 0
         for place, pixels in self._made(range(first, end), files.threads):
             if isinstance(pixels, Event):
-                path = self.pictures[place].path
+                path = self.images[place].path
                 files.reject(pixels, _raw(path), extension=Path(path).suffix)
                 continue
-            writer.write_example(self._features(self.pictures[place], pixels))
+            writer.write_example(self._features(self.images[place], pixels))
             written += 1
             files.progress(1, pixels.nbytes)
         writer.flush()
@@ -110,31 +106,31 @@ class IngestJob(Job):
         return ShardReport(written)
 
     def _made(self, places: range, threads: int) -> Iterator[tuple[int, Array | Event]]:
-        """Give the pixels of each picture, or what is wrong with it; several batches are under way at a time."""
-        squares = self._squares(threads)
-        most = 2 + -(-2 * threads // _BATCH)  # two pictures for each thread, beside those that come and go
+        """Yield the pixels of each image, or what is wrong with it; several batches are in progress at a time."""
+        program = self._program(threads)
+        most = 2 + -(-2 * threads // _BATCH)  # two images for each thread, in addition to those being read and written
         waiting: deque[tuple[dict[int, bytes | Event], Pending | None]] = deque()
-        for begin in range(places.start, places.stop, squares.batch_size):
-            end = min(begin + squares.batch_size, places.stop)
+        for begin in range(places.start, places.stop, program.batch_size):
+            end = min(begin + program.batch_size, places.stop)
             read = {place: self._read(place) for place in range(begin, end)}
-            waiting.append((read, squares.submit(_whole(read))))
+            waiting.append((read, program.submit(_whole(read))))
             if len(waiting) == most:
-                yield from self._taken(squares, *waiting.popleft())
+                yield from self._taken(program, *waiting.popleft())
         while waiting:
-            yield from self._taken(squares, *waiting.popleft())
+            yield from self._taken(program, *waiting.popleft())
 
     def _read(self, place: int) -> bytes | Event:
         try:
-            return storage.read_file(self.pictures[place].path)
+            return storage.read_file(self.images[place].path)
         except OSError as error:
             return self._event(place, "io", error.strerror or str(error))
         except DataError as error:
             return self._event(place, "too_large", str(error))
 
     def _taken(
-        self, squares: Squares, read: dict[int, bytes | Event], pending: Pending | None
+        self, program: CropProgram, read: dict[int, bytes | Event], pending: Pending | None
     ) -> Iterator[tuple[int, Array | Event]]:
-        results = iter(squares.take(pending, _whole(read)))
+        results = iter(program.take(pending, _whole(read)))
         for place, data in read.items():
             if isinstance(data, Event):
                 yield place, data
@@ -143,16 +139,16 @@ class IngestJob(Job):
             yield place, self._event(place, result.kind, result.message) if isinstance(result, Trouble) else result
 
     def _event(self, place: int, kind: str, message: str) -> Event:
-        return Event(kind, message, sample=place, epoch=0, path=self.pictures[place].path, operator=self.kind)
+        return Event(kind, message, sample=place, epoch=0, path=self.images[place].path, operator=self.kind)
 
-    def _squares(self, threads: int) -> Squares:
-        """Compile the program, once for all shards that are made here."""
+    def _program(self, threads: int) -> CropProgram:
+        """Return the program, compiled once for all shards that this process makes."""
         if threads not in self._programs:
-            where = placed(self.kind, self.mode)
-            self._programs[threads] = Squares(
-                self.img_size,
-                dtype=self.dtype,
-                order=self.order or "HWC",
+            where = placed(self.kind, self.options.mode)
+            self._programs[threads] = CropProgram(
+                self.options.img_size,
+                dtype=self.options.dtype,
+                order=self.options.order or "HWC",
                 threads=threads,
                 batch_size=where.batch_size(_BATCH),
                 where=where,
@@ -160,32 +156,32 @@ class IngestJob(Job):
         return self._programs[threads]
 
     @cached_property
-    def _programs(self) -> dict[int, Squares]:
+    def _programs(self) -> dict[int, CropProgram]:
         return {}
 
-    def _features(self, picture: Picture, pixels: Any) -> dict[str, example.Feature]:
-        """Give the features of a record."""
+    def _features(self, image: SourceImage, pixels: Array) -> dict[str, example.Feature]:
+        """Return the features of a record."""
         raw = np.ascontiguousarray(pixels).reshape(-1).view(np.uint8).data  # not copied
         own = {
-            "image/filename": example.bytes_feature(os.fsencode(_base(picture))),
+            "image/filename": example.bytes_feature(os.fsencode(_base(image))),
             "image/encoded": example.Feature("bytes", [raw]),
         }
-        return self._common[picture.folder] | own
+        return self._common[image.folder] | own
 
     @cached_property
     def _common(self) -> dict[str, dict[str, example.Feature]]:
-        """The features that all pictures of a class share, by folder."""
+        """The features that all images of a class share, by folder."""
         shared = {
-            "image/height": example.int64_feature(self.img_size),
-            "image/width": example.int64_feature(self.img_size),
+            "image/height": example.int64_feature(self.options.img_size),
+            "image/width": example.int64_feature(self.options.img_size),
             "image/colorspace": example.bytes_feature("RGB"),
             "image/channels": example.int64_feature(_CHANNELS),
             "image/format": example.bytes_feature("tensor"),
         }
-        if self.order is not None:
-            shared["image/order"] = example.bytes_feature(self.order)
-        if self.dtype != "uint8":
-            shared["image/dtype"] = example.bytes_feature(self.dtype)
+        if self.options.order is not None:
+            shared["image/order"] = example.bytes_feature(self.options.order)
+        if self.options.dtype != "uint8":
+            shared["image/dtype"] = example.bytes_feature(self.options.dtype)
         return {
             folder: {
                 **shared,
@@ -197,69 +193,45 @@ class IngestJob(Job):
         }
 
 
-def list_pictures(input_dir: str) -> list[Picture]:
-    """List the pictures in all class folders, sorted."""
+def list_images(input_dir: str) -> list[SourceImage]:
+    """Return the images of all class folders, sorted."""
     index = files.from_root(input_dir)
-    return [Picture(path, path.rsplit("/", 2)[-2]) for path in index.paths]
+    return [SourceImage(path, path.rsplit("/", 2)[-2]) for path in index.paths]
 
 
 def expected_bytes(num_images: int, *, img_size: int, dtype: DType) -> int:
-    """Say about how many bytes a dataset of this size has."""
+    """Return the approximate size of a dataset."""
     return num_images * (img_size * img_size * _CHANNELS * np.dtype(dtype).itemsize + _RECORD_OVERHEAD)
 
 
-def make_job(
-    input_dir: str,
-    *,
-    num_images: int,
-    num_shards: int,
-    img_size: int,
-    labels: str | None,
-    seed: int,
-    dtype: DType,
-    order: Order | None,
-    name: str,
-    mode: Mode,
-) -> IngestJob:
-    """Check the arguments and find out what there is to do."""
+def make_job(given: IngestArguments) -> IngestJob:
+    """Check the arguments of `ingest` and find the images and their labels."""
+    root = os.fspath(given.input_dir)
     rules = (
-        (img_size >= 1, f"img_size must be at least 1, got {img_size}"),
-        (num_shards >= 1, f"num_shards must be at least 1, got {num_shards}"),
-        (num_images == -1 or num_images >= 1, f"num_images must be at least 1, or -1 for all, got {num_images}"),
-        (dtype in DTYPES, f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}"),
-        (order in (None, "HWC", "CHW"), f"order must be HWC or CHW, got {order!r}"),
-        (name and not set(name) & set("/\0"), f"name must be the beginning of a file name, got {name!r}"),
-        (Path(input_dir).is_dir(), f"input_dir must be a folder with a folder for each class, got {input_dir}"),
+        (
+            given.num_images == -1 or given.num_images >= 1,
+            f"num_images must be at least 1, or -1 for all, got {given.num_images}",
+        ),
+        (given.name and not set(given.name) & set("/\0"), f"name must be the start of a file name, got {given.name!r}"),
+        (Path(root).is_dir(), f"input_dir must be a folder with a folder for each class, got {root}"),
     )
     for holds, message in rules:
         if not holds:
             raise ArgumentError(f"ingest: {message}")
-    found = list_pictures(input_dir)
-    count = len(found) if num_images == -1 else num_images
+    found = list_images(root)
+    count = len(found) if given.num_images == -1 else given.num_images
     if count > len(found):
-        raise ArgumentError(f"ingest: num_images is {num_images}, and {input_dir} has {len(found)} images")
-    if num_shards > count:
-        raise ArgumentError(f"ingest: {num_shards} shards cannot share {count} images")
-    classes = class_labels(sorted({picture.folder for picture in found}), file=labels)
-    job = IngestJob(
-        num_images=count,
-        num_shards=num_shards,
-        img_size=img_size,
-        seed=seed,
-        dtype=dtype,
-        order=order,
-        name=name,
-        classes={folder: _plain(label) for folder, label in classes.items()},
-        input_dir=str(Path(input_dir).absolute()),
-        mode=mode,
+        raise ArgumentError(f"ingest: num_images is {given.num_images}, but {root} has {len(found)} images")
+    if given.num_shards > count:
+        raise ArgumentError(f"ingest: {count} images cannot be divided into {given.num_shards} shards")
+    labels = None if given.labels is None else os.fspath(given.labels)
+    classes = class_labels(sorted({image.folder for image in found}), file=labels)
+    return IngestJob(
+        options=pick(RecordOptions, given, num_images=count),
+        classes={folder: (label.label, label.text) for folder, label in classes.items()},
+        input_dir=str(Path(root).absolute()),
+        listed=tuple(found) if Path(root).is_absolute() else None,
     )
-    if Path(input_dir).is_absolute():
-        job.__dict__["found"] = found  # listed once
-    return job
-
-
-def _plain(label: ClassLabel) -> tuple[int, str]:
-    return label.label, label.text
 
 
 def _whole(read: Mapping[int, bytes | Event]) -> list[bytes]:
@@ -273,5 +245,5 @@ def _raw(path: str) -> bytes | None:
         return None
 
 
-def _base(picture: Picture) -> str:
-    return picture.path.rsplit("/", 1)[-1]
+def _base(image: SourceImage) -> str:
+    return image.path.rsplit("/", 1)[-1]

@@ -1,4 +1,4 @@
-"""Which label and which words belong to a class folder: of ImageNet, of a file, or simply in order."""
+"""The label and text of each class folder: from ImageNet, from a file, or in order."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ClassLabel:
 
     Attributes:
         label: Its number.
-        text: Words for people.
+        text: Its name for people.
     """
 
     label: int
@@ -32,18 +32,18 @@ class ClassLabel:
 
 @cache
 def imagenet_labels() -> dict[str, ClassLabel]:
-    """Give the 1000 classes of ImageNet by their synsets, numbered from 0 in the order of the synsets."""
+    """Return the 1000 classes of ImageNet by synset, numbered from 0 in the order of the synsets."""
     lines = Path(__file__).with_name("imagenet_synsets.txt").read_text("utf-8").splitlines()
     pairs = (line.split("\t") for line in lines)
     return {synset: ClassLabel(number, text) for number, (synset, text) in enumerate(pairs)}
 
 
 def class_labels(folders: Sequence[str], *, file: str | None = None) -> dict[str, ClassLabel]:
-    """Find the labels of class folders.
+    """Return the labels of class folders.
 
     Args:
         folders: Names of the folders.
-        file: A file with labels. Without one, folders that are all synsets of ImageNet have its labels; any others are
+        file: A file with labels. Without one, folders that are all synsets of ImageNet have its labels; others are
             numbered in the order of their names.
     """
     if file is None:
@@ -64,7 +64,7 @@ def read_labels(file: str) -> dict[str, ClassLabel]:
     - json: an object of folders, each with a number or with an object of ``label`` and ``human_labels`` (or ``text``,
       ``name``); or an array of folders in order;
     - csv: rows of folder, label and perhaps text, with or without a header;
-    - txt: lines of a folder, or of a folder, a label and perhaps a text, with blanks or tabs between.
+    - txt: lines of a folder, or of a folder, a label and perhaps a text, separated by spaces or tabs.
 
     Any of them may be compressed (``.gz``).
     """
@@ -88,7 +88,7 @@ def _read_text(file: str) -> str:
         with gzip.open(file) if file.endswith(".gz") else Path(file).open("rb") as stream:
             data = stream.read(_MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
-            raise ArgumentError(f"ingest: {file} is larger than {_MAX_BYTES} bytes, which no list of labels is")
+            raise ArgumentError(f"ingest: {file} is larger than {_MAX_BYTES} bytes, too large for a list of labels")
         return data.decode("utf-8-sig")
     except (UnicodeDecodeError, EOFError, gzip.BadGzipFile) as error:
         raise ArgumentError(f"ingest: {file} cannot be read: {error}") from None
@@ -100,7 +100,7 @@ def _from_json(text: str, file: str) -> dict[str, ClassLabel]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ArgumentError(f"ingest: {file} is no JSON: {error}") from None
+        raise ArgumentError(f"ingest: {file} is not JSON: {error}") from None
     if isinstance(content, list):
         return {str(folder): ClassLabel(number, str(folder)) for number, folder in enumerate(content)}
     if not isinstance(content, dict):
@@ -116,7 +116,7 @@ def _from_value(folder: str, value: Any, file: str) -> ClassLabel:
     if isinstance(text, list):
         text = ", ".join(map(str, text))
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ArgumentError(f"ingest: {file} has no whole number as the label of {folder!r}, but {value!r}")
+        raise ArgumentError(f"ingest: {file} has no integer as the label of {folder!r}, got {value!r}")
     return ClassLabel(value, str(text))
 
 
@@ -134,6 +134,6 @@ def _from_rows(file: str, rows: Iterable[Sequence[str]]) -> dict[str, ClassLabel
         except ValueError:
             if not labels:  # the header
                 continue
-            raise ArgumentError(f"ingest: {file}, line {line}: {row[1]!r} is not a whole number") from None
+            raise ArgumentError(f"ingest: {file}, line {line}: {row[1]!r} is not an integer") from None
         labels[folder] = ClassLabel(number, row[2].strip() if len(row) > 2 else folder)
     return labels

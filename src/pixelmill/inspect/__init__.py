@@ -1,4 +1,4 @@
-"""Look at data: what is in it, and what a pipeline made of it."""
+"""Look at data: what it contains, and what a pipeline made of it."""
 
 from pixelmill.inspect.sheet import contact_sheet
 

@@ -1,24 +1,20 @@
-"""Images as training sees them: decoded by our own decoders, and refused for the same reasons."""
+"""Images as training sees them: decoded by our own decoders, and rejected for the same reasons."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 from PIL import Image
 
-from pixelmill import codecs
-from pixelmill.conversion import pictures
+from pixelmill import codecs, pillow_images
 from pixelmill.errors import DataError, Event
 from pixelmill.formats.sample import image_type
+from pixelmill.types import Array
 
-Array = np.ndarray[Any, Any]
-_NEVER_MORE = ("jpg", "bmp")  # kinds without transparency, and of 8 bits
-_SEE_THROUGH = ("RGBA", "LA", "PA", "La", "RGBa")
+_RGB_ONLY = ("jpg", "bmp")  # 8 bits, without transparency
+_TRANSPARENT = ("RGBA", "LA", "PA", "La", "RGBa")
 
 
 def decode(data: bytes) -> Array:
-    """Decode an image into RGB, upright; DataError says why it cannot be."""
+    """Decode an image into RGB and apply its orientation. Raises DataError if it cannot be decoded."""
     try:
         return codecs.decode_image(data)
     except DataError as error:
@@ -27,16 +23,16 @@ def decode(data: bytes) -> Array:
         raise DataError(message, (Event(first.kind, message, sample=0, epoch=0),)) from None
 
 
-def beyond_rgb(data: bytes) -> Image.Image | None:
-    """Decode an image by Pillow that has more than RGB of 8 bits: RGBA, or one channel of larger numbers."""
-    if image_type(data) in _NEVER_MORE:
+def decode_beyond_rgb(data: bytes) -> Image.Image | None:
+    """Decode an image with Pillow if it holds more than 8-bit RGB: RGBA, or one channel of larger numbers."""
+    if image_type(data) in _RGB_ONLY:
         return None
     try:
-        header = pictures.opened(data)
+        header = pillow_images.open_header(data)
         is_deep = header.mode == "F" or header.mode.startswith("I")
-        if not is_deep and header.mode not in _SEE_THROUGH and "transparency" not in header.info:
+        if not is_deep and header.mode not in _TRANSPARENT and "transparency" not in header.info:
             return None
-        picture = pictures.decode(data)
-        return picture if is_deep else picture.convert("RGBA")
+        image = pillow_images.decode(data)
+        return image if is_deep else image.convert("RGBA")
     except (DataError, OSError, ValueError):
-        return None  # our decoders have read it, and what they have read is shown
+        return None  # our decoders could read it, and their result is shown

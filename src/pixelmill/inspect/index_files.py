@@ -1,34 +1,27 @@
-"""`index`: the index files that DALI's readers want beside record files."""
+"""`index`: the index files of record files that DALI's readers need."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from pixelmill.errors import ArgumentError, DataError, OutputExists
 from pixelmill.formats import storage
 from pixelmill.formats.registry import get_format, open_dataset
 from pixelmill.formats.sample import split_name
+from pixelmill.options.declaration import takes
+from pixelmill.options.inspect import IndexOptions
+from pixelmill.options.running import Target
 
 
-def index(
-    source: str | os.PathLike[str] | Sequence[str],
-    *,
-    output: str | os.PathLike[str] | None = None,
-    overwrite: bool = False,
-) -> list[str]:
-    """Write the index file of each record file: `.idx`, as DALI's tfrecord, mxnet and webdataset readers need it.
-
-    Args:
-        source: Record files: a folder, a file, a pattern, or several files.
-        output: Folder for the index files; beside the data if None.
-        overwrite: Replace existing index files.
+@takes(IndexOptions)
+def index(given: IndexOptions) -> list[str]:
+    """Write the index file of each record file: `.idx`, as DALI's tfrecord, mxnet and webdataset readers take it.
 
     Returns:
         The files written.
     """
-    dataset = open_dataset(source)
+    dataset = open_dataset(given.source)
     write_index = get_format(dataset.format).write_index
     if write_index is None:
         raise ArgumentError(f"index: {dataset.source} is a {dataset.format} dataset, which needs no index file")
@@ -36,9 +29,9 @@ def index(
         more = f", and {len(dataset.faults) - 1} more" if len(dataset.faults) > 1 else ""
         raise DataError(f"index: {dataset.faults[0]}{more}; `verify` lists them", (dataset.faults[0].event(0),))
     data = [path for path in dataset.index.paths if not storage.is_remote(path)]
-    targets = {path: _target(path, output) for path in data}
+    targets = {path: _target(path, given.output) for path in data}
     for target in targets.values():
-        if target.exists() and not overwrite:
+        if target.exists() and not given.overwrite:
             raise OutputExists(f"index: {target} exists; overwrite=True (--exists overwrite) replaces it")
     for path, target in targets.items():
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -51,6 +44,6 @@ def index(
     return [str(target) for target in targets.values()]
 
 
-def _target(path: str, output: str | os.PathLike[str] | None) -> Path:
+def _target(path: str, output: Target | None) -> Path:
     beside = Path(f"{split_name(path)[0]}.idx")
     return beside if output is None else Path(output) / beside.name

@@ -1,19 +1,20 @@
-"""`info`: what is in a dataset."""
+"""`info`: what a dataset contains."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from pixelmill.conversion.pictures import image_size
 from pixelmill.errors import DataError, Event
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.sample import Sample
+from pixelmill.options.declaration import takes
+from pixelmill.options.inspect import InfoOptions
+from pixelmill.pillow_images import image_size
 
 _BINS = 10
 _ASPECT_EDGES = (0.0, 0.5, 0.67, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0, float("inf"))
@@ -76,33 +77,21 @@ class DatasetInfo:
     aspects: Histogram = field(default_factory=Histogram)
 
 
-def info(
-    source: str | os.PathLike[str] | Sequence[str],
-    *,
-    format: str | None = None,
-    samples: int | None = 10_000,
-    root: str | None = None,
-    allow_outside: bool = False,
-    on_sample: Callable[[int, int], object] | None = None,
-) -> DatasetInfo:
-    """Describe a dataset: schema, counts, classes, sizes.
+@takes(InfoOptions)
+def info(given: InfoOptions) -> DatasetInfo:
+    """Describe a dataset: schema, counts, classes and sizes.
 
-    Args:
-        source: The dataset.
-        format: What it is; recognised by its content without.
-        samples: How many samples are examined, evenly spread; None for all.
-        root: For lists: the folder that paths are relative to.
-        allow_outside: For lists: permit paths that lead out of the root.
-        on_sample: Called with the number of samples done and of all, for progress bars.
+    Returns:
+        What the dataset contains.
     """
-    dataset = open_dataset(source, format, root=root, allow_outside=allow_outside)
-    count = len(dataset) if samples is None else min(samples, len(dataset))
+    dataset = open_dataset(given.source, given.format, root=given.root, allow_outside=given.allow_outside)
+    count = min(given.samples or len(dataset), len(dataset))
     numbers = [len(dataset) * place // max(count, 1) for place in range(count)]
     tally = _Tally()
     for done, number in enumerate(numbers, start=1):
         tally.add(dataset, number)
-        if on_sample is not None:
-            on_sample(done, count)
+        if given.on_sample is not None:
+            given.on_sample(done, count)
     return tally.result(dataset, count)
 
 
@@ -195,7 +184,7 @@ def _histogram(values: Sequence[int]) -> Histogram:
 
 
 def _round_step(step: float) -> int:
-    """Give the next larger 1, 2 or 5 with zeros behind it."""
+    """Return the next larger number of the form 1, 2 or 5 followed by zeros."""
     unit = 1
     while True:
         for factor in (1, 2, 5):

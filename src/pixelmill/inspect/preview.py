@@ -1,27 +1,26 @@
-"""`preview`: look at a dataset, or at what a recipe does to it."""
+"""`preview`: an image or a page with samples of a dataset, or with what a recipe does to them."""
 
 from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
 from pixelmill.errors import ArgumentError, DataError, Event, OutputExists
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
-from pixelmill.inspect.choice import ONLY
-from pixelmill.inspect.looks import Look
 from pixelmill.inspect.preview_page import write_page
 from pixelmill.inspect.preview_sheet import encode_sheet
-from pixelmill.inspect.viewing import OnSample, View
+from pixelmill.inspect.thumbnails import Thumbnail
+from pixelmill.inspect.viewing import View
 from pixelmill.jobs.storage import open_storage
+from pixelmill.options.declaration import pick, takes
+from pixelmill.options.inspect import Overwrite, PreviewOptions
 
-_SIZES = range(32, 2049)
-_ENLARGED, _LARGEST = 3, 1024  # pictures of a page are so many times as large as their cells, up to this
+_ENLARGED, _LARGEST = 3, 1024  # images of a page are this many times as large as their cells, up to this side
 _LARGE_PAGE = 20_000_000
 _ENDINGS = {".png": "png", ".html": "html", ".htm": "html"}
 
@@ -31,12 +30,12 @@ class Cell:
     """What a preview shows at one place.
 
     Attributes:
-        number: The sample; -1 for a piece of the container that is none.
-        variant: 0 for the sample as it is, else which of its variants.
+        number: Number of the sample; -1 for a damaged piece of the container.
+        variant: 0 for the original sample, else the number of the variant.
         key: The name of the sample.
-        label: Its class or labels in words.
-        height: Of the picture; 0 where it could not be decoded.
-        width: The same.
+        label: Its class name or labels as text.
+        height: Height of the image; 0 if it could not be decoded.
+        width: Width, likewise.
         boxes: Number of boxes.
         mask_classes: The numbers that occur in its mask.
         problem: What is wrong with it.
@@ -55,18 +54,18 @@ class Cell:
 
 @dataclass(frozen=True)
 class PreviewReport:
-    """A preview; in a notebook it shows itself.
+    """A preview; a notebook displays it.
 
     Attributes:
         source: The dataset.
         format: Its container.
         samples: Number of its samples.
-        output: The file that was written; None if none was asked for, or nothing was to be seen.
+        output: The file that was written; None if none was asked for, or there was nothing to show.
         kind: `png` or `html`.
         content: The bytes of the file.
         cells: What is shown, row by row.
-        damaged: Samples shown, or pieces of the container, that something is wrong with.
-        warnings: What else is worth knowing.
+        damaged: Number of damaged samples, or pieces of the container, that are shown.
+        warnings: Further remarks.
     """
 
     source: str
@@ -80,12 +79,12 @@ class PreviewReport:
     warnings: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Give everything but the picture, as plain values."""
+        """Return everything but the image, as plain values."""
         values = {name: value for name, value in vars(self).items() if name not in ("content", "cells")}
         return {**values, "bytes": len(self.content), "cells": [asdict(cell) for cell in self.cells]}
 
-    def save(self, path: str | os.PathLike[str], *, exists: Literal["error", "overwrite"] = "error") -> None:
-        """Write the picture or the page to a file, or to an address."""
+    def save(self, path: str | os.PathLike[str], *, exists: Overwrite = "error") -> None:
+        """Write the image or the page to a file or URL."""
         target = os.fspath(path)
         _check_free(target, exists)
         _write(target, self.content)
@@ -98,71 +97,33 @@ class PreviewReport:
         return f'<img src="data:image/png;base64,{picture}" alt="{escape(self.source)}" style="max-width:100%">'
 
 
-def preview(
-    source: str | os.PathLike[str] | Sequence[str],
-    output: str | os.PathLike[str] | None = None,
-    *,
-    recipe: str | None = None,
-    variants: int = 3,
-    seed: int = 0,
-    count: int | None = None,
-    samples: str | Sequence[int] | None = None,
-    class_name: str | None = None,
-    only: Literal["boxes", "masks"] | None = None,
-    errors: bool = False,
-    columns: int | None = None,
-    size: int = 224,
-    labels: bool = True,
-    format: str | None = None,
-    root: str | None = None,
-    allow_outside: bool = False,
-    exists: Literal["error", "overwrite"] = "error",
-    on_sample: OnSample | None = None,
-) -> PreviewReport:
-    """Draw samples of a dataset with their labels, boxes and masks, and beside each what a recipe makes of it.
+@takes(PreviewOptions)
+def preview(given: PreviewOptions) -> PreviewReport:
+    """Draw samples of a dataset with their labels, boxes and masks, and next to each what a recipe makes of it.
 
     Variants are those that `augment` writes with the same recipe and seed. Samples that cannot be read get a cell that
     says why.
 
-    Args:
-        source: A dataset in any container.
-        output: A `.png` or `.html` file, or nothing to have it in memory only.
-        recipe: One of ours by name, a YAML file, or a function as `file.py:name`.
-        variants: How many of each sample, with a recipe.
-        seed: What the choice of samples, and all draws of the recipe, follow from.
-        count: How many samples, from all parts and classes of the dataset; 16, or 6 with a recipe.
-        samples: The numbers of samples, or a text such as `3,7,100-120`, in place of a choice.
-        class_name: Choose samples of this class, or with a box of it, by name or number.
-        only: Choose samples with boxes, or with masks, and draw only these.
-        errors: Read everything, and choose samples that are damaged.
-        columns: Cells in a row.
-        size: Height and width of a cell, in pixels.
-        labels: Write captions and names.
-        format: What the dataset is; recognised by its content without.
-        root: For lists: the folder that paths are relative to.
-        allow_outside: For lists: permit paths that lead out of the root.
-        exists: What to do with an output that is there.
-        on_sample: Called with the number of samples done and of all, for progress bars.
-
     Example:
         >>> preview("photos", "look.html", recipe="tfdali", seed=7).damaged  # doctest: +SKIP
         0
+
+    Returns:
+        The preview.
     """
-    view = View(recipe, variants, seed, count, samples, class_name, only, errors, columns, size, labels)
+    view = pick(View, given)
     _check(view)
-    target = None if output is None else os.fspath(output)
+    target = None if given.output is None else os.fspath(given.output)
     kind = "png" if target is None else _kind(target)
     if target is not None:
-        _check_free(target, exists)
-    dataset = open_dataset(source, format, root=root, allow_outside=allow_outside)
-    side = size if kind == "png" else min(size * _ENLARGED, _LARGEST)
-    board = view.board(dataset, side=side, on_sample=on_sample)
-    if not board.groups and not errors:
+        _check_free(target, given.exists)
+    dataset = open_dataset(given.source, given.format, root=given.root, allow_outside=given.allow_outside)
+    side = view.size if kind == "png" else min(view.size * _ENLARGED, _LARGEST)
+    grid = view.grid(dataset, side=side, on_sample=given.on_sample)
+    if not grid.groups and not view.errors:
         raise DataError(f"preview: {dataset.source} has no samples; there is nothing to show")
-    content = b""
-    if board.groups:
-        content = encode_sheet(board) if kind == "png" else write_page(board)
-    written = target if board.groups else None
+    content = b"" if not grid.groups else encode_sheet(grid) if kind == "png" else write_page(grid)
+    written = target if grid.groups else None
     if written is not None:
         _write(written, content)
     return PreviewReport(
@@ -172,31 +133,21 @@ def preview(
         output=written,
         kind=kind,
         content=content,
-        cells=tuple(_cell(look) for look in board.looks()),
-        damaged=board.damaged,
+        cells=tuple(_cell(cell) for cell in grid.cells()),
+        damaged=grid.damaged,
         warnings=_warnings(content, dataset, view),
     )
 
 
 def _check(view: View) -> None:
-    """Refuse arguments that cannot be meant."""
-    rules = (
-        (view.variants >= 1, f"variants must be at least 1, got {view.variants}"),
-        (view.seed >= 0, f"seed must not be negative, got {view.seed}"),
-        (view.count is None or view.count >= 1, f"count must be at least 1, got {view.count}"),
-        (view.columns is None or view.columns >= 1, f"columns must be at least 1, got {view.columns}"),
-        (view.size in _SIZES, f"size must be from {_SIZES[0]} to {_SIZES[-1]}, got {view.size}"),
-        (view.only is None or view.only in ONLY, f"only must be one of {', '.join(ONLY)}, got {view.only!r}"),
-        (view.samples is None or len(view.samples) > 0, "samples names none"),
-    )
-    for holds, message in rules:
-        if not holds:
-            raise ArgumentError(f"preview: {message}")
+    """Raise ArgumentError for options that contradict each other."""
+    if view.samples is not None and not len(view.samples):
+        raise ArgumentError("preview: samples is empty")
     is_filtered = view.class_name is not None or view.only is not None
     if view.errors + (view.samples is not None) + is_filtered > 1:
         raise ArgumentError("preview: samples, errors, or class_name and only: choose samples in one of these ways")
     if view.samples is not None and view.count is not None:
-        raise ArgumentError("preview: samples names the samples, so count has nothing to say; leave one of them out")
+        raise ArgumentError("preview: samples names the samples, so count has no effect; leave one of them out")
 
 
 def _kind(path: str) -> str:
@@ -224,10 +175,10 @@ def _parted(path: str) -> tuple[str, str]:
     return folder or ("/" if path.startswith("/") else "."), name
 
 
-def _cell(look: Look) -> Cell:
-    height, width = look.size or (0, 0)
-    boxes = len(look.boxes) if look.boxes is not None else 0
-    return Cell(look.number, look.variant, look.key, look.label, height, width, boxes, look.mask_classes, look.problem)
+def _cell(cell: Thumbnail) -> Cell:
+    height, width = cell.size or (0, 0)
+    boxes = len(cell.boxes) if cell.boxes is not None else 0
+    return Cell(cell.number, cell.variant, cell.key, cell.label, height, width, boxes, cell.mask_classes, cell.problem)
 
 
 def _warnings(content: bytes, dataset: Dataset, view: View) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A preview as one picture."""
+"""A preview as one image."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
-from pixelmill.inspect.board import Board, caption
-from pixelmill.inspect.lettering import drawable, font_for
-from pixelmill.inspect.looks import Look
-from pixelmill.inspect.marks import Colour, draw_boxes, mask_overlay
+from pixelmill.inspect.fonts import drawable, font_for
+from pixelmill.inspect.grid import PreviewGrid, caption
+from pixelmill.inspect.overlays import Color, draw_boxes, mask_overlay
+from pixelmill.inspect.thumbnails import Thumbnail
 
 _PAPER, _CELL, _INK, _FAINT = (250, 250, 248), (234, 234, 231), (28, 28, 26), (104, 104, 100)
 _BAD_CELL, _BAD_INK = (252, 226, 222), (156, 24, 16)
 _LIGHT_SQUARE, _DARK_SQUARE, _SQUARE = (255, 255, 255), (214, 214, 214), 8
 _MOST_LEGEND_LINES = 4
-_NARROWEST = 420  # a sheet of one small picture still has room for its title
+_NARROWEST = 420  # a sheet of one small image still has room for its title
 
 
 @dataclass(frozen=True)
 class _Place:
-    """A cell on the sheet: its look, its row and column, and how many columns it takes."""
+    """A cell on the sheet: its cell, its row and column, and how many columns it takes."""
 
-    look: Look
+    cell: Thumbnail
     row: int
     column: int
     span: int
@@ -35,13 +35,13 @@ class _Place:
 class _Layout:
     """Lengths of a sheet, in pixels."""
 
-    board: Board
+    grid: PreviewGrid
     head: int
     columns: int
 
     @property
     def font(self) -> int:
-        return min(max(self.board.size // 16, 11), 20)
+        return min(max(self.grid.size // 16, 11), 20)
 
     @property
     def line(self) -> int:
@@ -49,45 +49,45 @@ class _Layout:
 
     @property
     def gap(self) -> int:
-        return max(self.board.size // 16, 8)
+        return max(self.grid.size // 16, 8)
 
     @property
     def caption(self) -> int:
-        return 2 * self.line + 4 if self.board.labels else 0
+        return 2 * self.line + 4 if self.grid.labels else 0
 
     def left(self, column: int) -> int:
-        """Return the first pixel of a column; groups beside each other stand further apart."""
-        length = self.board.group_length
+        """Return the first pixel of a column; neighboring groups have a wider gap."""
+        length = self.grid.group_length
         between = (column // length) * self.gap if length > 1 and self.columns >= 2 * length else 0
-        return 2 * self.gap + column * (self.board.cell[1] + self.gap) + between
+        return 2 * self.gap + column * (self.grid.cell[1] + self.gap) + between
 
     def top(self, row: int) -> int:
-        return 2 * self.gap + self.head + row * (self.board.cell[0] + self.caption + self.gap)
+        return 2 * self.gap + self.head + row * (self.grid.cell[0] + self.caption + self.gap)
 
     def width(self, column: int, span: int) -> int:
-        return self.left(column + span - 1) - self.left(column) + self.board.cell[1]
+        return self.left(column + span - 1) - self.left(column) + self.grid.cell[1]
 
     @property
     def sheet_width(self) -> int:
-        cells = self.left(self.columns - 1) + self.board.cell[1] + 2 * self.gap
-        if not self.board.labels:
+        cells = self.left(self.columns - 1) + self.grid.cell[1] + 2 * self.gap
+        if not self.grid.labels:
             return cells
-        lengths = [_length(self.board.title, self.font * 4 // 3), *(_length(s, self.font) for s in self.board.details)]
+        lengths = [_length(self.grid.title, self.font * 4 // 3), *(_length(s, self.font) for s in self.grid.details)]
         return max(cells, min(max(lengths) + 4 * self.gap, _NARROWEST))
 
 
-def draw_sheet(board: Board) -> Image.Image:
-    """Lay out a preview as one RGB picture."""
-    places = list(_places(board))
+def draw_sheet(grid: PreviewGrid) -> Image.Image:
+    """Draw a preview as one RGB image."""
+    places = list(_places(grid))
     rows = max(place.row for place in places) + 1
     columns = max(place.column + place.span for place in places)
-    layout = _Layout(board, 0, columns)
+    layout = _Layout(grid, 0, columns)
     text_width = layout.sheet_width - 4 * layout.gap
-    title = _wrapped(board.title, layout.font * 4 // 3, text_width) if board.labels else []
-    details = [line for text in board.details for line in _wrapped(text, layout.font, text_width) if board.labels]
-    head = len(title) * layout.line * 4 // 3 + len(details) * layout.line + layout.gap if board.labels else 0
-    layout = _Layout(board, head, columns)
-    legend = list(_legend_lines(board, layout, text_width)) if board.labels else []
+    title = _wrapped(grid.title, layout.font * 4 // 3, text_width) if grid.labels else []
+    details = [line for text in grid.details for line in _wrapped(text, layout.font, text_width) if grid.labels]
+    head = len(title) * layout.line * 4 // 3 + len(details) * layout.line + layout.gap if grid.labels else 0
+    layout = _Layout(grid, head, columns)
+    legend = list(_legend_lines(grid, layout, text_width)) if grid.labels else []
     height = layout.top(rows) + layout.gap + len(legend) * (layout.line + 4)
     sheet = Image.new("RGB", (layout.sheet_width, height), _PAPER)
     _write_head(sheet, title, details, layout)
@@ -98,67 +98,67 @@ def draw_sheet(board: Board) -> Image.Image:
     return sheet
 
 
-def encode_sheet(board: Board) -> bytes:
-    """Give the PNG file of a preview; the same preview always gives the same bytes."""
+def encode_sheet(grid: PreviewGrid) -> bytes:
+    """Return the PNG file of a preview; the same preview always has the same bytes."""
     stream = io.BytesIO()
-    draw_sheet(board).save(stream, "PNG")
+    draw_sheet(grid).save(stream, "PNG")
     return stream.getvalue()
 
 
-def _places(board: Board) -> Iterator[_Place]:
-    """Put groups beside each other where several fit in a row; one that is longer than a row goes on in the next."""
-    length, columns = board.group_length, board.columns
-    beside = max(columns // length, 1)
+def _places(grid: PreviewGrid) -> Iterator[_Place]:
+    """Place groups next to each other if several fit in a row; one longer than a row continues in the next."""
+    length, columns = grid.group_length, grid.columns
+    per_row = max(columns // length, 1)
     rows = -(-length // columns)
-    for number, group in enumerate(board.groups):
-        row, first = number // beside * rows, number % beside * length
-        for place, look in enumerate(group):
+    for number, group in enumerate(grid.groups):
+        row, first = number // per_row * rows, number % per_row * length
+        for place, cell in enumerate(group):
             down, across = divmod(place, columns) if length > columns else (0, place)
             is_last = place == len(group) - 1
             # What is wrong takes the room of the variants that are not there.
-            room = min(columns - across, length - place) if is_last and look.picture is None else 1
-            yield _Place(look, row + down, first + across, max(room, 1))
+            room = min(columns - across, length - place) if is_last and cell.image is None else 1
+            yield _Place(cell, row + down, first + across, max(room, 1))
 
 
 def _draw_cell(sheet: Image.Image, place: _Place, layout: _Layout) -> None:
-    look, height = place.look, layout.board.cell[0]
+    cell, height = place.cell, layout.grid.cell[0]
     left, top, width = layout.left(place.column), layout.top(place.row), layout.width(place.column, place.span)
     draw = ImageDraw.Draw(sheet)
-    if look.picture is None:
+    if cell.image is None:
         draw.rectangle((left, top, left + width - 1, top + height - 1), fill=_BAD_CELL)
-        _write_problem(draw, look, (left, top, width, height), layout)
+        _write_problem(draw, cell, (left, top, width, height), layout)
     else:
         draw.rectangle((left, top, left + width - 1, top + height - 1), fill=_CELL)
-        picture = marked(look, layout.board, font_size=max(layout.font - 2, 10))
-        sheet.paste(picture, (left + (width - picture.width) // 2, top + (height - picture.height) // 2))
-        if look.problem is not None:
+        image = marked(cell, layout.grid, font_size=max(layout.font - 2, 10))
+        sheet.paste(image, (left + (width - image.width) // 2, top + (height - image.height) // 2))
+        if cell.problem is not None:
             draw.rectangle((left, top, left + width - 1, top + height - 1), outline=_BAD_INK, width=3)
-    if layout.board.labels:
+    if layout.grid.labels:
         _write_caption(draw, place, layout)
 
 
-def marked(look: Look, board: Board, *, font_size: int) -> Image.Image:
-    """Fit a picture into its cell and draw its mask and its boxes."""
-    if look.picture is None:
-        raise ValueError("there is no picture to mark")
-    scale = min(board.size / look.picture.width, board.size / look.picture.height)
-    size = max(round(look.picture.width * scale), 1), max(round(look.picture.height * scale), 1)
+def marked(cell: Thumbnail, grid: PreviewGrid, *, font_size: int) -> Image.Image:
+    """Fit an image into its cell and draw its mask and boxes."""
+    if cell.image is None:
+        raise ValueError("there is no image to mark")
+    scale = min(grid.size / cell.image.width, grid.size / cell.image.height)
+    size = max(round(cell.image.width * scale), 1), max(round(cell.image.height * scale), 1)
     # Enlarged pixels stay visible as squares.
-    picture = look.picture.resize(size, Image.Resampling.LANCZOS if scale < 1 else Image.Resampling.NEAREST)
-    if picture.mode == "RGBA":
+    image = cell.image.resize(size, Image.Resampling.LANCZOS if scale < 1 else Image.Resampling.NEAREST)
+    if image.mode == "RGBA":
         ground = _squares(size)
-        ground.paste(picture, (0, 0), picture)
-        picture = ground
-    if look.mask is not None:
-        overlay = Image.fromarray(mask_overlay(look.mask)).resize(size, Image.Resampling.NEAREST)
-        picture.paste(overlay, (0, 0), overlay)
-    if look.boxes is not None and len(look.boxes):
-        draw_boxes(picture, look.boxes, board.box_names(look) if board.labels else None, font_size=font_size)
-    return picture
+        ground.paste(image, (0, 0), image)
+        image = ground
+    if cell.mask is not None:
+        overlay = Image.fromarray(mask_overlay(cell.mask)).resize(size, Image.Resampling.NEAREST)
+        image.paste(overlay, (0, 0), overlay)
+    if cell.boxes is not None and len(cell.boxes):
+        draw_boxes(image, cell.boxes, grid.box_names(cell) if grid.labels else None, font_size=font_size)
+    return image
 
 
 def _squares(size: tuple[int, int]) -> Image.Image:
-    """Draw the chequered ground that transparent pictures stand on."""
+    """Draw the checkerboard behind transparent images."""
     ground = Image.new("RGB", size, _LIGHT_SQUARE)
     draw = ImageDraw.Draw(ground)
     for y in range(0, size[1], _SQUARE):
@@ -167,12 +167,12 @@ def _squares(size: tuple[int, int]) -> Image.Image:
     return ground
 
 
-def _write_problem(draw: ImageDraw.ImageDraw, look: Look, box: tuple[int, int, int, int], layout: _Layout) -> None:
+def _write_problem(draw: ImageDraw.ImageDraw, cell: Thumbnail, box: tuple[int, int, int, int], layout: _Layout) -> None:
     left, top, width, height = box
     inset = layout.gap // 2
-    if look.problem is None:
+    if cell.problem is None:
         return
-    lines = [look.problem.kind, *_wrapped(look.problem.message, layout.font, width - 2 * inset)]
+    lines = [cell.problem.kind, *_wrapped(cell.problem.message, layout.font, width - 2 * inset)]
     most = max((height - 2 * inset) // layout.line, 1)
     if len(lines) > most:
         lines = [*lines[: most - 1], _cut(f"{lines[most - 1]}…", layout.font, width - 2 * inset)]
@@ -183,8 +183,8 @@ def _write_problem(draw: ImageDraw.ImageDraw, look: Look, box: tuple[int, int, i
 
 def _write_caption(draw: ImageDraw.ImageDraw, place: _Place, layout: _Layout) -> None:
     left, width = layout.left(place.column), layout.width(place.column, place.span)
-    middle = layout.top(place.row) + layout.board.cell[0] + 3 + layout.line / 2
-    text, small = caption(place.look), layout.font - 1
+    middle = layout.top(place.row) + layout.grid.cell[0] + 3 + layout.line / 2
+    text, small = caption(place.cell), layout.font - 1
     room = width
     length = draw.textlength(text.extent, font_for(text.extent, small))
     if text.extent and length < width * 0.55:
@@ -193,8 +193,8 @@ def _write_caption(draw: ImageDraw.ImageDraw, place: _Place, layout: _Layout) ->
     first = _cut(text.first, layout.font, room)
     draw.text((left, middle), first, fill=_INK, font=font_for(first, layout.font), anchor="lm")
     middle += layout.line
-    problem = place.look.problem
-    if problem is not None and place.look.picture is not None:
+    problem = place.cell.problem
+    if problem is not None and place.cell.image is not None:
         shown = _cut(f"{problem.kind}: {problem.message}", small, width)
         draw.text((left, middle), shown, fill=_BAD_INK, font=font_for(shown, small), anchor="lm")
         return
@@ -215,16 +215,16 @@ def _write_head(sheet: Image.Image, title: Sequence[str], details: Sequence[str]
         top += layout.line
 
 
-def _legend_lines(board: Board, layout: _Layout, width: int) -> Iterator[list[tuple[Colour | None, str, int]]]:
+def _legend_lines(grid: PreviewGrid, layout: _Layout, width: int) -> Iterator[list[tuple[Color | None, str, int]]]:
     """Break the legend into lines of swatches with their texts; each has its place from the left."""
     measure = ImageDraw.Draw(Image.new("RGB", (1, 1)))
-    for what, entries in zip(("boxes", "masks"), board.legend(), strict=True):
+    for what, entries in zip(("boxes", "masks"), grid.legend(), strict=True):
         if not entries:
             continue
         indent = int(measure.textlength("masks", font_for("", layout.font))) + layout.font
-        line: list[tuple[Colour | None, str, int]] = [(None, what, 0)]
+        line: list[tuple[Color | None, str, int]] = [(None, what, 0)]
         lines, at = 1, indent
-        for number, (colour, text) in enumerate(entries):
+        for number, (color, text) in enumerate(entries):
             shown = _cut(text, layout.font, width // 3)
             length = int(measure.textlength(shown, font_for(shown, layout.font))) + 2 * layout.font
             is_last = lines == _MOST_LEGEND_LINES
@@ -234,17 +234,17 @@ def _legend_lines(board: Board, layout: _Layout, width: int) -> Iterator[list[tu
                     break
                 yield line
                 line, lines, at = [], lines + 1, indent
-            line.append((colour, shown, at))
+            line.append((color, shown, at))
             at += length + layout.font // 2
         yield line
 
 
-def _write_legend(sheet: Image.Image, line: list[tuple[Colour | None, str, int]], top: int, layout: _Layout) -> None:
+def _write_legend(sheet: Image.Image, line: list[tuple[Color | None, str, int]], top: int, layout: _Layout) -> None:
     draw, size = ImageDraw.Draw(sheet), layout.font
-    for colour, text, at in line:
+    for color, text, at in line:
         left = 2 * layout.gap + at
-        if colour is not None:
-            draw.rectangle((left, top, left + size - 1, top + size - 1), fill=colour)
+        if color is not None:
+            draw.rectangle((left, top, left + size - 1, top + size - 1), fill=color)
             left += size + size // 3
         draw.text((left, top + size / 2), text, fill=_INK, font=font_for(text, size), anchor="lm")
 

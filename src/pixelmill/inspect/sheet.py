@@ -1,4 +1,4 @@
-"""Contact sheets: many pictures on one, to judge with the eye."""
+"""Contact sheets: many images on one, to judge by eye."""
 
 from __future__ import annotations
 
@@ -61,23 +61,23 @@ def contact_sheet(
     mean: Sequence[float] | float | None = None,
     std: Sequence[float] | float | None = None,
 ) -> Image.Image:
-    """Lay out pictures in a grid, each fitted into its cell, with captions.
+    """Draw images in a grid, each fitted into its cell, with captions.
 
     Args:
         images: Pictures, row by row: uint8 of shape (height, width), (height, width, channels) with 1, 3 or 4
             channels; or floating-point, then also (channels, height, width), with ``mean`` and ``std`` given.
         columns: Cells in a row.
-        labels: One caption for each picture.
+        labels: One caption for each image.
         cell: Height and width of a cell. Pictures keep their shape and are never cut.
         group: Rows that belong together; groups stand further apart from each other.
         mean: What was subtracted from the pixels, one number or one for each channel.
         std: What the pixels were divided by, one number or one for each channel.
 
     Returns:
-        The sheet, an RGB picture.
+        The sheet, an RGB image.
     """
     if not len(images):
-        raise ArgumentError("contact_sheet: images is empty, a sheet needs at least one picture")
+        raise ArgumentError("contact_sheet: images is empty, a sheet needs at least one image")
     if columns < 1 or min(cell) < 1 or (group is not None and group < 1):
         raise ArgumentError(f"contact_sheet: columns, cell and group must be positive, got {columns}, {cell}, {group}")
     if labels is not None and len(labels) != len(images):
@@ -103,31 +103,31 @@ def contact_sheet(
 def _displayable(
     image: npt.NDArray[Any], mean: Sequence[float] | float | None, std: Sequence[float] | float | None
 ) -> Pixels:
-    """Turn a picture into uint8 (height, width) or (height, width, 3 or 4)."""
+    """Turn an image into uint8 (height, width) or (height, width, 3 or 4)."""
     pixels = np.asarray(image)
     shape, dtype = pixels.shape, pixels.dtype
     if pixels.ndim == 2:
         pixels = pixels[:, :, None]
     if np.issubdtype(dtype, np.floating):
         if mean is None or std is None:
-            raise ArgumentError(f"contact_sheet: a picture of type {dtype} needs mean and std to be shown")
+            raise ArgumentError(f"contact_sheet: an image of type {dtype} needs mean and std to be shown")
         if pixels.ndim == 3 and pixels.shape[0] in (1, 3, 4) and pixels.shape[2] not in (1, 3, 4):
             pixels = pixels.transpose(1, 2, 0)
         restored = pixels * np.asarray(std, np.float32) + np.asarray(mean, np.float32)
         pixels = np.clip(np.rint(restored), 0, 255).astype(np.uint8)
     elif dtype != np.uint8:
-        raise ArgumentError(f"contact_sheet: pictures must be uint8 or floating-point, got {dtype}")
+        raise ArgumentError(f"contact_sheet: images must be uint8 or floating-point, got {dtype}")
     if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4) or 0 in pixels.shape:
-        raise ArgumentError(f"contact_sheet: a picture has height, width and 1, 3 or 4 channels, got shape {shape}")
+        raise ArgumentError(f"contact_sheet: an image has height, width and 1, 3 or 4 channels, got shape {shape}")
     return np.ascontiguousarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
 
 
-def _paste(sheet: Image.Image, picture: Image.Image, grid: _Grid, row: int, column: int) -> None:
+def _paste(sheet: Image.Image, image: Image.Image, grid: _Grid, row: int, column: int) -> None:
     top, left = grid.top(row), grid.left(column)
-    scale = min(grid.cell_height / picture.height, grid.cell_width / picture.width)
-    size = max(round(picture.width * scale), 1), max(round(picture.height * scale), 1)
-    # Enlarged pixels stay visible as squares: a sheet of tiny pictures shows what is in them.
-    fitted = picture.resize(size, Image.Resampling.LANCZOS if scale < 1 else Image.Resampling.NEAREST)
+    scale = min(grid.cell_height / image.height, grid.cell_width / image.width)
+    size = max(round(image.width * scale), 1), max(round(image.height * scale), 1)
+    # Enlarged pixels stay visible as squares: a sheet of tiny images shows what is in them.
+    fitted = image.resize(size, Image.Resampling.LANCZOS if scale < 1 else Image.Resampling.NEAREST)
     cell = Image.new("RGB", (grid.cell_width, grid.cell_height), _CELL)
     place = (grid.cell_width - size[0]) // 2, (grid.cell_height - size[1]) // 2
     cell.paste(fitted, place, fitted if fitted.mode == "RGBA" else None)

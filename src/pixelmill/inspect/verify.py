@@ -1,10 +1,10 @@
-"""`verify`: whether a dataset is whole."""
+"""`verify`: whether a dataset is intact."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,8 @@ from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.sample import image_type
 from pixelmill.jobs.manifest import NAME, listed_files, read_manifest
 from pixelmill.jobs.storage import open_storage
+from pixelmill.options.declaration import takes
+from pixelmill.options.inspect import OnSample, VerifyOptions
 from pixelmill.pipeline import Pipeline
 
 _BATCH = 32
@@ -26,7 +28,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Verification:
-    """What a verification has found.
+    """The result of a verification.
 
     Attributes:
         source: The dataset.
@@ -52,42 +54,29 @@ class Verification:
         return not self.problems
 
 
-def verify(
-    source: str | os.PathLike[str] | Sequence[str],
-    *,
-    format: str | None = None,
-    decode: bool = True,
-    root: str | None = None,
-    allow_outside: bool = False,
-    threads: int | None = None,
-    on_sample: Callable[[int, int], object] | None = None,
-) -> Verification:
+@takes(VerifyOptions)
+def verify(given: VerifyOptions) -> Verification:
     """Read a whole dataset and list everything that is wrong with it.
 
-    The hashes of the manifest, the framing and checksums of the container, and whether each image can be decoded.
+    Checks the hashes of the manifest, the framing and checksums of the container, and that each image can be decoded.
 
-    Args:
-        source: The dataset.
-        format: What it is; recognised by its content without.
-        decode: Decode the images too.
-        root: For lists: the folder that paths are relative to.
-        allow_outside: For lists: permit paths that lead out of the root.
-        threads: Threads for decoding; as many as there are processors when left out.
-        on_sample: Called with the number of samples done and of all, for progress bars.
+    Returns:
+        What was checked and what is wrong.
     """
+    source = given.source
     shown = os.fspath(source) if isinstance(source, (str, os.PathLike)) else source[0]
     manifest, hashed, problems = check_manifest(shown)
     try:
-        dataset = open_dataset(source, format, root=root, allow_outside=allow_outside)
+        dataset = open_dataset(source, given.format, root=given.root, allow_outside=given.allow_outside)
     except DataError as error:
         if not problems and not error.events:
             raise
         problems += error.events or (Event("corrupt", str(error), sample=-1, epoch=0, path=shown),)
         return Verification(shown, "", 0, 0, manifest, hashed, tuple(problems))
     problems += [fault.event(fault.record) for fault in dataset.faults]
-    checker = Checker(dataset, problems, on_sample)
-    if decode:
-        checker.decode(threads or os.cpu_count() or 1)
+    checker = Checker(dataset, problems, given.on_sample)
+    if given.decode:
+        checker.decode(given.threads or os.cpu_count() or 1)
     else:
         for _ in checker.samples():
             pass
@@ -110,7 +99,7 @@ class Checker:
         self,
         dataset: Dataset,
         problems: list[Event],
-        on_sample: Callable[[int, int], object] | None,
+        on_sample: OnSample | None,
         *,
         most: int | None = None,
     ) -> None:
@@ -122,7 +111,7 @@ class Checker:
         self.read = self.decoded = 0
 
     def samples(self) -> Iterator[tuple[int, bytes, bytes | None]]:
-        """Give number, image and mask of each sample that can be read."""
+        """Yield number, image and mask of each sample that can be read."""
         for number in range(len(self._dataset)):
             if self._most is not None and len(self._problems) >= self._most:
                 return

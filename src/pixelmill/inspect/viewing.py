@@ -1,9 +1,9 @@
-"""From a dataset to what a preview shows: samples are chosen, read, changed by a recipe, and made small."""
+"""From a dataset to the grid of a preview: choose samples, read them, apply a recipe, and reduce them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -11,34 +11,22 @@ from pixelmill.augmentation.variants import VariantMaker
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.sample import Sample
-from pixelmill.inspect import choice
-from pixelmill.inspect.board import Board
-from pixelmill.inspect.looks import Look, look_at, readable
+from pixelmill.inspect import sampling
+from pixelmill.inspect.grid import PreviewGrid
+from pixelmill.inspect.thumbnails import Thumbnail, readable, thumbnail_of
 from pixelmill.inspect.verify import Checker
+from pixelmill.options.augment import VariantOptions
+from pixelmill.options.inspect import OnSample, ViewOptions
 from pixelmill.recipe import load_recipe
 
-OnSample = Callable[[int, int], object]
-
 _COUNT, _COUNT_WITH_RECIPE = 16, 6
-_MOST_PIXELS = 1 << 27  # of all pictures together
+_MOST_PIXELS = 1 << 27  # of all cells together
 _SHOWN_FAULTS = 4
 
 
 @dataclass(frozen=True)
-class View:
-    """What is to be seen, and how; the fields are arguments of `preview`."""
-
-    recipe: str | None
-    variants: int
-    seed: int
-    count: int | None
-    samples: str | Sequence[int] | None
-    class_name: str | None
-    only: str | None
-    errors: bool
-    columns: int | None
-    size: int
-    labels: bool
+class View(ViewOptions):
+    """What a preview shows, and how."""
 
     @property
     def group_length(self) -> int:
@@ -47,34 +35,32 @@ class View:
 
     @property
     def most(self) -> int:
-        """How many samples are chosen."""
+        """Number of samples to choose."""
         return self.count or (_COUNT if self.recipe is None else _COUNT_WITH_RECIPE)
 
     @property
-    def filter(self) -> choice.Filter:
-        """What samples must have."""
-        return choice.Filter(self.class_name, self.only)
+    def filter(self) -> sampling.Filter:
+        """What the samples must have."""
+        return sampling.Filter(self.class_name, self.only)
 
     @property
     def shown_faults(self) -> int:
-        """How many pieces of the container that are no samples get a cell."""
+        """Number of damaged pieces of the container that get a cell."""
         if self.errors:
             return self.most
-        return 0 if self.samples is not None or self.filter != choice.Filter() else _SHOWN_FAULTS
+        return 0 if self.samples is not None or self.filter != sampling.Filter() else _SHOWN_FAULTS
 
-    def board(self, dataset: Dataset, *, side: int, on_sample: OnSample | None) -> Board:
-        """Read everything that is shown, pictures at most `side` wide and high."""
+    def grid(self, dataset: Dataset, *, side: int, on_sample: OnSample | None) -> PreviewGrid:
+        """Read everything that is shown, in images of at most `side` pixels in width and height."""
         known = _damaged(dataset, self.most, on_sample) if self.errors else {}
         numbers = sorted(known) if self.errors else self._numbers(dataset, on_sample)
-        pictures = len(numbers) * self.group_length
-        if pictures * side * side > _MOST_PIXELS:
-            raise ArgumentError(
-                f"preview: {pictures} pictures of {side} pixels are too many; show fewer, or smaller ones"
-            )
+        images = len(numbers) * self.group_length
+        if images * side * side > _MOST_PIXELS:
+            raise ArgumentError(f"preview: {images} images of {side} pixels are too many; show fewer, or smaller ones")
         viewer = _Viewer(dataset, self, side, known)
         groups = list(viewer.groups(numbers, on_sample))
         groups += [[_lost(fault.event(-1))] for fault in dataset.faults[: self.shown_faults]]
-        return Board(
+        return PreviewGrid(
             title=readable(dataset.source),
             details=self._details(dataset, len(numbers)),
             groups=groups,
@@ -87,11 +73,11 @@ class View:
 
     def _numbers(self, dataset: Dataset, on_sample: OnSample | None) -> list[int]:
         if self.samples is not None:
-            given = choice.parse_numbers(self.samples) if isinstance(self.samples, str) else self.samples
-            return choice.check_numbers(dataset, given)
-        if self.filter != choice.Filter():
-            return choice.matching(dataset, self.filter, count=self.most, seed=self.seed, on_look=on_sample)
-        return choice.spread(dataset, count=self.most, seed=self.seed)
+            given = sampling.parse_numbers(self.samples) if isinstance(self.samples, str) else self.samples
+            return sampling.check_numbers(dataset, given)
+        if self.filter != sampling.Filter():
+            return sampling.matching(dataset, self.filter, count=self.most, seed=self.seed, on_look=on_sample)
+        return sampling.spread(dataset, count=self.most, seed=self.seed)
 
     def _details(self, dataset: Dataset, shown: int) -> tuple[str, ...]:
         part = f"all {shown}" if shown == len(dataset) > 1 else f"{shown} of {len(dataset):,}"
@@ -105,7 +91,7 @@ class View:
 
 
 class _Viewer:
-    """Reads samples and makes them small, one after the other."""
+    """Reads and reduces samples, one at a time."""
 
     def __init__(self, dataset: Dataset, view: View, side: int, known: Mapping[int, Event]) -> None:
         self._dataset = dataset
@@ -115,49 +101,49 @@ class _Viewer:
         self._names: dict[int, str] = dict(enumerate(readable(name) for name in dataset.classes))
         self._agree = self._differ = 0
 
-    def groups(self, numbers: Sequence[int], on_sample: OnSample | None) -> Iterator[list[Look]]:
-        """Give the cells of each sample."""
+    def groups(self, numbers: Sequence[int], on_sample: OnSample | None) -> Iterator[list[Thumbnail]]:
+        """Yield the cells of each sample."""
         view = self._view
         recipe = None if view.recipe is None else load_recipe(view.recipe)
-        with nullcontext() if recipe is None else VariantMaker(recipe, seed=view.seed) as maker:
+        with nullcontext() if recipe is None else VariantMaker(recipe, VariantOptions(seed=view.seed)) as maker:
             for done, number in enumerate(numbers, start=1):
                 yield list(self._group(number, maker))
                 if on_sample is not None:
                     on_sample(done, len(numbers))
 
-    def _group(self, number: int, maker: VariantMaker | None) -> Iterator[Look]:
+    def _group(self, number: int, maker: VariantMaker | None) -> Iterator[Thumbnail]:
         event = self._dataset.event(number, "corrupt", "")
         try:
             sample = self._dataset.sample(number)
         except DataError as error:
-            yield Look(number, key=readable(event.path or ""), problem=_first(error, event))
+            yield Thumbnail(number, key=readable(event.path or ""), problem=_first(error, event))
             return
         self._learn(sample)
         original = self._look(sample, number, 0, event)
         if original.problem is None:
             original = replace(original, problem=self._known.get(number))
         yield original
-        if maker is None or original.picture is None:
+        if maker is None or original.image is None:
             return
         try:
             made = maker.make(sample, number, count=self._view.variants)
         except DataError as error:
-            yield Look(number, 1, readable(sample.key), problem=_first(error, event))
+            yield Thumbnail(number, 1, readable(sample.key), problem=_first(error, event))
             return
         for variant, new in enumerate(made, start=1):
             yield self._look(new, number, variant, event)
 
-    def _look(self, sample: Sample, number: int, variant: int, event: Event) -> Look:
+    def _look(self, sample: Sample, number: int, variant: int, event: Event) -> Thumbnail:
         only = self._view.only
         wanted = replace(
             sample,
             boxes=None if only == "masks" else sample.boxes,
             mask=None if only == "boxes" else sample.mask,
         )
-        return look_at(wanted, number, variant=variant, side=self._side, event=event)
+        return thumbnail_of(wanted, number, variant=variant, side=self._side, event=event)
 
     def _learn(self, sample: Sample) -> None:
-        """Note how classes are called, and whether boxes seem to be numbered like samples."""
+        """Collect class names, and whether boxes seem to be numbered like samples."""
         if len(sample.labels) == 1 and isinstance(sample.labels[0], int):
             if sample.class_name is not None:
                 self._names.setdefault(sample.labels[0], readable(sample.class_name))
@@ -166,12 +152,12 @@ class _Viewer:
                 self._differ += sample.labels[0] not in sample.boxes.labels
 
     def names(self) -> Mapping[int, str]:
-        """Give the names of the boxes' classes: those of samples, if each has a box of its own class."""
+        """Return class names for boxes: those of the samples, if each sample has a box of its own class."""
         return self._names if self._agree and not self._differ else {}
 
 
 def _damaged(dataset: Dataset, most: int, on_sample: OnSample | None) -> dict[int, Event]:
-    """Read and decode samples until enough of them have turned out to be damaged; gives what is wrong with each."""
+    """Read and decode samples until enough damaged ones are found; return what is wrong with each."""
     problems: list[Event] = []
     Checker(dataset, problems, on_sample, most=most).decode(os.cpu_count() or 1)
     found = {event.sample: event for event in reversed(problems)}
@@ -183,12 +169,12 @@ def _first(error: DataError, event: Event) -> Event:
     return replace(found, sample=event.sample, path=event.path, offset=event.offset)
 
 
-def _lost(event: Event) -> Look:
-    return Look(-1, key=readable(event.path or ""), problem=event)
+def _lost(event: Event) -> Thumbnail:
+    return Thumbnail(-1, key=readable(event.path or ""), problem=event)
 
 
 def _columns(groups: int, length: int) -> int:
-    """Choose how many cells stand in a row: samples with variants have one of their own if it is long enough."""
+    """Return the number of cells in a row: a sample with many variants gets a row of its own."""
     if length > 1:
         return length if length > 2 else min(2 * groups, 6)
     if groups <= 4:

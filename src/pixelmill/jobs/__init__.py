@@ -1,19 +1,17 @@
-"""Bulk jobs: a dataset written shard by shard, on one machine or many, killed at any time and resumed."""
+"""Bulk jobs: datasets written shard by shard, on one machine or many; a job killed at any time can be resumed."""
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pixelmill.jobs.job import InputFile, Job, Progress, ShardPlan, ShardReport
+from pixelmill.jobs.job import InputFile, Job, ShardPlan, ShardReport
 from pixelmill.jobs.shard_files import ShardFiles
+from pixelmill.lazy_exports import lazy_exports
+from pixelmill.options.running import Progress
 
 if TYPE_CHECKING:
     from pixelmill.jobs.run import JobReport, run_job
     from pixelmill.jobs.status import JobStatus, job_status
-
-# What runs jobs and looks at them, imported when it is asked for: workers only make shards, and start sooner so.
-_LATER = {"JobReport": "run", "JobStatus": "status", "job_status": "status", "run_job": "run"}
 
 __all__ = [
     "InputFile",
@@ -27,9 +25,7 @@ __all__ = [
     "job_status",
     "run_job",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+# Worker processes only make shards; they start faster without what runs and inspects jobs.
+__getattr__ = lazy_exports(
+    __name__, {"JobReport": "run", "JobStatus": "status", "job_status": "status", "run_job": "run"}
+)

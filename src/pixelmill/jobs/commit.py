@@ -1,4 +1,9 @@
-"""Make shards and put them in place: all files of a shard get their names, then its sidecar says that it is done."""
+"""Make shards and commit them.
+
+The order is what makes a kill at any moment harmless. The files of a shard are written under hidden names and brought
+to the disk. Then they are renamed, and the folders that hold the new names are synced. The sidecar, which says that the
+shard is done, is written last: if it exists, so does everything that it lists, even after a power loss.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +18,26 @@ from typing import Any
 
 from pixelmill.jobs.job import Job, dump_job, load_job
 from pixelmill.jobs.manifest import Entry, shard_entry
-from pixelmill.jobs.shard_files import FileRecord, OnError, ShardFiles
+from pixelmill.jobs.shard_files import FileRecord, ShardFiles
 from pixelmill.jobs.storage import Storage, open_storage, space_explained
+from pixelmill.options.running import OnError
 
 OnSamples = Callable[[int, int], object]
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where and how shards are made, in plain values that travel to workers as JSON.
+    """Where and how shards are made, as plain values that travel to workers as JSON.
 
     Attributes:
         output: Folder or URL of the dataset.
         state: Name of the folder in it that holds sidecars and unfinished files.
-        scratch: First part of the names of this run's folders for unfinished files.
-        quarantine: Folder or URL for the bytes of samples that cannot be used.
-        on_error: What to do with such samples.
+        scratch: Prefix of the names of this run's folders for unfinished files.
+        quarantine: Folder or URL for the bytes of bad samples.
+        on_error: What to do with bad samples.
         max_errors: How many of them one run may meet.
         threads: How many processors a shard may use.
-        durable: Whether output survives a loss of power.
+        durable: Whether output survives a power loss.
     """
 
     output: str
@@ -49,8 +55,8 @@ class Site:
 
 
 @dataclass(frozen=True)
-class ShardMaker:
-    """A job at its site."""
+class ShardTask:
+    """The task of making shards of a job at a site; runners and workers call `make`."""
 
     job: Job
     site: Site
@@ -61,16 +67,16 @@ class ShardMaker:
         return open_storage(self.site.output)
 
     def describe(self) -> dict[str, Any]:
-        """Describe the maker so that another process can rebuild it."""
+        """Describe the task so that another process can rebuild it."""
         return {"job": dump_job(self.job), "site": asdict(self.site)}
 
     @classmethod
-    def rebuild(cls, description: Mapping[str, Any]) -> ShardMaker:
-        """Rebuild a maker that `describe` has described."""
+    def rebuild(cls, description: Mapping[str, Any]) -> ShardTask:
+        """Rebuild a task that `describe` has described."""
         return cls(load_job(description["job"]), Site(**description["site"]))
 
     def make(self, number: int, *, on_samples: OnSamples | None = None) -> Entry:
-        """Make a shard, commit its files and its sidecar, and give the latter's content."""
+        """Make a shard, commit its files and its sidecar, and return the content of the sidecar."""
         site = self.site
         scratch = self.storage.scratch(f"{site.state}/tmp/{site.scratch}-{os.urandom(8).hex()}")
         files = ShardFiles(
@@ -107,16 +113,17 @@ class ShardMaker:
 def place(
     storage: Storage, finished: Mapping[str, tuple[Path, FileRecord]], *, durable: bool = True
 ) -> list[FileRecord]:
-    """Give finished files their names and make the names durable."""
+    """Rename finished files to their final names, and make the names durable."""
     for name, (path, _) in finished.items():
         storage.adopt(path, name)
     if durable:
+        # Before the sidecar: after a power loss it must not list a file whose name never reached the disk.
         storage.sync(finished)
     return [record for _, record in finished.values()]
 
 
 def write_through(storage: Storage, name: str, pieces: Iterable[bytes], *, scratch: str) -> None:
-    """Write a file piece by piece, whole or not at all."""
+    """Write a file piece by piece; it appears only when it is complete."""
     folder = storage.scratch(scratch)
     files = ShardFiles(storage, number=-1, scratch=folder)
     try:
@@ -130,5 +137,5 @@ def write_through(storage: Storage, name: str, pieces: Iterable[bytes], *, scrat
 
 
 def json_line(entry: Mapping[str, Any]) -> bytes:
-    """Write an entry as sidecars hold it."""
+    """Return an entry as the content of a sidecar."""
     return json.dumps(entry, sort_keys=True).encode() + b"\n"

@@ -1,4 +1,4 @@
-"""What a bulk job is: options, the shards they lead to, and how one shard is made."""
+"""What a bulk job is: its options, the shards that follow from them, and how one shard is made."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import importlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pixelmill.errors import ArgumentError, EngineError, Event
+from pixelmill.options.declaration import plan_values
 
 if TYPE_CHECKING:
     from pixelmill.jobs.shard_files import ShardFiles
+
+HOW = {"plan": False}  # metadata of fields that do not change what is written
+LOCAL = {"plan": False, "travels": False}  # and of those that only this process has, such as an open dataset
 
 
 @dataclass(frozen=True)
@@ -20,8 +24,8 @@ class ShardPlan:
     """One unit of work.
 
     Attributes:
-        number: Its place, from 0.
-        files: Names of all files it may write, relative to the output folder, with `/` between folders.
+        number: Its position, from 0.
+        files: Names of all files it may write, relative to the output folder, separated by `/`.
     """
 
     number: int
@@ -30,12 +34,12 @@ class ShardPlan:
 
 @dataclass(frozen=True)
 class ShardReport:
-    """What became of a shard.
+    """The result of making a shard.
 
     Attributes:
         samples: Number of samples written.
-        errors: Samples left out, beside those that `ShardFiles.reject` was told about.
-        details: Anything else that `close` or a reader of the manifest needs; must be valid JSON.
+        errors: Skipped samples, in addition to those passed to `ShardFiles.reject`.
+        details: Anything else that `close` or a reader of the manifest needs, as JSON values.
     """
 
     samples: int
@@ -48,9 +52,9 @@ class InputFile:
     """A file that the job reads.
 
     Attributes:
-        name: A name that does not depend on where the dataset lies.
+        name: A name that does not depend on the location of the dataset.
         bytes: Its size.
-        modified: Time of its last change in nanoseconds. A resumed job is refused when it has moved on.
+        modified: Modification time in nanoseconds. Resuming is refused if it has changed.
     """
 
     name: str
@@ -58,34 +62,14 @@ class InputFile:
     modified: int = 0
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a job has come.
-
-    Attributes:
-        shards_done: Shards that are written.
-        shards: All shards.
-        samples: Samples written in this run, those of unfinished shards included.
-        bytes: Bytes written in this run, likewise.
-        samples_before: Samples of shards that earlier runs had finished.
-        expected: Samples of the whole job, where that is known.
-    """
-
-    shards_done: int
-    shards: int
-    samples: int
-    bytes: int
-    samples_before: int
-    expected: int | None = None
-
-
 class Job(ABC):
     """A bulk job. Subclasses are frozen dataclasses whose fields are its options.
 
-    A shard must be a pure function of the options, the inputs and its number: it is made again after a kill, perhaps on
-    another machine, and must then have the same bytes. Fields that change how but not what is written (such as a number
+    A shard must be a pure function of the options, the inputs and its number: after a kill it is made again, perhaps on
+    another machine, and must have the same bytes. Fields that change how but not what is written (such as a number
     of threads, or the path of the inputs) carry ``field(metadata={"plan": False})``. Fields hold None, booleans,
-    numbers, strings, tuples or dictionaries of these, since workers get them as JSON.
+    numbers, strings, or tuples and dictionaries of these, since workers get them as JSON. A field of options that
+    `pixelmill.options` declares carries ``field(metadata=declared(TheOptions))``; the plan has its values by name.
 
     Attributes:
         kind: What the manifest calls the job.
@@ -95,7 +79,7 @@ class Job(ABC):
 
     @property
     def few(self) -> int:
-        """Below so many samples one process does it, unless somebody asks for workers: starting them takes longer."""
+        """Below this number of samples one process does the work by default: starting workers would take longer."""
         return 0
 
     @property
@@ -109,42 +93,52 @@ class Job(ABC):
 
     @property
     def samples(self) -> int | None:
-        """Number of samples that the whole job expects to write, where it is known."""
+        """Number of samples that the whole job expects to write, if known."""
         return None
 
     @property
     def inputs(self) -> Iterable[InputFile]:
-        """Everything that the job reads."""
+        """All files that the job reads."""
         return ()
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """Versions of what decides about the bytes, beside pixelmill and its codecs."""
+        """Versions of other software that decides the bytes, in addition to pixelmill and its codecs."""
         return {}
 
     @property
     def closing_files(self) -> tuple[str, ...]:
-        """Names of files about the whole dataset, which `close` writes when all shards are there."""
+        """Names of files about the whole dataset, which `close` writes when all shards are done."""
         return ()
 
     def close(self, files: ShardFiles, shards: Iterable[Mapping[str, Any]]) -> None:  # noqa: B027 - may be left out
         """Write ``closing_files``. ``shards`` are the entries of the manifest, in order."""
 
 
-def job_fields(job: Job, *, plan: bool) -> dict[str, Any]:
-    """Give the options of a job by name: all of them, or those that decide about its bytes (``plan``)."""
-    if not is_dataclass(job):
-        raise EngineError(f"{type(job).__name__}: a job must be a frozen dataclass")
-    return {
-        item.name: getattr(job, item.name)
-        for item in fields(job)
-        if item.init and (not plan or item.metadata.get("plan", True))
-    }
+def declared(options: type) -> dict[str, Any]:
+    """Return the metadata of a field that holds an object of this options class."""
+    return {"declared": options}
+
+
+def plan_options(job: Job) -> dict[str, Any]:
+    """Return the options that decide the bytes of a job, by name."""
+    found: dict[str, Any] = {}
+    for item in _fields_of(job):
+        value = getattr(job, item.name)
+        if "declared" in item.metadata:
+            found |= plan_values(value)
+        elif item.metadata.get("plan", True):
+            found[item.name] = value
+    return found
 
 
 def dump_job(job: Job) -> dict[str, Any]:
     """Describe a job so that another process can rebuild it."""
-    options = job_fields(job, plan=False)
+    options = {
+        item.name: asdict(getattr(job, item.name)) if "declared" in item.metadata else getattr(job, item.name)
+        for item in _fields_of(job)
+        if item.metadata.get("travels", True)
+    }
     description = {"module": type(job).__module__, "name": type(job).__qualname__, "options": options}
     try:
         text = json.dumps(description, allow_nan=False)
@@ -164,7 +158,16 @@ def load_job(description: Mapping[str, Any]) -> Job:
         found = getattr(found, part)
     if not (isinstance(found, type) and issubclass(found, Job)):
         raise EngineError(f"{description['module']}.{description['name']} is not a job")
-    return found(**{name: _frozen(value) for name, value in description["options"].items()})
+    values = {name: _frozen(value) for name, value in description["options"].items()}
+    known: tuple[Field[Any], ...] = fields(found) if is_dataclass(found) else ()
+    nested = {item.name: item.metadata["declared"] for item in known if "declared" in item.metadata}
+    return found(**{name: nested[name](**value) if name in nested else value for name, value in values.items()})
+
+
+def _fields_of(job: Job) -> tuple[Field[Any], ...]:
+    if not is_dataclass(job):
+        raise EngineError(f"{type(job).__name__}: a job must be a frozen dataclass")
+    return tuple(item for item in fields(job) if item.init)
 
 
 def _frozen(value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Make shards on this machine: in this process, or in worker processes that talk JSON over pipes.
+"""Make shards on this machine: in this process, or in worker processes that exchange JSON over pipes.
 
-Workers are started as programs of their own, so a script needs no ``if __name__ == "__main__"``, and nothing of the
-state of this process (threads, locks) comes along.
+Workers are started as separate programs, not forked: a script needs no ``if __name__ == "__main__"``, and they inherit
+no state of this process such as threads and locks.
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ from typing import IO, Any
 
 from pixelmill import errors
 from pixelmill.errors import DataError, EngineError, PixelmillError
-from pixelmill.jobs.commit import OnSamples, ShardMaker
+from pixelmill.jobs.commit import OnSamples, ShardTask
 from pixelmill.jobs.job import load_job
 from pixelmill.jobs.manifest import Entry, load_event
 
 _READ = 1 << 16
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-# Imports make many objects that stay; looking for garbage among them meanwhile takes a tenth of their time.
+# Imports create many objects that stay alive; collecting garbage among them would take a tenth of the import time.
 _PROGRAM = "import gc; gc.disable(); from pixelmill.jobs.worker import main; main()"
 
 
 @dataclass(frozen=True)
 class LocalRunner:
-    """Makes shards with a number of processes; a single one is this process itself.
+    """Makes shards in a number of processes; with one, in this process.
 
     Attributes:
         workers: The number of processes.
-        gpus: Values of CUDA_VISIBLE_DEVICES that are dealt out to the processes; without them all inherit ours.
+        gpus: Values of CUDA_VISIBLE_DEVICES, assigned to the processes in turn; if empty, they inherit ours.
     """
 
     workers: int
     gpus: tuple[str, ...] = ()
 
-    def __call__(self, maker: ShardMaker, numbers: list[int], *, on_samples: OnSamples) -> Iterator[Entry]:
+    def __call__(self, task: ShardTask, numbers: list[int], *, on_samples: OnSamples) -> Iterator[Entry]:
         workers = min(self.workers, len(numbers))
         if workers <= 1:
             for number in numbers:
-                yield maker.make(number, on_samples=on_samples)
+                yield task.make(number, on_samples=on_samples)
             return
-        description = maker.describe()
-        load_job(description["job"])  # fails here, with a good message, if workers could not import it
+        description = task.describe()
+        load_job(description["job"])  # fails here, with a clear message, if workers could not import it
         shown = [self.gpus[number % len(self.gpus)] if self.gpus else None for number in range(workers)]
-        with _Crew(json.dumps(description).encode(), shown, maker) as crew:
+        with _Crew(json.dumps(description).encode(), shown, task) as crew:
             yield from crew.make(deque(numbers), on_samples)
 
 
@@ -63,13 +63,15 @@ class _Worker:
 
 
 class _Crew:
-    def __init__(self, description: bytes, shown: Sequence[str | None], maker: ShardMaker) -> None:
-        self._maker = maker
+    """The worker processes of one run: each gets the next shard when it has committed one."""
+
+    def __init__(self, description: bytes, shown: Sequence[str | None], task: ShardTask) -> None:
+        self._task = task
         self._selector = selectors.DefaultSelector()
         self._workers: list[_Worker] = []
         try:
             for gpus in shown:
-                self._workers.append(_Worker(_start(description, gpus, maker.site.threads)))
+                self._workers.append(_Worker(_start(description, gpus, task.site.threads)))
         except BaseException:
             self._end()
             raise
@@ -117,16 +119,16 @@ class _Crew:
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         cause = " (perhaps out of memory)" if status == -signal.SIGKILL else ""
         what = f"process {worker.process.pid} {how}{cause} while it made {self._name(worker.shard)}"
-        return EngineError(f"job: {what}; finished shards are kept, exists=resume goes on")
+        return EngineError(f"job: {what}; finished shards are kept, exists=resume continues")
 
     def _name(self, number: int | None) -> str:
         if number is None:
             return "nothing"
-        files = self._maker.job.shards[number].files
+        files = self._task.job.shards[number].files
         return f"shard {number}" + (f" ({files[0]})" if files else "")
 
     def _end(self) -> None:
-        """End all workers. Whatever they were writing has no name yet, so they need no time to clean up."""
+        """End all workers. What they were writing is not committed yet, so they need no time to clean up."""
         for worker in self._workers:
             worker.process.kill()
         for worker in self._workers:
@@ -140,13 +142,13 @@ class _Crew:
 
 
 def _start(description: bytes, gpus: str | None, threads: int) -> subprocess.Popen[bytes]:
-    """Start a worker that sees these GPUs; the same as we where None are named."""
-    # Libraries would start a thread for each processor in every worker, which wait by spinning.
+    """Start a worker that sees these GPUs, or the same as this process if None."""
+    # Otherwise every worker would start one thread per processor in these libraries, which wait by spinning.
     environment = {**dict.fromkeys(_THREADS, str(threads)), **os.environ}
     environment["PYTHONPATH"] = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
     if gpus is not None:
         environment["CUDA_VISIBLE_DEVICES"] = gpus
-    # Outside our process group: Ctrl-C reaches this process only, which then ends the workers.
+    # In a process group of its own: Ctrl-C reaches only this process, which then ends the workers.
     process = subprocess.Popen(
         [sys.executable, "-c", _PROGRAM],
         stdin=subprocess.PIPE,
@@ -159,7 +161,7 @@ def _start(description: bytes, gpus: str | None, threads: int) -> subprocess.Pop
         pipe.write(description + b"\n")
         pipe.flush()
     except BrokenPipeError:
-        pass  # it has ended already; whoever reads from it finds out how
+        pass  # it has already ended; reading from it reports how
     return process
 
 

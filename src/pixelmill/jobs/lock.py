@@ -1,4 +1,9 @@
-"""One writer for each part of a job: a lock that names its owner, and is taken over from a dead one."""
+"""One writer for each part of a job: a lock file that names its owner, and is taken over if the owner is dead.
+
+An owner on this machine is checked by process id, start time and boot id, so a recycled process id does not count. An
+owner on another machine cannot be checked: it touches its lock every few seconds, and is taken for dead if the lock
+does not change for a while. Only our own clock is used for that, since the clocks of two machines may differ.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from pixelmill.errors import OutputError
 from pixelmill.jobs.storage import Storage
 
 _BEAT_SECONDS = 3.0
-# An owner on another machine that has not touched its lock for this long, by our clock, is taken for dead.
+# An owner on another machine that has not touched its lock for this long is taken for dead.
 _SILENCE_SECONDS = 15.0
 _EVERYTHING = "lock-all.json"
 
@@ -32,7 +37,7 @@ class Lock:
         self._heart: threading.Thread | None = None
 
     def acquire(self) -> None:
-        """Take the lock, or raise OutputError with the owner's host and process."""
+        """Take the lock. Raises OutputError with the host and process of the owner."""
         with self._storage.alone(self._folder):
             for file in self._storage.names(self._folder):
                 name = f"{self._folder}/{file}"
@@ -45,7 +50,7 @@ class Lock:
         self._heart.start()
 
     def release(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         self._released.set()
         if self._heart is not None:
             self._heart.join()
@@ -57,7 +62,7 @@ class Lock:
             self._storage.touch(self._name, self._owner)
 
     def _displace(self, name: str) -> None:
-        """Remove the lock of a dead owner; refuse that of a living one."""
+        """Remove the lock of a dead owner. Raises OutputError if the owner is alive."""
         owner = _read_owner(self._storage, name)
         if owner is not None and self._is_alive(owner, name):
             self._refuse(name)
@@ -83,7 +88,7 @@ class Lock:
         owner = _read_owner(self._storage, name) or {}
         who = f"process {owner.get('pid', '?')} on {owner.get('host', '?')}"
         raise OutputError(
-            f"job: {who} is writing to {self._storage.root}; wait for it, or end it and go on with exists=resume "
+            f"job: {who} is writing to {self._storage.root}; wait for it, or end it and continue with exists=resume "
             f"(lock: {self._storage.where(name)})"
         )
 
@@ -101,14 +106,15 @@ def _read_owner(storage: Storage, name: str) -> dict[str, Any] | None:
 
 
 def _started(pid: object) -> str | None:
-    """Give a value that is equal for the same process only; None if there is no such process."""
+    """Return a value that is unique to this process, or None if there is no such process."""
     if not isinstance(pid, int) or pid <= 0:
         return None
     try:
         text = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace")
     except OSError:
         return None if Path("/proc/self/stat").exists() else _alive_without_proc(pid)
-    # The second field, the program's name, may hold spaces and brackets; the state follows it, the start is the 22nd.
+    # The second field, the name of the program, may contain spaces and parentheses. After it come the state and, as
+    # field 22, the start time.
     words = text.rpartition(")")[2].split()
     return None if words[0] in "ZX" else words[19]
 

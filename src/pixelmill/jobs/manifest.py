@@ -1,21 +1,115 @@
-"""manifest.json: what a finished dataset consists of."""
+"""The documents of a job: its plan, the sidecars of its shards, and manifest.json.
+
+The plan holds everything that decides the bytes of a job, as JSON whose hash names the job. A sidecar describes one
+finished shard. The manifest repeats the plan and all sidecars when the job is complete.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from pixelmill.errors import ArgumentError, DataError, Event
-from pixelmill.jobs.job import ShardReport
-from pixelmill.jobs.plan import Plan
+import numpy as np
+import PIL
+
+from pixelmill import __version__, _core
+from pixelmill.errors import ArgumentError, DataError, EngineError, Event
+from pixelmill.jobs.job import Job, ShardReport, plan_options
 from pixelmill.jobs.shard_files import FileRecord
 from pixelmill.jobs.storage import Storage, check_name
 
 NAME = "manifest.json"
+FORMAT = 1
+_NAME_DIGITS = 12
 
 Entry = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class JobPlan:
+    """The plan of one job.
+
+    Attributes:
+        content: What the manifest repeats and the hash covers.
+        hash: SHA-256 of the content, in hexadecimal.
+        sources: Hash of the inputs with their modification times. It is kept while the job runs, so that resuming
+            is refused if the inputs have changed, and is not part of the result.
+    """
+
+    content: Mapping[str, Any]
+    hash: str
+    sources: str
+
+    @property
+    def name(self) -> str:
+        """The short name of the job."""
+        return self.hash[:_NAME_DIGITS]
+
+    @property
+    def shards(self) -> int:
+        """Number of shards."""
+        return int(self.content["shards"])
+
+    def text(self) -> bytes:
+        """Return the plan as it is stored in the folder of an unfinished job."""
+        content = {"job": self.hash, "sources": self.sources, "plan": self.content}
+        return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
+
+
+def make_plan(job: Job, *, on_error: str) -> JobPlan:
+    """Return the plan of a job."""
+    names, times = hashlib.sha256(), hashlib.sha256()
+    count = size = 0
+    for item in job.inputs:
+        line = json.dumps([item.name, item.bytes])
+        names.update(line.encode() + b"\n")
+        times.update(f"{line} {item.modified}\n".encode())
+        count += 1
+        size += item.bytes
+    content = {
+        "format": FORMAT,
+        "kind": job.kind,
+        "options": plan_options(job),
+        "inputs": {"files": count, "bytes": size, "sha256": names.hexdigest()},
+        "on_error": on_error,
+        "shards": len(job.shards),
+        "versions": {**versions(), **job.versions},
+    }
+    try:
+        text = json.dumps(content, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise EngineError(f"{job.kind}: options must be plain values: {error}") from error
+    return JobPlan(json.loads(text), hashlib.sha256(text.encode()).hexdigest(), times.hexdigest())
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of everything that decides bytes."""
+    return {"pixelmill": __version__, "numpy": np.__version__, "pillow": PIL.__version__, **_core.codec_versions()}
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any], *, limit: int = 6) -> str:
+    """Describe in one line how two plans differ, for example ``options.quality: 90 there, 85 now``."""
+    before, after = _flat(old), _flat(new)
+    lines = [
+        f"{name}: {before.get(name, 'nothing')} there, {after.get(name, 'nothing')} now"
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name)
+    ]
+    more = f"; and {len(lines) - limit} more" if len(lines) > limit else ""
+    return "; ".join(lines[:limit]) + more
+
+
+def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, value in content.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{prefix}{name}.")
+        else:
+            found[f"{prefix}{name}"] = json.dumps(value)
+    return found
 
 
 def shard_entry(
@@ -37,7 +131,7 @@ def shard_entry(
 
 
 def event_entry(event: Event) -> Entry:
-    """Describe an event, without what is not known about it."""
+    """Describe an event, without its unknown fields."""
     return {name: value for name, value in asdict(event).items() if value is not None}
 
 
@@ -47,14 +141,14 @@ def load_event(entry: Mapping[str, Any]) -> Event:
 
 
 def entry_bytes(entry: Mapping[str, Any]) -> int:
-    """Give the bytes of all files of a shard."""
+    """Return the bytes of all files of a shard."""
     return sum(int(file["bytes"]) for file in entry["files"])
 
 
 def manifest_text(
-    plan: Plan, *, totals: Mapping[str, int], closing: Iterable[FileRecord], entries: Iterable[Entry]
+    plan: JobPlan, *, totals: Mapping[str, int], closing: Iterable[FileRecord], entries: Iterable[Entry]
 ) -> Iterator[bytes]:
-    """Write the manifest piece by piece, one line a shard, so that memory does not grow with the dataset."""
+    """Yield the manifest piece by piece, one line per shard, so that memory does not grow with the dataset."""
     head: Entry = {"job": plan.hash, **plan.content, **totals, "files": [asdict(file) for file in closing]}
     seed = plan.content["options"].get("seed")
     if seed is not None:
@@ -69,11 +163,11 @@ def manifest_text(
 
 
 def read_manifest(storage: Storage, *, strict: bool = False) -> Entry | None:
-    """Read the manifest of a dataset; None if there is none, or one of another program.
+    """Return the manifest of a dataset, or None if there is none or another program wrote it.
 
     Args:
         storage: The dataset.
-        strict: Raise DataError where there is a file of this name that is no JSON, instead of passing over it.
+        strict: Raise DataError if the file is not valid JSON, instead of ignoring it.
     """
     data = storage.read(NAME)
     found = _object(data, ("job", "kind", "options", "entries"))
@@ -81,12 +175,12 @@ def read_manifest(storage: Storage, *, strict: bool = False) -> Entry | None:
         try:
             json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise DataError(f"manifest: it is damaged: {error}") from None
+            raise DataError(f"manifest: damaged: {error}") from None
     return found
 
 
 def listed_files(manifest: Entry) -> list[FileRecord]:
-    """Give all files that a manifest lists; DataError if it is damaged."""
+    """Return all files that a manifest lists. Raises DataError if it is damaged."""
     found: list[FileRecord] = []
     try:
         rows = [file for entry in manifest["entries"] for file in entry["files"]] + list(manifest.get("files", ()))
@@ -96,12 +190,12 @@ def listed_files(manifest: Entry) -> list[FileRecord]:
                 raise TypeError(f"a file has the entry {str(row)[:100]}")
             found.append(FileRecord(check_name(name), size, sha256))
     except (KeyError, TypeError, ArgumentError) as error:
-        raise DataError(f"manifest: it is damaged: {error!r:.200}") from None
+        raise DataError(f"manifest: damaged: {error!r:.200}") from None
     return found
 
 
 def read_entry(storage: Storage, name: str) -> Entry | None:
-    """Read a sidecar; None if there is none or it is damaged."""
+    """Return a sidecar, or None if it is missing or damaged."""
     return _object(storage.read(name), ("number", "samples", "files", "errors"))
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from pixelmill.engine.placement import INSTEAD
 from pixelmill.errors import DataError, EngineError, MissingDependency, PixelmillError
-from pixelmill.jobs.commit import OnSamples, ShardMaker
+from pixelmill.jobs.commit import OnSamples, ShardTask
 from pixelmill.jobs.manifest import Entry, entry_bytes
 
-_RETRIES = 5  # of a task whose node or worker has died; errors of the data are not retried
+_RETRIES = 5  # if the node or worker of a task dies; errors in the data are not retried
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,14 @@ class RayRunner:
     """Makes each shard in a Ray task.
 
     Attributes:
-        address: The cluster; when left out, one that is running is used, or one is started on this machine.
+        address: The cluster; by default the running one, or a new one on this machine.
         num_gpus: GPUs that a task needs.
     """
 
     address: str | None = None
     num_gpus: float = 0
 
-    def __call__(self, maker: ShardMaker, numbers: list[int], *, on_samples: OnSamples) -> Iterator[Entry]:
+    def __call__(self, task: ShardTask, numbers: list[int], *, on_samples: OnSamples) -> Iterator[Entry]:
         if not numbers:
             return
         ray = _import_ray()
@@ -38,14 +38,14 @@ class RayRunner:
         waiting: list[Any] = []
         try:
             if self.num_gpus and ray.cluster_resources().get("GPU", 0) < self.num_gpus:
-                raise EngineError(f"job: no node of the Ray cluster has a GPU; {INSTEAD}")  # a task would wait for ever
+                raise EngineError(f"job: no node of the Ray cluster has a GPU; {INSTEAD}")  # a task would wait forever
             needs = {"num_gpus": self.num_gpus}
             if self.num_gpus:
                 needs["num_cpus"] = threads = processors_per_gpu(ray.nodes())
-                maker = replace(maker, site=replace(maker.site, threads=threads))
-            description = json.dumps(maker.describe())
-            task = ray.remote(max_retries=_RETRIES, **needs)(make_shard)
-            waiting = [task.remote(description, number) for number in numbers]
+                task = replace(task, site=replace(task.site, threads=threads))
+            description = json.dumps(task.describe())
+            remote = ray.remote(max_retries=_RETRIES, **needs)(make_shard)
+            waiting = [remote.remote(description, number) for number in numbers]
             while waiting:
                 ready, waiting = ray.wait(waiting, num_returns=1)
                 entry = _result(ray, ready[0])
@@ -59,10 +59,10 @@ class RayRunner:
 
 
 def processors_per_gpu(nodes: Sequence[Mapping[str, Any]]) -> int:
-    """Share the processors of a node out among its GPUs; as many as the node has that has fewest.
+    """Return the processors for each GPU of a node; of all nodes, the smallest number.
 
     Args:
-        nodes: What `ray.nodes()` gives.
+        nodes: The result of `ray.nodes()`.
     """
     found = [node["Resources"] for node in nodes if node["Alive"] and node["Resources"].get("GPU", 0) >= 1]
     return max(1, min((int(has.get("CPU", 1) // has["GPU"]) for has in found), default=1))
@@ -70,7 +70,7 @@ def processors_per_gpu(nodes: Sequence[Mapping[str, Any]]) -> int:
 
 def make_shard(description: str, number: int) -> str:
     """Make a shard; runs on a node of the cluster."""
-    return json.dumps(ShardMaker.rebuild(json.loads(description)).make(number))
+    return json.dumps(ShardTask.rebuild(json.loads(description)).make(number))
 
 
 def _result(ray: Any, reference: Any) -> Entry:
@@ -82,9 +82,9 @@ def _result(ray: Any, reference: Any) -> Entry:
             raise DataError(str(cause), cause.events) from None
         if isinstance(cause, PixelmillError):
             raise cause from None
-        raise EngineError(f"job: a Ray task failed; exists=resume goes on\n{error}") from error
+        raise EngineError(f"job: a Ray task failed; exists=resume continues\n{error}") from error
     except ray.exceptions.RayError as error:
-        raise EngineError(f"job: a Ray task was lost; exists=resume goes on\n{error}") from error
+        raise EngineError(f"job: a Ray task was lost; exists=resume continues\n{error}") from error
     return entry
 
 

@@ -1,4 +1,4 @@
-"""The files of one shard while they are being written, under names that no reader sees."""
+"""The files of one shard while they are being written, under names that no reader looks for."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats.preallocate import Preallocation as Room
 from pixelmill.jobs.storage import Storage, check_name, explained, write_all
+from pixelmill.options.running import OnError
 
-OnError = Literal["fail", "skip", "quarantine"]
 _BUFFER = 1 << 20
-_LARGE = 1 << 16  # pieces of this size are not worth a copy
+_LARGE = 1 << 16  # pieces of this size are written without a copy into the buffer
 _CHUNK = 1 << 20
 _FEW_FILES = 8
 _SYNC_THREADS = 32
@@ -32,7 +32,7 @@ class FileRecord:
 
 
 class OutputStream(io.BufferedIOBase, BinaryIO):
-    """A file being written from its beginning to its end, hashed on the way unless it need not be durable."""
+    """A file that is written once, from start to end, and hashed on the way if it is durable."""
 
     def __init__(self, path: Path, *, shown: str, durable: bool = True) -> None:
         self.path = path
@@ -51,11 +51,11 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
         return self._descriptor < 0
 
     def tell(self) -> int:
-        """Give the number of bytes written so far."""
+        """Return the number of bytes written so far."""
         return self._written + len(self._waiting)
 
     def writable(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
     def writelines(self, pieces: Iterable[Any]) -> None:
@@ -76,13 +76,13 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
         return size
 
     def flush(self) -> None:
-        """Hand everything to the operating system."""
+        """Pass buffered bytes to the operating system."""
         if self._waiting:
             waiting, self._waiting = self._waiting, bytearray()
             self._put(memoryview(waiting))
 
     def close(self) -> None:
-        """Write what is left; `bring_to_disk` waits until it is on the disk."""
+        """Write buffered bytes and close; `bring_to_disk` then waits until they are on the disk."""
         if self.closed:
             return
         try:
@@ -94,7 +94,7 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
                 os.close(descriptor)
 
     def abandon(self) -> None:
-        """Close without caring about the content."""
+        """Close without writing buffered bytes."""
         if not self.closed:
             descriptor, self._descriptor = self._descriptor, -1
             os.close(descriptor)
@@ -122,12 +122,12 @@ class OutputStream(io.BufferedIOBase, BinaryIO):
 
 
 class ShardFiles:
-    """Give a shard's maker streams to write to, and take note of samples that it cannot use.
+    """The output streams of a shard, and a record of the samples that it could not use.
 
     Attributes:
         number: The number of the shard.
         threads: How many processors the shard may use.
-        durable: Whether files are hashed and brought to the disk before they get their names.
+        durable: Whether files are hashed and brought to the disk before they are renamed.
         errors: The samples rejected so far.
     """
 
@@ -156,14 +156,14 @@ class ShardFiles:
         self._on_progress = on_progress
 
     def open(self, name: str) -> OutputStream:
-        """Open the file that will have this name, relative to the output folder. It can be written once, in order."""
+        """Open the file that will get this name, relative to the output folder, for writing from start to end."""
         path = self._reserve(name)
         stream = OutputStream(path, shown=self._storage.where(name), durable=self.durable)
         self._streams[name] = stream
         return stream
 
     def path(self, name: str) -> Path:
-        """Give a path for writers that want one instead of a stream. The file must be there when the shard ends."""
+        """Return a path for writers that need one instead of a stream. The file must exist when the shard ends."""
         path = self._reserve(name)
         self._streams[name] = path
         return path
@@ -174,15 +174,15 @@ class ShardFiles:
             stream.write(data)
 
     def reject(self, event: Event, raw: bytes | Iterable[bytes] | None = None, *, extension: str = "bin") -> None:
-        """Leave out a sample, as the job's policy says: stop, go on, or keep its bytes aside and go on.
+        """Skip a sample according to the policy of the job: stop, continue, or keep its bytes and continue.
 
         Args:
             event: What is wrong with the sample.
-            raw: Its bytes, or pieces of them; None where nothing can be read.
-            extension: The ending of the file that keeps them.
+            raw: Its bytes, or pieces of them; None if they cannot be read.
+            extension: The extension of the file that keeps them.
         """
         if self._on_error == "fail":
-            message = f"{event}\n  on_error=skip leaves such samples out and lists them, quarantine keeps their bytes"
+            message = f"{event}\n  on_error=skip skips such samples and lists them, quarantine also keeps their bytes"
             raise DataError(message, (event,))
         if self._on_error == "quarantine" and raw is not None:
             name = f"shard-{self.number:05d}-{len(self.errors):06d}.{extension.lstrip('.') or 'bin'}"
@@ -196,12 +196,12 @@ class ShardFiles:
             raise DataError(too_many(self._max_errors, self.errors), tuple(self.errors))
 
     def progress(self, samples: int, size: int = 0) -> None:
-        """Say that so many more samples, of so many bytes, are done."""
+        """Report that more samples, with this many bytes, are done."""
         if self._on_progress is not None:
             self._on_progress(samples, size)
 
     def finish(self) -> dict[str, tuple[Path, FileRecord]]:
-        """Bring every file to the disk; give its temporary path and what it is."""
+        """Bring every file to the disk; return its temporary path and its record."""
         finished = {}
         for number, (name, stream) in enumerate(self._streams.items()):
             path = self._scratch / str(number)
@@ -218,17 +218,17 @@ class ShardFiles:
         return finished
 
     def quarantine_files(self) -> dict[str, tuple[Path, FileRecord]]:
-        """Give the same for the bytes of rejected samples."""
+        """Return the same for the bytes of rejected samples."""
         bring_to_disk({name: stream.path for name, stream in self.quarantined.items()})
         return {name: (stream.path, stream.record(name)) for name, stream in self.quarantined.items()}
 
     @property
     def latest(self) -> str:
-        """The name of the file that was begun last."""
+        """The name of the file that was opened last."""
         return next(reversed(self._streams), f"shard {self.number}")
 
     def abandon(self) -> None:
-        """Close all files and leave them to be removed."""
+        """Close all files; the caller removes them."""
         for stream in self._streams.values():
             if isinstance(stream, OutputStream):
                 stream.abandon()
@@ -242,7 +242,7 @@ class ShardFiles:
 def bring_to_disk(paths: Mapping[str, Path]) -> None:
     """Wait until files are on the disk; `paths` has them by the names to show in messages.
 
-    A disk does many waiting files in one go, so a shard of many small ones is waited for from many threads.
+    A disk writes many waiting files in one go, so many small files are synced from many threads.
     """
     if len(paths) <= _FEW_FILES:
         for shown, path in paths.items():
@@ -265,7 +265,7 @@ def _bring_to_disk(shown: str, path: Path) -> None:
 
 
 def too_many(limit: int, errors: list[Event] | tuple[Event, ...] | list[dict[str, Any]]) -> str:
-    """Say that a job met more bad samples than it may."""
+    """Return the message for a job with more bad samples than allowed."""
     last = errors[-1] if errors else ""
     shown = last.get("message", "") if isinstance(last, dict) else str(last)
     return f"job: more than {limit} samples cannot be used (max_errors={limit}); the last: {shown}"

@@ -1,4 +1,4 @@
-"""How far the job in a folder has come."""
+"""The status of the jobs in a folder."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pixelmill.errors import ArgumentError
-from pixelmill.jobs.folder import STATE
 from pixelmill.jobs.manifest import Entry, entry_bytes, read_entry, read_manifest
+from pixelmill.jobs.output import STATE
 from pixelmill.jobs.storage import Storage, open_storage
 
 
@@ -20,15 +20,15 @@ class JobStatus:
     Attributes:
         output: Folder or URL of the dataset.
         job: Hash of the plan.
-        kind: What sort of job it is.
+        kind: The kind of job.
         complete: Whether it is finished.
         shards: Number of all shards.
         done: Number of finished shards.
-        missing: Numbers of shards that are still to be made.
+        missing: Numbers of the shards that are not done.
         samples: Samples of the finished shards.
         bytes: Bytes of the finished shards.
-        errors: Samples left out of them, as the manifest lists them.
-        owners: Who holds a lock: process and host. A process that was killed is still listed.
+        errors: Samples skipped in them, as the manifest lists them.
+        owners: Process and host of each lock. A process that was killed is still listed.
     """
 
     output: str
@@ -45,7 +45,7 @@ class JobStatus:
 
 
 def job_status(output: str | os.PathLike[str]) -> list[JobStatus]:
-    """Look at all jobs in a folder: the finished one, and those that are not."""
+    """Return the status of all jobs in a folder: the finished one, and unfinished ones."""
     storage = open_storage(output)
     found = [status for name in storage.names("") if name.startswith(STATE) if (status := _unfinished(storage, name))]
     finished = read_manifest(storage)
@@ -53,7 +53,7 @@ def job_status(output: str | os.PathLike[str]) -> list[JobStatus]:
         found = [status for status in found if status.job != finished["job"]]
         found.insert(0, _status(storage, finished, finished["entries"], complete=True, owners=()))
     if not found:
-        raise ArgumentError(f"job: {storage.root} holds no job: there is neither a manifest nor a folder {STATE}")
+        raise ArgumentError(f"job: {storage.root} contains no job: there is no manifest and no folder {STATE}")
     return found
 
 

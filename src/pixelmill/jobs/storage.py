@@ -1,4 +1,4 @@
-"""Where a job writes: a folder of this machine, or a prefix of an object store through fsspec."""
+"""Where a job writes: a folder of this machine, or a prefix of an object store, through fsspec."""
 
 from __future__ import annotations
 
@@ -24,46 +24,46 @@ class Storage(Protocol):
     root: str
 
     def read(self, name: str) -> bytes | None:
-        """Read a small file; None if there is none."""
+        """Return the content of a small file, or None if it does not exist."""
 
     def write(self, name: str, data: bytes) -> None:
-        """Put a small file in place, whole or not at all."""
+        """Write a small file atomically."""
 
     def create(self, name: str, data: bytes) -> bool:
-        """Do the same unless there is such a file; say whether it was done."""
+        """Write a small file atomically unless it exists; return whether it was written."""
 
     def size(self, name: str) -> int | None:
-        """Give the size of a file; None if there is none."""
+        """Return the size of a file, or None if it does not exist."""
 
     def stamp(self, name: str) -> str | None:
-        """Give something that changes whenever `touch` is called; None if there is no such file."""
+        """Return a value that changes with every `touch`, or None if the file does not exist."""
 
     def touch(self, name: str, data: bytes) -> None:
-        """Show that the owner of a file with this content is alive."""
+        """Signal that the owner of a file with this content is alive."""
 
     def names(self, folder: str) -> list[str]:
-        """List the files and folders in a folder, without the folder's name."""
+        """Return the names of the files and folders in a folder."""
 
     def remove(self, name: str) -> None:
-        """Remove a file if it is there, and then the folders that are empty without it."""
+        """Remove a file if it exists, and then the parent folders that become empty."""
 
     def remove_tree(self, folder: str) -> None:
         """Remove a folder and everything in it."""
 
     def adopt(self, path: Path, name: str) -> None:
-        """Give a finished file of the scratch folder its final name."""
+        """Move a finished file of the scratch folder to its final name."""
 
     def sync(self, names: Iterable[str]) -> None:
-        """Make the final names of these files survive a loss of power."""
+        """Make the final names of these files survive a power loss."""
 
     def scratch(self, folder: str) -> Path:
-        """Make a folder of this machine for files that are being written."""
+        """Create a folder on this machine for files that are being written."""
 
     def where(self, name: str) -> str:
-        """Give the name in full, for messages."""
+        """Return the full name, for messages."""
 
     def alone(self, folder: str) -> AbstractContextManager[None]:
-        """Keep other processes of this machine out of a folder for a moment; the folder is made when missing."""
+        """Lock a folder against other processes of this machine; it is created if missing."""
 
 
 def open_storage(root: str | os.PathLike[str]) -> Storage:
@@ -73,7 +73,7 @@ def open_storage(root: str | os.PathLike[str]) -> Storage:
 
 
 def check_name(name: str) -> str:
-    """Refuse names that lead out of the tree."""
+    """Return the name. Raises ArgumentError if it leads out of the tree."""
     parts = name.split("/")
     if not name or "\0" in name or any(part in ("", ".", "..") for part in parts):
         raise ArgumentError(f"job: {name!r} is not a name below the output folder")
@@ -82,7 +82,7 @@ def check_name(name: str) -> str:
 
 @contextmanager
 def explained(path: str, *, written: int = 0, more: int = 0) -> Iterator[None]:
-    """Turn errors of the operating system into ones that name the file and the bytes."""
+    """Turn errors of the operating system into OutputError with the file and the bytes."""
     try:
         yield
     except OutputError:
@@ -95,7 +95,7 @@ def explained(path: str, *, written: int = 0, more: int = 0) -> Iterator[None]:
 
 @contextmanager
 def space_explained(where: Callable[[], str]) -> Iterator[None]:
-    """Do the same with errors about space only, for code that reads files as well as it writes them."""
+    """Do the same for errors about disk space only, for code that also reads files."""
     try:
         yield
     except OutputError:
@@ -111,7 +111,7 @@ def _explanation(error: OSError, path: str, written: int, more: int) -> str:
     what = os.strerror(error.errno) if error.errno else str(error)
     sizes = f" after {written} bytes, {more} more to write" if more else ""
     full = error.errno in FULL
-    hint = "; finished shards are kept: make room, then go on with exists=resume" if full else ""
+    hint = "; finished shards are kept: free some space, then continue with exists=resume" if full else ""
     return f"cannot write {path}: {what}{sizes}{hint}"
 
 
@@ -148,7 +148,8 @@ class LocalStorage:
             make_folders(path.parent)
             try:
                 write_file(temporary, data)
-                # A link appears with its content and fails where something is; a new file would be empty first.
+                # A link appears together with its content, and fails if the name exists. A new file would be empty at
+                # first, and another process could read a lock without an owner.
                 os.link(temporary, path)
             except FileExistsError:
                 return False
@@ -165,7 +166,7 @@ class LocalStorage:
 
     def stamp(self, name: str) -> str | None:
         try:
-            with self._path(name).open("rb") as file:  # opening makes network file systems look again
+            with self._path(name).open("rb") as file:  # opening makes network file systems refresh their cache
                 return str(os.fstat(file.fileno()).st_mtime_ns)
         except FileNotFoundError:
             return None
@@ -192,7 +193,7 @@ class LocalStorage:
                 break
 
     def remove_tree(self, folder: str) -> None:
-        for _ in range(3):  # a process that was just killed may still have put a file there
+        for _ in range(3):  # a process that was just killed may still have created a file
             shutil.rmtree(self._path(folder), ignore_errors=True)
             if not self._path(folder).exists():
                 return
@@ -231,9 +232,9 @@ class LocalStorage:
             try:
                 descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             except FileNotFoundError:
-                continue  # another process has just removed it
+                continue  # another process has just removed it: create it again
             try:
-                with suppress(OSError):  # network file systems may not lock folders
+                with suppress(OSError):  # some network file systems cannot lock folders
                     fcntl.flock(descriptor, fcntl.LOCK_EX)
                 if _same_folder(descriptor, path):
                     yield
@@ -246,7 +247,7 @@ class LocalStorage:
 
 
 class RemoteStorage:
-    """A prefix of an object store. An object appears whole when its upload ends, so nothing is ever renamed."""
+    """A prefix of an object store. An object appears complete when its upload ends, so nothing is ever renamed."""
 
     def __init__(self, root: str) -> None:
         from pixelmill.formats.remote import open_store
@@ -313,13 +314,13 @@ class RemoteStorage:
         path.unlink()
 
     def sync(self, names: Iterable[str]) -> None:
-        """Do nothing: an upload that has been answered is there to stay."""
+        """Do nothing: an acknowledged upload is durable."""
 
     def scratch(self, folder: str) -> Path:
         import tempfile
 
         del folder
-        return Path(tempfile.mkdtemp(prefix="pixelmill-"))  # who asks for it removes it
+        return Path(tempfile.mkdtemp(prefix="pixelmill-"))  # the caller removes it
 
     def where(self, name: str) -> str:
         return f"{self.root}/{name}"
@@ -333,7 +334,7 @@ class RemoteStorage:
 
 
 def _move_across(path: Path, target: Path) -> None:
-    """Move a file to another file system, where it gets its name when it is complete."""
+    """Copy a file to another file system, and rename it when it is complete."""
     temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
     try:
         with path.open("rb") as source, temporary.open("xb") as copy:
@@ -355,7 +356,7 @@ def _same_folder(descriptor: int, path: Path) -> bool:
 
 
 def make_folders(folder: Path) -> None:
-    """Make a folder and those above it, each entered durably in the one above."""
+    """Create a folder and its parents, each durably entered in its own parent."""
     if folder.is_dir():
         return
     make_folders(folder.parent)
@@ -374,7 +375,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def write_all(descriptor: int, data: bytes | bytearray | memoryview) -> None:
-    """Write all bytes, also where the system takes only a part at a time."""
+    """Write all bytes, even if the system accepts only part of them at a time."""
     view = memoryview(data)
     while len(view):
         view = view[os.write(descriptor, view) :]
@@ -386,7 +387,7 @@ def sync_folder(folder: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some network file systems cannot do this for folders, and need not.
+        # Some network file systems cannot sync folders, and do not need to.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
             raise
     finally:

@@ -1,4 +1,4 @@
-"""A worker process: reads a job and then numbers of shards, one a line, and answers in lines of JSON."""
+"""A worker process: reads a job and then shard numbers, one per line, and answers in lines of JSON."""
 
 from __future__ import annotations
 
@@ -12,57 +12,57 @@ import time
 from typing import IO, Any
 
 from pixelmill.errors import DataError
-from pixelmill.jobs.commit import ShardMaker
+from pixelmill.jobs.commit import ShardTask
 from pixelmill.jobs.manifest import event_entry
 
-_TELL_SECONDS = 0.2
+_REPORT_SECONDS = 0.2
 
 
 def main() -> None:
-    """Work until the parent has nothing more to do or has gone."""
+    """Make shards until the parent has no more, or has ended."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print must not mix with the answers
+    os.dup2(2, 1)  # keeps the output of libraries out of the answers
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, lines), daemon=True).start()
     try:
-        maker = ShardMaker.rebuild(json.loads(lines.get()))
+        task = ShardTask.rebuild(json.loads(lines.get()))
         gc.freeze()
         gc.enable()
         while True:
-            teller = _Teller(answers)
-            entry = maker.make(int(lines.get()), on_samples=teller.advance)
-            teller.tell()
+            reporter = _Reporter(answers)
+            entry = task.make(int(lines.get()), on_samples=reporter.advance)
+            reporter.report()
             _answer(answers, {"done": entry})
     except BaseException as error:
         _answer(answers, {"failed": _failure(error)})
         os._exit(1)
 
 
-class _Teller:
-    """Reports progress, but not too often."""
+class _Reporter:
+    """Reports progress at most every 0.2 seconds."""
 
     def __init__(self, answers: IO[bytes]) -> None:
         self._answers = answers
         self._samples = self._bytes = 0
-        self._told = time.monotonic()
+        self._reported = time.monotonic()
 
     def advance(self, samples: int, size: int) -> None:
         self._samples += samples
         self._bytes += size
-        if time.monotonic() - self._told > _TELL_SECONDS:
-            self.tell()
+        if time.monotonic() - self._reported > _REPORT_SECONDS:
+            self.report()
 
-    def tell(self) -> None:
+    def report(self) -> None:
         if self._samples or self._bytes:
             _answer(self._answers, {"samples": self._samples, "bytes": self._bytes})
         self._samples = self._bytes = 0
-        self._told = time.monotonic()
+        self._reported = time.monotonic()
 
 
 def _listen(pipe: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
     for line in pipe:
         lines.put(line)
-    os._exit(0)  # the parent has ended; nothing unfinished of ours has a name yet
+    os._exit(0)  # the parent has ended; what is unfinished here is not committed
 
 
 def _answer(answers: IO[bytes], message: dict[str, Any]) -> None:

@@ -40,9 +40,7 @@ DECODER_HINTS = (
 )
 
 
-def decode(
-    data: Tensor, window: Tensor | None, color: DALIImageType, dtype: DALIDataType, orientation: bool
-) -> Tensor:
+def decode(data: Tensor, window: Tensor | None, color: DALIImageType, dtype: DALIDataType, orientation: bool) -> Tensor:
     """Add the decoding of `window`, or of the whole image."""
     return Decode(
         encoded=data,

@@ -1,4 +1,4 @@
-"""Recipes: a list of operators with constants and draws as arguments, for one dataset offline and for training online.
+"""Recipes: lists of operators with constants and draws as arguments, for offline and online augmentation.
 
 name: flips
 about: Mirrored, and a little brighter or darker.
@@ -22,7 +22,8 @@ import numpy as np
 from pixelmill import fn
 from pixelmill.errors import ArgumentError
 from pixelmill.graph import DataNode
-from pixelmill.recipe.follow import follow
+from pixelmill.pipeline import Pipeline
+from pixelmill.recipe.geometry import follow
 from pixelmill.recipe.scene import Move, Scene
 from pixelmill.recipe.steps import apply_steps, named_step
 
@@ -35,14 +36,14 @@ __all__ = ["Move", "Recipe", "Scene", "check_recipe", "follow", "load_recipe", "
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is done to each picture.
+    """What is done to each image.
 
     Attributes:
         name: What it is called.
         about: One sentence.
         steps: The steps, each a mapping of one name to its arguments; empty for a recipe that is a function.
         function: A function from a `Scene` to a `Scene`, where the recipe is one.
-        source: Where a function was read from, `file.py:name`.
+        source: Where the function comes from, `file.py:name`.
     """
 
     name: str
@@ -55,20 +56,20 @@ class Recipe:
         """Add the recipe to a graph, for example in a `pipeline_def` function.
 
         Args:
-            image: Pictures, HWC.
-            mask: Masks as large as the pictures.
-            seed: What the draws of the steps follow from, beside the sample and the epoch.
+            image: Images, HWC.
+            mask: Masks of the size of the images.
+            seed: Seed of the draws, in addition to the sample and the epoch.
         """
         scene = Scene(image, mask)
         if self.function is None:
             return apply_steps(scene, self.steps, seed=seed)
         found = self.function(scene)
         if not isinstance(found, Scene):
-            raise ArgumentError(f"recipe {self.name}: the function must give a Scene, got {type(found).__name__}")
+            raise ArgumentError(f"recipe {self.name}: the function must return a Scene, got {type(found).__name__}")
         return found
 
     def content(self) -> dict[str, Any]:
-        """Give what decides about the result, as plain values."""
+        """Return what decides the result, as plain values."""
         if self.source is None:
             return {"steps": json.loads(json.dumps(self.steps))}
         digest = hashlib.sha256(Path(self.source.rpartition(":")[0]).read_bytes()).hexdigest()
@@ -81,7 +82,7 @@ def recipe_names() -> tuple[str, ...]:
 
 
 def load_recipe(source: str | os.PathLike[str]) -> Recipe:
-    """Read a recipe: one of ours by name, a YAML file, or a function as `file.py:name`."""
+    """Load a recipe: a built-in one by name, a YAML file, or a function as `file.py:name`."""
     text = os.fspath(source)
     if text in recipe_names():
         return _from_yaml(_BUILTIN / f"{text}.yaml")
@@ -90,19 +91,17 @@ def load_recipe(source: str | os.PathLike[str]) -> Recipe:
         return _from_function(Path(path), name)
     if not Path(text).is_file():
         known = ", ".join(recipe_names())
-        raise ArgumentError(f"recipe: there is no file {text}; it is not one of ours either: {known}")
+        raise ArgumentError(f"recipe: there is no file {text} and no built-in recipe of this name; there are {known}")
     return _from_yaml(Path(text))
 
 
 def check_recipe(recipe: Recipe) -> tuple[int, int]:
-    """Run a recipe on a picture of 480x640 with a mask; gives the height and width it has then."""
-    from pixelmill.pipeline import Pipeline
-
-    picture = np.zeros((480, 640, 3), np.uint8)
+    """Run a recipe on an image of 480x640 with a mask; return the height and width of the result."""
+    black = np.zeros((480, 640, 3), np.uint8)
     pipeline = Pipeline(batch_size=1, num_threads=1, device_id=None, seed=0)
     with pipeline:
-        image = fn.external_source(source=lambda: [picture], layout="HWC")
-        mask = fn.external_source(source=lambda: [picture[:, :, :1]], layout="HWC")
+        image = fn.external_source(source=lambda: [black], layout="HWC")
+        mask = fn.external_source(source=lambda: [black[:, :, :1]], layout="HWC")
         try:
             scene = recipe.apply(image, mask)
         except ArgumentError as error:
@@ -112,7 +111,7 @@ def check_recipe(recipe: Recipe) -> tuple[int, int]:
     pipeline.close()
     sizes = [output.at(0).shape[:2] for output in outputs]
     if sizes[0] != sizes[1]:
-        raise ArgumentError(f"recipe {recipe.name}: the picture becomes {sizes[0]}, but its mask {sizes[1]}")
+        raise ArgumentError(f"recipe {recipe.name}: the image becomes {sizes[0]}, but its mask {sizes[1]}")
     return int(sizes[0][0]), int(sizes[0][1])
 
 

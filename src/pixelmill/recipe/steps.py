@@ -1,4 +1,4 @@
-"""The steps of a recipe: what a list of names and arguments means."""
+"""The steps of a recipe: from a list of names and arguments to operators."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pixelmill.errors import ArgumentError, PixelmillError
 from pixelmill.graph import DataNode
 from pixelmill.recipe.scene import Scene
 
-# Steps that move things are methods of the scene.
+# Geometric steps: methods of the scene.
 GEOMETRY = ("resize", "flip", "rotate", "crop", "random_resized_crop")
-# All others change the picture where it is; masks and boxes stay.
+# All other steps change pixel values only; masks and boxes stay.
 PIXELS = (
     *("brightness", "contrast", "brightness_contrast", "hue", "saturation", "hsv", "color_twist"),
     *("gaussian_blur", "laplacian", "median_blur", "experimental.equalize", "clahe", "jpeg_compression_distortion"),
@@ -30,7 +30,7 @@ DRAWS = {
 
 
 def apply_steps(scene: Scene, steps: Sequence[Mapping[str, Any]], *, seed: int) -> Scene:
-    """Add the steps of a recipe to a graph; ArgumentError names the step that cannot be meant."""
+    """Add the steps of a recipe to a graph. Raises ArgumentError that names the invalid step."""
     for number, entry in enumerate(steps, start=1):
         name, arguments = named_step(entry, number)
         try:
@@ -41,7 +41,7 @@ def apply_steps(scene: Scene, steps: Sequence[Mapping[str, Any]], *, seed: int) 
 
 
 def named_step(entry: Any, number: int) -> tuple[str, dict[str, Any]]:
-    """Take a step apart into its name and its arguments."""
+    """Split a step into its name and its arguments."""
     if isinstance(entry, str):
         entry = {entry: {}}
     if not isinstance(entry, Mapping) or len(entry) != 1:
@@ -62,7 +62,7 @@ def _apply(scene: Scene, name: str, arguments: dict[str, Any], *, seed: int, num
     values = {key: drawn(value, _seed(seed, number, key)) for key, value in arguments.items()}
     if name in GEOMETRY:
         if probability is not None:
-            raise ArgumentError("p does not go with a step that moves things; draw its arguments instead")
+            raise ArgumentError("p cannot be used with a geometric step; draw its arguments instead")
         if name == "random_resized_crop":
             values["seed"] = _seed(seed, number, "window")
         moved: Scene = getattr(scene, name)(**values)
@@ -85,7 +85,7 @@ def _pixel_change(name: str, values: dict[str, Any], *, seed: int) -> Callable[[
 
 
 def drawn(value: Any, seed: int) -> Any:
-    """Give an argument: a constant as it is, or a node for a draw such as `{uniform: [-10, 10]}`."""
+    """Return an argument: a constant unchanged, or a node for a draw such as `{uniform: [-10, 10]}`."""
     if not isinstance(value, Mapping):
         return value
     if len(value) != 1 or next(iter(value)) not in DRAWS:
@@ -111,5 +111,5 @@ def drawn(value: Any, seed: int) -> Any:
 
 
 def _seed(seed: int, step: int, what: str) -> int:
-    """Give every draw a seed of its own, which stays when other steps change their arguments."""
+    """Return a seed for one draw, which does not change when other steps change their arguments."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{step}/{what}".encode()).digest()[:6], "little")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pixelmill.benchmark.peers import graphs
-from pixelmill.benchmark.work import Job, Kind, Source
+from pixelmill.benchmark.workload import Kind, PeerTask, Source
 
 GRAPHS: dict[Kind, dict[str, graphs.Graph]] = {
     "train": {"decoders.image": graphs.train, "decoders.image_random_crop": graphs.train_window},
@@ -32,10 +32,10 @@ def variants(kind: Kind, source: Source) -> tuple[str, ...]:
     return tuple(name for name in GRAPHS.get(kind, ()) if not (source.is_array and name in _DECODERS))
 
 
-fastest = variants  # it depends on the pictures
+fastest = variants  # it depends on the images
 
 
-def batches(job: Job) -> Iterator[Any]:
+def batches(job: PeerTask) -> Iterator[Any]:
     """Make batches."""
     from nvidia import dali
     from nvidia.dali import fn, math, types  # noqa: F401 - attributes of dali once they are imported

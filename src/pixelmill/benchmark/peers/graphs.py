@@ -6,47 +6,47 @@ import importlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pixelmill.benchmark.work import AREA, ATTEMPTS, RAND_AUGMENT, RATIO, Job
+from pixelmill.benchmark.workload import AREA, ATTEMPTS, RAND_AUGMENT, RATIO, PeerTask
 
 Graph = Callable[..., Any]
 _WINDOWS = {"random_area": AREA, "random_aspect_ratio": RATIO, "num_attempts": ATTEMPTS}
 
 
-def train(library: Any, job: Job, encoded: Any) -> Any:
+def train(library: Any, job: PeerTask, encoded: Any) -> Any:
     """Decode, then cut out and resize a random window."""
     return _mirrored(library, job, _window(library, job, encoded))
 
 
-def train_window(library: Any, job: Job, encoded: Any) -> Any:
+def train_window(library: Any, job: PeerTask, encoded: Any) -> Any:
     """Decode a random window only."""
     return _mirrored(library, job, _decoded_window(library, job, encoded))
 
 
-def rand_augment(library: Any, job: Job, encoded: Any) -> Any:
+def rand_augment(library: Any, job: PeerTask, encoded: Any) -> Any:
     """Decode, cut out and resize a random window, then augment it."""
     return _augmented(library, job, _window(library, job, encoded))
 
 
-def rand_augment_window(library: Any, job: Job, encoded: Any) -> Any:
+def rand_augment_window(library: Any, job: PeerTask, encoded: Any) -> Any:
     """Decode a random window only, then augment it."""
     return _augmented(library, job, _decoded_window(library, job, encoded))
 
 
-def val(library: Any, job: Job, encoded: Any) -> Any:
-    """Decode, resize, then cut out the centre while normalising."""
+def val(library: Any, job: PeerTask, encoded: Any) -> Any:
+    """Decode, resize, then crop the center while normalizing."""
     images = library.fn.resize(_decoded(library, job, encoded), resize_shorter=job.shorter)
     return _normalised(library, job, images, crop=(job.size, job.size))
 
 
-def val_joint(library: Any, job: Job, encoded: Any) -> Any:
-    """Decode, then resize the centre only."""
+def val_joint(library: Any, job: PeerTask, encoded: Any) -> Any:
+    """Decode, then resize the center only."""
     images = _decoded(library, job, encoded)
     images = library.fn.resize_crop_mirror(images, resize_shorter=job.shorter, crop=(job.size, job.size))
     return _normalised(library, job, images)
 
 
-def val_window(library: Any, job: Job, encoded: Any) -> Any:
-    """Decode the centre only: a square as large as the crop is before resizing."""
+def val_window(library: Any, job: PeerTask, encoded: Any) -> Any:
+    """Decode the center only: a square as large as the crop is before resizing."""
     fn, types = library.fn, library.types
     shape = fn.peek_image_shape(encoded, dtype=types.INT32)
     height, width = shape[0], shape[1]
@@ -59,59 +59,59 @@ def val_window(library: Any, job: Job, encoded: Any) -> Any:
     return _normalised(library, job, fn.resize(images, size=job.size))
 
 
-def resize(library: Any, job: Job, encoded: Any) -> Any:
+def resize(library: Any, job: PeerTask, encoded: Any) -> Any:
     """Decode and resize."""
     return library.fn.resize(_decoded(library, job, encoded), size=job.size)
 
 
-def read(library: Any, job: Job, encoded: Any) -> Any:
+def read(library: Any, job: PeerTask, encoded: Any) -> Any:
     """Read and do nothing."""
     del library, job
     return encoded
 
 
-def _decoding(library: Any, job: Job) -> dict[str, Any]:
+def _decoding(library: Any, job: PeerTask) -> dict[str, Any]:
     return {"output_type": library.types.RGB, "device": "mixed" if job.device == "gpu" else "cpu"}
 
 
-def _decoded(library: Any, job: Job, encoded: Any) -> Any:
+def _decoded(library: Any, job: PeerTask, encoded: Any) -> Any:
     if not job.source.is_array:
         return library.fn.decoders.image(encoded, **_decoding(library, job))
     return encoded.gpu() if job.device == "gpu" else encoded
 
 
-def _window(library: Any, job: Job, encoded: Any) -> Any:
+def _window(library: Any, job: PeerTask, encoded: Any) -> Any:
     return library.fn.random_resized_crop(_decoded(library, job, encoded), size=job.size, **_WINDOWS)
 
 
-def _decoded_window(library: Any, job: Job, encoded: Any) -> Any:
+def _decoded_window(library: Any, job: PeerTask, encoded: Any) -> Any:
     images = library.fn.decoders.image_random_crop(encoded, **_decoding(library, job), **_WINDOWS)
     return library.fn.resize(images, size=job.size)
 
 
-def _augmented(library: Any, job: Job, images: Any) -> Any:
+def _augmented(library: Any, job: PeerTask, images: Any) -> Any:
     return _mirrored(library, job, library.auto_aug.rand_augment.rand_augment(images, **RAND_AUGMENT))
 
 
-def _mirrored(library: Any, job: Job, images: Any) -> Any:
+def _mirrored(library: Any, job: PeerTask, images: Any) -> Any:
     return _normalised(library, job, images, mirror=library.fn.random.coin_flip(probability=0.5))
 
 
-def _normalised(library: Any, job: Job, images: Any, **options: Any) -> Any:
+def _normalised(library: Any, job: PeerTask, images: Any, **options: Any) -> Any:
     kinds = {"dtype": library.types.FLOAT, "output_layout": "CHW"}
     return library.fn.crop_mirror_normalize(images, mean=job.mean, std=job.std, **kinds, **options)
 
 
-def _reading(job: Job) -> dict[str, Any]:
-    """Give the options of all readers. Mapped files are read when somebody looks at them: here nobody would."""
+def _reading(job: PeerTask) -> dict[str, Any]:
+    """Return the options of all readers. Mapped files would be read on access, and here nothing accesses them."""
     return {"random_shuffle": job.random, "dont_use_mmap": job.kind == "read", "name": "Reader"}
 
 
-def _from_files(library: Any, job: Job) -> Any:
+def _from_files(library: Any, job: PeerTask) -> Any:
     return library.fn.readers.file(files=job.source.epoch, **_reading(job))[0]
 
 
-def _from_tfrecords(library: Any, job: Job) -> Any:
+def _from_tfrecords(library: Any, job: PeerTask) -> Any:
     words, source = importlib.import_module(f"{library.__name__}.tfrecord"), job.source
     values = library.fn.readers.tfrecord(
         path=source.epoch,
@@ -124,17 +124,17 @@ def _from_tfrecords(library: Any, job: Job) -> Any:
     return library.fn.reshape(data, shape=source.shape, layout="HWC") if is_picture else data
 
 
-def _from_recordio(library: Any, job: Job) -> Any:
+def _from_recordio(library: Any, job: PeerTask) -> Any:
     return library.fn.readers.mxnet(path=job.source.epoch, index_path=job.source.indexes or None, **_reading(job))[0]
 
 
-def _from_archives(library: Any, job: Job) -> Any:
+def _from_archives(library: Any, job: PeerTask) -> Any:
     files = {"paths": job.source.epoch, "index_paths": job.source.indexes * job.source.repeats or None}
     found = library.fn.readers.webdataset(**files, ext=[job.source.extensions], **_reading(job))
     return found[0] if isinstance(found, (list, tuple)) else found
 
 
-def _from_arrays(library: Any, job: Job) -> Any:
+def _from_arrays(library: Any, job: PeerTask) -> Any:
     fn, source = library.fn, job.source
     values = fn.readers.numpy(files=source.epoch, **_reading(job))
     if not source.is_array or job.kind == "read":
@@ -153,7 +153,7 @@ _READERS = {
 }
 
 
-def pipeline(library: Any, graph: Graph, job: Job, **options: Any) -> Any:
+def pipeline(library: Any, graph: Graph, job: PeerTask, **options: Any) -> Any:
     """Build the pipeline of a graph.
 
     Args:
@@ -175,12 +175,12 @@ def pipeline(library: Any, graph: Graph, job: Job, **options: Any) -> Any:
 
 
 def batch_of(outputs: Sequence[Any]) -> Any:
-    """Give a batch as a training program takes it: tensors, or lists of samples that differ in shape."""
+    """Return a batch as a training program takes it: tensors, or lists of samples that differ in shape."""
     parts = [part.as_tensor() if part.is_dense_tensor() else part for part in outputs]
     return parts[0] if len(parts) == 1 else parts
 
 
 def run(pipe: Any) -> Iterator[Any]:
-    """Give the batches of a pipeline."""
+    """Yield the batches of a pipeline."""
     while True:
         yield batch_of(pipe.run())

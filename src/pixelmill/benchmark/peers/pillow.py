@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from pixelmill.benchmark.work import AREA, ATTEMPTS, RATIO, Job, Kind, Source
+from pixelmill.benchmark.workload import AREA, ATTEMPTS, RATIO, Kind, PeerTask, Source
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -19,7 +19,7 @@ PLAIN, DRAFT = "", "draft mode"
 
 
 def variants(kind: Kind, source: Source) -> tuple[str, ...]:
-    """List the ways to do a kind of work; draft mode lets the decoder shrink large pictures."""
+    """List the ways to do a kind of work; draft mode lets the decoder shrink large images."""
     if kind not in ("train", "val", "resize", "read") or source.container not in ("files", "npy"):
         return ()
     if source.container == "npy":
@@ -34,13 +34,13 @@ def fastest(kind: Kind, source: Source) -> tuple[str, ...]:
 
 
 class Pictures:
-    """A dataset of pictures cut out and resized.
+    """A dataset of cropped and resized images.
 
     Args:
         job: What to do.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: PeerTask) -> None:
         self.job, self.files, self.draft = job, job.source.epoch, job.variant == DRAFT
         self._finish: Callable[[Any], Any] | None = None
 
@@ -120,7 +120,7 @@ class Endless:
             yield from order
 
 
-def batches(job: Job) -> Iterator[Any]:
+def batches(job: PeerTask) -> Iterator[Any]:
     """Make batches."""
     import torch
     from torch.utils.data import DataLoader

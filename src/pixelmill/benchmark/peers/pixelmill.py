@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pixelmill.benchmark.peers import graphs
-from pixelmill.benchmark.work import Job, Kind, Source
+from pixelmill.benchmark.workload import Kind, PeerTask, Source
 
 DEFAULT, EXACT = "", "full-resolution decode"
 GRAPHS: dict[Kind, graphs.Graph] = {
@@ -25,7 +25,7 @@ def variants(kind: Kind, source: Source) -> tuple[str, ...]:
     return DEFAULT, EXACT
 
 
-def batches(job: Job) -> Batches:
+def batches(job: PeerTask) -> Batches:
     """Make batches."""
     return Batches(job)
 
@@ -37,7 +37,7 @@ class Batches(Iterator[Any]):
         job: What to do.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: PeerTask) -> None:
         import pixelmill
         from pixelmill import auto_aug, math  # noqa: F401 - attributes of pixelmill once they are imported
 
@@ -60,7 +60,7 @@ class Batches(Iterator[Any]):
         return graphs.batch_of(self.pipe.run())
 
     def watched(self) -> dict[str, int]:
-        """Give the nanoseconds of each kind of step so far."""
+        """Return the nanoseconds of each kind of step so far."""
         spent: Counter[str] = Counter()
         for segment in self._segments:
             kinds = [*(step.kind for step in segment.steps), "outputs"]

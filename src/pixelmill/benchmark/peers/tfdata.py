@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from math import log
 from typing import Any
 
-from pixelmill.benchmark.work import AREA, ATTEMPTS, RATIO, Job, Kind, Source
+from pixelmill.benchmark.workload import AREA, ATTEMPTS, RATIO, Kind, PeerTask, Source
 
 Load = Callable[[Any], Any]
 
 # Of record files: how many are read in turns, and of how many records the next one is drawn.
 _OPEN_FILES, _SHUFFLED = 16, 1024
 
-# Whether JPEG is decoded as exactly as everybody else does, and whether resizing averages what it leaves out.
+# Whether JPEG is decoded as exactly as by the others, and whether resizing averages over what it skips.
 VARIANTS = {
     "exact, antialias": ("INTEGER_ACCURATE", True),
     "exact, no antialias": ("INTEGER_ACCURATE", False),
@@ -35,7 +35,7 @@ def fastest(kind: Kind, source: Source) -> tuple[str, ...]:
     return variants(kind, source)[-1:]
 
 
-def batches(job: Job) -> Iterator[Any]:
+def batches(job: PeerTask) -> Iterator[Any]:
     """Make batches."""
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
     os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
@@ -57,8 +57,8 @@ def batches(job: Job) -> Iterator[Any]:
     return iter(data.with_options(options))
 
 
-def _encoded(tf: Any, job: Job) -> Any:
-    """Give paths or records without end."""
+def _encoded(tf: Any, job: PeerTask) -> Any:
+    """Return an endless dataset of paths or records."""
     epoch = job.source.epoch
     if job.source.container == "files":
         data = tf.data.Dataset.from_tensor_slices(epoch)
@@ -69,7 +69,7 @@ def _encoded(tf: Any, job: Job) -> Any:
     return files.interleave(tf.data.TFRecordDataset, cycle_length=_OPEN_FILES, deterministic=False).shuffle(_SHUFFLED)
 
 
-def _loader(tf: Any, job: Job) -> Load:
+def _loader(tf: Any, job: PeerTask) -> Load:
     """Make the function for one path or record."""
     work, source = _work(tf, job), job.source
     if source.container == "files":
@@ -83,7 +83,7 @@ def _loader(tf: Any, job: Job) -> Load:
     return load
 
 
-def _work(tf: Any, job: Job) -> Load:
+def _work(tf: Any, job: PeerTask) -> Load:
     """Make the function for the bytes of a file, or for pixels."""
     method, antialias = VARIANTS[job.variant]
     mean, scale, is_jpeg = tf.constant(job.mean), 1 / tf.constant(job.std), job.source.content == "jpeg"
@@ -113,7 +113,7 @@ def _work(tf: Any, job: Job) -> Load:
 
     def val(data: Any) -> Any:
         data = decoded(data)
-        return planes(window(data, centre_window(tf, shape(data), job.size / job.shorter)))
+        return planes(window(data, center_window(tf, shape(data), job.size / job.shorter)))
 
     def resize(data: Any) -> Any:
         image = tf.io.decode_jpeg(data, channels=3, dct_method=method) if is_jpeg else decoded(data)
@@ -125,7 +125,7 @@ def _work(tf: Any, job: Job) -> Load:
 def random_window(tf: Any, shape: Any) -> Any:
     """Draw y, x, height and width as the others do.
 
-    TensorFlow's own sample_distorted_bounding_box draws the side uniformly instead of the area, which gives smaller
+    TensorFlow's own sample_distorted_bounding_box draws the side uniformly instead of the area, which yields smaller
     windows: less work.
     """
     size = tf.cast(shape[:2], tf.float32)
@@ -138,8 +138,8 @@ def random_window(tf: Any, shape: Any) -> Any:
     return tf.cast(tf.concat([start, chosen], axis=0), tf.int32)
 
 
-def centre_window(tf: Any, shape: Any, share: float) -> Any:
-    """Give the square that the centre crop shows; resizing it alone is what TensorFlow's own models do."""
+def center_window(tf: Any, shape: Any, share: float) -> Any:
+    """Return the square that the center crop shows; resizing it alone is what TensorFlow's own models do."""
     size = tf.cast(shape[:2], tf.float32)
     side = tf.reduce_min(size) * share
     start = (size - side) / 2

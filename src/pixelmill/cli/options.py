@@ -1,0 +1,97 @@
+"""Command-line options from declared ones: each field of an options class becomes a click option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING
+from typing import Any, TypeVar
+
+import click
+
+from pixelmill.options.declaration import FOLDER, PYTHON_ONLY, Option, OptionGroup, Parsed, Range, options_of
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
+
+
+def with_options(*declared: type[OptionGroup], without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
+    """Add the options of these classes to a command, which gets them as keyword arguments.
+
+    Args:
+        declared: The classes; the options appear in their order.
+        without: Fields that the command takes in another way, such as a positional argument.
+    """
+
+    def decorate(command: Command) -> Command:
+        found = [option for group in declared for option in options_of(group)]
+        for option in reversed(found):
+            if PYTHON_ONLY not in option.marks and option.name not in without:
+                command = _click_option(option)(command)
+        return command
+
+    return decorate
+
+
+def _click_option(option: Option) -> Callable[[Command], Command]:
+    names = option.cli.names or (f"--{option.name.replace('_', '-')}",)
+    default = option.default if option.cli.default is MISSING else option.cli.default
+    attributes: dict[str, Any] = {"help": _help(option), "metavar": option.cli.metavar}
+    if option.kind is bool and "/" not in names[0]:
+        attributes["is_flag"] = True
+    elif option.kind is not bool:
+        attributes["type"] = _type(option)
+    if option.cli.preset:
+        attributes["default"] = None
+    elif default is MISSING:
+        attributes["required"] = True
+    elif default not in (None, ()):
+        shown = option.kind is not bool or "/" in names[0]
+        attributes |= {"default": default, "show_default": shown}
+    return click.option(*names, option.name, **attributes)
+
+
+def _help(option: Option) -> str:
+    default = option.help.default
+    if default is None and option.cli.preset and option.kind is not bool:
+        default = f"{option.default}"
+    return f"{option.help.text}  [default: {default}]" if default else option.help.text
+
+
+def _type(option: Option) -> click.ParamType[Any] | type:
+    if option.parsed is not None:
+        return _ParsedType(option.parsed)
+    choices = option.cli.choices or option.choices
+    if choices:
+        return click.Choice(choices)
+    if FOLDER in option.marks:
+        return click.Path(file_okay=False)
+    if option.kind not in (int, float):
+        return str
+    limits = option.cli.limits or option.limits
+    if limits is None or not option.cli.checked:
+        return click.INT if option.kind is int else click.FLOAT
+    return _range_type(option.kind, limits)
+
+
+def _range_type(kind: type, limits: Range) -> click.ParamType[Any]:
+    high = None if limits.high == float("inf") else limits.high
+    if kind is int:
+        return click.IntRange(int(limits.low), None if high is None else int(high))
+    return click.FloatRange(limits.low, high, min_open=limits.low_open, max_open=limits.high_open)
+
+
+class _ParsedType(click.ParamType[Any]):
+    """A value that a function of `pixelmill.options.values` reads."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self.name = parsed.name
+        self._parse = parsed.parse
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)

@@ -1,0 +1,1 @@
+"""The common parts of jobs that read one dataset and write another."""

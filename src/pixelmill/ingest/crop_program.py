@@ -1,0 +1,86 @@
+"""From encoded images to square crops of pixels: one program for all shards that a process makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pixelmill import fn, math, types
+from pixelmill.engine.choice import Options, cut_for_dali, started
+from pixelmill.engine.compile import compile_graph
+from pixelmill.engine.native import Pending, Samples, Trouble
+from pixelmill.engine.placement import Placement
+from pixelmill.graph import operators_of
+from pixelmill.options.ingest import AxisOrder, DType
+from pixelmill.pipeline import Pipeline
+from pixelmill.types import Array, Limits
+
+DTYPES = {"uint8": types.UINT8, "float16": types.FLOAT16, "float32": types.FLOAT}
+
+
+def crop_graph(side: int, *, dtype: DType, order: AxisOrder, where: Placement) -> Any:
+    """Return the graph; the arguments are those of `CropProgram`."""
+    encoded: Any = fn.external_source(name="picture")
+    shape: Any = fn.peek_image_shape(encoded)
+    shorter = math.min(shape[0], shape[1])
+    square = fn.decoders.image_crop(encoded, crop_h=shorter, crop_w=shorter, device=where.decoder)
+    pixels: Any = fn.resize(square, size=(side, side))
+    if dtype != "uint8":
+        pixels = fn.cast(pixels, dtype=DTYPES[dtype])
+    if order == "CHW":
+        pixels = fn.transpose(pixels, perm=[2, 0, 1])
+    return pixels.cpu()
+
+
+class CropProgram:
+    """Crops the largest centered square of each image and resizes it.
+
+    Args:
+        side: Height and width of the result.
+        dtype: Type of the result.
+        order: Order of its axes.
+        threads: Images that are processed at the same time.
+        batch_size: The largest batch.
+        where: The engine and its GPU.
+    """
+
+    def __init__(
+        self, side: int, *, dtype: DType, order: AxisOrder, threads: int, batch_size: int, where: Placement
+    ) -> None:
+        self.batch_size = batch_size
+        with Pipeline(batch_size=batch_size, num_threads=1, device_id=None):
+            pixels = crop_graph(side, dtype=dtype, order=order, where=where)
+        self._plan = compile_graph([pixels.expr], seed=0, optimize=True, decode_scaling=True)
+        if where.engine == "dali":
+            gpu = where.device == "gpu"
+            self._plan = cut_for_dali(self._plan, operators_of([pixels]), [pixels], seed=0, gpu=gpu)
+        self._engine = started(self._plan, Options(batch_size, threads, Limits(), where.device_id))
+
+    def submit(self, files: Sequence[bytes]) -> Pending | None:
+        """Start a batch of files."""
+        if not files:
+            return None
+        (key,) = self._plan.inputs
+        count = len(files)
+        samples = Samples(
+            np.zeros(count, np.uint32),
+            np.arange(count, dtype=np.uint64),
+            np.empty((count, 0), np.int64),
+            {key: [np.frombuffer(file, np.uint8) for file in files]},
+        )
+        return self._engine.submit(samples)
+
+    def take(self, pending: Pending | None, files: Sequence[bytes]) -> list[Array | Trouble]:
+        """Wait for a batch and return the pixels of each image, or why there are none."""
+        if pending is None:
+            return []
+        result = pending.result()
+        troubles = {trouble.place: trouble for trouble in result.troubles if trouble.fatal}
+        if not result.outputs:  # a graph of several programs fails as a whole: run it again without the bad images
+            others = [file for place, file in enumerate(files) if place not in troubles]
+            again = iter(self.take(self.submit(others), others))
+            return [troubles[place] if place in troubles else next(again) for place in range(len(files))]
+        pixels = result.outputs[0]
+        return [troubles[place] if place in troubles else pixels[place] for place in range(len(files))]

@@ -1,0 +1,194 @@
+"""Thumbnails of samples for previews: a small image with boxes and mask, or what is wrong with the sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from PIL import Image
+
+from pixelmill import sample_annotations
+from pixelmill.errors import DataError, Event
+from pixelmill.formats import npy
+from pixelmill.formats.sample import Boxes, Sample, format_label, image_type
+from pixelmill.inspect import decoding
+from pixelmill.inspect.sampling import box_names
+from pixelmill.pillow_images import MAX_PIXELS
+from pixelmill.types import Array
+
+_LONGEST_TEXT = 200
+_CHANNELS = (1, 2, 3, 4)
+_MANY_CLASSES = 65535
+
+
+@dataclass(frozen=True, eq=False)
+class Thumbnail:
+    """One cell of a preview.
+
+    Attributes:
+        number: Number of the sample; -1 for a damaged piece of the container.
+        variant: 0 for the original sample, else the number of the variant.
+        key: The name of the sample.
+        label: Its class name or labels as text.
+        size: Height and width; None if it could not be decoded.
+        note: A description of the values if they are not ordinary pixels.
+        image: The image, reduced to the size asked for if it is larger.
+        mask: The class numbers, in the size of `image`.
+        mask_classes: The class numbers that occur in the whole mask.
+        boxes: Its boxes.
+        box_names: The class names of the boxes if the sample has them, else empty.
+        problem: What is wrong.
+    """
+
+    number: int
+    variant: int = 0
+    key: str = ""
+    label: str = ""
+    size: tuple[int, int] | None = None
+    note: str = ""
+    image: Image.Image | None = None
+    mask: Array | None = None
+    mask_classes: tuple[int, ...] = ()
+    boxes: Boxes | None = None
+    box_names: tuple[str, ...] = ()
+    problem: Event | None = None
+
+
+def thumbnail_of(sample: Sample, number: int, *, variant: int, side: int, event: Event) -> Thumbnail:
+    """Decode a sample and reduce it to at most `side` pixels in width and height.
+
+    Args:
+        sample: The sample.
+        number: Its number.
+        variant: 0 for the original sample.
+        side: The longest side of the result.
+        event: The location of the sample, for error reports.
+    """
+    cell = Thumbnail(number, variant, readable(sample.key), label_of(sample))
+    try:
+        image, note = displayable(sample.image)
+    except DataError as error:
+        return replace(cell, problem=_found(error, event))
+    cell = replace(cell, size=(image.height, image.width), note=note, image=_reduced(image, side))
+    try:
+        if sample.boxes is not None:
+            sample_annotations.check_boxes(sample.boxes)
+            cell = replace(cell, boxes=sample.boxes, box_names=tuple(readable(name) for name in box_names(sample)))
+        if sample.mask is not None:
+            numbers = class_numbers(sample.mask)
+            cell = replace(cell, mask=_reduced_mask(numbers, cell), mask_classes=_occurring(numbers))
+    except DataError as error:
+        return replace(cell, problem=_found(error, event))
+    return cell
+
+
+def label_of(sample: Sample) -> str:
+    """Return the class name or the labels of a sample as text."""
+    numbers = " ".join(format_label(label) for label in sample.labels[:8]) + (" …" if len(sample.labels) > 8 else "")
+    return readable(sample.class_name) if sample.class_name else numbers
+
+
+def readable(text: str) -> str:
+    """Return a text with control characters and other unprintable ones replaced, and not too long."""
+    short = text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT // 2]}…{text[-_LONGEST_TEXT // 2 :]}"
+    return "".join(letter if letter.isprintable() else "?" for letter in short)
+
+
+def displayable(data: bytes) -> tuple[Image.Image, str]:
+    """Decode an image or an array into RGB or RGBA; also return a note on its values if they are not bytes."""
+    if image_type(data) == "npy":
+        return _shown_array(npy.decode(data))
+    pixels = decoding.decode(data)
+    more = decoding.decode_beyond_rgb(data)
+    if more is None:
+        return Image.fromarray(pixels), ""
+    return (more, "") if more.mode == "RGBA" else _shown_array(np.asarray(more))
+
+
+def class_numbers(data: bytes) -> Array:
+    """Return the class numbers of a mask, two-dimensional."""
+    if image_type(data) != "npy":
+        try:
+            decoding.decode(data)  # finds wrong checksums, which Pillow ignores
+        except DataError as error:
+            events = tuple(replace(event, message=f"mask: {event.message}") for event in error.events)
+            raise DataError(f"mask: {error}", events) from None
+    numbers = sample_annotations.class_numbers(data)
+    if numbers.dtype.kind not in "biu":
+        raise DataError(f"a mask of {numbers.dtype} does not hold class numbers, which are whole")
+    return numbers.astype(np.int64)
+
+
+def _found(error: DataError, event: Event) -> Event:
+    """Return what is wrong, with the location of the sample."""
+    if not error.events:
+        return replace(event, kind="corrupt", message=str(error))
+    return replace(event, kind=error.events[0].kind, message=error.events[0].message)
+
+
+def _reduced(image: Image.Image, side: int) -> Image.Image:
+    scale = side / max(image.size)
+    if scale >= 1:
+        return image
+    size = max(round(image.width * scale), 1), max(round(image.height * scale), 1)
+    return image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+
+
+def _reduced_mask(mask: Array, cell: Thumbnail) -> Array:
+    """Reduce a mask to the size of the thumbnail by nearest neighbor."""
+    if mask.shape != cell.size or cell.image is None:
+        height, width = cell.size or (0, 0)
+        raise DataError(f"the mask has {mask.shape[0]} x {mask.shape[1]} pixels, its image {height} x {width}")
+    shown = cell.image.height, cell.image.width
+    rows, columns = (
+        np.minimum((np.arange(new) + 0.5) * old / new, old - 1).astype(np.intp)
+        for new, old in zip(shown, mask.shape, strict=True)
+    )
+    small: Array = mask[rows][:, columns]
+    return small
+
+
+def _occurring(numbers: Array) -> tuple[int, ...]:
+    if numbers.min() >= 0 and numbers.max() <= _MANY_CLASSES:  # counting is quicker than sorting
+        return tuple(np.flatnonzero(np.bincount(numbers.reshape(-1))).tolist())
+    return tuple(np.unique(numbers).tolist())
+
+
+def _shown_array(array: Array) -> tuple[Image.Image, str]:
+    shape = array.shape
+    if array.ndim == 2:
+        array = array[:, :, None]
+    if array.ndim == 3 and shape[0] in _CHANNELS and array.shape[2] not in _CHANNELS:
+        array = array.transpose(1, 2, 0)
+    if array.ndim != 3 or 0 in array.shape:
+        raise DataError(f"an array of shape {shape} is not an image")
+    if array.shape[0] * array.shape[1] > MAX_PIXELS:
+        raise DataError(f"too large: an array of shape {shape}, the limit is {MAX_PIXELS} pixels")
+    channels = array.shape[2]
+    notes = [f"3 of {channels} channels"] if channels > 4 else ["1 of 2 channels"] if channels == 2 else []
+    array = array[:, :, :1] if channels == 2 else array[:, :, :3] if channels > 4 else array
+    if array.dtype != np.uint8:
+        array, about = _as_bytes(array)
+        notes.insert(0, about)
+    pixels = np.ascontiguousarray(array[:, :, 0] if array.shape[2] == 1 else array)
+    image = Image.fromarray(pixels)
+    return image if image.mode in ("RGB", "RGBA") else image.convert("RGB"), ", ".join(notes)
+
+
+def _as_bytes(array: Array) -> tuple[Array, str]:
+    """Scale values to bytes: from 0 to 1 if they are in that range, else from the lowest to the highest."""
+    name = array.dtype.name
+    with np.errstate(all="ignore"):
+        values = (np.abs(array) if array.dtype.kind == "c" else array).astype(np.float64)
+    finite = np.isfinite(values)
+    low, high = (float(values.min(where=finite, initial=np.inf)), float(values.max(where=finite, initial=-np.inf)))
+    if not finite.any():
+        raise DataError(f"an array of {name} without a finite number is not an image")
+    digits = ".4g" if array.dtype.kind in "fc" else ".0f"
+    about = f"{name}, {low:{digits}} to {high:{digits}}"
+    if array.dtype.kind in "bf" and low >= 0 and high <= 1:
+        low, high = 0.0, 1.0
+    values = np.where(finite, values, low)
+    with np.errstate(all="ignore"):
+        scaled = (values / 2 - low / 2) / max(high / 2 - low / 2, 1e-300) * 255  # halves: no overflow of the difference
+    return np.clip(np.rint(np.nan_to_num(scaled)), 0, 255).astype(np.uint8), about

@@ -1,0 +1,56 @@
+"""The order in which a shard is committed, on which the promise about power losses rests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from small_jobs import NumbersJob
+
+from pixelmill.jobs import run_job
+from pixelmill.jobs.storage import LocalStorage
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Record what is renamed, synced and written, in order."""
+    made: list[tuple[str, str]] = []
+    adopt, sync, write = LocalStorage.adopt, LocalStorage.sync, LocalStorage.write
+
+    def adopt_too(self: LocalStorage, path: Path, name: str) -> None:
+        made.append(("rename", name))
+        adopt(self, path, name)
+
+    def sync_too(self: LocalStorage, names: Iterable[str]) -> None:
+        listed = list(names)
+        made.extend(("sync", name) for name in listed)
+        sync(self, listed)
+
+    def write_too(self: LocalStorage, name: str, data: bytes) -> None:
+        made.append(("write", name))
+        write(self, name, data)
+
+    monkeypatch.setattr(LocalStorage, "adopt", adopt_too)
+    monkeypatch.setattr(LocalStorage, "sync", sync_too)
+    monkeypatch.setattr(LocalStorage, "write", write_too)
+    return made
+
+
+def test_names_are_synced_before_the_sidecar_says_that_a_shard_is_done(
+    calls: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    run_job(NumbersJob(count=20), tmp_path / "out", workers=1)
+    for number in range(2):
+        done = calls.index(("write", f".pixelmill/shard-{number:05d}.json"))
+        for name in (f"data-{number:05d}-of-00002", f"index/{number:05d}.idx"):
+            assert calls.index(("rename", name)) < calls.index(("sync", name)) < done
+    # The manifest is renamed into place as well, after the list that it mentions.
+    assert calls.index(("sync", "list.txt")) < calls.index(("rename", "manifest.json"))
+    assert ("sync", "manifest.json") in calls
+
+
+def test_output_that_need_not_be_durable_is_not_synced(calls: list[tuple[str, str]], tmp_path: Path) -> None:
+    run_job(NumbersJob(count=20), tmp_path / "out", workers=1, plain=True, durable=False)
+    assert not [name for what, name in calls if what == "sync" and name.startswith("data-")]
+    assert [name for what, name in calls if what == "rename" and name.startswith("data-")]
