@@ -163,3 +163,16 @@ def test_scaling_of_jobs_is_measured(results: Path, tmp_path: Path) -> None:
     rates = json.loads(target.read_text("utf-8"))["images_per_second"]
     assert list(rates) == ["augment", "ingest", "convert, encoded anew", "create, photo"]
     assert all(rate > 0 for found in rates.values() for rate in found.values())
+
+
+def test_the_jpeg_encoders_are_measured_on_equal_bytes(tmp_path: Path) -> None:
+    done = run("jpeg_encoder.py", "--rounds", "1", "--sizes", "40x50", "--output", tmp_path / "figures.json")
+    assert done.returncode == 0, done.stderr
+    cases = json.loads((tmp_path / "figures.json").read_text("utf-8"))["cases"]
+    assert [(case["bytes_per_pixel"], case["subsampling"]) for case in cases] == [
+        (3, "4:2:0"),
+        (3, "4:4:4"),
+        (4, "4:2:0"),
+        (4, "4:4:4"),
+    ]
+    assert all(case["microseconds"]["base"] > 0 for case in cases)

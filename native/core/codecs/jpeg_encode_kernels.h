@@ -60,7 +60,7 @@ extern const JpegEncodeKernels jpeg_encode_kernels_avx2;
 // Of the level that runs.
 const JpegEncodeKernels& jpeg_encode_kernels();
 
-// The color conversion of JFIF in integers of 16 bits behind the point, as libjpeg has them.
+// The color conversion of JFIF in fixed point with 16 fraction bits, as in libjpeg.
 struct JpegColorWeights {
     static constexpr int point = 16;
     static constexpr int y_red = 19595, y_green = 38470, y_blue = 7471;
@@ -68,10 +68,10 @@ struct JpegColorWeights {
     static constexpr int half = 32768;  // of blue for Cb, of red for Cr; and rounding
 };
 
-// The integer DCT of Loeffler, Ligtenberg and Moschytz with 13 bits behind the point, as sums of products: what the
+// The integer DCT of Loeffler, Ligtenberg and Moschytz with 13 fraction bits, as sums of products: what the
 // multiplications that it shares amount to. libjpeg's results come from the same sums.
 struct JpegCosines {
-    static constexpr int point = 13, kept = 2;  // bits behind the point between rows and columns
+    static constexpr int point = 13, kept = 2;  // `kept`: fraction bits between rows and columns
     static constexpr int16_t even2[2] = {10703, 4433}, even6[2] = {4433, -10704};
     static constexpr int16_t odd1[4] = {11363, 9633, 6437, 2260}, odd3[4] = {9633, -2259, -11362, -6436},
                              odd5[4] = {6437, -11362, 2261, 9633}, odd7[4] = {2260, -6436, 9633, -11363};

@@ -214,8 +214,7 @@ struct Beside {
         : low(_mm256_unpacklo_epi16(first, second)), high(_mm256_unpackhi_epi16(first, second)) {}
 };
 
-// One dimension of the DCT, down all columns. The first gives results with two bits behind the point, which the second
-// takes away.
+// One dimension of the DCT, down all columns. The first keeps two fraction bits, which the second removes.
 template <bool second>
 struct Dimension {
     using C = JpegCosines;

@@ -155,8 +155,7 @@ inline int32_t sum_of_products(const int16_t (&factors)[terms], const int16_t (&
     return sum;
 }
 
-// One dimension of the DCT, down all columns. The first gives results with two bits behind the point, which the second
-// takes away.
+// One dimension of the DCT, down all columns. The first keeps two fraction bits, which the second removes.
 template <bool second>
 void transform_columns(JpegPair& pair) {
     using C = JpegCosines;
