@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import numpy as np
+from numpy.typing import NDArray
 
+import pixelmill
 from pixelmill import DataNode, Pipeline, fn, ops, pipeline_def, types
 
 
@@ -63,3 +65,14 @@ def classes(images: DataNode, mirror: DataNode) -> None:
     assert_type(ops.CropMirrorNormalize(mean=[1.0, 2.0, 3.0])(images, mirror=mirror), DataNode)
     assert_type(ops.Flip()([images, images], vertical=mirror), list[DataNode])
     assert_type(ops.CoinFlip(probability=0.5)(), DataNode)
+
+
+def images_in_one_call(path: Path, data: bytes) -> None:
+    image = pixelmill.imread(path, "GRAY", size=(224, 224))
+    assert_type(image, NDArray[Any])
+    assert_type(
+        pixelmill.decode_image(memoryview(data), window=[0, 0, 8, 8], limits=types.Limits(side=100)), NDArray[Any]
+    )
+    assert_type(pixelmill.image_info(data).height, int)
+    assert_type(pixelmill.encode_png(image, level=9), bytes)
+    pixelmill.imwrite(path, image, quality=80, subsampling="4:4:4")
