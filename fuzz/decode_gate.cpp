@@ -62,7 +62,6 @@ Variant make_variant(Choices& choices) {
     variant.decode = make_decode(Params({{"color", std::string(variant.colour)},
                                          {"dtype", static_cast<int64_t>(variant.dtype)},
                                          {"orientation", orientation},
-                                         {"fast_idct", flag()},
                                          {"padded_pixels", flag()},
                                          {"scaling", Param{static_cast<int64_t>(choices.below(3))}},
                                          {"filter_min", filter},
@@ -118,20 +117,21 @@ struct Decoded {
     friend bool operator==(const Decoded&, const Decoded&) = default;
 };
 
-Decoded decode_jpeg(JpegReader& reader, Bytes file, const Limits& limits, Choices choices, bool plain) {
+Decoded decode_jpeg(JpegReader& reader, Bytes file, const Limits& limits, Choices choices, bool by_library) {
     Decoded decoded;
     try {
         reader.open(file, limits);
-        JpegRequest request{static_cast<JpegColour>(choices.below(3)), 1 << choices.below(4), {}, false, false, plain};
+        JpegRequest request{static_cast<JpegColor>(choices.below(3)), 1 << choices.below(4), {}, by_library};
         const int64_t height = (reader.height() + request.denominator - 1) / request.denominator;
         const int64_t width = (reader.width() + request.denominator - 1) / request.denominator;
         const auto y = static_cast<int64_t>(choices.below(height)), x = static_cast<int64_t>(choices.below(width));
         request.window = {y, x, 1 + static_cast<int64_t>(choices.below(height - y)),
                           1 + static_cast<int64_t>(choices.below(width - x))};
-        const Window made = reader.plan(request);
-        const int64_t bytes = reader.pixel_bytes();
-        decoded.pixels.resize(static_cast<size_t>(made.height * made.width * bytes));
-        reader.decode({decoded.pixels.data(), made.height, made.width, bytes, made.width * bytes, bytes, 1});
+        const int64_t bytes = request.color == JpegColor::gray ? 1 : 3 + static_cast<int64_t>(choices.below(2));
+        const Window& window = request.window;
+        decoded.pixels.resize(static_cast<size_t>(window.height * window.width * bytes));
+        reader.decode(request, {decoded.pixels.data(), window.height, window.width, bytes == 1 ? 1 : 3,
+                                window.width * bytes, bytes, 1});
     } catch (const Fault& fault) {
         decoded = {{}, 0, fault.what()};
     }
@@ -139,11 +139,11 @@ Decoded decode_jpeg(JpegReader& reader, Bytes file, const Limits& limits, Choice
     return decoded;
 }
 
-// Our Huffman decoder gives what libjpeg's gives: pixels, remarks and faults, also where the data is nonsense.
+// Our decoder gives what libjpeg's gives: pixels, remarks and faults, also where the data is nonsense.
 void compare_with_libjpeg(Bytes file, const Limits& limits, const Choices& choices) {
     static JpegReader ours, libjpegs;
     if (decode_jpeg(ours, file, limits, choices, false) != decode_jpeg(libjpegs, file, limits, choices, true))
-        broken("Huffman decoding as by libjpeg");
+        broken("JPEG as by libjpeg");
 }
 
 // Reads every element, so that a view that points outside of its memory is noticed.

@@ -5,8 +5,13 @@
 #include <nanobind/stl/tuple.h>
 
 #include <cstring>
+#include <memory>
 
 #include "core/codecs/foreign.h"
+#include "core/codecs/jpeg.h"
+#include "core/codecs/jpeg_encode_kernels.h"
+#include "core/codecs/jpeg_writer.h"
+#include "core/codecs/libjpeg_encoder.h"
 #include "core/codecs/png.h"
 #include "core/codecs/versions.h"
 #include "core/fault.h"
@@ -51,7 +56,99 @@ ForeignPicture call_python(nb::handle decode, Bytes file, const ImageInfo& info,
     }
 }
 
+// Rows may be anywhere, pixels take 1, 3 or 4 bytes.
+using Image = nb::ndarray<const uint8_t, nb::ndim<3>, nb::device::cpu>;
+
+View<const uint8_t> view_of(const Image& image) {
+    const auto channels = static_cast<int64_t>(image.shape(2));
+    const int64_t pixel = image.shape(1) > 1 ? image.stride(1) : channels;  // one column has no distance
+    return {image.data(),
+            static_cast<int64_t>(image.shape(0)),
+            static_cast<int64_t>(image.shape(1)),
+            channels,
+            image.stride(0),
+            pixel,
+            1};
+}
+
+ChromaSampling sampling_named(const std::string& name) {
+    return name == "4:4:4" ? ChromaSampling::full : name == "4:2:2" ? ChromaSampling::half : ChromaSampling::quarter;
+}
+
+nb::bytes bytes_of(const std::vector<std::byte>& file) {
+    return nb::bytes(reinterpret_cast<const char*>(file.data()), file.size());
+}
+
+// What is multiplied and added to divide by the entry of a quantization table.
+std::tuple<int, int, int> quantizer_of(uint8_t entry) {
+    QuantizationTable table;
+    table.fill(entry);
+    const JpegQuantizer made(table);
+    return {made.half[7].values[15], made.reciprocal[7].values[15], made.scale[7].values[15]};
+}
+
+// Encodes from a copy of some rows at a time.
+void encode_in_bands(JpegWriter& writer, const View<const uint8_t>& image, int quality, ChromaSampling sampling,
+                     std::vector<std::byte>& file) {
+    struct Source {
+        View<const uint8_t> image;
+        View<uint8_t> band;
+    };
+    const int64_t row = image.width * image.pixel;
+    std::vector<uint8_t> memory(static_cast<size_t>(JpegRows::at_once * row));
+    const Source source{image, {memory.data(), image.height, image.width, image.channels, row, image.pixel, 1}};
+    const JpegRows rows{source.band, &source, [](const void* from, int64_t y, int64_t count) {
+                            const auto& [image, band] = *static_cast<const Source*>(from);
+                            const auto size = static_cast<size_t>((image.width - 1) * image.pixel + image.channels);
+                            for (int64_t i = 0; i < count; ++i) std::memcpy(band.at(i, 0), image.at(y + i, 0), size);
+                        }};
+    writer.encode(rows, quality, sampling, file);
+}
+
+// The encoder with its comparison, for tests.
+void bind_jpeg_encoders(nb::module_& module) {
+    module.def(
+        "encode_jpeg",
+        [](const Image& image, int quality, const std::string& subsampling, bool in_bands) {
+            thread_local JpegWriter writer;
+            std::vector<std::byte> file;
+            if (in_bands) {
+                encode_in_bands(writer, view_of(image), quality, sampling_named(subsampling), file);
+            } else {
+                writer.encode(view_of(image), quality, sampling_named(subsampling), file);
+            }
+            return bytes_of(file);
+        },
+        "image"_a.noconvert(), "quality"_a, "subsampling"_a, nb::kw_only(), "in_bands"_a = false);
+    module.def(
+        "encode_jpeg_by_libjpeg",
+        [](const Image& image, int quality, const std::string& subsampling) {
+            return bytes_of(encode_jpeg_by_libjpeg(view_of(image), quality, sampling_named(subsampling)));
+        },
+        "image"_a.noconvert(), "quality"_a, "subsampling"_a);
+    module.def("jpeg_quantizer", quantizer_of, "entry"_a);
+}
+
 }  // namespace
+
+// A window of a JPEG file (y, x, height, width), HWC; for tests, which compare our decoder with libjpeg's.
+using Decoded = nb::ndarray<nb::numpy, uint8_t, nb::ndim<3>>;
+
+Decoded decode_jpeg(nb::bytes file, std::tuple<int64_t, int64_t, int64_t, int64_t> part, int denominator,
+                    const std::string& color, int64_t pixel, bool by_library) {
+    const auto [y, x, height, width] = part;
+    JpegRequest request{JpegColor::rgb, denominator, {y, x, height, width}, by_library};
+    if (color != "rgb") request.color = color == "bgr" ? JpegColor::bgr : JpegColor::gray;
+    const auto bytes = static_cast<size_t>(height * width * pixel);
+    auto memory = std::make_unique<uint8_t[]>(bytes);
+    JpegReader reader;
+    reader.open({static_cast<const std::byte*>(file.data()), file.size()}, {});
+    reader.decode(request, {memory.get(), height, width, pixel == 1 ? 1 : 3, width * pixel, pixel, 1});
+    uint8_t* data = memory.release();
+    const nb::capsule owner(data, [](void* at) noexcept { delete[] static_cast<uint8_t*>(at); });
+    const auto extent = [](int64_t n) { return static_cast<size_t>(n); };
+    return Decoded(data, {extent(height), extent(width), extent(pixel)}, owner);
+}
 
 void bind_codecs(nb::module_& module) {
     module.def("codec_versions", [] {
@@ -73,6 +170,8 @@ void bind_codecs(nb::module_& module) {
                [](const std::string& name) { force_simd_level(name == "base" ? SimdLevel::base : SimdLevel::avx2); });
     module.def("force_libpng", &force_libpng);
     module.def("simd_level", [] { return std::string(name_of(simd_level())); });
+    bind_jpeg_encoders(module);
+    module.def("decode_jpeg", decode_jpeg, "file"_a, "part"_a, "denominator"_a, "color"_a, "pixel"_a, "by_library"_a);
 }
 
 }  // namespace pixelmill

@@ -58,16 +58,16 @@ def test_jpeg_holds_the_pixels_that_pillow_writes(seed, height, width, gray, qua
     quality=st.integers(1, 100),
     subsampling=st.sampled_from(["4:4:4", "4:2:2", "4:2:0"]),
 )
-def test_huffman_codes_are_libjpegs(content, seed, height, width, gray, quality, subsampling):
-    """The base level leaves them to libjpeg."""
+def test_jpeg_files_of_every_level_are_equal(content, seed, height, width, gray, quality, subsampling):
+    """Both levels code alike; test_jpeg_encoder.py compares them with libjpeg."""
     picture = JPEG_CONTENTS[content](np.random.default_rng(seed), height, width)
     picture = picture[..., :1] if gray else picture
     on_each_level(lambda m, data: m.fn.encoders.image(data, quality=quality, subsampling=subsampling), [picture])
 
 
 @pytest.mark.parametrize("quality", [50, 100])
-def test_long_streams_are_libjpegs(quality):
-    """Files of which not all fits into what is handed on at once, in turns with small ones."""
+def test_long_streams_of_every_level_are_equal(quality):
+    """Large files in turns with small ones."""
     rng = np.random.default_rng(3)
     large, small = (JPEG_CONTENTS["noise"](rng, *size) for size in ((500, 700), (9, 7)))
     on_each_level(lambda m, data: m.fn.encoders.image(data, quality=quality), [large, small, large])

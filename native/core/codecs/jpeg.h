@@ -1,5 +1,4 @@
-// JPEG by libjpeg-turbo, with our own Huffman decoder where it can: the whole picture, or a window of it, at 1/1, 1/2,
-// 1/4 or 1/8 of its size.
+// JPEG files to pixels: the whole image or a window of it, at 1/1, 1/2, 1/4 or 1/8 of its size.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +10,22 @@
 
 namespace pixelmill {
 
-enum class JpegColour { rgb, bgr, gray };
+enum class JpegColor { rgb, bgr, gray };
 
 struct JpegRequest {
-    JpegColour colour = JpegColour::rgb;
-    int denominator = 1;  // 1, 2, 4 or 8
-    Window window;        // of the scaled picture, which has ceil(extent / denominator) pixels a side
-    bool padded = false;  // four bytes a pixel; never for gray
-    bool fast_idct = false;
-    bool plain = false;  // libjpeg's own Huffman decoder, to compare ours with
+    JpegColor color = JpegColor::rgb;
+    int denominator = 1;      // 1, 2, 4 or 8
+    Window window;            // of the scaled image, which has ceil(extent / denominator) pixels a side
+    bool by_library = false;  // leave everything to libjpeg-turbo; for comparisons
 };
 
-struct JpegState;
+class JpegDecoder;
+class LibjpegDecoder;
 
-// One thread's decoder, used for picture after picture: open, plan, decode. A Fault leaves it ready for the next open.
+// One thread's decoder, used for file after file: open, decode. A Fault leaves it ready for the next open.
+//
+// Huffman-coded files that are sound are decoded by our own code, everything else by libjpeg-turbo: rarer kinds of
+// files, and damaged ones, from their beginning. Both give the same pixels.
 class JpegReader {
    public:
     JpegReader();
@@ -34,24 +35,26 @@ class JpegReader {
 
     // Reads the header; `file` must outlive the decode. Faults: truncated, corrupt, too_large, unsupported.
     void open(Bytes file, const Limits& limits);
-    int64_t height() const;
-    int64_t width() const;
+    int64_t height() const { return height_; }
+    int64_t width() const { return width_; }
 
-    // What will be made: the wanted window and what libjpeg cannot leave out around it. Inside the wanted window the
-    // pixels are those of a decode of everything, bit for bit.
-    Window plan(const JpegRequest& request);
-    int64_t pixel_bytes() const;
-
-    // `out` has the extents of plan(), packed pixels of pixel_bytes() and any row stride.
-    // Fault truncated when the data ends before the last wanted row.
-    void decode(View<uint8_t> out);
+    // Writes the window of the request. `out` has its extents, one byte a pixel for gray and three or four for colors,
+    // and any row stride. Fault truncated when the data ends before the last wanted row.
+    void decode(const JpegRequest& request, View<uint8_t> out);
 
     // Since open: libjpeg's complaints about things that did not stop it.
     int64_t warnings() const;
     const char* first_warning() const;
 
    private:
-    std::unique_ptr<JpegState> state_;
+    void open_library();
+
+    std::unique_ptr<JpegDecoder> ours_;
+    std::unique_ptr<LibjpegDecoder> library_;
+    Bytes file_;
+    Limits limits_;
+    int64_t height_ = 0, width_ = 0;
+    bool ours_opened_ = false, library_asked_ = false, library_ready_ = false;
 };
 
 }  // namespace pixelmill

@@ -6,11 +6,9 @@
 namespace pixelmill {
 
 HuffmanEntry HuffmanTable::entry_of(int length, uint8_t symbol) const {
-    const auto code = static_cast<uint8_t>(length);
-    if (!alternating_) return {static_cast<uint8_t>(length + symbol), code, symbol, 1};
-    const uint8_t zeros = symbol >> 4, size = symbol & 15;
-    if (size == 0 && zeros != 15) return {code, code, 0, end_of_block};
-    return {static_cast<uint8_t>(length + size), code, size, static_cast<uint8_t>(zeros + 1)};
+    const int size = alternating_ ? symbol & 15 : symbol, zeros = alternating_ ? symbol >> 4 : 0;
+    if (size > 0 || !alternating_) return {length, size, zeros + 1};
+    return {length, 0, zeros == 15 ? sixteen_zeros : end_of_block, zeros};
 }
 
 bool HuffmanTable::build(const uint8_t* counts, const uint8_t* symbols, bool alternating) {
@@ -21,7 +19,7 @@ bool HuffmanTable::build(const uint8_t* counts, const uint8_t* symbols, bool alt
     alternating_ = alternating;
     std::copy_n(counts, counts_.size(), counts_.begin());
     std::copy_n(symbols, symbols_.size(), symbols_.begin());
-    entries_.fill({});
+    entries_.fill({0, 0, long_code});
     uint32_t code = 0;
     int32_t place = 0;
     for (int length = 1; length <= longest; ++length, code <<= 1) {
@@ -43,16 +41,18 @@ bool HuffmanTable::build(const uint8_t* counts, const uint8_t* symbols, bool alt
 void HuffmanTable::prepare_passes() {
     if (passes_ready_) return;
     for (uint64_t index = 0; index < passes_.size(); ++index) {
-        HuffmanPass pass{};
+        HuffmanPass pass;
         while (pass.total < pass_bits) {
             const HuffmanEntry entry = at(index << (64 - pass_bits + pass.total));
-            const bool last = entry.advance == end_of_block;
-            if (entry.total == 0 || pass.total + entry.total > pass_bits) break;
-            if (!last && pass.advance + entry.advance >= end_of_block) break;
-            pass.total += entry.total;
-            pass.advance += entry.advance;
+            const int advance = entry.advance() == sixteen_zeros ? 16 : entry.advance();
+            if (entry.advance() == long_code || pass.total + entry.total() > pass_bits) break;
+            const bool last = entry.advance() == end_of_block;
+            if (!last && pass.advance + advance >= no_pass) break;
+            pass.total = static_cast<uint8_t>(pass.total + entry.total());
+            pass.advance = static_cast<uint8_t>(pass.advance + (last ? pass_ends : advance));
             if (last) break;
         }
+        if (pass.total == 0) pass.advance = no_pass;
         passes_[index] = pass;
     }
     passes_ready_ = true;
@@ -65,7 +65,7 @@ HuffmanEntry HuffmanTable::find_long(uint64_t bits) const {
         const auto code = static_cast<int32_t>(next >> (longest - length));
         return entry_of(length, symbols_[static_cast<size_t>(code + shift_[static_cast<size_t>(length)]) & 255]);
     }
-    return {};
+    return {0, 0, long_code};
 }
 
 }  // namespace pixelmill

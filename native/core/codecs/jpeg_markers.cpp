@@ -75,6 +75,18 @@ void read_application(JpegHeader& header, Bytes file, const Segment& segment) {
         header.more_frames = tiff_tag(payload.subspan(4), picture_count_tag).value_or(1) > 1;
 }
 
+// The scans of the whole file; stops counting above `enough`.
+int64_t count_scans(Bytes file, int64_t enough) {
+    int64_t scans = 0;
+    for (uint64_t at = 2; scans <= enough;) {
+        const Segment segment = next_segment(file, at);
+        if (segment.marker == 0 || segment.marker == eoi || segment.cut) break;
+        scans += segment.marker == sos;
+        at = segment.next;
+    }
+    return scans;
+}
+
 }  // namespace
 
 JpegHeader read_jpeg_header(Bytes file) {
@@ -95,15 +107,13 @@ JpegHeader read_jpeg_header(Bytes file) {
     }
 }
 
-int64_t count_scans(Bytes file, int64_t enough) {
-    int64_t scans = 0;
-    for (uint64_t at = 2; scans <= enough;) {
-        const Segment segment = next_segment(file, at);
-        if (segment.marker == 0 || segment.marker == eoi || segment.cut) break;
-        scans += segment.marker == sos;
-        at = segment.next;
-    }
-    return scans;
+void check_scans(Bytes file, int64_t width, int64_t height, const Limits& limits) {
+    const int64_t most = std::min(limits.scans, limits.scan_pixels / (width * height));
+    if (count_scans(file, most) <= most) return;
+    throw Fault(FaultKind::too_large, "JPEG of more than " + std::to_string(most) + " scans of " +
+                                          std::to_string(width) + "x" + std::to_string(height) +
+                                          " pixels: the limits are " + std::to_string(limits.scans) + " scans and " +
+                                          std::to_string(limits.scan_pixels) + " pixels in all of them");
 }
 
 }  // namespace pixelmill

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "../limits.h"
 #include "bytes.h"
 
 namespace pixelmill {
@@ -22,7 +23,8 @@ struct JpegHeader {
 // Everything up to the first scan. Faults: truncated, corrupt.
 JpegHeader read_jpeg_header(Bytes file);
 
-// The scans of the whole file; stops counting above `enough`. libjpeg never sees more of them than this walk.
-int64_t count_scans(Bytes file, int64_t enough);
+// Fault too_large for a file of more scans than the limits allow for an image of this size. No decoder sees more scans
+// than this looks at.
+void check_scans(Bytes file, int64_t width, int64_t height, const Limits& limits);
 
 }  // namespace pixelmill

@@ -1,4 +1,4 @@
-// JPEG files by libjpeg-turbo, into memory.
+// Baseline JPEG files, into memory. They have the bytes that libjpeg-turbo writes with its accurate DCT.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,15 @@
 #include <vector>
 
 #include "../view.h"
+#include "jpeg_header_writer.h"
 
 namespace pixelmill {
 
-// How much of the colours is kept: all, every second column, or every second column and row.
-enum class ChromaSampling : uint8_t { full, half, quarter };
-
-// Gives a picture some rows at a time, so that it never lies in memory as a whole.
+// Yields an image some rows at a time, so that it is never in memory as a whole.
 struct JpegRows {
     static constexpr int64_t at_once = 16;
 
-    View<const uint8_t> rows{};  // `at_once` of them; their height is that of the picture
+    View<const uint8_t> rows{};  // `at_once` of them; their height is that of the image
     const void* source = nullptr;
     // Makes `count` rows from row y on, a multiple of `at_once`; must not throw.
     void (*make)(const void* source, int64_t y, int64_t count) = nullptr;
@@ -25,7 +23,7 @@ struct JpegRows {
 
 struct JpegWriterState;
 
-// One thread's encoder, used for picture after picture. A Fault leaves it ready for the next.
+// One thread's encoder, used for image after image. A Fault leaves it ready for the next.
 class JpegWriter {
    public:
     JpegWriter();
@@ -34,8 +32,8 @@ class JpegWriter {
     JpegWriter& operator=(const JpegWriter&) = delete;
 
     // Makes `out` a baseline JPEG file; its memory is used again. One channel is gray; three are red, green and blue,
-    // packed or in pixels of four bytes; rows may lie anywhere. Quality is from 1 to 100.
-    void encode(View<const uint8_t> picture, int quality, ChromaSampling sampling, std::vector<std::byte>& out);
+    // packed or in pixels of four bytes; rows may be anywhere. Quality is from 1 to 100.
+    void encode(View<const uint8_t> image, int quality, ChromaSampling sampling, std::vector<std::byte>& out);
 
     // The same from rows that are made on the way.
     void encode(const JpegRows& rows, int quality, ChromaSampling sampling, std::vector<std::byte>& out);

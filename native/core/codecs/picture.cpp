@@ -42,21 +42,20 @@ Value decode_jpeg(Context& context, Bytes file, const ImageInfo& info, const Pic
     const Window wanted = stored_part(info, request);
     JpegReader& reader = *context.thread.jpeg;
     reader.open(file, context.limits);
-    JpegRequest jpeg{JpegColour::rgb, request.denominator, wanted, request.padded && !convert && channels == 3,
-                     request.fast_idct};
+    JpegRequest jpeg{JpegColor::rgb, request.denominator, wanted};
     if (channels == 1)
-        jpeg.colour = JpegColour::gray;
+        jpeg.color = JpegColor::gray;
     else if (request.colour == Colour::bgr && !convert)
-        jpeg.colour = JpegColour::bgr;
-    const Window made = reader.plan(jpeg);
-    const bool direct = made == wanted && orientation == Orientation{} && !convert && !jpeg.padded;
-    const Shape shape{made.height, made.width, reader.pixel_bytes()};
+        jpeg.color = JpegColor::bgr;
+    const bool padded = request.padded && !convert && channels == 3;
+    const bool direct = orientation == Orientation{} && !convert && !padded;
+    const Shape shape{wanted.height, wanted.width, padded ? 4 : channels};
     Value picture = direct ? context.allocate(0, DType::u8, shape) : context.scratch(DType::u8, shape);
-    reader.decode({picture.as<uint8_t>(), made.height, made.width, channels, picture.stride[0], picture.stride[1], 1});
+    reader.decode(jpeg, {picture.as<uint8_t>(), wanted.height, wanted.width, channels, picture.stride[0],
+                         picture.stride[1], 1});
     if (reader.warnings() > 0) context.note(Note::decoder_warning, "libjpeg: " + std::string(reader.first_warning()));
     picture.shape[2] = channels;
-    const Value part = cut(picture, wanted.y - made.y, wanted.x - made.x, wanted.height, wanted.width);
-    return finish(context, oriented(part, orientation), info, request, convert);
+    return finish(context, oriented(picture, orientation), info, request, convert);
 }
 
 Value decode_png(Context& context, Bytes file, const ImageInfo& info, const PictureRequest& request) {

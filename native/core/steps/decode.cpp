@@ -117,7 +117,6 @@ class Decode final : public Step {
         request_.colour = colour_of(params.text("color"));
         if (!as_stored_) request_.dtype = static_cast<DType>(params.integer("dtype"));
         request_.orient = params.flag("orientation");
-        request_.fast_idct = params.flag("fast_idct");
         request_.padded = params.flag("padded_pixels");
         filters_ = {static_cast<Filter>(params.integer("filter_min")),
                     static_cast<Filter>(params.integer("filter_mag")), params.flag("antialias")};

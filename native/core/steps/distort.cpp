@@ -47,8 +47,7 @@ class JpegDistortion : public Step {
         reader.open(file, context.limits);
         JpegRequest request;
         request.window = {0, 0, out.height, out.width};
-        reader.plan(request);
-        reader.decode(view(out));
+        reader.decode(request, view(out));
     }
 
     static constexpr const char* name = "jpeg_compression_distortion";

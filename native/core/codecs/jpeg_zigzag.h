@@ -1,22 +1,14 @@
-// What reading and writing Huffman-coded streams inside of libjpeg have in common.
+// The order in which JPEG streams store the 64 coefficients of a block.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-
-// clang-format off: it needs <cstdio>
-#include <jpeglib.h>
-// clang-format on
 
 namespace pixelmill {
 
-// Versions whose private structures are as ours expect them.
-constexpr bool known_library = LIBJPEG_TURBO_VERSION_NUMBER >= 1005000 && LIBJPEG_TURBO_VERSION_NUMBER < 4000000;
-
-// Where the k-th coefficient of the stream stands in a block of rows. Runs of zeros in damaged files may lead behind
-// the end, by 16 at most.
+// Maps the k-th coefficient of the stream to its place in a block stored row by row. Damaged files may run past the end
+// by up to 16 coefficients; those land on the last place.
 constexpr std::array<uint8_t, 64 + 16> zigzag = [] {
     std::array<uint8_t, 80> order{};
     int at = 0;

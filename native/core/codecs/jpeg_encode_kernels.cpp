@@ -1,0 +1,29 @@
+#include "jpeg_encode_kernels.h"
+
+#include <bit>
+
+namespace pixelmill {
+
+JpegQuantizer::JpegQuantizer(const QuantizationTable& table) {
+    for (size_t i = 0; i < table.size(); ++i) {
+        const uint32_t divisor = 8u * table[i];  // the DCT's results are eight times too large
+        const int bits = std::bit_width(divisor) - 1;
+        // A reciprocal of 16 bits, as many of them as there is room for.
+        const int shift = std::has_single_bit(divisor) ? bits - 1 : bits;
+        const uint32_t rounded_up = ((uint32_t{1} << (16 + shift)) + divisor - 1) / divisor;
+        for (size_t both = 0; both < jpeg_pair_row; both += 8) {
+            half[i / 8].values[both + i % 8] = static_cast<uint16_t>(divisor / 2);
+            reciprocal[i / 8].values[both + i % 8] = static_cast<uint16_t>(rounded_up);
+            scale[i / 8].values[both + i % 8] = static_cast<uint16_t>(1u << (16 - shift));
+        }
+    }
+}
+
+const JpegEncodeKernels& jpeg_encode_kernels() {
+#if PIXELMILL_AVX2
+    if (simd_level() == SimdLevel::avx2) return jpeg_encode_kernels_avx2;
+#endif
+    return jpeg_encode_kernels_base;
+}
+
+}  // namespace pixelmill
