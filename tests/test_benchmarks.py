@@ -176,3 +176,18 @@ def test_the_jpeg_encoders_are_measured_on_equal_bytes(tmp_path: Path) -> None:
         (4, "4:4:4"),
     ]
     assert all(case["microseconds"]["base"] > 0 for case in cases)
+
+
+def test_reading_files_is_measured_beside_others(tmp_path: Path) -> None:
+    create_photo_folder(tmp_path / "photos", 2, size_mean=(60, 70), classes=1)
+    options = ("--rounds", "1", "--loader-rounds", "1", "--epochs", "1", "--files", "2")
+    folders = ("--small", tmp_path / "photos", "--camera", tmp_path / "photos")
+    done = run("imread.py", *folders, *options, "--peers", "pixelmill", "Pillow", "--json", tmp_path / "imread.json")
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads((tmp_path / "imread.json").read_text("utf-8"))
+    assert list(result["one_thread"]) == ["small JPEG", "small PNG", "camera JPEG", "camera PNG"]
+    for found in result["one_thread"].values():
+        assert list(found) == ["pixelmill", "Pillow"]
+        assert all(figures["cpu"]["median"] > 0 and figures["levels_from_pillow"] == 0 for figures in found.values())
+    assert all(found["median"] > 0 for rates in result["loader"].values() for found in rates.values())
+    assert "| pixelmill (" in done.stdout and "| images/s in a torch DataLoader | 0 workers" in done.stdout

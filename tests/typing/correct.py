@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import numpy as np
+from numpy.typing import NDArray
 
+import pixelmill
 from pixelmill import DataNode, Pipeline, augment, convert, fn, ops, pipeline_def, types
 from pixelmill.jobs import JobReport
 
@@ -70,3 +72,14 @@ def jobs(source: Path) -> None:
     assert_type(augment(source, "out", quality=80, subsampling="4:4:4", exists="resume", on_progress=print), JobReport)
     assert_type(augment(["a", "b"]), JobReport)
     assert_type(convert(source, output="out", to="tfrecord", resize=(20, 30), split={"train": 0.9}).samples, int)
+
+
+def images_in_one_call(path: Path, data: bytes) -> None:
+    image = pixelmill.imread(path, "GRAY", size=(224, 224))
+    assert_type(image, NDArray[Any])
+    assert_type(
+        pixelmill.decode_image(memoryview(data), window=[0, 0, 8, 8], limits=types.Limits(side=100)), NDArray[Any]
+    )
+    assert_type(pixelmill.image_info(data).height, int)
+    assert_type(pixelmill.encode_png(image, level=9), bytes)
+    pixelmill.imwrite(path, image, quality=80, subsampling="4:4:4")

@@ -1,5 +1,7 @@
 #include "copy.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "simd.h"
@@ -107,6 +109,28 @@ void copy_short_runs(T* out, const T* in, const Axes& axes, int axis) {
     }
 }
 
+// Whether rows become columns: then a row of the result needs a cache line of the source for each pixel.
+bool transposes(const Axes& axes, int axis) {
+    return std::abs(axes.from[axis]) < std::abs(axes.from[axis + 1]) && axes.extent[axis + 2] <= 4;
+}
+
+// Square by square, so that the other pixels of a cache line are used while it is there.
+template <class T>
+void copy_squares(T* out, const T* in, const Axes& axes, int axis) {
+    constexpr int64_t side = 32;
+    Axes row = axes;
+    int64_t& pixels = row.extent[axis + 1];
+    for (int64_t y = 0; y < axes.extent[axis]; y += side) {
+        const int64_t end = std::min(y + side, axes.extent[axis]);
+        for (int64_t x = 0; x < axes.extent[axis + 1]; x += side) {
+            pixels = std::min(side, axes.extent[axis + 1] - x);
+            const int64_t to = x * axes.to[axis + 1], from = x * axes.from[axis + 1];
+            for (int64_t i = y; i < end; ++i)
+                copy_short_runs(out + i * axes.to[axis] + to, in + i * axes.from[axis] + from, row, axis + 1);
+        }
+    }
+}
+
 // Whether channels side by side are to become planes of packed rows.
 bool splits(const Axes& axes, int axis) {
     const int last = axes.count - 1;
@@ -140,6 +164,7 @@ void copy_axes(T* out, const T* in, const Axes& axes, int axis) {
         }
         return;
     }
+    if (left == 3 && transposes(axes, axis)) return copy_squares(out, in, axes, axis);
     if (left == 2 && axes.extent[axis + 1] <= 16) return copy_short_runs(out, in, axes, axis);
     for (int64_t i = 0; i < extent; ++i) copy_axes(out + i * to, in + i * from, axes, axis + 1);
 }

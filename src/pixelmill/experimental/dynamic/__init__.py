@@ -71,7 +71,7 @@ for _name, _plain in inspect.getmembers(_math, inspect.isfunction):
 
 
 def imread(filepaths: Any, device: str = "cpu", **arguments: Any) -> Any:
-    """Read and decode pictures.
+    """Read and decode images into tensors. `pixelmill.imread` returns arrays.
 
     Args:
         filepaths: A path, which gives a Tensor, or a list of paths, which gives a Batch.
