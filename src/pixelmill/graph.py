@@ -124,7 +124,7 @@ class DataNode(NodeOperators):
 Made: TypeAlias = "DataNode | list[Made] | dict[str, DataNode]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Options:
     """What a call says about a node beside inputs and arguments."""
 

@@ -38,7 +38,7 @@ def spatial_axes(layout: str) -> list[int]:
     return [axis for axis, letter in enumerate(layout) if letter in SPATIAL]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CropSize:
     """The arguments that give the extents of a crop."""
 
@@ -52,7 +52,7 @@ class CropSize:
         return any(size is not None for size in (self.crop, self.crop_h, self.crop_w, self.crop_d))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SliceBounds:
     """The arguments that give the edges of a slice."""
 

@@ -19,7 +19,7 @@ from pixelmill.types import BOOL, FLOAT, DALIDataType
 NAME = "normalize"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Spread:
     """How a deviation is found, and what it is divided by."""
 

@@ -63,7 +63,7 @@ def _filter(given: Tensor | None) -> tuple[DALIInterpType, Tensor | None]:
         raise ArgumentError(f"there is no filter number {array.tolist()}") from None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ResizeSize:
     """The arguments that give the size of a result; one way of several is chosen."""
 
@@ -75,7 +75,7 @@ class ResizeSize:
     resize_longer: Tensor | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ResizeOptions:
     """How a size is understood, and the part of the source that gets it."""
 

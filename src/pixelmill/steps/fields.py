@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import enum
+import sys
 import types as python_types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Literal
 
@@ -22,7 +23,7 @@ Check = Callable[[object], bool]
 _DECLARATIONS: dict[type, Declaration] = {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Field:
     """An input or a parameter of a kind of step.
 
@@ -32,6 +33,7 @@ class Field:
         optional: Whether it, or an element of it, may be None.
         many: Whether it is a tuple.
         default: Makes the value of a field that is left out; None where it must be given.
+        fits: The test of a value, or of an element, that is not None.
     """
 
     name: str
@@ -39,14 +41,14 @@ class Field:
     optional: bool
     many: bool
     default: Callable[[], object] | None
+    fits: Check = field(repr=False, compare=False)
 
     def checked(self, kind: str, value: object) -> object:
         """Return the value as the step keeps it, or raise a TypeError that names the step and the field."""
-        fits = _check(self.hint)
         if self.many:
-            if isinstance(value, tuple) and all(self._element(fits, item) for item in value):
-                return tuple(self._kept(item) for item in value)
-        elif self._element(fits, value):
+            if isinstance(value, tuple) and all(map(self._element, value)):
+                return tuple(map(self._kept, value))
+        elif self._element(value):
             return self._kept(value)
         raise TypeError(f"{kind}: {self.name} must be {self.words()}, got {value!r}")
 
@@ -63,14 +65,14 @@ class Field:
         one = describe(self.hint) + (" or None" if self.optional else "")
         return f"a tuple whose elements are each {one}" if self.many else one
 
-    def _element(self, fits: Check, value: object) -> bool:
-        return self.optional if value is None else fits(value)
+    def _element(self, value: object) -> bool:
+        return self.optional if value is None else self.fits(value)
 
     def _kept(self, value: object) -> object:
         return float(value) if self.hint is float and isinstance(value, int) else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Declaration:
     """All fields of a kind of step."""
 
@@ -80,8 +82,10 @@ class Declaration:
 
     def checked(self, kind: str, given: Mapping[str, object]) -> dict[str, object]:
         """Return a value for every field; refuse what is unknown, missing or of another type, by name."""
-        values = {entry.name: entry.taken(kind, given) for entry in self.fields}
-        values |= {entry.name: entry.checked(kind, values[entry.name]) for entry in (*self.inputs, *self.parameters)}
+        values: dict[str, object] = {}
+        for entry in self.fields:
+            value = entry.taken(kind, given)
+            values[entry.name] = value if entry.name in COMMON else entry.checked(kind, value)
         if len(values) < len(given.keys() | values.keys()):
             unknown = next(name for name in given if name not in values)
             close = difflib.get_close_matches(unknown, values, n=1)
@@ -98,13 +102,33 @@ def declaration_of(kind: type, is_input: Callable[[object], bool]) -> Declaratio
 
 
 def _read(kind: type, is_input: Callable[[object], bool]) -> Declaration:
-    hints = typing.get_type_hints(kind)
+    hints: dict[str, object] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        if "__dataclass_fields__" not in vars(base):
+            # The constructor is that of Step, for all kinds.
+            dataclass(init=False, repr=False, eq=False, kw_only=True)(base)
+        hints |= _hints(base)
     fields = [_field(entry.name, hints[entry.name], _default(entry)) for entry in dataclasses.fields(kind)]
     own = [entry for entry in fields if entry.name not in COMMON]
     inputs = tuple(entry for entry in own if is_input(entry.hint))
     if any(entry.many for entry in inputs[:-1]):
         raise LookupError(f"{kind.__name__}: only the last input can be a tuple")
     return Declaration(inputs, tuple(entry for entry in own if entry not in inputs), tuple(fields))
+
+
+def _hints(base: type) -> dict[str, object]:
+    """Evaluate the annotations of a class; the same few are used again and again, so each is evaluated once."""
+    found: dict[str, object] = {}
+    for name, text in vars(base).get("__annotations__", {}).items():
+        if not text.startswith("ClassVar"):
+            found[name] = _evaluated(base.__module__, text)
+    return found
+
+
+@lru_cache(None)
+def _evaluated(module: str, text: str) -> object:
+    holder = python_types.SimpleNamespace(__annotations__={"it": text})
+    return typing.get_type_hints(holder, vars(sys.modules[module]))["it"]
 
 
 def _default(entry: dataclasses.Field[object]) -> Callable[[], object] | None:
@@ -124,7 +148,7 @@ def _field(name: str, hint: object, default: Callable[[], object] | None) -> Fie
     optional = typing.get_origin(hint) in (typing.Union, python_types.UnionType)
     if optional:
         (hint,) = (choice for choice in typing.get_args(hint) if choice is not type(None))
-    return Field(name, hint, optional, many, default)
+    return Field(name, hint, optional, many, default, _check(hint))
 
 
 @lru_cache(None)
