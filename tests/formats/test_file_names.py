@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from pixelmill.formats.file_names import UniqueNames, is_plain
 
 
