@@ -8,6 +8,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <pthread.h>
 
 #include <cstring>
 #include <stdexcept>
@@ -187,6 +188,8 @@ void bind_create(nb::module_& module);
 NB_MODULE(_core, module) {
     using namespace pixelmill;
     module.doc() = "pixelmill's native core; pixelmill.engine.native is its only user.";
+    // A child process cannot free what its parent's threads had on their stacks, and nanobind would report it at exit.
+    ::pthread_atfork(nullptr, nullptr, [] { nb::set_leak_warnings(false); });
 
     nb::class_<Limits>(module, "Limits")
         .def(

@@ -16,7 +16,7 @@ from pixelmill.engine.barriers import Array as Array
 from pixelmill.engine.barriers import Barrier
 from pixelmill.engine.barriers import Data as Data
 from pixelmill.engine.compile import Key, Plan, Segment
-from pixelmill.engine.worker_thread import WorkerThread, close
+from pixelmill.engine.worker_thread import CLOSED, WorkerThread, close
 from pixelmill.errors import EngineError
 from pixelmill.graph import OperatorNode
 from pixelmill.operators.program import Expr
@@ -97,7 +97,7 @@ class Pending:
         try:
             return self._finish() if self._future is None else self._future.result()
         except (CancelledError, _core.Closed):
-            raise EngineError("the pipeline was closed; make a new one") from None
+            raise EngineError(CLOSED) from None
 
 
 class NativeEngine:
@@ -149,7 +149,10 @@ class NativeEngine:
 
     def _begin(self, segment: Segment, samples: Samples, known: dict[Key, Data], fill: bool) -> _core.Batch:
         inputs = [_rows(known[key]) for key in segment.inputs]
-        return self._executor.submit(segment.program, self._limits, samples.submission(), inputs, fill)
+        try:
+            return self._executor.submit(segment.program, self._limits, samples.submission(), inputs, fill)
+        except _core.Closed:
+            raise EngineError(CLOSED) from None
 
     def _collect(self, batch: _core.Batch) -> _core.Batch:
         while not self._executor.wait(batch, POLL_SECONDS):

@@ -12,6 +12,9 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from pixelmill import _core
+from pixelmill.errors import EngineError
+
+CLOSED = "the pipeline was closed; make a new one"
 
 Result = TypeVar("Result")
 _Call = tuple["Future[Any]", Callable[..., Any], tuple[Any, ...]]
@@ -38,7 +41,7 @@ class WorkerThread:
         self._worker.start()
 
     def submit(self, call: Callable[..., Result], *arguments: Any) -> Future[Result]:
-        """Schedule a call. Raises RuntimeError after the thread was stopped."""
+        """Schedule a call. Raises EngineError after the thread was stopped."""
         return self._worker.submit(call, arguments)
 
     def signal_stop(self) -> None:
@@ -102,7 +105,7 @@ class _Worker:
     def submit(self, call: Callable[..., Result], arguments: tuple[Any, ...]) -> Future[Result]:
         self.start()
         if self._stopped:
-            raise RuntimeError(f"the thread {self._name!r} was stopped")
+            raise EngineError(CLOSED)
         future: Future[Result] = Future()
         self._calls.put((future, call, arguments))
         if self._stopped:  # since the line above, perhaps, and the thread may have emptied the queue before
