@@ -8,6 +8,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstring>
@@ -146,19 +147,19 @@ struct Submission {
     }
 };
 
-// Workers may be waiting for the GIL (pictures that Pillow decodes), so nobody joins them while holding it.
-class PythonExecutor : public Executor {
-   public:
-    using Executor::Executor;
-    ~PythonExecutor() {
-        nb::gil_scoped_release release;
-        close();
-    }
-};
+using Inputs = std::vector<std::vector<std::optional<AnyArray>>>;
 
-std::shared_ptr<Batch> submit(PythonExecutor& executor, std::shared_ptr<Program> program, const Limits& limits,
-                              const Submission& who, std::vector<std::vector<std::optional<AnyArray>>> inputs,
-                              bool fill) {
+// Whoever lets go of a batch last frees them: a worker that has no GIL, too.
+std::shared_ptr<const void> owned(Inputs inputs) {
+    return std::shared_ptr<const Inputs>(new Inputs(std::move(inputs)), [](const Inputs* arrays) {
+        if (!nb::is_alive()) return;
+        nb::gil_scoped_acquire gil;
+        delete arrays;
+    });
+}
+
+std::shared_ptr<Batch> submit(Executor& executor, std::shared_ptr<Program> program, const Limits& limits,
+                              const Submission& who, Inputs inputs, bool fill) {
     std::vector<Batch::Sample> samples(who.size());
     for (size_t i = 0; i < samples.size(); ++i) {
         who.describe(i, samples[i]);
@@ -168,10 +169,9 @@ std::shared_ptr<Batch> submit(PythonExecutor& executor, std::shared_ptr<Program>
             samples[i].inputs.push_back(given ? borrowed(*given) : Value{});
         }
     }
-    auto batch = std::make_shared<Batch>(std::move(program), limits, std::move(samples), executor.buffers());
+    auto kept = owned(std::move(inputs));
     nb::gil_scoped_release release;
-    executor.submit(batch);
-    return batch;
+    return executor.submit(std::move(program), limits, std::move(samples), std::move(kept));
 }
 
 nb::list outcomes(const Batch& batch) {
@@ -203,6 +203,8 @@ void bind_create(nb::module_& module);
 NB_MODULE(_core, module) {
     using namespace pixelmill;
     module.doc() = "pixelmill's native core; pixelmill.engine.native is its only user.";
+    // A child process cannot free what its parent's threads had on their stacks, and nanobind would report it at exit.
+    ::pthread_atfork(nullptr, nullptr, [] { nb::set_leak_warnings(false); });
 
     nb::class_<Limits>(module, "Limits")
         .def(
@@ -258,16 +260,14 @@ NB_MODULE(_core, module) {
             },
             "output"_a, "index"_a);
 
-    nb::class_<PythonExecutor>(module, "Executor")
+    nb::exception<Closed>(module, "Closed", PyExc_RuntimeError);
+    // Joins wait without the GIL, which workers may need (images that Pillow decodes). A destructor never joins.
+    nb::class_<Executor>(module, "Executor")
         .def(nb::init<int>(), "threads"_a)
         .def("submit", &submit, "program"_a, "limits"_a, "who"_a, "inputs"_a, "fill"_a = false)
-        .def(
-            "wait",
-            [](PythonExecutor& self, const std::shared_ptr<Batch>& batch, double seconds) {
-                return self.wait(batch, seconds);
-            },
-            "batch"_a, "seconds"_a, nb::call_guard<nb::gil_scoped_release>())
-        .def("close", &PythonExecutor::close, nb::call_guard<nb::gil_scoped_release>());
+        .def("wait", &Executor::wait, "batch"_a, "seconds"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def("close", &Executor::close, nb::call_guard<nb::gil_scoped_release>());
+    module.def("close_all_executors", &WorkerPool::close_all, nb::call_guard<nb::gil_scoped_release>());
 
     module.def("operator_key", &operator_key, "seed"_a, "operator_id"_a);
     module.def("philox", [](std::vector<uint32_t> counter, uint64_t key) {

@@ -175,7 +175,7 @@ def test_a_batch_that_dali_does_not_take_is_made_natively(files, monkeypatch, ca
     wanted = taken(made(train, "native", files), 5)
     pipe = made(train, "dali", files)
     pipe.build()
-    feed_input, calls = pipe._schedule._engine._pipe.feed_input, []
+    feed_input, calls = pipe._schedule._engine._dali.pipe.feed_input, []
 
     def failing(*arguments, **options):
         calls.append(arguments)
@@ -183,7 +183,7 @@ def test_a_batch_that_dali_does_not_take_is_made_natively(files, monkeypatch, ca
             raise ValueError("not this one")
         feed_input(*arguments, **options)
 
-    monkeypatch.setattr(pipe._schedule._engine._pipe, "feed_input", failing)
+    monkeypatch.setattr(pipe._schedule._engine._dali.pipe, "feed_input", failing)
     with caplog.at_level("WARNING", "pixelmill"):
         agree(taken(pipe, 5), wanted)
     assert len(calls) == 6 and sum("not this one" in record.getMessage() for record in caplog.records) == 1

@@ -49,10 +49,11 @@ void BufferPool::give_back(std::byte* memory, size_t bytes) {
 }
 
 Batch::Batch(std::shared_ptr<const Program> program, Limits limits, std::vector<Sample> samples,
-             std::shared_ptr<BufferPool> pool)
+             std::shared_ptr<const void> inputs, std::shared_ptr<BufferPool> pool)
     : program_(std::move(program)),
       limits_(limits),
       samples_(std::move(samples)),
+      inputs_(std::move(inputs)),
       outcomes_(samples_.size()),
       pool_(std::move(pool)),
       missing_(samples_.size()) {
@@ -137,7 +138,16 @@ size_t Batch::run_at_once(ThreadState& thread, std::chrono::nanoseconds patience
 
 bool Batch::wait(double seconds) {
     std::unique_lock lock(mutex_);
-    return finished_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return missing_ == 0; });
+    const bool over = finished_.wait_for(lock, std::chrono::duration<double>(seconds),
+                                         [this] { return missing_ == 0 || abandoned_; });
+    if (abandoned_) throw Closed();
+    return over;
+}
+
+void Batch::abandon() {
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+    finished_.notify_all();
 }
 
 bool Batch::clean() const {

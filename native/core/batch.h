@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <vector>
 
 #include "program.h"
@@ -33,6 +34,12 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
     std::vector<Spare> spare_;
 };
 
+// The threads that a batch needs were stopped.
+class Closed : public std::runtime_error {
+   public:
+    Closed() : std::runtime_error("the worker threads were stopped") {}
+};
+
 class Batch {
    public:
     struct Sample {
@@ -42,12 +49,15 @@ class Batch {
         bool fill = false;
     };
 
+    // `inputs` owns what the samples' inputs point to: workers may read it after everyone else has let go of the batch.
     Batch(std::shared_ptr<const Program> program, Limits limits, std::vector<Sample> samples,
-          std::shared_ptr<BufferPool> pool);
+          std::shared_ptr<const void> inputs, std::shared_ptr<BufferPool> pool);
 
     // Runs sample `index` to its end; called once for each by the workers.
     void run(ThreadState& thread, size_t index);
-    bool wait(double seconds);  // false: not yet
+    bool wait(double seconds);  // false: not yet; throws Closed if it was abandoned
+    // Ends all waiting: samples were dropped, so the batch will not be finished.
+    void abandon();
     // Leaves the batch to whoever waits for it, if it takes less time than to wake a worker; tells whether it does.
     bool defer() { return deferred_ = program_->quick(); }
     // Gives a deferred batch to the first who asks.
@@ -82,11 +92,13 @@ class Batch {
     std::shared_ptr<const Program> program_;
     Limits limits_;
     std::vector<Sample> samples_;
+    std::shared_ptr<const void> inputs_;
     std::vector<Outcome> outcomes_;
     std::shared_ptr<BufferPool> pool_;
     std::vector<std::unique_ptr<Output>> outputs_;
     std::mutex mutex_;
     std::condition_variable finished_;
+    bool abandoned_ = false;
     std::atomic<size_t> missing_;
     std::atomic<int64_t> nanoseconds_ = 0;  // that the samples took together
     std::atomic<bool> deferred_ = false;

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from pixelmill.engine.compile import Plan
 from pixelmill.engine.native import NativeEngine, Pending, Samples
+from pixelmill.engine.worker_thread import WorkerThread
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.graph import DataNode, OperatorNode
 from pixelmill.types import Limits
@@ -33,8 +34,12 @@ class Engine(Protocol):
     def forked(self) -> bool:
         """Tell whether this is another process than the one that made the engine."""
 
+    @property
+    def threads(self) -> tuple[WorkerThread, ...]:
+        """The Python threads, which do not refer to the engine unless a batch is under way."""
+
     def close(self) -> None:
-        """Stop. Batches that were begun are lost."""
+        """Stop and wait for the threads. Batches that were begun are lost."""
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from pixelmill.engine.barriers import Array as Array
 from pixelmill.engine.barriers import Barrier
 from pixelmill.engine.barriers import Data as Data
 from pixelmill.engine.compile import Key, Plan, Segment
-from pixelmill.engine.own_thread import OwnThread
+from pixelmill.engine.worker_thread import CLOSED, WorkerThread, close
 from pixelmill.errors import NOTES, EngineError
 from pixelmill.graph import OperatorNode
 from pixelmill.operators.sources import ExternalSource
@@ -24,9 +25,6 @@ from pixelmill.steps.batch import Callback
 from pixelmill.steps.sources import Constant, ExternalInput
 from pixelmill.steps.step import Expr
 from pixelmill.types import Limits
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 POLL_SECONDS = 0.1  # how long Ctrl-C may have to wait
 
@@ -91,8 +89,11 @@ class Pending:
         self._finish = finish
 
     def result(self) -> Result:
-        """Wait for the batch."""
-        return self._finish() if self._future is None else self._future.result()
+        """Wait for the batch. Raises EngineError if the engine is closed meanwhile."""
+        try:
+            return self._finish() if self._future is None else self._future.result()
+        except (CancelledError, _core.Closed):
+            raise EngineError(CLOSED) from None
 
 
 class NativeEngine:
@@ -113,7 +114,7 @@ class NativeEngine:
         self._process = os.getpid()
         # Barriers are worked on by one Python thread, so that the native work of the next batches goes on meanwhile.
         self._alone = all(map(_idle, plan.segments)) and not any(map(_calls, plan.segments))
-        self._driver = OwnThread("pixelmill") if len(plan.segments) > 1 and not self._alone else None
+        self._driver = WorkerThread("pixelmill") if len(plan.segments) > 1 and not self._alone else None
 
     def forked(self) -> bool:
         """Tell whether this is another process than the one that made the engine."""
@@ -127,24 +128,29 @@ class NativeEngine:
         first = self._begin(self.plan.segments[0], samples, samples.inputs, fill) if begins else None
         if self._driver is None:
             assert first is not None
-            return Pending(None, lambda: self._finish(self._collect(first, samples), samples))
+            return Pending(None, lambda: self._finish(self._collect(first), samples))
         return Pending(self._driver.submit(self._drive, first, samples, fill), lambda: Result([], []))
 
+    @property
+    def threads(self) -> tuple[WorkerThread, ...]:
+        """The Python threads, which do not refer to the engine unless a batch is under way."""
+        return () if self._driver is None else (self._driver,)
+
     def close(self) -> None:
-        """Stop the threads. Batches that were begun are lost."""
+        """Stop the threads and wait for them. Batches that were begun are lost."""
         if self.forked():  # the threads are the parent's, and they may have held a lock in the moment of the fork
             return
-        if self._driver is not None:
-            self._driver.close()
-        if self._own:
+        if close(self.threads) and self._own:
             self._executor.close()
 
     def _begin(self, segment: Segment, samples: Samples, known: dict[Key, Data], fill: bool) -> _core.Batch:
         inputs = [_rows(known[key]) for key in segment.inputs]
-        return self._executor.submit(segment.program, self._limits, samples.submission(), inputs, fill)
+        try:
+            return self._executor.submit(segment.program, self._limits, samples.submission(), inputs, fill)
+        except _core.Closed:
+            raise EngineError(CLOSED) from None
 
-    def _collect(self, batch: _core.Batch, samples: Samples) -> _core.Batch:
-        # `samples` is an argument so that the arrays which the core reads stay alive until here.
+    def _collect(self, batch: _core.Batch) -> _core.Batch:
         while not self._executor.wait(batch, POLL_SECONDS):
             pass
         return batch
@@ -156,7 +162,7 @@ class NativeEngine:
             if number > 0:
                 batch = None if _idle(segment) else self._begin(segment, samples, known, fill)
             if batch is not None:
-                self._collect(batch, samples)
+                self._collect(batch)
                 troubles += _troubles(batch, segment)
                 if any(trouble.fatal for trouble in troubles):
                     return Result([], troubles)

@@ -16,6 +16,7 @@ from pixelmill.engine import choice
 from pixelmill.engine import foreign as foreign  # installs the decoder for the formats that Pillow reads
 from pixelmill.engine.compile import Plan, compile_graph
 from pixelmill.engine.native import Array
+from pixelmill.engine.worker_thread import CLOSED
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.external_source import Feed
 from pixelmill.graph import DataNode, as_node, operators_of, relowered
@@ -377,7 +378,7 @@ class Pipeline:
     def _open(self) -> Schedule:
         schedule = self._ready()
         if self._closed:
-            raise EngineError("the pipeline was closed; make a new one")
+            raise EngineError(CLOSED)
         return schedule
 
     max_batch_size = property(lambda self: self._batch_size, doc="Samples in a batch.")

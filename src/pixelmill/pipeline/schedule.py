@@ -15,6 +15,7 @@ import numpy.typing as npt
 from pixelmill.engine.choice import Engine, Options, started
 from pixelmill.engine.compile import Key, Plan
 from pixelmill.engine.native import Array, Data, Pending, Result, Samples
+from pixelmill.engine.worker_thread import signal_stop
 from pixelmill.errors import ArgumentError, DataError, EngineError
 from pixelmill.external_source import Feed
 from pixelmill.graph import DataNode
@@ -120,11 +121,14 @@ class Schedule:
             self._engine.close()
             self._finalizer.detach()
         self._engine = started(self.plan, self._options)
-        self._finalizer = weakref.finalize(self, self._engine.close)
+        # It must not wait (see WorkerThread). It holds the threads and not the engine, whose functions may refer to the
+        # pipeline, and so to this. Native threads end with the engine.
+        self._finalizer = weakref.finalize(self, signal_stop, self._engine.threads)
+        self._finalizer.atexit = False
         return self._engine
 
     def close(self) -> None:
-        """Stop the threads."""
+        """Stop the threads and wait for them."""
         if self._engine is not None:
             self._engine.close()
         self.queue.clear()

@@ -7,6 +7,8 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from pixelmill.engine.dali.emission import emitted, input_name
 from pixelmill.engine.dali.split import Crossing, SplitPlan, handed_array
 from pixelmill.engine.dali.upload import Upload
 from pixelmill.engine.native import Data, NativeEngine, Pending, Result, Samples
-from pixelmill.engine.own_thread import OwnThread
+from pixelmill.engine.worker_thread import WorkerThread, close
 from pixelmill.steps.sources import BatchSource
 from pixelmill.tensors import TensorListGPU
 from pixelmill.types import Limits
@@ -28,6 +30,24 @@ log = logging.getLogger("pixelmill")
 
 class _RefusedError(Exception):
     """DALI did not take a batch."""
+
+
+class _DaliPipes:
+    """DALI's pipelines of an engine. DALI waits for its threads when a pipeline is freed, which no finalizer may do.
+
+    Args:
+        pipe: What runs the graph.
+        upload: What brings other outputs to the GPU.
+    """
+
+    def __init__(self, pipe: Any, upload: Upload) -> None:
+        self.pipe = pipe
+        self.upload: Any = upload
+
+    def free(self, feeder: WorkerThread) -> None:
+        """Free the pipelines, after the other thread that uses them has ended."""
+        feeder.close()
+        self.pipe = self.upload = None
 
 
 class DaliEngine:
@@ -56,11 +76,13 @@ class DaliEngine:
         self._process = os.getpid()
         self._front, self._whole = (self._native(part, threads, limits) for part in (plan.front, plan))
         self._behind = None if plan.behind is None else self._native(plan.behind, threads, limits)
-        self._pipe = emitted(plan, batch_size=batch_size, threads=threads, device_id=device_id)
+        pipe = emitted(plan, batch_size=batch_size, threads=threads, device_id=device_id)
         with versions.quiet():
-            self._pipe.build()
-        self._upload = Upload(batch_size=batch_size, device_id=device_id)
-        self._feeder, self._taker = OwnThread("pixelmill-feed"), OwnThread("pixelmill-take")
+            pipe.build()
+        self._dali = _DaliPipes(pipe, Upload(batch_size=batch_size, device_id=device_id))
+        self._feeder = WorkerThread("pixelmill-feed")
+        self._taker = WorkerThread("pixelmill-take", last=partial(self._dali.free, self._feeder))
+        self._taker.start()  # now, as there is something to free
         self._refused: _RefusedError | None = None
         self.retries = 0
 
@@ -80,18 +102,16 @@ class DaliEngine:
         fed = self._feeder.submit(self._feed, pending)
         return Pending(self._taker.submit(self._take, fed, samples), lambda: Result([], []))
 
+    @property
+    def threads(self) -> tuple[WorkerThread, ...]:
+        """The Python threads, which do not refer to the engine unless a batch is under way."""
+        parts = (part.threads for part in (self._front, self._whole, self._behind) if part is not None)
+        return (self._feeder, self._taker, *chain.from_iterable(parts))
+
     def close(self) -> None:
-        """Stop the threads. Batches that were begun are lost."""
-        if self.forked():
-            return
-        both = (self._feeder, self._taker)
-        for thread in both:
-            thread.close(among=both)
-        for engine in (self._front, self._whole, self._behind):
-            if engine is not None:
-                engine.close()
-        self._executor.close()
-        self._pipe = None
+        """Stop the threads and wait for them. Batches that were begun are lost."""
+        if not self.forked() and close(self.threads):
+            self._executor.close()
 
     def _feed(self, pending: Pending) -> Result:
         """Hand a batch to DALI, unless a sample of it is known to be bad."""
@@ -100,12 +120,13 @@ class DaliEngine:
             return front
         if self._refused is not None:
             raise self._refused
+        pipe = self._dali.pipe
         try:
             for number, ((_, _, dtype), output) in enumerate(self.plan.handed.items()):
                 data = handed_array(front.outputs[output], dtype)
                 layout = _fitting(self.plan.front.layouts[output], data)
-                self._pipe.feed_input(input_name(number), data, layout=layout or None)
-            self._pipe.schedule_run()
+                pipe.feed_input(input_name(number), data, layout=layout or None)
+            pipe.schedule_run()
         except (RuntimeError, TypeError, ValueError, KeyError) as error:
             # DALI may have a part of this batch, which must not meet parts of the next: it gets no more.
             self._refused = _RefusedError(str(error))
@@ -120,12 +141,13 @@ class DaliEngine:
             return self._retried(samples, error)
         if _failed(front):
             return self._examined(samples)
+        pipe = self._dali.pipe
         try:
-            lists = self._pipe.share_outputs()
+            lists = pipe.share_outputs()
         except RuntimeError as error:
             return self._retried(samples, error)
         finally:
-            self._pipe.release_outputs()
+            pipe.release_outputs()
         given = [_arrays(batch, device) for batch, (_, _, device) in zip(lists, self.plan.given, strict=True)]
         last: Sequence[Data] = []
         troubles = front.troubles
@@ -167,7 +189,7 @@ class DaliEngine:
         moved: list[Any] = []
         for data, device, layout in zip(result.outputs, self.plan.devices, self.plan.layouts, strict=True):
             away = device == "gpu" and not isinstance(data, TensorListGPU)
-            moved.append(TensorListGPU(self._upload(data, _fitting(layout, data))) if away else data)
+            moved.append(TensorListGPU(self._dali.upload(data, _fitting(layout, data))) if away else data)
         return Result(moved, result.troubles)
 
 

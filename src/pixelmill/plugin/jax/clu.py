@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from threading import Lock
 from typing import Any
 
 import jax
 import numpy as np
 
+from pixelmill.engine.worker_thread import WorkerThread
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.plugin.base_iterator import LastBatchPolicy
 from pixelmill.plugin.jax.arrays import sharded
@@ -31,7 +32,7 @@ class DALIGenericPeekableIterator(DALIGenericIterator):
     def __init__(self, *args: Any, **options: Any) -> None:
         self._lock = Lock()
         self._seen: Batch | None = None
-        self._pool: ThreadPoolExecutor | None = None
+        self._peeker = WorkerThread("pixelmill-peek")
         self._spec: dict[str, jax.ShapeDtypeStruct] | None = None
         super().__init__(*args, **options)
 
@@ -62,9 +63,7 @@ class DALIGenericPeekableIterator(DALIGenericIterator):
 
     def peek_async(self) -> Future[Batch]:
         """Begin `peek` in another thread; wait for it before the next `peek` or `next`."""
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1)
-        return self._pool.submit(self.peek)
+        return self._peeker.submit(self.peek)
 
     def checkpoints(self) -> list[bytes]:
         """Give a checkpoint for each pipeline, unless a batch was seen that nobody took."""

@@ -1,0 +1,158 @@
+#include "worker_pool.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace pixelmill {
+
+namespace {
+
+thread_local const WorkerPool* pool_of_this_thread = nullptr;
+
+}  // namespace
+
+// All pools with threads, also those whose owner is gone: the process must not end before their threads do.
+struct WorkerPool::Registry {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<WorkerPool>> pools;
+    bool closed = false;
+};
+
+WorkerPool::Registry& WorkerPool::registry() {
+    // Never destroyed: threads may outlive static objects. Locked during a fork, so that the child finds it unlocked.
+    static Registry* const registry = [] {
+        static Registry* const made = new Registry;
+        ::pthread_atfork([] { made->mutex.lock(); }, [] { made->mutex.unlock(); }, [] { made->mutex.unlock(); });
+        return made;
+    }();
+    return *registry;
+}
+
+WorkerPool::WorkerPool() : owner_(::getpid()), buffers_(std::make_shared<BufferPool>()) {}
+
+bool WorkerPool::foreign() const { return owner_ != ::getpid(); }
+
+void WorkerPool::start(int threads) {
+    try {
+        for (; running_ < threads; ++running_) threads_.emplace_back([pool = shared_from_this()] { pool->loop(); });
+    } catch (...) {  // the system has no more threads: those that were started end, and the next pool joins them
+        stop();
+        throw;
+    }
+}
+
+std::shared_ptr<WorkerPool> WorkerPool::ensure(Slot& slot, int threads) {
+    std::vector<std::shared_ptr<WorkerPool>> ended;
+    std::shared_ptr<WorkerPool> made;
+    {
+        Registry& all = registry();
+        const std::lock_guard lock(all.mutex);
+        if (slot.closed || all.closed) throw Closed();
+        if (slot.pool != nullptr && !slot.pool->foreign()) return slot.pool;
+        std::copy_if(all.pools.begin(), all.pools.end(), std::back_inserter(ended),
+                     [](const auto& other) { return !other->foreign() && other->running_ == 0; });
+        made.reset(new WorkerPool);
+        all.pools.push_back(made);
+        made->start(threads);
+        slot.pool = made;
+    }
+    for (const auto& other : ended) other->join();  // at once: their threads have left their loops
+    return made;
+}
+
+void WorkerPool::close(Slot& slot) {
+    std::shared_ptr<WorkerPool> pool;
+    {
+        const std::lock_guard lock(registry().mutex);
+        slot.closed = true;
+        pool = slot.pool;
+    }
+    if (pool == nullptr) return;
+    pool->stop();
+    pool->join();
+}
+
+void WorkerPool::close_all() {
+    std::vector<std::shared_ptr<WorkerPool>> pools;
+    {
+        Registry& all = registry();
+        const std::lock_guard lock(all.mutex);
+        all.closed = true;
+        std::copy_if(all.pools.begin(), all.pools.end(), std::back_inserter(pools),
+                     [](const auto& pool) { return !pool->foreign(); });
+    }
+    for (const auto& pool : pools) pool->stop();
+    for (const auto& pool : pools) pool->join();
+}
+
+std::shared_ptr<BufferPool> WorkerPool::buffers() {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) throw Closed();
+    return buffers_;
+}
+
+void WorkerPool::add(const Work& work) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (stopping_) throw Closed();
+        queue_.push_back(work);
+    }
+    work_there_.notify_all();
+}
+
+size_t WorkerPool::run_quick(Batch& batch) {
+    const std::unique_lock lock(caller_mutex_, std::try_to_lock);
+    if (!lock) return 0;
+    if (caller_ == nullptr) caller_ = std::make_unique<ThreadState>();
+    return batch.run_at_once(*caller_, 4 * Program::quick_batch);
+}
+
+void WorkerPool::stop() {
+    if (foreign()) return;
+    // Freed without the lock, since batches hold Python objects.
+    std::deque<Work> dropped;
+    std::shared_ptr<BufferPool> buffers;
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+        dropped.swap(queue_);
+        buffers.swap(buffers_);
+    }
+    work_there_.notify_all();
+    for (const Work& work : dropped) work.batch->abandon();
+}
+
+void WorkerPool::join() {
+    if (foreign() || pool_of_this_thread == this) return;
+    const std::lock_guard joining(join_mutex_);
+    for (std::thread& thread : threads_) {
+        if (thread.joinable()) thread.join();
+    }
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    std::erase_if(all.pools, [this](const auto& pool) { return pool.get() == this; });
+}
+
+void WorkerPool::loop() {
+    pool_of_this_thread = this;
+    ThreadState thread;
+    for (;;) {
+        std::shared_ptr<Batch> batch;
+        size_t index = 0;
+        {
+            std::unique_lock lock(mutex_);
+            work_there_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+            if (stopping_) break;
+            Work& work = queue_.front();
+            batch = work.batch;
+            index = work.next++;
+            if (work.next == batch->size()) queue_.pop_front();
+        }
+        batch->run(thread, index);
+    }
+    --running_;
+}
+
+}  // namespace pixelmill
