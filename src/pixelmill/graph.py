@@ -11,9 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
 from typing import NoReturn, TypeAlias, TypeGuard, cast
 
 import numpy as np
@@ -397,16 +395,3 @@ def _check_seed(spec: Operator, seed: int | None) -> int | None:
     if seed is None or seed < 0:
         return None
     return int(seed)
-
-
-def family(root: str, path: Sequence[str]) -> ModuleType:
-    """Give the module that holds a family of operators, such as `fn.readers`; make it where it is missing."""
-    module = sys.modules[root]
-    for part in path:
-        name = f"{module.__name__}.{part}"
-        if name not in sys.modules:
-            sys.modules[name] = ModuleType(name, f"Operators of the family `{part}`.")
-            sys.modules[name].__spec__ = ModuleSpec(name, None)
-            setattr(module, part, sys.modules[name])
-        module = sys.modules[name]
-    return module

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol, get_args
 
+from pixelmill.engine import devices
 from pixelmill.engine.compile import Plan
 from pixelmill.engine.native import NativeEngine, Pending, Samples
 from pixelmill.engine.worker_thread import WorkerThread
@@ -74,8 +75,6 @@ def chosen(name: str, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]
         raise ArgumentError(f"{where} must be one of {', '.join(get_args(EngineName))}, got {name!r}")
     if name == "native" or (name == "auto" and not asks_for_gpu(nodes, outputs)):
         return "native"
-    from pixelmill.engine import devices
-
     if name == "auto":
         return "dali" if devices.usable_gpus() else "native"
     devices.require_dali(f"{where}={name!r}")
@@ -102,8 +101,6 @@ def usable_device(device_id: int | None) -> int | None:
     """Give the GPU that a pipeline asks for, or None where it is not there; a negative one means the first."""
     if device_id is None:
         return None
-    from pixelmill.engine import devices
-
     return max(device_id, 0) if devices.usable_gpus() else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pixelmill.engine import devices
 from pixelmill.errors import ArgumentError
 
 # `dali` is `gpu` with DALI's CPU operators in place of its GPU ones: for comparing, on any machine.
@@ -56,8 +57,6 @@ def check_mode(what: str, mode: str, *, here: bool = True) -> None:
         raise ArgumentError(f"{what}: mode must be cpu or gpu, got {mode!r}")
     if mode == "cpu":
         return
-    from pixelmill.engine import devices
-
     if mode == "gpu" and here:
         devices.require_gpus(what, instead=INSTEAD)
     else:
@@ -69,8 +68,6 @@ def placed(what: str, mode: Mode) -> Placement:
     check_mode(what, mode)
     if mode == "cpu":
         return NATIVE
-    from pixelmill.engine import devices
-
     return Placement("dali", devices.usable_gpus()[0].number if mode == "gpu" else None)
 
 
@@ -78,6 +75,4 @@ def versions_of(mode: Mode) -> dict[str, str]:
     """Give the versions of what decides about pixels beside pixelmill itself."""
     if mode == "cpu":
         return {}
-    from pixelmill.engine import devices
-
     return {"dali": devices.find_dali().version or "unknown"}

@@ -7,10 +7,11 @@ from typing import Literal
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import files as file_index
 from pixelmill.formats.index import Index
-from pixelmill.operators.crop import SliceBounds, cast_to, cut, slice_window
+from pixelmill.operators.crop import cast_to, cut
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Floats, Ints, PerSample, Strings, Tensor, operator
 from pixelmill.operators.readers import Order, reader
+from pixelmill.operators.windows import SliceBounds, slice_window
 from pixelmill.steps.sources import DecodeNpy, NpyShape, Read, Reader, ReadNamed, ReadNpy, ReadRecordio, Records, ViewAs
 from pixelmill.types import UINT8, DALIDataType
 

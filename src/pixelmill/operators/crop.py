@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import numpy as np
@@ -10,16 +9,14 @@ import numpy as np
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import CLOSE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
+from pixelmill.operators.windows import SPATIAL, CropSize, Rounding, SliceBounds, crop_window, slice_window
 from pixelmill.steps.elements import Cast, Normalize
-from pixelmill.steps.shapes import CropWindow, Element, Flip, Shape, SliceWindow, Window
-from pixelmill.steps.sources import constant, constant_array
+from pixelmill.steps.shapes import Flip, Shape, Window
+from pixelmill.steps.sources import constant
 from pixelmill.steps.step import Expr
 from pixelmill.types import FLOAT, FLOAT16, INT8, UINT8, DALIDataType
 
 Policy = Literal["error", "pad", "constant", "trim_to_shape"]
-Rounding = Literal["round", "truncate"]
-
-SPATIAL = "DHW"
 
 
 def image_layout(layout: str) -> str:
@@ -31,89 +28,6 @@ def image_layout(layout: str) -> str:
     ):
         raise ArgumentError(f"pictures have the axes H and W, in this order, and perhaps D, F and C, got {layout!r}")
     return layout or "HWC"
-
-
-def spatial_axes(layout: str) -> list[int]:
-    """Give the numbers of the axes of a picture that are space."""
-    return [axis for axis, letter in enumerate(layout) if letter in SPATIAL]
-
-
-@dataclass(frozen=True, eq=False)
-class CropSize:
-    """The arguments that give the extents of a crop."""
-
-    crop: Tensor | None = None
-    crop_h: Tensor | None = None
-    crop_w: Tensor | None = None
-    crop_d: Tensor | None = None
-
-    def is_given(self) -> bool:
-        """Whether there is anything to crop."""
-        return any(size is not None for size in (self.crop, self.crop_h, self.crop_w, self.crop_d))
-
-
-@dataclass(frozen=True, eq=False)
-class SliceBounds:
-    """The arguments that give the edges of a slice."""
-
-    start: Tensor | None = None
-    end: Tensor | None = None
-    shape: Tensor | None = None
-    rel_start: Tensor | None = None
-    rel_end: Tensor | None = None
-    rel_shape: Tensor | None = None
-
-    def given(self) -> list[str]:
-        """List the names of those that are given."""
-        return [entry.name for entry in fields(self) if getattr(self, entry.name) is not None]
-
-
-def crop_window(
-    name: str,
-    shape: Tensor,
-    layout: str,
-    sizes: CropSize,
-    position: tuple[Tensor, Tensor, Tensor],
-    rounding: Rounding,
-) -> tuple[tuple[Tensor, Tensor], list[int]]:
-    """Add the window of `crop`, its first corner and its extents, and give the axes it is counted along."""
-    depth: Tensor | None
-    height: Tensor | None
-    width: Tensor | None
-    if sizes.crop is not None:
-        if replace(sizes, crop=None).is_given():
-            raise ArgumentError(f"{name}: crop already says what crop_h, crop_w and crop_d would say")
-        depth, height, width = _separate(sizes.crop, len(spatial_axes(layout)))
-    else:
-        depth, height, width = sizes.crop_d, sizes.crop_h, sizes.crop_w
-        if (height is None) != (width is None):
-            raise ArgumentError(f"{name}: crop_h and crop_w belong together")
-    x, y, z = position
-    # Frames are cut like slices of a volume where a depth is given.
-    cut_axes = SPATIAL if depth is None or "D" in layout else SPATIAL + "F"
-    window = CropWindow(
-        shape=shape,
-        crop_h=height,
-        crop_w=width,
-        crop_d=depth,
-        crop_pos_y=y,
-        crop_pos_x=x,
-        crop_pos_z=z,
-        layout=layout,
-        rounding=rounding,
-    ).pair()
-    return window, [axis for axis, letter in enumerate(layout) if letter in cut_axes]
-
-
-def _separate(crop: Tensor, count: int) -> tuple[Tensor | None, Tensor, Tensor]:
-    """Take a vector (depth,) height, width apart."""
-    numbers = constant_array(crop)
-    if numbers is not None:
-        if numbers.size not in (3, count):
-            raise ArgumentError(f"crop must be {count} numbers, got {numbers.tolist()}")
-        count = numbers.size
-    parts = [Element(vector=crop, index=index).value() for index in range(count)]
-    return (None if count == 2 else parts[0]), parts[-2], parts[-1]
 
 
 def cut(
@@ -175,61 +89,6 @@ def crop(
     window, axes = crop_window("crop", Shape(data=data).value(), layout, sizes, position, rounding)
     named = Expr(data.step, data.index, layout)
     return cast_to(cut("crop", named, window, axes, out_of_bounds_policy, fill_values), dtype)
-
-
-def slice_window(
-    name: str,
-    shape: Tensor,
-    layout: str,
-    positional: tuple[Tensor | None, Tensor | None],
-    bounds: SliceBounds,
-    axes: list[int] | None,
-    axis_names: str | None,
-    *,
-    normalized: tuple[bool, bool],
-) -> tuple[tuple[Tensor, Tensor], list[int]]:
-    """Add the window of `slice`, and give the axes it is counted along."""
-    given = bounds.given()
-    if positional[0] is not None and given:
-        raise ArgumentError(f"{name}: the window is given twice, by the inputs and by {given[0]}")
-    if (positional[0] is None) != (positional[1] is None):
-        raise ArgumentError(f"{name}: an anchor and an extent belong together")
-    for one, other in (("start", "rel_start"), ("end", "rel_end"), ("shape", "rel_shape")):
-        if one in given and other in given:
-            raise ArgumentError(f"{name}: {one} and {other} exclude each other")
-    if {"end", "rel_end"} & set(given) and {"shape", "rel_shape"} & set(given):
-        raise ArgumentError(f"{name}: an end and a shape exclude each other")
-    if positional[0] is None and not given:
-        raise ArgumentError(
-            f"{name}: nothing says which window; give an anchor and an extent, or start and end or shape"
-        )
-    chosen = _chosen_axes(name, layout, axes, axis_names)
-    window = SliceWindow(
-        shape=shape,
-        anchor=positional[0],
-        extent=positional[1],
-        start=bounds.start,
-        end=bounds.end,
-        rel_start=bounds.rel_start,
-        rel_end=bounds.rel_end,
-        window_shape=bounds.shape,
-        rel_shape=bounds.rel_shape,
-        axes=tuple(chosen),
-        normalized_anchor=normalized[0],
-        normalized_shape=normalized[1],
-    ).pair()
-    return window, chosen
-
-
-def _chosen_axes(name: str, layout: str, axes: list[int] | None, axis_names: str | None) -> list[int]:
-    if axes is not None:
-        return axes
-    try:
-        return [layout.index(letter) for letter in (axis_names or "WH")]
-    except ValueError:
-        raise ArgumentError(
-            f"{name}: axis_names {axis_names or 'WH'!r} are not all among the axes {layout!r}"
-        ) from None
 
 
 @operator("slice", renamed={"output_dtype": "dtype"}, ignored=("image_type",), dali=DaliCall(cpu_inputs=(1, 2)))

@@ -10,15 +10,17 @@ from __future__ import annotations
 import enum
 import inspect
 import itertools
+import os
 import re
 import types as python_types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, SupportsFloat, SupportsInt, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import EXACT, SAME, OnDali, Tolerance
@@ -32,8 +34,12 @@ Ints = list[int]
 Strings = list[str]
 Tensor = Expr
 
+# Brings a constant into a type, or raises a TypeError or ValueError.
+Convert = Callable[[object], object]
+
 # What the body of an operator gives: its outputs, which may have names.
 Lowered = Expr | tuple[Expr, ...] | dict[str, Expr]
+Body = TypeVar("Body", bound=Callable[..., Lowered])
 
 # An argument that may be a node, one value for each sample. The body gets an Expr in any case, or None.
 PER_SAMPLE = "per sample"
@@ -60,10 +66,10 @@ class Argument:
     """A keyword argument of an operator."""
 
     name: str
-    kind: Any
+    kind: object
     per_sample: bool
     shaped: bool
-    default: Any
+    default: object
     required: bool
     limits: Range | None
     doc: str
@@ -76,12 +82,12 @@ class Argument:
             checked = _converters(self.kind)(value)
         except (TypeError, ValueError):
             raise ArgumentError(f"{operator}: {self.name} must be {describe(self.kind)}, got {value!r}") from None
-        for number in checked if isinstance(checked, list) else [checked]:
-            if self.limits is not None and not self.limits.low <= number <= self.limits.high:
-                bounds = f"at least {self.limits.low:g}"
-                if self.limits.high != float("inf"):
-                    bounds = f"from {self.limits.low:g} to {self.limits.high:g}"
-                raise ArgumentError(f"{operator}: {self.name} must be {bounds}, got {value!r}")
+        numbers = cast("list[float]", checked if isinstance(checked, list) else [checked])
+        if self.limits is not None and not all(self.limits.low <= number <= self.limits.high for number in numbers):
+            bounds = f"at least {self.limits.low:g}"
+            if self.limits.high != float("inf"):
+                bounds = f"from {self.limits.low:g} to {self.limits.high:g}"
+            raise ArgumentError(f"{operator}: {self.name} must be {bounds}, got {value!r}")
         return checked
 
     def lowered(self, value: object) -> Expr | None:
@@ -196,7 +202,7 @@ def operator(
     leading: Sequence[str] = (),
     dali: OnDali = SAME,
     tolerance: Tolerance = EXACT,
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+) -> Callable[[Body], Body]:
     """Declare an operator.
 
     Args:
@@ -212,7 +218,7 @@ def operator(
         tolerance: What its results may differ by from DALI's.
     """
 
-    def read(body: Callable[..., Any]) -> Operator:
+    def read(body: Body) -> Operator:
         summary, details, docs = _docstring(name, body)
         hints = typing.get_type_hints(body, include_extras=True)
         inputs, optional, many, arguments = [], 0, False, {}
@@ -250,16 +256,16 @@ def operator(
             tolerance=tolerance,
         )
 
-    def declare(body: Callable[..., Any]) -> Callable[..., Any]:
+    def declare(body: Body) -> Body:
         REGISTRY.add(name, partial(read, body))
         return body
 
     return declare
 
 
-def _argument(parameter: inspect.Parameter, hint: Any, doc: str) -> Argument:
+def _argument(parameter: inspect.Parameter, hint: object, doc: str) -> Argument:
     hint = _without_none(hint)
-    marks: Sequence[Any] = ()
+    marks: Sequence[object] = ()
     if typing.get_origin(hint) is Annotated:
         hint, *marks = typing.get_args(hint)
     required = parameter.default is parameter.empty
@@ -275,13 +281,13 @@ def _argument(parameter: inspect.Parameter, hint: Any, doc: str) -> Argument:
     )
 
 
-def _without_none(hint: Any) -> Any:
+def _without_none(hint: object) -> object:
     if typing.get_origin(hint) in (typing.Union, python_types.UnionType):
         (hint,) = (choice for choice in typing.get_args(hint) if choice is not type(None))
     return hint
 
 
-def _docstring(name: str, body: Callable[..., Any]) -> tuple[str, str, dict[str, str]]:
+def _docstring(name: str, body: Body) -> tuple[str, str, dict[str, str]]:
     text = inspect.getdoc(body)
     if text is None:
         raise LookupError(f"operator {name} has no docstring")
@@ -297,52 +303,54 @@ def _docstring(name: str, body: Callable[..., Any]) -> tuple[str, str, dict[str,
     return " ".join(summary.split()), details.strip(), docs
 
 
-def _whole(value: Any) -> int:
-    number = int(value)
+def _whole(value: object) -> int:
+    number = int(cast("SupportsInt", value))
     if number != value:
         raise ValueError(value)
     return number
 
 
-def _real(value: Any) -> float:
+def _real(value: object) -> float:
     if isinstance(value, str):
         raise TypeError(value)
-    number = float(value)
+    number = float(cast("SupportsFloat", value))
     if np.isnan(number):
         raise ValueError(value)
     return number
 
 
-def _flag(value: Any) -> bool:
+def _flag(value: object) -> bool:
     if value not in (0, 1):
         raise ValueError(value)
     return bool(value)
 
 
-def _text(value: Any) -> str:
-    if hasattr(value, "__fspath__"):
+def _text(value: object) -> str:
+    if isinstance(value, os.PathLike):
         value = value.__fspath__()
     if not isinstance(value, str):
         raise TypeError(value)
     return value
 
 
-def _list_of(convert: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
-    def converted(value: Any) -> list[Any]:
-        single = isinstance(value, str) or hasattr(value, "__fspath__") or np.ndim(value) == 0
-        if not single and np.ndim(value) > 1:  # a matrix, row by row
-            value = np.ravel(value)
-        return [convert(item) for item in ([value] if single else value)]
+def _list_of(convert: Convert) -> Convert:
+    def converted(value: object) -> list[object]:
+        if isinstance(value, (str, os.PathLike)) or np.ndim(cast("npt.ArrayLike", value)) == 0:
+            return [convert(value)]
+        items = cast("npt.ArrayLike", value)
+        # A matrix is taken row by row.
+        listed = np.ravel(items) if np.ndim(items) > 1 else cast("Iterable[object]", value)
+        return [convert(item) for item in listed]
 
     return converted
 
 
-def _converters(kind: Any) -> Callable[[Any], Any]:
+def _converters(kind: object) -> Convert:
     if typing.get_origin(kind) is Literal:
         return lambda value: _one_of(typing.get_args(kind), value)
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return kind
-    table: dict[Any, Callable[[Any], Any]] = {
+    table: dict[object, Convert] = {
         int: _whole,
         float: _real,
         bool: _flag,
@@ -355,13 +363,13 @@ def _converters(kind: Any) -> Callable[[Any], Any]:
     return next(convert for known, convert in table.items() if known == kind)
 
 
-def _one_of(choices: tuple[Any, ...], value: Any) -> Any:
+def _one_of(choices: tuple[object, ...], value: object) -> object:
     if value not in choices:
         raise ValueError(value)
     return value
 
 
-def describe(kind: Any) -> str:
+def describe(kind: object) -> str:
     """Say in words what values a type of argument takes."""
     if typing.get_origin(kind) is Literal:
         return "one of " + ", ".join(map(repr, typing.get_args(kind)))

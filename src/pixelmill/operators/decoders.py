@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.crop import CropSize, SliceBounds, crop_window, cut, slice_window
+from pixelmill.operators.crop import cut
 from pixelmill.operators.dali import BEFORE, CLOSE, DECODER, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
+from pixelmill.operators.windows import CropSize, SliceBounds, crop_window, slice_window
 from pixelmill.steps.codecs import Color, Decode, ImageShape
 from pixelmill.steps.elements import Cast
 from pixelmill.steps.random import RandomWindow

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.crop import CropSize, Rounding, crop_window, image_layout
+from pixelmill.operators.crop import image_layout
 from pixelmill.operators.dali import BEFORE, CLOSE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.decoders import random_window
+from pixelmill.operators.windows import CropSize, Rounding, crop_window
 from pixelmill.steps.codecs import Decode
 from pixelmill.steps.elements import Arithmetic, Cast
 from pixelmill.steps.resampling import Mode, ProjectGeometry, Resample, ResizeGeometry, WindowGeometry

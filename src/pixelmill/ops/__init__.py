@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from pixelmill.errors import ArgumentError
-from pixelmill.graph import call, family
+from pixelmill.graph import call
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_operators
+from pixelmill.operators.families import family
 
 
 class OperatorClass:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 import operator as python
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -19,8 +19,30 @@ from pixelmill.operators.subscripts import SUBSCRIPT
 from pixelmill.steps.sources import Array, Constant
 from pixelmill.steps.step import Expr
 
+
+class DaliValue(Protocol):
+    """A node of a graph of DALI, as far as it is used here."""
+
+    @property
+    def device(self) -> str: ...
+
+    def cpu(self) -> DaliValue: ...
+
+    def gpu(self) -> DaliValue: ...
+
+    def __add__(self, other: object) -> DaliValue: ...
+
+    def __getitem__(self, key: object) -> DaliValue: ...
+
+
+# What is known by it: an output, an argument that was drawn, a constant, a condition.
+Key = tuple[object, ...]
+
+# What a call of DALI gives.
+DaliResult = DaliValue | Sequence[DaliValue] | dict[str, DaliValue]
+
 # Arithmetic that DALI writes as Python's operators; the rest are functions of its `math`.
-PYTHON: dict[str, Callable[..., Any]] = {
+PYTHON: dict[str, Callable[..., DaliValue]] = {
     "minus": python.neg,
     "add": python.add,
     "sub": python.sub,
@@ -95,7 +117,7 @@ class _Emitter:
         self.dali = versions.dali()
         self.gpu = gpu
         self.scopes = plan.scopes
-        self.known: dict[tuple[Any, Scope], Any] = {}
+        self.known: dict[tuple[Key, Scope], DaliValue] = {}
         for number, key in enumerate(plan.handed):
             decoded = _only_decoded(plan, key)
             self.known[key, ()] = self.dali.fn.external_source(name=input_name(number), no_copy=decoded)
@@ -104,14 +126,14 @@ class _Emitter:
         """Add the call of an operator."""
         made = self._call(node)
         several = list(made.values()) if isinstance(made, dict) else made
-        for index, value in enumerate(several if isinstance(several, (list, tuple)) else [several]):
+        for index, value in enumerate(several if isinstance(several, (list, tuple)) else [cast("DaliValue", several)]):
             self.known[(node, index), self.scopes[node]] = value
 
-    def given(self, node: OperatorNode, index: int, device: str) -> Any:
+    def given(self, node: OperatorNode, index: int, device: str) -> DaliValue:
         """Give an output of an operator where it is wanted."""
         return self._moved(self._output(node, index, ()), device)
 
-    def _call(self, node: OperatorNode) -> Any:
+    def _call(self, node: OperatorNode) -> DaliResult:
         call, device, scope = node.spec.dali, self._device(node), self.scopes[node]
         assert isinstance(call, DaliCall)
         if node.spec is OPERATIONS.get(node.operator):
@@ -123,16 +145,19 @@ class _Emitter:
         while inputs and inputs[-1] is None:
             inputs.pop()
         drawn = {
-            key[1]: self._within(key, value, (), scope)
+            name: self._within(key, value, (), scope)
             for (key, _), value in list(self.known.items())
-            if key[0] is node and isinstance(key[1], str)
+            if key[0] is node and isinstance(name := key[1], str)
         }
         function = versions.function(call.name or node.operator)
         assert function is not None
         if call.adds:
             (added,) = drawn.values()
-            return function(inputs[0] + self._moved(added, device), inputs[0], device=device)
-        return function(*inputs, device=device, **self._arguments(node, call), **call.constants, **drawn)
+            assert inputs[0] is not None
+            made = function(inputs[0] + self._moved(added, device), inputs[0], device=device)
+        else:
+            made = function(*inputs, device=device, **self._arguments(node, call), **call.constants, **drawn)
+        return cast("DaliResult", made)
 
     def _device(self, node: OperatorNode) -> str:
         """Say where DALI runs an operator: where it is wanted, if DALI has it there."""
@@ -142,7 +167,7 @@ class _Emitter:
             return "cpu"
         return "mixed" if "mixed" in call.devices else "gpu" if "gpu" in call.devices else "cpu"
 
-    def _input(self, node: OperatorNode, place: int, device: str) -> Any:
+    def _input(self, node: OperatorNode, place: int, device: str) -> DaliValue | None:
         value, call = node.inputs[place], node.spec.dali
         assert isinstance(call, DaliCall)
         if value is None:
@@ -152,14 +177,14 @@ class _Emitter:
             return found
         return self._moved(found, "gpu" if device == "gpu" and place not in call.cpu_inputs else "cpu")
 
-    def _moved(self, value: Any, device: str) -> Any:
+    def _moved(self, value: DaliValue, device: str) -> DaliValue:
         if value.device == device:
             return value
         return value.gpu() if device == "gpu" else value.cpu()
 
     # Values
 
-    def _value(self, value: DataNode, scope: Scope) -> Any:
+    def _value(self, value: DataNode, scope: Scope) -> DaliValue:
         """Give a value for the samples of a scope."""
         if value.operator is not None:
             return self._output(value.operator, value.index, scope)
@@ -169,12 +194,12 @@ class _Emitter:
             self.known[key, ()] = self._constant(_array(expr), expr.layout)
         return self._within(key, self.known[key, ()], (), scope)
 
-    def _output(self, node: OperatorNode, index: int, scope: Scope) -> Any:
+    def _output(self, node: OperatorNode, index: int, scope: Scope) -> DaliValue:
         own = self.scopes.get(node, ())
-        key: Any = (node, index) if node in self.scopes else (node, index, "")
+        key: Key = (node, index) if node in self.scopes else (node, index, "")
         return self._within(key, self.known[key, own], own, scope)
 
-    def _within(self, key: Any, value: Any, own: Scope, scope: Scope) -> Any:
+    def _within(self, key: Key, value: DaliValue, own: Scope, scope: Scope) -> DaliValue:
         """Give those samples of a value that fulfil the further conditions of a scope."""
         for depth in range(len(own), len(scope)):
             narrower = scope[: depth + 1]
@@ -188,27 +213,29 @@ class _Emitter:
             value = self.known[key, narrower]
         return value
 
-    def _fulfilled(self, condition: Condition, scope: Scope) -> Any:
+    def _fulfilled(self, condition: Condition, scope: Scope) -> DaliValue:
         """Tell for each sample of a scope whether the number of a condition is what it should be, or should not be."""
         node, index, number, _ = condition
         key = "fulfilled", node, index, number
         if (key, scope) not in self.known:
-            self.known[key, scope] = self._moved(self._output(node, index, scope), "cpu") == number
+            compared = python.eq(self._moved(self._output(node, index, scope), "cpu"), number)
+            self.known[key, scope] = cast("DaliValue", compared)
         return self.known[key, scope]
 
-    def _constant(self, array: Array, layout: str) -> Any:
+    def _constant(self, array: Array, layout: str) -> DaliValue:
         kept = array.astype(np.float32) if array.dtype == np.float64 else array
         options = {"layout": layout} if layout else {}
-        return self.dali.types.Constant(kept, dtype=self._dtype(kept.dtype.name), device="cpu", **options)
+        made = self.dali.types.Constant(kept, dtype=self._dtype(kept.dtype.name), device="cpu", **options)
+        return cast("DaliValue", made)
 
-    def _dtype(self, name: str) -> Any:
+    def _dtype(self, name: str) -> object:
         return self.dali.types.to_dali_type(np.dtype(name))
 
     # Arguments
 
-    def _arguments(self, node: OperatorNode, call: DaliCall) -> dict[str, Any]:
+    def _arguments(self, node: OperatorNode, call: DaliCall) -> dict[str, object]:
         """Give the arguments that are not left at what DALI takes, too, when they are left out."""
-        chosen = {}
+        chosen: dict[str, object] = {}
         for name, argument in node.spec.arguments.items():
             value = node.arguments[name]
             if name in call.without:
@@ -219,27 +246,28 @@ class _Emitter:
                 chosen[name] = getattr(self.dali.types, value.name) if isinstance(value, enum.Enum) else value
         return chosen
 
-    def _number(self, value: DataNode, dtype: str, scope: Scope) -> Any:
+    def _number(self, value: DataNode, dtype: str, scope: Scope) -> DaliValue:
         """Give an argument that differs from sample to sample, in the type that DALI wants."""
         handed = value.operator, value.index, dtype
         if (handed, ()) in self.known:
             return self._within(handed, self.known[handed, ()], (), scope)
-        return self.dali.fn.cast(self._moved(self._value(value, scope), "cpu"), dtype=self._dtype(dtype))
+        made = self.dali.fn.cast(self._moved(self._value(value, scope), "cpu"), dtype=self._dtype(dtype))
+        return cast("DaliValue", made)
 
     # Calls that DALI writes in another way
 
-    def _arithmetic(self, node: OperatorNode, device: str) -> Any:
+    def _arithmetic(self, node: OperatorNode, device: str) -> DaliValue:
         operands = [self._operand(value, device, self.scopes[node]) for value in node.inputs if value is not None]
         function = PYTHON.get(node.operator) or getattr(self.dali.math, node.operator)
         return function(*operands)
 
-    def _operand(self, value: DataNode, device: str, scope: Scope) -> Any:
+    def _operand(self, value: DataNode, device: str, scope: Scope) -> DaliValue:
         if value.operator is None and _array(value.expr).ndim == 0:
             number = _array(value.expr)
-            return self.dali.types.Constant(number.item(), dtype=self._dtype(number.dtype.name))
+            return cast("DaliValue", self.dali.types.Constant(number.item(), dtype=self._dtype(number.dtype.name)))
         return self._moved(self._value(value, scope), device)
 
-    def _subscript(self, node: OperatorNode, device: str) -> Any:
+    def _subscript(self, node: OperatorNode, device: str) -> DaliValue:
         data, *bounds = node.inputs
         assert data is not None
         scope = self.scopes[node]
@@ -248,19 +276,19 @@ class _Emitter:
         parts = tuple(slice(*others) if index is None else index for index, *others in fours)
         return self._moved(self._value(data, scope), device)[parts]
 
-    def _bound(self, value: DataNode, scope: Scope) -> Any:
+    def _bound(self, value: DataNode, scope: Scope) -> DaliValue | int:
         if value.operator is None:
             return int(_array(value.expr).item())
         return self._moved(self._value(value, scope), "cpu")
 
-    def _merge(self, node: OperatorNode, device: str) -> Any:
+    def _merge(self, node: OperatorNode, device: str) -> DaliValue:
         _, taken, otherwise = node.inputs
         return self._joined(node, device, [(0, True, otherwise), (0, False, taken)])
 
-    def _choose(self, node: OperatorNode, device: str) -> Any:
+    def _choose(self, node: OperatorNode, device: str) -> DaliValue:
         return self._joined(node, device, [(place, True, value) for place, value in enumerate(node.inputs[1:])])
 
-    def _joined(self, node: OperatorNode, device: str, branches: list[tuple[int, bool, DataNode | None]]) -> Any:
+    def _joined(self, node: OperatorNode, device: str, branches: list[tuple[int, bool, DataNode | None]]) -> DaliValue:
         """Put the samples of branches together; each has the number that its samples have, or have not."""
         number, scope = node.inputs[0], self.scopes[node]
         merge = versions.function("_conditional.merge")

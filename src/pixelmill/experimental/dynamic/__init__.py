@@ -19,8 +19,8 @@ from pixelmill.experimental.dynamic.modes import EvalMode, get_num_threads, set_
 from pixelmill.experimental.dynamic.readers import reader_class
 from pixelmill.experimental.dynamic.run import RNG, operate, run
 from pixelmill.experimental.dynamic.values import Batch, Tensor, as_batch, as_tensor
-from pixelmill.graph import family
 from pixelmill.operators import REGISTRY, Operator, public_operators
+from pixelmill.operators.families import family
 from pixelmill.types import DALIDataType as DataType
 from pixelmill.types import DALIImageType as ImageType
 from pixelmill.types import DALIInterpType as InterpType
