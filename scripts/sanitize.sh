@@ -20,7 +20,8 @@ if [ $# -eq 0 ]; then
         set -- "$@" "tests/test_$name.py"
     done
 fi
-# Python leaves memory behind when it ends. DALI finds its codecs by a path that the preloaded library hides.
+# Python leaves memory behind when it ends. DALI finds its codecs by a path that the preloaded library hides. Tests take
+# many times as long, so the limit of a test is longer.
 ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
     LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so.6)" \
-    LD_LIBRARY_PATH="$packages/nvidia/nvimgcodec" "$home/bin/python" -m pytest -q "$@"
+    LD_LIBRARY_PATH="$packages/nvidia/nvimgcodec" "$home/bin/python" -m pytest -q -o faulthandler_timeout=1800 "$@"
