@@ -40,13 +40,14 @@ def estimate(job: CreateJob) -> Estimate:
     make_picture(maker, numbers[0])
     images = total = tried = 0
     start = time.perf_counter()
-    for picture in in_order(lambda index: make_picture(maker, index), numbers, threads=threads):
-        images += len(picture.image)
-        total += len(picture.image) + len(picture.mask or b"")
-        tried += 1
-        if time.perf_counter() - start > _SECONDS:
-            break
-    seconds = time.perf_counter() - start
+    with in_order(lambda index: make_picture(maker, index), numbers, threads=threads) as pictures:
+        for picture in pictures:
+            images += len(picture.image)
+            total += len(picture.image) + len(picture.mask or b"")
+            tried += 1
+            if time.perf_counter() - start > _SECONDS:
+                break
+        seconds = time.perf_counter() - start
     return Estimate(
         images=job.count,
         files=_count_files(job),

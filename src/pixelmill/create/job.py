@@ -167,20 +167,24 @@ def _write_files(job: CreateJob, number: int, files: ShardFiles) -> None:
     rows = []
     # Files that must be on the disk keep threads waiting, so there are more of them than processors.
     threads = 2 * files.threads if files.durable else files.threads
-    for picture, size in in_order(write, opened(), threads=threads):
-        files.progress(1, size)
-        if job.boxes:
-            row = facts.difference(Sample("", b"", boxes=picture.boxes()), implied=Sample("", b""))
-            path = f"{job.stem(picture.index)}.{job.options.image_format}"
-            rows.append(facts.encode_row({"path": path, **row}) + b"\n")
+    with in_order(write, opened(), threads=threads) as written:
+        for picture, size in written:
+            files.progress(1, size)
+            if job.boxes:
+                row = facts.difference(Sample("", b"", boxes=picture.boxes()), implied=Sample("", b""))
+                path = f"{job.stem(picture.index)}.{job.options.image_format}"
+                rows.append(facts.encode_row({"path": path, **row}) + b"\n")
     if job.boxes:
         files.write(job.file_names(number)[0], b"".join(rows))
 
 
 def _write_records(job: CreateJob, number: int, files: ShardFiles) -> None:
     maker = job.options.maker()
-    with open_shard(job.container, files.open, number=number, count=len(job.shards)) as writer:
-        for picture in in_order(lambda i: make_picture(maker, i), job.numbers(number), threads=files.threads):
+    with (
+        open_shard(job.container, files.open, number=number, count=len(job.shards)) as writer,
+        in_order(lambda i: make_picture(maker, i), job.numbers(number), threads=files.threads) as pictures,
+    ):
+        for picture in pictures:
             sample = job.sample(picture)
             writer.add(sample, name=sample.key)
             files.progress(1, sample.size())

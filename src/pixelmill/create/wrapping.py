@@ -125,11 +125,12 @@ def _wrap(
     with explained(str(root)):
         root.mkdir(parents=True, exist_ok=True)
     total = 0
-    done = in_order(lambda n: write(targets[n], parts[n]), range(len(parts)), threads=workers or os.cpu_count() or 1)
-    for part, size in zip(parts, done, strict=True):
-        total += size
-        if on_progress is not None:
-            on_progress(len(part), size)
+    threads = workers or os.cpu_count() or 1
+    with in_order(lambda n: write(targets[n], parts[n]), range(len(parts)), threads=threads) as done:
+        for part, size in zip(parts, done, strict=True):
+            total += size
+            if on_progress is not None:
+                on_progress(len(part), size)
     return WrapReport(tuple(str(target) for target in targets), len(images), total)
 
 

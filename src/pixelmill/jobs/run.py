@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -26,7 +27,9 @@ DEFAULT_MAX_ERRORS = 100
 class Makes(Protocol):
     """A runner: makes shards somewhere and yields the entry of each when it is committed."""
 
-    def __call__(self, maker: ShardMaker, numbers: list[int], *, on_samples: OnSamples) -> Iterator[Entry]: ...
+    def __call__(
+        self, maker: ShardMaker, numbers: list[int], *, on_samples: OnSamples
+    ) -> Generator[Entry, None, None]: ...
 
 
 @dataclass(frozen=True)
@@ -152,8 +155,10 @@ def _run(
     numbers = [number for number in range(index, plan.shards, parts) if number not in done]
     tally = _Tally(done, maker, plan.shards, on_progress)
     try:
-        for entry in makes(maker, numbers, on_samples=tally.advance):
-            tally.add(entry)
+        # Closed here: no worker writes while what they left is removed, and no garbage collector waits for them.
+        with closing(makes(maker, numbers, on_samples=tally.advance)) as entries:
+            for entry in entries:
+                tally.add(entry)
     finally:
         prefix = maker.site.scratch
         for name in folder.storage.names(f"{folder.state}/tmp"):
