@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -290,9 +291,20 @@ def test_few_pictures_wait_at_any_time() -> None:
         begun += 1
         return number
 
-    for done, number in enumerate(in_order(work, range(10_000), threads=3)):
-        assert number == done
-        assert begun - done <= 8
+    with in_order(work, range(10_000), threads=3) as numbers:
+        for done, number in enumerate(numbers):
+            assert number == done
+            assert begun - done <= 8
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_end_with_the_block(threads: int) -> None:
+    """Not when the garbage collector finds the iterator, which then must not wait for anything."""
+    before = threading.active_count()
+    with pytest.raises(KeyError, match="consumer"), in_order(int, range(10_000), threads=threads) as numbers:
+        for _ in numbers:
+            raise KeyError("consumer")
+    assert threading.active_count() == before
 
 
 def test_help_shows_examples() -> None:

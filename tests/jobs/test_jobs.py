@@ -261,6 +261,22 @@ def test_progress_counts_up_to_everything(tmp_path: Path) -> None:
     assert len({sample for sample in samples if 0 < sample < 40}) >= 3
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are listed by /proc")
+def test_no_worker_outlives_an_error_in_the_callback(tmp_path: Path, expected: dict[str, str]) -> None:
+    """Not even while the error is looked at, whose frames hold the runner."""
+
+    def fail(progress: Progress) -> None:
+        if progress.shards_done:
+            raise KeyError("mine")
+
+    before = children(os.getpid())
+    with pytest.raises(KeyError, match="mine") as error:
+        run_job(NumbersJob(sleep=0.01), tmp_path / "out", workers=2, on_progress=fail)
+    assert children(os.getpid()) == before and error.tb is not None
+    run_job(JOB, tmp_path / "out", workers=1, exists="resume")
+    assert tree(tmp_path / "out") == expected
+
+
 def test_wrong_arguments_are_named(tmp_path: Path) -> None:
     for arguments, message in (
         ({"exists": "maybe"}, "exists must be one of error, resume, overwrite"),

@@ -41,13 +41,14 @@ def estimate(job: CreateJob) -> Estimate:
     create_image(maker, numbers[0])
     images = total = tried = 0
     start = time.perf_counter()
-    for image in in_order(lambda index: create_image(maker, index), numbers, threads=threads):
-        images += len(image.image)
-        total += len(image.image) + len(image.mask or b"")
-        tried += 1
-        if time.perf_counter() - start > _SECONDS:
-            break
-    seconds = time.perf_counter() - start
+    with in_order(lambda index: create_image(maker, index), numbers, threads=threads) as made:
+        for image in made:
+            images += len(image.image)
+            total += len(image.image) + len(image.mask or b"")
+            tried += 1
+            if time.perf_counter() - start > _SECONDS:
+                break
+        seconds = time.perf_counter() - start
     return Estimate(
         images=job.count,
         files=_count_files(job),

@@ -69,10 +69,11 @@ def create_photo_folder(
         return file
 
     files = []
-    for file in in_order(write, range(count), threads=workers or os.cpu_count() or 1):
-        files.append(file)
-        if on_image is not None:
-            on_image(file)
+    with in_order(write, range(count), threads=workers or os.cpu_count() or 1) as written:
+        for file in written:
+            files.append(file)
+            if on_image is not None:
+                on_image(file)
     return files
 
 

@@ -165,20 +165,24 @@ def _write_files(job: CreateJob, number: int, files: ShardFiles) -> None:
     rows = []
     # Threads wait for the disk when files are durable, so more of them run than there are processors.
     threads = 2 * files.threads if files.durable else files.threads
-    for image, size in in_order(write, opened(), threads=threads):
-        files.progress(1, size)
-        if job.boxes:
-            row = annotation_rows.difference(Sample("", b"", boxes=image.boxes()), implied=Sample("", b""))
-            path = f"{job.stem(image.index)}.{job.options.image_format}"
-            rows.append(annotation_rows.encode_row({"path": path, **row}) + b"\n")
+    with in_order(write, opened(), threads=threads) as written:
+        for image, size in written:
+            files.progress(1, size)
+            if job.boxes:
+                row = annotation_rows.difference(Sample("", b"", boxes=image.boxes()), implied=Sample("", b""))
+                path = f"{job.stem(image.index)}.{job.options.image_format}"
+                rows.append(annotation_rows.encode_row({"path": path, **row}) + b"\n")
     if job.boxes:
         files.write(job.file_names(number)[0], b"".join(rows))
 
 
 def _write_records(job: CreateJob, number: int, files: ShardFiles) -> None:
     maker = job.options.maker()
-    with open_shard(job.container, files.open, number=number, count=len(job.shards)) as writer:
-        for image in in_order(lambda i: create_image(maker, i), job.numbers(number), threads=files.threads):
+    with (
+        open_shard(job.container, files.open, number=number, count=len(job.shards)) as writer,
+        in_order(lambda i: create_image(maker, i), job.numbers(number), threads=files.threads) as images,
+    ):
+        for image in images:
             sample = job.sample(image)
             writer.add(sample, name=sample.key)
             files.progress(1, sample.size())

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -68,23 +69,32 @@ def save_image(maker: _core.Maker, index: int, path: Path) -> tuple[CreatedImage
     return CreatedImage(index, b"", mask, objects, label, height, width), size
 
 
-def in_order(work: Callable[[int], Result], numbers: Iterable[int], *, threads: int) -> Iterator[Result]:
-    """Call `work` for each number in threads and yield the results in order; few are waiting at any time."""
+@contextmanager
+def in_order(work: Callable[[int], Result], numbers: Iterable[int], *, threads: int) -> Iterator[Iterator[Result]]:
+    """Call `work` for each number in threads; yield an iterator over the results, in order. Few wait at any time.
+
+    The threads end with the block and not with the iterator, which may end by the garbage collector: it must not wait.
+    """
     if threads <= 1:
-        yield from map(work, numbers)
+        yield map(work, numbers)
         return
-    waiting: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="create") as pool:
         try:
-            for number in numbers:
-                waiting.append(pool.submit(work, number))
-                if len(waiting) > 2 * threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            yield _results(pool, work, numbers, ahead=2 * threads)
         finally:
-            for future in waiting:
-                future.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _results(
+    pool: ThreadPoolExecutor, work: Callable[[int], Result], numbers: Iterable[int], *, ahead: int
+) -> Iterator[Result]:
+    waiting: deque[Future[Result]] = deque()
+    for number in numbers:
+        waiting.append(pool.submit(work, number))
+        if len(waiting) > ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
 def photo(seed: int, index: int, *, height: int, width: int) -> Pixels:

@@ -96,11 +96,11 @@ def _wrap(given: WrapArguments, endings: tuple[str, ...], write: Callable[[Path,
         root.mkdir(parents=True, exist_ok=True)
     total = 0
     threads = given.workers or os.cpu_count() or 1
-    done = in_order(lambda number: write(targets[number], parts[number]), range(len(parts)), threads=threads)
-    for part, size in zip(parts, done, strict=True):
-        total += size
-        if given.on_progress is not None:
-            given.on_progress(len(part), size)
+    with in_order(lambda number: write(targets[number], parts[number]), range(len(parts)), threads=threads) as done:
+        for part, size in zip(parts, done, strict=True):
+            total += size
+            if given.on_progress is not None:
+                given.on_progress(len(part), size)
     return WrapReport(tuple(str(target) for target in targets), len(images), total)
 
 

@@ -88,7 +88,7 @@ class _Worker:
         self._ident: int | None = None
 
     def start(self) -> None:
-        if True:
+        with self._starting:
             if self._thread is not None or self._stopped:
                 return
             # At exit, Python waits for threads that are not daemons before it runs any hook that could stop them.
@@ -120,7 +120,7 @@ class _Worker:
         return self._ident == threading.get_ident()
 
     def join(self) -> None:
-        if True:
+        with self._starting:
             thread = self._thread
         if thread is not None:
             thread.join()

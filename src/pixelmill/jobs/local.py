@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -42,7 +42,7 @@ class LocalRunner:
     workers: int
     gpus: tuple[str, ...] = ()
 
-    def __call__(self, task: ShardTask, numbers: list[int], *, on_samples: OnSamples) -> Iterator[Entry]:
+    def __call__(self, task: ShardTask, numbers: list[int], *, on_samples: OnSamples) -> Generator[Entry, None, None]:
         workers = min(self.workers, len(numbers))
         if workers <= 1:
             for number in numbers:

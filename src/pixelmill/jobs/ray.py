@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,7 +28,7 @@ class RayRunner:
     address: str | None = None
     num_gpus: float = 0
 
-    def __call__(self, task: ShardTask, numbers: list[int], *, on_samples: OnSamples) -> Iterator[Entry]:
+    def __call__(self, task: ShardTask, numbers: list[int], *, on_samples: OnSamples) -> Generator[Entry, None, None]:
         if not numbers:
             return
         ray = _import_ray()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Protocol
 
@@ -26,7 +27,9 @@ from pixelmill.options.running import OnProgress, Progress, RunJobOptions, Targe
 class RunShards(Protocol):
     """A runner: makes shards somewhere and yields the entry of each when it is committed."""
 
-    def __call__(self, task: ShardTask, numbers: list[int], *, on_samples: OnSamples) -> Iterator[Entry]: ...
+    def __call__(
+        self, task: ShardTask, numbers: list[int], *, on_samples: OnSamples
+    ) -> Generator[Entry, None, None]: ...
 
 
 @dataclass(frozen=True)
@@ -123,8 +126,10 @@ def _run(
     numbers = [number for number in range(index, plan.shards, parts) if number not in done]
     tally = _Tally(done, task, plan.shards, on_progress)
     try:
-        for entry in runner(task, numbers, on_samples=tally.advance):
-            tally.add(entry)
+        # Closed here: no worker writes while what they left is removed, and no garbage collector waits for them.
+        with closing(runner(task, numbers, on_samples=tally.advance)) as entries:
+            for entry in entries:
+                tally.add(entry)
     finally:
         prefix = task.site.scratch
         for name in output.storage.names(f"{output.state}/tmp"):
