@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import EXACT, SAME, OnDali, Tolerance
+from pixelmill.options.declaration import Range as Range  # part of a declaration, like the names below
 from pixelmill.steps.shapes import Scalar
 from pixelmill.steps.sources import Constant, constant
 from pixelmill.steps.step import Expr
@@ -54,14 +55,6 @@ Anything = Annotated[Any, "anything"]
 
 
 @dataclass(frozen=True)
-class Range:
-    """Limits of a number, both included."""
-
-    low: float
-    high: float = float("inf")
-
-
-@dataclass(frozen=True)
 class Argument:
     """A keyword argument of an operator."""
 
@@ -83,11 +76,8 @@ class Argument:
         except (TypeError, ValueError):
             raise ArgumentError(f"{operator}: {self.name} must be {describe(self.kind)}, got {value!r}") from None
         numbers = cast("list[float]", checked if isinstance(checked, list) else [checked])
-        if self.limits is not None and not all(self.limits.low <= number <= self.limits.high for number in numbers):
-            bounds = f"at least {self.limits.low:g}"
-            if self.limits.high != float("inf"):
-                bounds = f"from {self.limits.low:g} to {self.limits.high:g}"
-            raise ArgumentError(f"{operator}: {self.name} must be {bounds}, got {value!r}")
+        if self.limits is not None and not all(number in self.limits for number in numbers):
+            raise ArgumentError(f"{operator}: {self.name} must be {self.limits}, got {value!r}")
         return checked
 
     def lowered(self, value: object) -> Expr | None:
