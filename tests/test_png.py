@@ -240,6 +240,49 @@ def test_indices_outside_of_the_palette_are_treated_as_by_libpng():
         compare(data, window=(0, 0, 1, 2))
 
 
+def bits_of(number, count):
+    return [number >> place & 1 for place in range(count)]
+
+
+def with_distance_codes(lengths):
+    """Deflate SMALL's shape in black by hand: a dynamic block whose distance codes, never used, have these lengths."""
+    order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
+    of_lengths = {18: 2, 0: 3, 1: 2, 2: 2, 3: 3}
+    codes, code = {}, 0
+    for length in (2, 3):
+        code <<= 1
+        for symbol in sorted(symbol for symbol, own in of_lengths.items() if own == length):
+            codes[symbol] = [code >> place & 1 for place in reversed(range(length))]
+            code += 1
+    bits = [1, 0, 1, *bits_of(0, 5), *bits_of(len(lengths) - 1, 5), *bits_of(15, 4)]
+    for symbol in order:
+        bits += bits_of(of_lengths.get(symbol, 0), 3)
+    bits += codes[1] + codes[18] + bits_of(138 - 11, 7) + codes[18] + bits_of(117 - 11, 7) + codes[1]
+    for length in lengths:
+        bits += codes[length]
+    raw = bytes(len(RAW))
+    bits += [0] * len(raw) + [1]  # black has the code 0, the end of the block 1
+    packed = np.packbits(bits, bitorder="little").tobytes()
+    return assembled(SMALL, b"\x78\x9c" + packed + struct.pack(">I", zlib.adler32(raw)))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "fine"),
+    [
+        ([1, 1], True),
+        ([1], True),
+        ([0], True),
+        ([2, 2], False),
+        ([1, 2], False),
+        ([1, 1, 1], False),
+        ([2, 2, 2, 2], True),
+    ],
+)
+def test_only_codes_that_zlib_takes_are_taken(lengths, fine):
+    found = compare(with_distance_codes(lengths))
+    assert found[0] == ((4, 5, 3) if fine else "corrupt")
+
+
 def test_a_bomb_is_refused_before_anything_is_inflated():
     header = struct.pack(">IIBBBBB", 11000, 11000, 8, 2, 0, 0, 0)
     data = SIGNATURE + b"".join(

@@ -70,6 +70,7 @@ class Code {
         std::array<unsigned, longest_code + 1> counts{};
         for (const uint8_t length : lengths) ++counts[length];
         counts[0] = 0;
+        ones_ = counts[1];
         for (unsigned length = 1; length <= longest_code; ++length) {
             next_[length] = (next_[length - 1] + counts[length - 1]) << 1;
             missing_ -= static_cast<int>(counts[length] << (longest_code - length));
@@ -78,7 +79,8 @@ class Code {
 
     bool complete() const { return missing_ == 0; }
     bool empty() const { return missing_ == whole; }
-    bool one_bit() const { return missing_ == whole / 2; }  // zlib allows a single distance code of one bit
+    // The only incomplete code that zlib allows: one symbol, of one bit.
+    bool single() const { return ones_ == 1 && missing_ == whole / 2; }
 
     template <class Entry>
     bool fill(std::span<uint32_t> table, unsigned root, Entry entry_of) const {
@@ -133,6 +135,7 @@ class Code {
 
     Lengths lengths_;
     std::array<unsigned, longest_code + 1> next_{};
+    unsigned ones_ = 0;    // codes of one bit
     int missing_ = whole;  // codes of 15 bits that nothing stands for; negative where there are too many codes
 };
 
@@ -143,7 +146,7 @@ bool build_literals(HuffmanTables& tables, Lengths lengths) {
 
 bool build_distances(HuffmanTables& tables, Lengths lengths) {
     const Code code(lengths);
-    const bool known = code.complete() || code.empty() || code.one_bit();
+    const bool known = code.complete() || code.empty() || code.single();
     return known && code.fill(tables.distance, distance_root, distance_entry);
 }
 

@@ -16,7 +16,7 @@ namespace pixelmill {
 
 namespace {
 
-// libpng refuses longer chunks that it has no use for at 8 MB, and warns about others.
+// libpng refuses other chunks from 8 MB on, and chunks of pixels that are longer than the pixels themselves.
 constexpr uint64_t longest_skipped = 1 << 20;
 constexpr uint64_t chunk_frame = 12;  // length, name, checksum
 
@@ -28,13 +28,13 @@ struct Chunk {
         const auto letter = [&](int i) { return static_cast<uint32_t>(text[i]); };
         return name == (letter(0) << 24 | letter(1) << 16 | letter(2) << 8 | letter(3));
     }
-    // Four letters, of which the first is small: it may be skipped.
+    // Four letters, of which the first is small and the third is not: it may be skipped, and is of this version of PNG.
     bool skippable() const {
         for (int shift = 0; shift < 32; shift += 8) {
             const uint32_t letter = name >> shift & 0xDF;
             if (letter < 'A' || letter > 'Z') return false;
         }
-        return (name >> 24 & 0x20) != 0 && !is("tRNS") && content.size() <= longest_skipped;
+        return (name >> 24 & 0x20) != 0 && (name >> 8 & 0x20) == 0 && !is("tRNS") && content.size() <= longest_skipped;
     }
 };
 
@@ -213,6 +213,10 @@ bool decode_plain_png(View<uint8_t> out, Bytes file, const ImageInfo& info, cons
     PlainPng png;
     if (!plain || (request.alpha && (request.rgb || request.bgr)) || !read_chunks(file, png)) return false;
     const int stored = channels[byte_at(file, 25)];
+    const auto raw = static_cast<uint64_t>(info.height * (info.width * stored + 1));
+    for (const Bytes piece : png.pixels) {
+        if (piece.size() > std::max(raw, longest_skipped)) return false;
+    }
     const RowConverter converter(stored, static_cast<int>(out.channels), request.bgr, png.palette);
     std::unique_ptr<std::byte[]> memory;
     RowReader reader(joined(png.pixels, memory), info.height, info.width, stored);
