@@ -310,7 +310,7 @@ def test_recipes_are_listed_shown_and_checked(tmp_path):
         ({"variants": 0}, "variants"),
         ({"quality": 101}, "quality"),
         ({"visibility": 2.0}, "visibility"),
-        ({"to": "zip"}, "to must be"),
+        ({"to": "parquet"}, "to must be"),
         ({"recipe": "nothing"}, "nothing"),
         ({"format": "gif"}, "format"),
         ({"subsampling": "4:1:1"}, "subsampling"),
