@@ -130,7 +130,7 @@ def test_photo_statistics_and_distinctness_are_measured(tmp_path: Path) -> None:
 
 
 # DALI has nothing like these.
-ONLY_HERE = {"decoders.raw", "encoders.image"}
+ONLY_HERE = {"decoders.raw", "encoders.image", "readers.dataset"}
 
 
 def test_every_operator_of_dali_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:

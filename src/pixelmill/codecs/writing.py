@@ -45,7 +45,7 @@ def encode_png(image: Any, *, level: int = 4, order: Order = "RGB") -> bytes:
         order: The order of the color channels in `image`; alpha stays last.
     """
     _check_png("encode_png", level)
-    return _encoded("encode_png", image, ("png", "", level), order, 0)
+    return _encoded("encode_png", image, ("png", "4:4:4", level), order, 0)
 
 
 def imwrite(

@@ -49,7 +49,9 @@ class Reader:
                 f"shard_id must be from 0 to num_shards - 1, got shard_id={self.shard_id}, num_shards={self.num_shards}"
             )
         if self.num_shards > len(self.index):
-            raise ArgumentError(f"num_shards: {self.num_shards} shards cannot share {len(self.index)} samples")
+            raise ArgumentError(
+                f"num_shards: {len(self.index)} samples cannot be divided into {self.num_shards} shards"
+            )
 
     @property
     def meta(self) -> dict[str, int]:
