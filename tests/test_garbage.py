@@ -230,7 +230,8 @@ def test_no_thread_starts_after_the_threads_were_ended() -> None:
             for made in (pipe, Pipeline(1, 1, None)):
                 if made is not pipe:
                     with made:
-                        made.set_outputs(fn.python_function(fn.random.uniform(), function=lambda value: value))
+                        source = fn.external_source(source=lambda: [[1]], batch=True)
+                        made.set_outputs(fn.python_function(source, function=lambda value: value))
                 try:
                     made.run()
                 except EngineError as error:

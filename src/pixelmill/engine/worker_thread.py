@@ -91,6 +91,8 @@ class _Worker:
         with self._starting:
             if self._thread is not None or self._stopped:
                 return
+            if _exiting:
+                raise EngineError(CLOSED)
             # At exit, Python waits for threads that are not daemons before it runs any hook that could stop them.
             # Daemons must not run on while Python is taken down, so `_end_threads` waits for them before that.
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
@@ -159,16 +161,21 @@ def _make(future: Future[Any], call: Callable[..., Any], arguments: tuple[Any, .
 
 
 _alive: set[_Worker] = set()  # of running threads; adding and discarding are single steps, so it needs no lock
+_exiting = False
 
 
 def _end_threads() -> None:
     """Stop all threads before Python is taken down, and wait for them: first these, which wait for native ones."""
+    global _exiting
+    _exiting = True
     workers = list(_alive)
     for worker in workers:
         worker.signal_stop()
-    for worker in workers:
-        worker.join()
-    _core.close_all_executors()
+    try:
+        for worker in workers:
+            worker.join()
+    finally:  # after Ctrl-C too
+        _core.close_all_executors()
 
 
 atexit.register(_end_threads)

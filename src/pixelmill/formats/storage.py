@@ -178,7 +178,7 @@ class _OpenFile:
         self._descriptor = -1
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
-    def __del__(self) -> None:
+    def __del__(self) -> None:  # waits for nothing: the file is only read
         if self._descriptor >= 0:
             os.close(self._descriptor)
 

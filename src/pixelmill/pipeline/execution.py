@@ -370,7 +370,7 @@ class Pipeline:
         return data
 
     def close(self) -> None:
-        """Stop the threads now instead of when the pipeline is thrown away."""
+        """Stop the threads and wait for them. Those of a pipeline that is dropped end on their own."""
         self._closed = True
         if self._schedule is not None:
             self._schedule.close()
