@@ -136,7 +136,7 @@ def test_a_function_is_not_waited_for(engine: str, gate: Gate) -> None:
     del pipe, held
     assert in_time(gc.collect) and gone() is None
     gate.opened.set()
-    assert soon(lambda: threading.active_count() == before)
+    assert soon(lambda: threading.active_count() <= before)
 
 
 @pytest.mark.parametrize("engine", ["native", "dali"])
@@ -152,7 +152,7 @@ def test_a_pipeline_that_its_own_function_refers_to_is_freed(engine: str) -> Non
             return image
 
     gone = weakref.ref(Owner())
-    assert soon(lambda: gone() is None) and soon(lambda: threading.active_count() == before)
+    assert soon(lambda: gone() is None) and soon(lambda: threading.active_count() <= before)
 
 
 # Closing waits, and ends what waits
@@ -172,7 +172,7 @@ def test_a_function_may_close_its_own_pipeline(engine: str) -> None:
     pipe = garbage_program.pipeline(engine, close)
     pipe.schedule_run()
     begun.set()
-    assert closed.wait(LONG) and soon(lambda: threading.active_count() == before)
+    assert closed.wait(LONG) and soon(lambda: threading.active_count() <= before)
 
 
 def test_a_batch_that_closing_drops_is_not_waited_for(slow_decoder: Gate) -> None:

@@ -304,7 +304,7 @@ def test_threads_end_with_the_block(threads: int) -> None:
     with pytest.raises(KeyError, match="consumer"), in_order(int, range(10_000), threads=threads) as numbers:
         for _ in numbers:
             raise KeyError("consumer")
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
 
 
 def test_help_shows_examples() -> None:
