@@ -181,14 +181,14 @@ def main() -> None:
         print(f"left out: {name}: {why}")
     if missing:
         print(f"  {install_line()}")
-    result: dict[str, Any] = {"machine": machine.facts(), "left_out": missing}
+    result: dict[str, Any] = {"machine": machine.describe(), "left_out": missing}
     result["options"] = {name: getattr(options, name) for name in ("rounds", "loader_rounds", "epochs")}
     result["versions"] = {name: READERS[name].version for name in readers}
     result["one_thread"], result["loader"] = {}, {}
     for kind in ("small", "camera"):
         files = data.load("small" if kind == "small" else "camera", getattr(options, kind), ROOT / "build")
         jpegs = files.files[: options.files]
-        result.setdefault("data", {})[kind] = files.facts() | {"files": len(jpegs)}
+        result.setdefault("data", {})[kind] = files.describe() | {"files": len(jpegs)}
         result["one_thread"][f"{kind} JPEG"] = one_thread(readers, jpegs, options.rounds)
         some = jpegs if kind == "small" else jpegs[:CAMERA_PNGS]
         pngs = png_files(some, ROOT / "build" / "bench-data" / f"{kind}-png")

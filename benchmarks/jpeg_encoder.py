@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from machine import facts
+from machine import describe
 from numpy.typing import NDArray
 
 from pixelmill import _core
@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, help="write the figures there as JSON")
     options = parser.parse_args()
     sizes = [(int(height), int(width)) for height, width in (size.split("x") for size in options.sizes)]
-    text = json.dumps({**facts(), "quality": QUALITY, "cases": cases(sizes, options.rounds)}, indent=2)
+    text = json.dumps({**describe(), "quality": QUALITY, "cases": cases(sizes, options.rounds)}, indent=2)
     print(text)
     if options.output is not None:
         options.output.write_text(text + "\n", "utf-8")

@@ -45,7 +45,9 @@ def test_every_package_is_registered() -> None:
     + [(command, "format") for command in ("info", "verify", "preview")],
 )
 def test_commands_offer_all_containers(command: str, option: str) -> None:
-    (parameter,) = [p for p in main.commands[command].params if p.name == option]
+    found = main.get_command(click.Context(main), command)
+    assert found is not None
+    (parameter,) = [p for p in found.params if p.name == option]
     assert isinstance(parameter.type, click.Choice)
     assert tuple(parameter.type.choices) == FORMATS
 
