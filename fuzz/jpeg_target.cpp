@@ -79,7 +79,7 @@ class Maker {
         info_.comp_info[0].h_samp_factor = sampling.h;
         info_.comp_info[0].v_samp_factor = sampling.v;
         // Rare files have components of different sampling.
-        if (!gray && sampling.h == 2 && choices_.one_in(8)) info_.comp_info[2].h_samp_factor = 2;
+        if (!gray && sampling.h == 2 && sampling.v <= 2 && choices_.one_in(8)) info_.comp_info[2].h_samp_factor = 2;
         if (choices_.one_in(3)) info_.restart_interval = static_cast<unsigned>(1 + choices_.below(7));
         info_.optimize_coding = TRUE;
         if (choices_.one_in(4)) jpeg_simple_progression(&info_);
