@@ -199,28 +199,30 @@ def ended(body: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_interpreter_waits_for_threads_whose_pipeline_is_gone() -> None:
     result = ended(f"""
-        import gc, sys, threading, time
+        import gc, os, sys, threading, time
         sys.path.insert(0, {str(PROGRAM.parent)!r})
         import garbage_program
 
-        def late(image):
+        def late(image, begun):
             begun.set()
+            ending.wait()
             time.sleep(0.3)
-            print("late", flush=True)
+            os.write(1, b"late\\n")  # print writes the end of the line apart, so other threads may write between
             return image
 
+        ending = threading.Event()
         for engine in ("native", "dali"):
-            begun = threading.Event()
-            pipe = garbage_program.pipeline(engine, late, batch_size=2)
+            begun = threading.Event()  # of this engine alone: the other may still work on its second image
+            pipe = garbage_program.pipeline(engine, lambda image, begun=begun: late(image, begun), batch_size=2)
             pipe.schedule_run()
             begun.wait()
             del pipe
             gc.collect()
-        print("end", flush=True)
+        os.write(1, b"end\\n")
+        ending.set()
     """)
     assert (result.returncode, result.stderr) == (0, "")
-    lines = result.stdout.split()
-    assert lines.count("late") == 4 and "end" in lines[:3]
+    assert result.stdout.split() == ["end"] + ["late"] * 4
 
 
 def test_no_thread_starts_after_the_threads_were_ended() -> None:
