@@ -50,7 +50,7 @@ IMPORTS = (
     ),
     (("numpy.typing", "NDArray"), ("typing_extensions", "TypeVar")),
     (
-        ("pixelmill.graph", "DataNode"),
+        ("pixelmill.graph.nodes", "DataNode"),
         ("pixelmill.operators", "Operator"),
         ("pixelmill.ops", "OperatorClass"),
         ("pixelmill.types", " ".join(sorted(["ArrayConstant", "ScalarConstant", *ENUMERATIONS]))),

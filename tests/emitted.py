@@ -13,7 +13,7 @@ from pixelmill.engine import choice
 from pixelmill.engine.compile import compile_graph
 from pixelmill.engine.dali.emission import emitted
 from pixelmill.engine.dali.split import SplitPlan
-from pixelmill.graph import DataNode, OperatorNode, operators_of
+from pixelmill.graph.nodes import DataNode, OperatorNode, operators_of
 
 # Of OpSpecs: where in the source an operator was made, and what DALI gives to all of them.
 NOT_SHOWN = {"device", "preserve_name", "num_threads", "max_batch_size", "seed", "checkpointing"}

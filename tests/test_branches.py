@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from running import DALI, HERE, close, noise, numpy_batch
 
 import pixelmill
-from pixelmill import ArgumentError, DataError, EngineError, branches, fn, pipeline_def, types
+from pixelmill import ArgumentError, DataError, EngineError, fn, pipeline_def, types
+from pixelmill.graph import branches
 from pixelmill.pipeline import do_not_convert
 
 SAMPLES = 6

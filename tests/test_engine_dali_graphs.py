@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import noise
 
-from pixelmill import branches, fn, types
+from pixelmill import fn, types
+from pixelmill.graph import branches
 
 __all__ = ["files"]
 

@@ -12,6 +12,7 @@ from running import DALI, noise
 import pixelmill
 from pixelmill import ArgumentError, DataError, fn, mixing, types
 from pixelmill.create import create_photo_folder
+from pixelmill.graph import branches
 
 CLASSES = 12
 # The value of a picture tells its class, so that a mixture tells its shares.
@@ -186,7 +187,7 @@ def test_augmentations_before_mixing_run_for_their_samples_only():
     """Mixing needs the whole batch; branches before it stay lazy."""
 
     def graph(x, y):
-        big = pixelmill.branches.merge(y, x, fn.crop(x, crop=(100, 100)))  # fails, but label 0 is not in this batch
+        big = branches.merge(y, x, fn.crop(x, crop=(100, 100)))  # fails, but label 0 is not in this batch
         return mixing.cutmix(big, y, num_classes=CLASSES)
 
     images, _ = run(graph, FLAT[1:], LABELS[1:])

@@ -1,4 +1,4 @@
-"""Order, shards, padding, policies and resume of pixelmill.sampling."""
+"""Order, shards, padding, policies and resume of pixelmill.pipeline.sampling."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixelmill.errors import ArgumentError
-from pixelmill.permutation import epoch_key, permute
-from pixelmill.sampling import (
+from pixelmill.pipeline.permutation import epoch_key, permute
+from pixelmill.pipeline.sampling import (
     LastBatchPolicy,
     Position,
     ReaderOrder,

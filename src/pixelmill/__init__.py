@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from pixelmill import fn, math, ops, types
     from pixelmill.augmentation import augment
     from pixelmill.benchmark import bench
-    from pixelmill.branches import apply_with_probability, one_of
     from pixelmill.codecs import ImageInfo, decode_image, encode_jpeg, encode_png, image_info, imread, imwrite
     from pixelmill.conversion import convert
     from pixelmill.errors import ArgumentError, DataError, EngineError, Event, MissingDependency, PixelmillError
     from pixelmill.formats.registry import open_dataset
-    from pixelmill.graph import DataNode
+    from pixelmill.graph.branches import apply_with_probability, one_of
+    from pixelmill.graph.nodes import DataNode
     from pixelmill.inspect.index_files import index
     from pixelmill.inspect.info import info
     from pixelmill.inspect.preview import preview
     from pixelmill.inspect.verify import verify
-    from pixelmill.loader import Loader
     from pixelmill.operators.subscripts import newaxis
     from pixelmill.pipeline import Pipeline, pipeline_def
+    from pixelmill.pipeline.loader import Loader
 
 __version__ = "0.1.0"
 
@@ -39,15 +39,15 @@ __version__ = "0.1.0"
 _LATER = {
     "ArgumentError": "errors",
     "DataError": "errors",
-    "DataNode": "graph",
+    "DataNode": "graph.nodes",
     "EngineError": "errors",
     "Event": "errors",
     "ImageInfo": "codecs",
-    "Loader": "loader",
+    "Loader": "pipeline.loader",
     "MissingDependency": "errors",
     "Pipeline": "pipeline",
     "PixelmillError": "errors",
-    "apply_with_probability": "branches",
+    "apply_with_probability": "graph.branches",
     "augment": "augmentation",
     "bench": "benchmark",
     "convert": "conversion",
@@ -60,7 +60,7 @@ _LATER = {
     "index": "inspect.index_files",
     "info": "inspect.info",
     "newaxis": "operators.subscripts",
-    "one_of": "branches",
+    "one_of": "graph.branches",
     "open_dataset": "formats.registry",
     "pipeline_def": "pipeline",
     "preview": "inspect.preview",

@@ -18,8 +18,8 @@ from pixelmill import fn, types
 from pixelmill.create import create_photo_folder
 from pixelmill.errors import ArgumentError
 from pixelmill.inspect import contact_sheet
-from pixelmill.loader import Loader
 from pixelmill.pipeline import Pipeline, pipeline_def
+from pixelmill.pipeline.loader import Loader
 
 # Mean and standard deviation of the colors of ImageNet's photographs, which most published models were trained with.
 MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]

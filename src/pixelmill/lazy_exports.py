@@ -15,12 +15,13 @@ def lazy_exports(package: str, modules: Mapping[str, str]) -> Callable[[str], An
 
     Args:
         package: Its name.
-        modules: The module of each exported name, relative to the package.
+        modules: The module of each exported name: relative to the package, or of another package by its full name.
     """
 
     def find(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(f"{package}.{modules[name]}"), name)
+        module = modules[name]
+        return getattr(importlib.import_module(module if "." in module else f"{package}.{module}"), name)
 
     return find

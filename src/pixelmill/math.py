@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pixelmill.graph import DataNode, operate
+from pixelmill.graph.nodes import DataNode, operate
 
 
 def _operate(operation: str, *operands: object) -> DataNode:

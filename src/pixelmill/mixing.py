@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import Any, cast
 
 from pixelmill import fn, types
-from pixelmill.branches import merge
 from pixelmill.errors import ArgumentError
-from pixelmill.graph import DataNode, call
+from pixelmill.graph.branches import merge
+from pixelmill.graph.nodes import DataNode, call
 from pixelmill.operators import REGISTRY, Operator
-from pixelmill.permutation import fold
+from pixelmill.pipeline.permutation import fold
 
 __all__ = ["cutmix", "mixup"]
 

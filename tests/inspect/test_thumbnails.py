@@ -16,7 +16,8 @@ from pictures import kinds, rotated
 from PIL import Image
 
 import pixelmill
-from pixelmill import pillow_images, sample_annotations
+from pixelmill.codecs import pillow_images
+from pixelmill.dataset_jobs import sample_annotations
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.sample import Boxes, Sample

@@ -16,7 +16,7 @@ from pixelmill.options.convert import ConvertOptions
 from pixelmill.options.create import CreateOptions
 from pixelmill.options.ingest import RecordOptions
 from pixelmill.options.segmentation import SegmentationOptions
-from pixelmill.segmentation import SegmentationJob
+from pixelmill.segmentation.job import SegmentationJob
 
 JOBS: dict[str, tuple[Job, str]] = {
     "augment": (

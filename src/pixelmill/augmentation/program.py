@@ -13,7 +13,7 @@ from pixelmill.engine.choice import Options, cut_for_dali, started
 from pixelmill.engine.compile import Key, compile_graph
 from pixelmill.engine.native import Data, Pending, Samples, Trouble
 from pixelmill.engine.placement import NATIVE, Placement
-from pixelmill.graph import DataNode, OperatorNode, operators_of
+from pixelmill.graph.nodes import DataNode, OperatorNode, operators_of
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import Move, Recipe, Scene
 from pixelmill.recipe.geometry import Transform

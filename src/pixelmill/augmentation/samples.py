@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pixelmill.augmentation.program import Failure, ProgramInput, ProgramOutput, SampleShape
+from pixelmill.dataset_jobs.sample_annotations import MaskStorage, check_boxes, load_mask, store_mask
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.example import Example, Feature, int64_feature
 from pixelmill.formats.sample import Boxes, Sample, image_type
 from pixelmill.recipe import follow
-from pixelmill.sample_annotations import MaskStorage, check_boxes, load_mask, store_mask
 from pixelmill.types import Array
 
 _EXTENSIONS = {"jpeg": "jpg", "png": "png"}
@@ -82,7 +82,7 @@ def check_mask_size(prepared: PreparedSample, size: tuple[int, int]) -> None:
 def sample_error(failure: Failure, source: PreparedSample) -> DataError:
     """Return why a sample failed; the cause of an invalid argument may be a mask of the wrong size."""
     if failure.kind == "argument" and source.mask_storage is not None and not source.shape.is_array:
-        from pixelmill.pillow_images import image_size  # workers start faster without Pillow
+        from pixelmill.codecs.pillow_images import image_size  # workers start faster without Pillow
 
         check_mask_size(source, image_size(source.sample.image))
     event = Event(failure.kind, failure.message, sample=source.number, epoch=0)

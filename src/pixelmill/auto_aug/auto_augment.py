@@ -15,9 +15,9 @@ from pixelmill.auto_aug.policies import (
 )
 from pixelmill.auto_aug.policy import Entry
 from pixelmill.auto_aug.translations import Extent
-from pixelmill.branches import choose, merge
 from pixelmill.errors import ArgumentError
-from pixelmill.graph import DataNode
+from pixelmill.graph.branches import choose, merge
+from pixelmill.graph.nodes import DataNode
 
 __all__ = [
     "apply_auto_augment",

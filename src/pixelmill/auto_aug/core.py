@@ -11,10 +11,10 @@ import numpy.typing as npt
 from pixelmill.auto_aug.operation import Augmentation, MagnitudeRange, signed_bin
 from pixelmill.auto_aug.operation import Augmentation as _Augmentation
 from pixelmill.auto_aug.policy import Policy
-from pixelmill.branches import choose
 from pixelmill.errors import ArgumentError
-from pixelmill.graph import DataNode
-from pixelmill.permutation import fold
+from pixelmill.graph.branches import choose
+from pixelmill.graph.nodes import DataNode
+from pixelmill.pipeline.permutation import fold
 
 __all__ = ["Augmentation", "Policy", "_Augmentation", "augmentation", "select", "signed_bin"]
 

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pixelmill import fn, types
-from pixelmill.branches import converted
 from pixelmill.errors import ArgumentError
-from pixelmill.graph import DataNode, as_node
+from pixelmill.graph.branches import converted
+from pixelmill.graph.nodes import DataNode, as_node
 
 Array = np.ndarray[Any, Any]
 MagnitudeRange = tuple[float, float] | Array

@@ -19,7 +19,7 @@ from pixelmill.auto_aug.core import (
     without,
 )
 from pixelmill.auto_aug.translations import Extent, translations
-from pixelmill.graph import DataNode
+from pixelmill.graph.nodes import DataNode
 
 __all__ = ["apply_rand_augment", "get_rand_augment_non_monotonic_suite", "get_rand_augment_suite", "rand_augment"]
 

@@ -18,7 +18,7 @@ from pixelmill.auto_aug.core import (
     without,
 )
 from pixelmill.auto_aug.translations import Extent, translations
-from pixelmill.graph import DataNode
+from pixelmill.graph.nodes import DataNode
 
 __all__ = ["apply_trivial_augment", "get_trivial_augment_wide_suite", "trivial_augment_wide"]
 

@@ -44,7 +44,7 @@ class Encoding(EncodingOptions):
         if not self.is_needed:
             return sample
         # Imported here, since jobs that only copy need neither operators nor Pillow and start faster without.
-        from pixelmill import pillow_images
+        from pixelmill.codecs import pillow_images
         from pixelmill.conversion import native_encoding
 
         kind = image_type(sample.image) or ""

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from pixelmill.errors import ArgumentError
-from pixelmill.permutation import fold, permute
+from pixelmill.pipeline.permutation import fold, permute
 from pixelmill.types import Array
 
 _SPLIT_STREAM = 0x5E11  # makes the split independent of the order

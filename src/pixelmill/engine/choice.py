@@ -13,7 +13,7 @@ from pixelmill.engine.compile import Plan
 from pixelmill.engine.native import NativeEngine, Pending, Samples
 from pixelmill.engine.worker_thread import WorkerThread
 from pixelmill.errors import ArgumentError, EngineError
-from pixelmill.graph import DataNode, OperatorNode
+from pixelmill.graph.nodes import DataNode, OperatorNode
 from pixelmill.types import Limits
 
 _told_about_gpu = False

@@ -13,7 +13,7 @@ from pixelmill import _core
 from pixelmill.engine import rules
 from pixelmill.engine.barriers import Barrier, may_skip
 from pixelmill.formats.index import NO_NUMBERS, Ragged
-from pixelmill.graph import OperatorNode
+from pixelmill.graph.nodes import OperatorNode
 from pixelmill.operators.sources import ExternalSource
 from pixelmill.steps.batch import BatchPermutation
 from pixelmill.steps.random import RandomStep

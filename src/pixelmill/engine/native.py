@@ -19,7 +19,7 @@ from pixelmill.engine.barriers import Data as Data
 from pixelmill.engine.compile import Key, Plan, Segment
 from pixelmill.engine.worker_thread import CLOSED, WorkerThread, close
 from pixelmill.errors import NOTES, EngineError
-from pixelmill.graph import OperatorNode
+from pixelmill.graph.nodes import OperatorNode
 from pixelmill.operators.sources import ExternalSource
 from pixelmill.steps.batch import Callback
 from pixelmill.steps.sources import Constant, ExternalInput

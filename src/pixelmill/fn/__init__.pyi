@@ -17,7 +17,7 @@ from pixelmill.fn import readers as readers
 from pixelmill.fn import reductions as reductions
 from pixelmill.fn import segmentation as segmentation
 from pixelmill.fn import transforms as transforms
-from pixelmill.graph import DataNode
+from pixelmill.graph.nodes import DataNode
 from pixelmill.types import ArrayConstant, DALIDataType, DALIImageType, DALIInterpType, ScalarConstant
 
 _Data = TypeVar("_Data", DataNode, list[DataNode], default=DataNode)

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 from numpy.typing import NDArray
 from typing_extensions import TypeVar
 
-from pixelmill.graph import DataNode
+from pixelmill.graph.nodes import DataNode
 from pixelmill.types import ArrayConstant, DALIDataType, DALIInterpType, ScalarConstant
 
 _Data = TypeVar("_Data", DataNode, list[DataNode], default=DataNode)

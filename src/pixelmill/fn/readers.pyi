@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
 
-from pixelmill.graph import DataNode
+from pixelmill.graph.nodes import DataNode
 from pixelmill.types import ArrayConstant, ScalarConstant
 
 _Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant

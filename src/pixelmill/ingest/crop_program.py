@@ -12,7 +12,7 @@ from pixelmill.engine.choice import Options, cut_for_dali, started
 from pixelmill.engine.compile import compile_graph
 from pixelmill.engine.native import Pending, Samples, Trouble
 from pixelmill.engine.placement import Placement
-from pixelmill.graph import operators_of
+from pixelmill.graph.nodes import operators_of
 from pixelmill.options.ingest import AxisOrder, DType
 from pixelmill.pipeline import Pipeline
 from pixelmill.types import Array, Limits

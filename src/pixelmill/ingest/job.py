@@ -22,7 +22,7 @@ from pixelmill.jobs.job import HOW, LOCAL, InputFile, Job, ShardPlan, ShardRepor
 from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.options.declaration import pick
 from pixelmill.options.ingest import DType, IngestArguments, RecordOptions
-from pixelmill.permutation import fold, permute
+from pixelmill.pipeline.permutation import fold, permute
 from pixelmill.types import Array
 
 _BATCH = 16

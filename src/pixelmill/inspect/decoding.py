@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from PIL import Image
 
-from pixelmill import codecs, pillow_images
+from pixelmill import codecs
+from pixelmill.codecs import pillow_images
 from pixelmill.errors import DataError, Event
 from pixelmill.formats.sample import image_type
 from pixelmill.types import Array

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pixelmill.codecs.pillow_images import image_size
 from pixelmill.errors import DataError, Event
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.sample import Sample
 from pixelmill.options.declaration import takes
 from pixelmill.options.inspect import InfoOptions
-from pixelmill.pillow_images import image_size
 
 _BINS = 10
 _ASPECT_EDGES = (0.0, 0.5, 0.67, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0, float("inf"))

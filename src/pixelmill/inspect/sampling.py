@@ -13,7 +13,7 @@ from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.example import Feature
 from pixelmill.formats.sample import Sample
-from pixelmill.permutation import fold, permute
+from pixelmill.pipeline.permutation import fold, permute
 
 ONLY = ("boxes", "masks")
 MOST_SAMPLES = 10_000

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from PIL import Image
 
-from pixelmill import sample_annotations
+from pixelmill.codecs.pillow_images import MAX_PIXELS
+from pixelmill.dataset_jobs import sample_annotations
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.sample import Boxes, Sample, format_label, image_type
 from pixelmill.inspect import decoding
 from pixelmill.inspect.sampling import box_names
-from pixelmill.pillow_images import MAX_PIXELS
 from pixelmill.types import Array
 
 _LONGEST_TEXT = 200

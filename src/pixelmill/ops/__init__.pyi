@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from numpy.typing import NDArray
 from typing_extensions import TypeVar
 
-from pixelmill.graph import DataNode
+from pixelmill.graph.nodes import DataNode
 from pixelmill.operators import Operator
 from pixelmill.ops import decoders as decoders
 from pixelmill.ops import encoders as encoders

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from numpy.typing import NDArray
 from typing_extensions import TypeVar
 
-from pixelmill.graph import DataNode
+from pixelmill.graph.nodes import DataNode
 from pixelmill.ops import OperatorClass
 from pixelmill.types import ArrayConstant, DALIDataType, ScalarConstant
 

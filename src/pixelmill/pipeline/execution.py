@@ -18,11 +18,11 @@ from pixelmill.engine.compile import Plan, compile_graph
 from pixelmill.engine.native import Array
 from pixelmill.engine.worker_thread import CLOSED
 from pixelmill.errors import ArgumentError, EngineError
-from pixelmill.external_source import Feed
-from pixelmill.graph import DataNode, as_node, operators_of, relowered
+from pixelmill.graph.nodes import DataNode, as_node, operators_of, relowered
+from pixelmill.pipeline.external_source import Feed
 from pixelmill.pipeline.outputs import Expected, with_layout
+from pixelmill.pipeline.recovery import Errors, OnError, Recovery
 from pixelmill.pipeline.schedule import Schedule
-from pixelmill.recovery import Errors, OnError, Recovery
 from pixelmill.steps.sources import ExternalInput, Reader, ReaderStep
 from pixelmill.tensors import TensorListCPU
 from pixelmill.types import Limits

@@ -17,10 +17,10 @@ from pixelmill.engine.compile import Key, Plan
 from pixelmill.engine.native import Array, Data, Pending, Result, Samples
 from pixelmill.engine.worker_thread import signal_stop
 from pixelmill.errors import ArgumentError, DataError, EngineError
-from pixelmill.external_source import Feed
-from pixelmill.graph import DataNode
-from pixelmill.recovery import Recovery
-from pixelmill.sampling import Batch, LastBatchPolicy, Position, ReaderOrder
+from pixelmill.graph.nodes import DataNode
+from pixelmill.pipeline.external_source import Feed
+from pixelmill.pipeline.recovery import Recovery
+from pixelmill.pipeline.sampling import Batch, LastBatchPolicy, Position, ReaderOrder
 from pixelmill.steps.sources import ExternalInput, Reader
 
 

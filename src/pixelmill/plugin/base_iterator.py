@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 from pixelmill.errors import ArgumentError, DataError, EngineError
 from pixelmill.pipeline import Pipeline
+from pixelmill.pipeline.sampling import LastBatchPolicy
 from pixelmill.plugin.epochs import make_epochs
-from pixelmill.sampling import LastBatchPolicy
 from pixelmill.tensors import TensorListCPU
 
 log = logging.getLogger("pixelmill")

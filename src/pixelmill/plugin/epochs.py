@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from pixelmill.errors import ArgumentError, EngineError
-from pixelmill.loader import follow
 from pixelmill.pipeline import Pipeline
-from pixelmill.sampling import LastBatchPolicy, steps_left, steps_per_epoch
+from pixelmill.pipeline.loader import follow
+from pixelmill.pipeline.sampling import LastBatchPolicy, steps_left, steps_per_epoch
 
 FILL, DROP, PARTIAL = LastBatchPolicy.FILL, LastBatchPolicy.DROP, LastBatchPolicy.PARTIAL
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pixelmill.errors import ArgumentError, MissingDependency
-from pixelmill.loader import Batch, Loader
 from pixelmill.pipeline import Pipeline
+from pixelmill.pipeline.loader import Batch, Loader
 from pixelmill.plugin.pytorch import tensor_of
 
 try:

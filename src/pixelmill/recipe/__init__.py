@@ -21,7 +21,7 @@ import numpy as np
 
 from pixelmill import fn
 from pixelmill.errors import ArgumentError
-from pixelmill.graph import DataNode
+from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe.geometry import follow
 from pixelmill.recipe.scene import Move, Scene

@@ -9,7 +9,7 @@ from typing import Any
 from pixelmill import fn, types
 from pixelmill import math as node_math
 from pixelmill.errors import ArgumentError
-from pixelmill.graph import DataNode, as_node
+from pixelmill.graph.nodes import DataNode, as_node
 from pixelmill.recipe import geometry
 from pixelmill.recipe.geometry import Transform
 

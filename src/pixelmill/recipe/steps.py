@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pixelmill import fn, types
-from pixelmill.branches import apply_with_probability
 from pixelmill.errors import ArgumentError, PixelmillError
-from pixelmill.graph import DataNode
+from pixelmill.graph.branches import apply_with_probability
+from pixelmill.graph.nodes import DataNode
 from pixelmill.recipe.scene import Scene
 
 # Geometric steps: methods of the scene.

@@ -12,7 +12,7 @@ import numpy as np
 from pixelmill.engine.dali import versions
 from pixelmill.engine.dali.scopes import CHOOSE, MERGE, Condition, Scope
 from pixelmill.engine.dali.split import SplitPlan, argument_type
-from pixelmill.graph import DataNode, OperatorNode
+from pixelmill.graph.nodes import DataNode, OperatorNode
 from pixelmill.operators.arithmetic import OPERATIONS
 from pixelmill.operators.dali import DaliCall
 from pixelmill.operators.subscripts import SUBSCRIPT

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from pixelmill.engine.rules import is_plain, shaped_like
-from pixelmill.graph import DataNode, OperatorNode
+from pixelmill.graph.nodes import DataNode, OperatorNode
 from pixelmill.operators.dali import BEFORE, DaliCall
 from pixelmill.steps.codecs import Decode, ImageShape
 from pixelmill.steps.resampling import Resample

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pixelmill.engine.dali.placing import Place, values_of
-from pixelmill.graph import DataNode, OperatorNode
+from pixelmill.graph.nodes import DataNode, OperatorNode
 from pixelmill.steps.step import BatchStep, Step
 
 # A condition: an output of an operator, the number that it is or is not, and which of the two.

@@ -12,7 +12,7 @@ from pixelmill.engine.barriers import Data
 from pixelmill.engine.compile import Plan, compile_graph
 from pixelmill.engine.dali.placing import Place, drawn, placed, values_of
 from pixelmill.engine.dali.scopes import Scope, scopes, widened
-from pixelmill.graph import DataNode, OperatorNode, lowered_again
+from pixelmill.graph.nodes import DataNode, OperatorNode, lowered_again
 from pixelmill.operators.dali import DaliCall
 from pixelmill.operators.declare import Argument, Floats, Ints
 from pixelmill.operators.decoders import decoded_shape

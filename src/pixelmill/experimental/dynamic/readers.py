@@ -7,10 +7,10 @@ from typing import Any
 
 from pixelmill.experimental.dynamic.modes import get_num_threads
 from pixelmill.experimental.dynamic.values import Batch
-from pixelmill.graph import call
-from pixelmill.loader import Loader
+from pixelmill.graph.nodes import call
 from pixelmill.operators import Operator
 from pixelmill.pipeline import Pipeline
+from pixelmill.pipeline.loader import Loader
 
 
 class Reader:

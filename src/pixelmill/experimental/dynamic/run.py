@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from pixelmill import fn, graph
+from pixelmill import fn
 from pixelmill.errors import ArgumentError
 from pixelmill.experimental.dynamic.modes import get_num_threads
 from pixelmill.experimental.dynamic.values import Batch, Tensor
-from pixelmill.graph import call
+from pixelmill.graph import nodes as graph
+from pixelmill.graph.nodes import call
 from pixelmill.operators import Operator
-from pixelmill.permutation import fold
 from pixelmill.pipeline import Pipeline
+from pixelmill.pipeline.permutation import fold
 from pixelmill.tensors import TensorListCPU
 
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from pixelmill.engine.worker_thread import WorkerThread
 from pixelmill.errors import ArgumentError, EngineError
+from pixelmill.pipeline.sampling import Batch as OrderedBatch
 from pixelmill.plugin.base_iterator import LastBatchPolicy
 from pixelmill.plugin.jax.arrays import sharded
 from pixelmill.plugin.jax.iterator import DALIGenericIterator, make_decorator
-from pixelmill.sampling import Batch as OrderedBatch
 from pixelmill.tensors import Array
 
 Batch = dict[str, jax.Array]

@@ -11,8 +11,8 @@ from typing import Any
 import tensorflow as tf
 
 from pixelmill.errors import ArgumentError, EngineError
-from pixelmill.loader import Batch, Loader
 from pixelmill.pipeline import Pipeline
+from pixelmill.pipeline.loader import Batch, Loader
 from pixelmill.tensors import Array, TensorListCPU
 
 

@@ -26,7 +26,7 @@ from pixelmill.steps.sources import ExternalInput, constant
 from pixelmill.steps.step import Expr, lowering
 from pixelmill.types import ArrayConstant, ScalarConstant, default_array
 
-PACKAGE = str(Path(__file__).absolute().parent) + os.sep
+PACKAGE = str(Path(__file__).absolute().parents[1]) + os.sep
 DEVICES = ("cpu", "gpu", "mixed")
 _numbers = itertools.count()
 _branch: ContextVar[tuple[tuple[DataNode, int, bool], ...]] = ContextVar("branch", default=())

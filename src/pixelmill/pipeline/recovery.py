@@ -14,7 +14,7 @@ from pixelmill.engine.choice import Engine
 from pixelmill.engine.compile import Key
 from pixelmill.engine.native import Array, Data, Result, Samples, Trouble
 from pixelmill.errors import NOTES, ArgumentError, DataError, Event
-from pixelmill.sampling import ReaderOrder, replacement
+from pixelmill.pipeline.sampling import ReaderOrder, replacement
 
 Choice = Literal["raise", "skip", "fill"]
 OnError = Choice | Callable[[Event], Choice]

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
-from pixelmill.permutation import Ints, epoch_key, fold, permute
+from pixelmill.pipeline.permutation import Ints, epoch_key, fold, permute
 
 _MAX_HISTORY = 32  # keeps the state under 1 KB
 _MAX_SHARDS = 2**16

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-# The name under which rewritten functions find the helpers of pixelmill.branches.
+# The name under which rewritten functions find the helpers of pixelmill.graph.branches.
 HELPERS = "__pixelmill_branches"
 BRANCH = "__pixelmill_branch_"
 

@@ -22,12 +22,9 @@ from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.options.declaration import pick, takes, values_of
 from pixelmill.options.running import QuarantineOption, RunOptions, SplitOptions, WorkersOption
 from pixelmill.options.segmentation import SegmentationArguments, SegmentationOptions
-from pixelmill.permutation import fold, permute
 from pixelmill.pipeline import Pipeline
+from pixelmill.pipeline.permutation import fold, permute
 from pixelmill.types import Array
-
-__all__ = ["make_csv_file_npy", "png2numpy", "prepare_segmentation"]
-
 
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".ppm", ".pgm", ".pnm"}
 _PER_SHARD = 64

@@ -18,9 +18,9 @@ from types import CellType, FunctionType
 from typing import Any
 
 from pixelmill import fn
-from pixelmill.branch_source import HELPERS, Rewriter
 from pixelmill.errors import ArgumentError
-from pixelmill.graph import PACKAGE, DataNode, call, within
+from pixelmill.graph.branch_source import HELPERS, Rewriter
+from pixelmill.graph.nodes import PACKAGE, DataNode, call, within
 from pixelmill.operators import REGISTRY
 
 # Functions of installed packages are not the user's, and are left alone: also those of another environment that this
@@ -156,7 +156,7 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
     except (OSError, TypeError):
         raise ArgumentError(
             f"enable_conditionals needs the source of {function.__name__}, which cannot be found; "
-            "use pixelmill.branches.cond in it instead"
+            "use pixelmill.graph.branches.cond in it instead"
         ) from None
     definition = ast.parse(source).body[0]
     if not isinstance(definition, ast.FunctionDef):

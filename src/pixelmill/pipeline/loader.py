@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
-from pixelmill.recovery import Errors
-from pixelmill.sampling import LastBatchPolicy, ReaderOrder, steps_left, steps_per_epoch
+from pixelmill.pipeline.recovery import Errors
+from pixelmill.pipeline.sampling import LastBatchPolicy, ReaderOrder, steps_left, steps_per_epoch
 from pixelmill.tensors import Array, TensorListCPU
 
 Batch = dict[str, Any]  # arrays; lists of arrays where samples differ in shape
