@@ -12,7 +12,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format api docs bench fuzz sanitize kills soak slow clean
+.PHONY: help demo test gpu-test lint format api docs bench fuzz sanitize kills soak slow clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -73,13 +73,19 @@ clean: ## remove what was built; the environment stays (rm -r .venv removes it)
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis pixelmill-demo
 	find src tests benchmarks scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-# The package itself, editable: changes of Python files need no new installation, changes of native ones do.
-$(VENV)/installed.stamp: $(BUILD_INPUTS) $(PY)
+# The package itself, editable: changes to Python files need no new installation; new or moved ones and native ones do.
+$(VENV)/installed.stamp: $(BUILD_INPUTS) $(VENV)/modules.txt $(PY)
 	@sh scripts/check-tools.sh $(PYTHON)
 	@echo "building pixelmill (about a minute)"
 	@$(PIP) $$($(PY) scripts/requirements.py build)
 	@$(PIP) --no-build-isolation --editable .
 	@touch $@
+
+# The list of modules, touched only when it changes.
+$(VENV)/modules.txt: FORCE | $(PY)
+	@find src -name '*.py' | sort > $@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+FORCE:
 
 $(PY):
 	@sh scripts/check-tools.sh $(PYTHON)
