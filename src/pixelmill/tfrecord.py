@@ -1,4 +1,4 @@
-"""The vocabulary of `readers.tfrecord`: what a feature of a record is, in DALI's words."""
+"""Feature descriptions for `readers.tfrecord`, with DALI's names."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ int64, string, float32 = FeatureType.int64, FeatureType.string, FeatureType.floa
 
 @dataclass(frozen=True)
 class FixedLenFeature:
-    """A feature with as many values as its shape says.
+    """A feature with a fixed number of values, given by its shape.
 
     Attributes:
-        shape: The extents of the value; empty for a single one.
+        shape: The shape of the value; empty for a scalar.
         dtype: `int64`, `float32` or `string`.
-        default_value: What a record without this feature gives.
+        default_value: The value for records without this feature.
     """
 
     shape: Sequence[int]
@@ -40,9 +40,9 @@ class VarLenFeature:
     """A feature with any number of values.
 
     Attributes:
-        partial_shape: The extents behind the first one, which follows from the number of values.
+        partial_shape: The extents after the first one, which follows from the number of values.
         dtype: `int64`, `float32` or `string`.
-        default_value: What a record without this feature gives.
+        default_value: The value for records without this feature.
     """
 
     def __init__(self, *given: Any) -> None:

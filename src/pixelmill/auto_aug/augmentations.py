@@ -1,6 +1,6 @@
-"""The augmentations that the schemes choose from: pictures of bytes, HWC or FHWC.
+"""The augmentations that the schemes draw from, for uint8 images in HWC or FHWC.
 
-Their ranges of magnitudes are examples, changed by `shear_x.augmentation(mag_range=(0, 0.5))`.
+Their magnitude ranges are defaults; change one with `shear_x.augmentation(mag_range=(0, 0.5))`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pixelmill.errors import ArgumentError
 
 Array = np.ndarray[Any, Any]
 
-# What luma takes of red, green and blue.
+# Weights of red, green and blue in luma (BT.601), as Pillow uses them.
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 SMOOTH = np.array([[1, 1, 1], [1, 5, 1], [1, 1, 1]], np.float32) / 13
 UNCHANGED = np.array([[0, 0, 0], [0, 1, 0], [0, 0, 0]], np.float32)
@@ -26,12 +26,12 @@ def _moved(data: Any, matrix: Any, fill_value: float | None, interp_type: Any) -
 
 
 def warp_x_param(magnitude: float) -> Array:
-    """Use a magnitude along x."""
+    """Return the parameter for a magnitude along x."""
     return np.array([magnitude, 0], np.float32)
 
 
 def warp_y_param(magnitude: float) -> Array:
-    """Use a magnitude along y."""
+    """Return the parameter for a magnitude along y."""
     return np.array([0, magnitude], np.float32)
 
 
@@ -49,13 +49,13 @@ shear_y = augmentation(_shear, mag_range=(0, 0.3), randomly_negate=True, mag_to_
 
 @augmentation(mag_range=(0.0, 1.0), randomly_negate=True, mag_to_param=warp_x_param)
 def translate_x(data: Any, rel_offset: Any, shape: Any, fill_value: float | None = 128, interp_type: Any = None) -> Any:
-    """Shift pictures by a share of their width."""
+    """Translate images horizontally by a fraction of their width."""
     return _shift(data, rel_offset * shape[1], fill_value, interp_type)
 
 
 @augmentation(mag_range=(0.0, 1.0), randomly_negate=True, mag_to_param=warp_y_param)
 def translate_y(data: Any, rel_offset: Any, shape: Any, fill_value: float | None = 128, interp_type: Any = None) -> Any:
-    """Shift pictures by a share of their height."""
+    """Translate images vertically by a fraction of their height."""
     return _shift(data, rel_offset * shape[0], fill_value, interp_type)
 
 
@@ -71,72 +71,72 @@ translate_y_no_shape = augmentation(
 def rotate(
     data: Any, angle: Any, fill_value: float | None = 128, interp_type: Any = None, rotate_keep_size: bool = True
 ) -> Any:
-    """Rotate pictures by degrees."""
+    """Rotate images by an angle in degrees."""
     return fn.rotate(data, angle=angle, fill_value=fill_value, interp_type=interp_type, keep_size=rotate_keep_size)
 
 
 def shift_enhance_range(magnitude: float) -> float:
-    """Turn what is added to the neutral factor into the factor."""
+    """Convert a magnitude to an enhancement factor, which is 1 for no change."""
     return 1 + magnitude
 
 
 @augmentation(mag_range=(0, 0.9), randomly_negate=True, mag_to_param=shift_enhance_range)
 def brightness(data: Any, parameter: Any) -> Any:
-    """Multiply pictures by a factor."""
+    """Multiply images by a factor."""
     return fn.brightness(data, brightness=parameter)
 
 
 @augmentation(mag_range=(0, 0.9), randomly_negate=True, mag_to_param=shift_enhance_range)
 def contrast(data: Any, parameter: Any) -> Any:
-    """Move pictures away from their mean luma, as Pillow does."""
+    """Scale the distance of pixels from the mean luma, as Pillow does."""
     means = fn.reductions.mean(data, axis_names="HW", keep_dims=True)
-    centre = fn.reductions.sum(means * types.Constant(LUMA), axis_names="C", keep_dims=True)
-    return fn.cast_like(centre + (data - centre) * parameter, data)
+    center = fn.reductions.sum(means * types.Constant(LUMA), axis_names="C", keep_dims=True)
+    return fn.cast_like(center + (data - center) * parameter, data)
 
 
 @augmentation(mag_range=(0, 0.9), randomly_negate=True, mag_to_param=shift_enhance_range)
 def color(data: Any, parameter: Any) -> Any:
-    """Make colours stronger or weaker."""
+    """Scale the saturation of images."""
     return fn.saturation(data, saturation=parameter)
 
 
 def sharpness_kernel(magnitude: float) -> Array:
-    """Give the filter between smoothing (-1), no change (0) and sharpening (1)."""
+    """Return the filter for a magnitude from -1 (smooth) over 0 (no change) to 1 (sharpen)."""
     return np.asarray(-magnitude * SMOOTH + (1 + magnitude) * UNCHANGED, np.float32)
 
 
 def sharpness_kernel_shifted(magnitude: float) -> Array:
-    """Give the same filter between smoothing (0), no change (1) and sharpening (2)."""
+    """Return the same filter for a magnitude from 0 (smooth) over 1 (no change) to 2 (sharpen)."""
     return sharpness_kernel(magnitude - 1)
 
 
 @augmentation(mag_range=(0, 0.9), randomly_negate=True, mag_to_param=sharpness_kernel, param_device="auto")
 def sharpness(data: Any, kernel: Any) -> Any:
-    """Smooth or sharpen pictures; unlike Pillow's, one filter for the border too."""
+    """Smooth or sharpen images. Unlike in Pillow, the border is filtered too."""
     return fn.filter(data, kernel)
 
 
 def poster_mask_uint8(magnitude: float) -> Array:
-    """Give the mask that keeps as many bits, at least one."""
+    """Return the mask that keeps the given number of leading bits, at least one."""
     bits = min(max(round(float(magnitude)), 1), 8)
     return np.array(0xFF << (8 - bits) & 0xFF, np.uint8)
 
 
 @augmentation(mag_range=(0, 4), mag_to_param=poster_mask_uint8, param_device="auto")
 def posterize(data: Any, mask: Any) -> Any:
-    """Keep the leading bits of each value."""
+    """Keep only the leading bits of each value."""
     return data & mask
 
 
 @augmentation(mag_range=(256, 0), param_device="auto")
 def solarize(data: Any, threshold: Any) -> Any:
-    """Invert what is not below a threshold."""
+    """Invert values at or above a threshold."""
     below = data < threshold
     return below * data + (below ^ True) * (types.Constant(255, dtype=types.UINT8) - data)
 
 
 def solarize_add_shift(shift: float) -> Array:
-    """Check what is added to dark values."""
+    """Return the value to add to dark pixels; raises ArgumentError if it could overflow."""
     if shift >= 128:
         raise ArgumentError(f"solarize_add: magnitudes must be below 128, got {shift}")
     return np.array(shift).astype(np.uint8)
@@ -144,26 +144,26 @@ def solarize_add_shift(shift: float) -> Array:
 
 @augmentation(mag_range=(0, 110), param_device="auto", mag_to_param=solarize_add_shift)
 def solarize_add(data: Any, shift: Any) -> Any:
-    """Make what is below 128 lighter."""
+    """Add a value to pixels below 128."""
     dark = data < types.Constant(128, dtype=types.UINT8)
     return dark * (data + shift) + (dark ^ True) * data
 
 
 @augmentation
 def invert(data: Any, _: Any) -> Any:
-    """Turn pictures into their negatives."""
+    """Invert images."""
     return types.Constant(255, dtype=types.UINT8) - data
 
 
 @augmentation
 def equalize(data: Any, _: Any) -> Any:
-    """Spread the values of each channel evenly."""
+    """Equalize the histogram of each channel."""
     return fn.equalize(data)
 
 
 @augmentation
 def auto_contrast(data: Any, _: Any) -> Any:
-    """Stretch the values of each channel to the whole range; a channel of one value stays as it is."""
+    """Stretch the values of each channel to the full range; a channel with a single value is unchanged."""
     low = fn.reductions.min(data, axis_names="HW", keep_dims=True)
     span = fn.reductions.max(data, axis_names="HW", keep_dims=True) - low
     varies = span > 0
@@ -173,5 +173,5 @@ def auto_contrast(data: Any, _: Any) -> Any:
 
 @augmentation
 def identity(data: Any, _: Any) -> Any:
-    """Do nothing."""
+    """Return images unchanged."""
     return data

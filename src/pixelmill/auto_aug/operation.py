@@ -1,4 +1,4 @@
-"""Operations on pictures whose strength is a number, the magnitude, chosen from bins."""
+"""Augmentations: operations whose strength is a magnitude, selected by bin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pixelmill.graph.nodes import DataNode, as_node
 Array = np.ndarray[Any, Any]
 MagnitudeRange = tuple[float, float] | Array
 
-# In the place of an argument that was not given, where None means something.
+# Stands for "not given" where None is a value of its own.
 _KEPT: Any = object()
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -28,12 +28,12 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 @dataclass(frozen=True, eq=False)
 class SignedBin:
-    """A magnitude bin and whether the magnitude is negated, for one operation or for several in a row.
+    """A magnitude bin and its sign, for one operation or several in a row.
 
     Attributes:
-        bin: The number of the magnitude.
-        random_sign: 1 where the magnitude is negated, 0 where it is not.
-        signed_magnitude_idx: Twice the number, and one more where the magnitude is negated.
+        bin: The index of the magnitude.
+        random_sign: 1 if the magnitude is negated, 0 if not.
+        signed_magnitude_idx: Twice the bin, plus one if the magnitude is negated.
     """
 
     bin: int | DataNode
@@ -41,7 +41,7 @@ class SignedBin:
     signed_magnitude_idx: DataNode
 
     def __getitem__(self, index: int) -> SignedBin:
-        """Give the bin and the sign of one of several operations; a bin that is a number is that of all."""
+        """Return the bin and sign of one of several operations; a constant bin is shared by all."""
         number = self.bin if isinstance(self.bin, int) else self.bin[index]
         return SignedBin(number, self.random_sign[index], self.signed_magnitude_idx[index])
 
@@ -52,18 +52,18 @@ def signed_bin(
     seed: int | None = None,
     shape: Sequence[int] | None = None,
 ) -> SignedBin:
-    """Add a random sign to a magnitude bin.
+    """Combine a magnitude bin with a random sign.
 
     Args:
-        magnitude_bin: The number of the magnitude, or a node of such numbers.
-        random_sign: A node of zeros and ones, the latter where the magnitude is negated; drawn when left out.
-        seed: A seed for the draw.
+        magnitude_bin: The index of the magnitude, or a node of indices.
+        random_sign: A node of 0 and 1, where 1 negates the magnitude; drawn if None.
+        seed: Seed of the draw.
         shape: The shape of the draw, for several operations in a row.
     """
     if isinstance(magnitude_bin, bool) or not isinstance(magnitude_bin, (int, DataNode)):
-        raise ArgumentError(f"signed_bin: magnitude_bin must be a whole number or a node, got {magnitude_bin!r}")
+        raise ArgumentError(f"signed_bin: magnitude_bin must be an integer or a node, got {magnitude_bin!r}")
     if random_sign is not None and (seed is not None or shape is not None):
-        raise ArgumentError("signed_bin: random_sign is given, so there is nothing to draw with seed and shape")
+        raise ArgumentError("signed_bin: seed and shape have no effect if random_sign is given")
     if random_sign is None:
         random_sign = fn.random.uniform(values=[0, 1], dtype=types.INT32, seed=seed, shape=shape)
     return SignedBin(magnitude_bin, random_sign, magnitude_bin * 2 + random_sign)
@@ -71,13 +71,13 @@ def signed_bin(
 
 @dataclass(frozen=True, eq=False)
 class Augmentation:
-    """An operation on pictures whose parameter follows from a magnitude. `augmentation` makes it from a function.
+    """An operation on images whose parameter is derived from a magnitude. Created by `augmentation`.
 
     Attributes:
-        op: Takes pictures, the parameter, and perhaps more by name.
-        mag_range: The magnitudes of the first and the last bin, or an array with one for each; None without magnitudes.
+        op: Takes images, the parameter, and optional keyword arguments.
+        mag_range: The magnitudes of the first and the last bin, or an array with one per bin; None for no magnitudes.
         randomly_negate: Whether magnitudes get a random sign.
-        mag_to_param: Turns a magnitude into the parameter.
+        mag_to_param: Converts a magnitude to the parameter.
         param_device: Accepted for compatibility.
         name: Its name in messages and in `excluded`.
     """
@@ -101,7 +101,7 @@ class Augmentation:
             if not getattr(self, key):
                 object.__setattr__(self, key, default)
         if len(places) < 2:
-            raise ArgumentError(f"augmentation {self.name}: the function must take pictures and a parameter")
+            raise ArgumentError(f"augmentation {self.name}: the function must take images and a parameter")
 
     def __call__(
         self,
@@ -114,17 +114,17 @@ class Augmentation:
         """Apply the operation.
 
         Args:
-            data: Pictures.
-            magnitude_bin: The number of the magnitude, the same for all samples or a node; perhaps with a sign.
-            num_magnitude_bins: How many bins there are.
-            kwargs: More arguments; those are handed on that the function has.
+            data: Images.
+            magnitude_bin: The index of the magnitude, the same for all samples or a node; optionally with a sign.
+            num_magnitude_bins: The number of bins.
+            kwargs: Further arguments; those that the function does not take are ignored.
         """
         named = self.extra_arguments()
         missing = [
             key for key, parameter in named.items() if parameter.default is parameter.empty and key not in kwargs
         ]
         if missing:
-            hint = "; give it the height and width of the pictures" if missing == ["shape"] else ""
+            hint = "; pass the height and width of the images" if missing == ["shape"] else ""
             raise ArgumentError(f"augmentation {self.name}: {', '.join(missing)} is missing{hint}")
         given = {key: value for key, value in kwargs.items() if key in named}
         return converted(self.op)(data, self._parameter(magnitude_bin, num_magnitude_bins), **given)
@@ -138,7 +138,7 @@ class Augmentation:
         name: Any = _KEPT,
         augmentation_cls: type[Augmentation] | None = None,
     ) -> Augmentation:
-        """Give the same operation with other settings; those that are left out stay as they are."""
+        """Return the same operation with other settings; those left out are unchanged."""
         new = {
             "mag_range": mag_range,
             "randomly_negate": randomly_negate,
@@ -151,13 +151,13 @@ class Augmentation:
         return (augmentation_cls or type(self))(**settings)
 
     def extra_arguments(self) -> Mapping[str, inspect.Parameter]:
-        """Give the arguments of the function behind pictures and parameter."""
+        """Return the parameters of the function after images and parameter."""
         parameters = inspect.signature(self.op).parameters
         first = [key for key, parameter in parameters.items() if parameter.kind in _POSITIONAL][:2]
         return {key: p for key, p in parameters.items() if key not in first and p.kind in _NAMED}
 
     def magnitudes(self, num_magnitude_bins: int | None) -> Array | None:
-        """Give the magnitude of each bin."""
+        """Return the magnitude of each bin."""
         span = self.mag_range
         if span is None:
             return None
@@ -200,11 +200,11 @@ class Augmentation:
         return magnitudes[number]
 
     def _table(self, magnitudes: Iterable[Any], *, signed: bool) -> DataNode:
-        """Give the parameters of all bins as one constant, signs side by side."""
+        """Return the parameters of all bins as one constant, with the two signs next to each other."""
         all_of_them = [value for m in magnitudes for value in ((m, -m) if signed else (m,))]
         params = [self._param(magnitude) for magnitude in all_of_them]
         if len({(param.shape, param.dtype) for param in params}) > 1:
-            raise ArgumentError(f"augmentation {self.name}: mag_to_param gave arrays of different shapes or types")
+            raise ArgumentError(f"augmentation {self.name}: mag_to_param returned arrays of different shapes or types")
         return as_node(types.Constant(np.stack(params)))
 
     def _param(self, magnitude: Any) -> Array:
@@ -212,7 +212,7 @@ class Augmentation:
         param = self.mag_to_param(magnitude)
         if any(isinstance(part, DataNode) for part in (param if isinstance(param, (list, tuple)) else [param])):
             raise ArgumentError(
-                f"augmentation {self.name}: mag_to_param gave a node; it must give numbers or arrays, "
+                f"augmentation {self.name}: mag_to_param returned a node; it must return numbers or arrays, "
                 "because it is called for every magnitude when the graph is built"
             )
         return np.asarray(param)

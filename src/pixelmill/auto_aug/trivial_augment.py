@@ -1,4 +1,4 @@
-"""TrivialAugment: one operation of a random strength (https://arxiv.org/abs/2103.10158)."""
+"""TrivialAugment: one random augmentation of a random magnitude (https://arxiv.org/abs/2103.10158)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pixelmill.graph.nodes import DataNode
 
 __all__ = ["apply_trivial_augment", "get_trivial_augment_wide_suite", "trivial_augment_wide"]
 
-LARGEST_SHIFT = (32, 1.0)  # in pixels, and as a share of the picture
+LARGEST_TRANSLATION = (32, 1.0)  # in pixels, and as a fraction of the image size
 
 
 def trivial_augment_wide(
@@ -36,17 +36,17 @@ def trivial_augment_wide(
     seed: int | None = None,
     excluded: Sequence[str] | None = None,
 ) -> DataNode:
-    """Augment pictures as TrivialAugment (wide) does.
+    """Augment images with TrivialAugment (wide).
 
     Args:
-        data: Pictures or videos of bytes, HWC or FHWC.
-        num_magnitude_bins: Into how many bins the ranges of magnitudes are divided.
-        shape: Height and width of the pictures; shifts are then shares of them.
-        fill_value: What lies outside of moved pictures; None repeats their edges.
-        interp_type: How moved pixels are found, INTERP_LINEAR or INTERP_NN.
-        max_translate_abs: The largest shift in pixels where `shape` is not given; one number or (vertical, horizontal).
-        max_translate_rel: The largest shift as a share of `shape`; one number or (vertical, horizontal).
-        seed: A seed for the choices.
+        data: Images or videos of type uint8, HWC or FHWC.
+        num_magnitude_bins: The number of bins that magnitude ranges are divided into.
+        shape: Height and width of the images; translations are then relative to them.
+        fill_value: The value used outside transformed images; None repeats the edge pixels.
+        interp_type: Interpolation of geometric augmentations: INTERP_LINEAR or INTERP_NN.
+        max_translate_abs: Largest translation in pixels, if `shape` is None; one number or (vertical, horizontal).
+        max_translate_rel: Largest translation as a fraction of `shape`; one number or (vertical, horizontal).
+        seed: Seed of the random choices.
         excluded: Names of augmentations to leave out.
     """
     suite = get_trivial_augment_wide_suite(shape is not None, max_translate_abs, max_translate_rel)
@@ -62,14 +62,14 @@ def apply_trivial_augment(
     seed: int | None = None,
     **kwargs: Any,
 ) -> DataNode:
-    """Apply one augmentation of a list to each sample, with a random magnitude.
+    """Apply one random augmentation of a list to each sample, with a random magnitude.
 
     Args:
-        augmentations: What is chosen from.
-        data: Pictures.
-        num_magnitude_bins: Into how many bins the ranges of magnitudes are divided.
-        seed: A seed for the choices.
-        kwargs: More arguments for those augmentations that take them.
+        augmentations: The augmentations to draw from.
+        data: Images.
+        num_magnitude_bins: The number of bins that magnitude ranges are divided into.
+        seed: Seed of the random choices.
+        kwargs: Further arguments for the augmentations that take them.
     """
     whole_number("trivial_augment", "num_magnitude_bins", num_magnitude_bins, 1)
     check_suite("trivial_augment", augmentations, kwargs)
@@ -86,15 +86,15 @@ def apply_trivial_augment(
 def get_trivial_augment_wide_suite(
     use_shape: bool = False, max_translate_abs: Extent | None = None, max_translate_rel: Extent | None = None
 ) -> list[Augmentation]:
-    """Give the 14 augmentations of TrivialAugment's wide space.
+    """Return the 14 augmentations of TrivialAugment's wide space.
 
     Args:
-        use_shape: Let shifts be shares of the pictures' extents.
-        max_translate_abs: The largest shift in pixels, 32 when left out.
-        max_translate_rel: The largest shift as a share, 1 when left out.
+        use_shape: Whether translations are relative to the image size.
+        max_translate_abs: Largest translation in pixels; 32 if None.
+        max_translate_rel: Largest translation as a fraction of the image size; 1 if None.
     """
     return [
-        *translations(use_shape, LARGEST_SHIFT, max_translate_abs, max_translate_rel),
+        *translations(use_shape, LARGEST_TRANSLATION, max_translate_abs, max_translate_rel),
         a.shear_x.augmentation((0, 0.99)),
         a.shear_y.augmentation((0, 0.99)),
         a.rotate.augmentation((0, 135)),

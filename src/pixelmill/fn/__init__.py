@@ -1,4 +1,4 @@
-"""Operators as functions: `fn.resize(images, size=224)`. They come from the registry, see docs/operators.md."""
+"""Operators as functions: `fn.resize(images, size=224)`. Derived from the registry, see docs/operators.md."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _function(spec: Operator) -> Any:
 
 
 def _offer(path: Sequence[str], operators: dict[str, str]) -> None:
-    """Have a family make its functions when they are asked for: programs use few of them, and start sooner so."""
+    """Create the functions of a family on first use: programs use few of them, and start-up stays fast."""
     module: Any = family(__name__, path)
 
     def make(name: str) -> Any:
@@ -46,7 +46,7 @@ def _offer(path: Sequence[str], operators: dict[str, str]) -> None:
 
 
 def _families() -> dict[tuple[str, ...], dict[str, str]]:
-    """Give the functions of each family with their operators; an older name stands for the same function."""
+    """Return the functions of each family with their operators; legacy names map to the same function."""
     families: dict[tuple[str, ...], dict[str, str]] = {}
     for name, operator in {**{name: name for name in public_names()}, **OLDER_FUNCTIONS}.items():
         *path, last = name.split(".")

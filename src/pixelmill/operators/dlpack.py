@@ -1,4 +1,4 @@
-"""Calls of Python functions that take DLPack capsules, such as those of array libraries."""
+"""Python functions inside a graph that exchange DLPack capsules, as array libraries do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pixelmill.operators.sources import output_layouts_of
 from pixelmill.steps.batch import callback
 
 NAME = "dl_tensor_python_function"
-CPU = (1, 0)  # DLPack's number for main memory, and which one
+CPU = (1, 0)  # kDLCPU and device 0
 
 
 @operator(
@@ -31,16 +31,16 @@ def dl_tensor_python_function(
     batch_processing: bool = True,
     output_layouts: Anything | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
-    """Call a Python function in the middle of a graph. It gets and gives DLPack capsules.
+    """Call a Python function that takes and returns DLPack capsules.
 
-    In a branch of a condition it is called for the samples that take the branch.
+    Inside a branch of a conditional, it is called only for the samples that take the branch.
 
     Args:
-        inputs: What the function is called with.
-        function: The function. It may also give arrays that can be turned into capsules.
-        num_outputs: How many capsules it gives.
-        batch_processing: Call it once with lists of capsules, one for each sample, instead of for every sample.
-        output_layouts: Names of the axes of the results; one string or one for each of them.
+        inputs: The inputs of the function.
+        function: The function. It may also return arrays that implement `__dlpack__`.
+        num_outputs: The number of capsules it returns.
+        batch_processing: Whether to call it once per batch, with lists of capsules, instead of once per sample.
+        output_layouts: The layouts of the outputs: one string, or one per output.
     """
     if not callable(function):
         raise ArgumentError(f"function must be callable, got {function!r}")
@@ -69,12 +69,12 @@ def _of_batch(function: Callable[..., Any], outputs: int) -> Callable[..., Any]:
 
 
 def _capsule(array: Any) -> Any:
-    """Give the capsule of an array; what nobody may write to is copied, since a capsule does not say so."""
+    """Return the capsule of an array. Read-only arrays are copied, because a capsule cannot be marked read-only."""
     return (array if array.flags.writeable else array.copy()).__dlpack__()
 
 
 class _Holder:
-    """What NumPy takes a capsule from."""
+    """Wraps a capsule for `np.from_dlpack`, which takes objects."""
 
     def __init__(self, capsule: Any) -> None:
         self._capsule = capsule
@@ -90,5 +90,5 @@ def _array(value: Any) -> Any:
     if hasattr(value, "__dlpack__"):
         return np.from_dlpack(value)
     if type(value).__name__ != "PyCapsule":
-        raise ArgumentError(f"{NAME}: the function must give DLPack capsules, got {type(value).__name__}")
+        raise ArgumentError(f"{NAME}: the function must return DLPack capsules, got {type(value).__name__}")
     return np.from_dlpack(_Holder(value))

@@ -14,7 +14,7 @@ from pixelmill.recipe.scene import Scene
 
 # Geometric steps: methods of the scene.
 GEOMETRY = ("resize", "flip", "rotate", "crop", "random_resized_crop")
-# All other steps change pixel values only; masks and boxes stay.
+# All other steps change pixel values only; masks and boxes are unchanged.
 PIXELS = (
     *("brightness", "contrast", "brightness_contrast", "hue", "saturation", "hsv", "color_twist"),
     *("gaussian_blur", "laplacian", "median_blur", "experimental.equalize", "clahe", "jpeg_compression_distortion"),
@@ -53,7 +53,7 @@ def named_step(entry: Any, number: int) -> tuple[str, dict[str, Any]]:
         raise ArgumentError(f"step {number}: the arguments of {name!r} must have names, got {arguments!r}")
     if name not in GEOMETRY and name not in PIXELS and name not in SHORT_NAMES:
         known = ", ".join(sorted({*GEOMETRY, *PIXELS, *SHORT_NAMES} - set(SHORT_NAMES.values())))
-        raise ArgumentError(f"step {number}: there is no step {name!r}; there are {known}")
+        raise ArgumentError(f"step {number}: there is no step {name!r}; available steps: {known}")
     return name, dict(arguments)
 
 
@@ -85,12 +85,12 @@ def _pixel_change(name: str, values: dict[str, Any], *, seed: int) -> Callable[[
 
 
 def drawn(value: Any, seed: int) -> Any:
-    """Return an argument: a constant unchanged, or a node for a draw such as `{uniform: [-10, 10]}`."""
+    """Return an argument: a constant unchanged, or a node for a random number such as `{uniform: [-10, 10]}`."""
     if not isinstance(value, Mapping):
         return value
     if len(value) != 1 or next(iter(value)) not in DRAWS:
         known = "; ".join(f"{name}: {what}" for name, what in DRAWS.items())
-        raise ArgumentError(f"{dict(value)!r} is not a draw; there are {known}")
+        raise ArgumentError(f"{dict(value)!r} is not a random value; available: {known}")
     ((kind, given),) = value.items()
     numbers = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     if not all(isinstance(item, (int, float)) for item in numbers) or len(numbers) < 1:
@@ -111,5 +111,5 @@ def drawn(value: Any, seed: int) -> Any:
 
 
 def _seed(seed: int, step: int, what: str) -> int:
-    """Return a seed for one draw, which does not change when other steps change their arguments."""
+    """Return a seed for one random argument, independent of the arguments of other steps."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{step}/{what}".encode()).digest()[:6], "little")

@@ -1,11 +1,11 @@
-"""Operators at once: called on arrays, they give arrays. For notebooks and for looking into things.
+"""Operators that run immediately on arrays and tensors, without a pipeline, for notebooks and debugging.
 
     import pixelmill.experimental.dynamic as pmd
 
-    small = pmd.resize(picture, size=[64, 64])          # a NumPy array in, a Tensor out
-    turned = pmd.flip(pmd.batch([a, b]), horizontal=1)  # a Batch in, a Batch out
+    small = pmd.resize(image, size=[64, 64])             # a NumPy array in, a Tensor out
+    mirrored = pmd.flip(pmd.batch([a, b]), horizontal=1)  # a Batch in, a Batch out
 
-The functions come from the registry, like those of `fn`; readers are classes with `next_epoch`.
+The functions are derived from the registry, like those of `fn`; readers are classes with `next_epoch`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ uint8, uint16, uint32, uint64 = DataType.UINT8, DataType.UINT16, DataType.UINT32
 int8, int16, int32, int64 = DataType.INT8, DataType.INT16, DataType.INT32, DataType.INT64
 float16, float32, float64 = DataType.FLOAT16, DataType.FLOAT, DataType.FLOAT64
 
-# Operators that only make sense inside of a pipeline.
+# Operators that only make sense inside a pipeline.
 _NOT_EAGER = {"dl_tensor_python_function", "external_source", "python_function"}
 
 
@@ -74,9 +74,9 @@ def imread(filepaths: Any, device: str = "cpu", **arguments: Any) -> Any:
     """Read and decode images into tensors. `pixelmill.imread` returns arrays.
 
     Args:
-        filepaths: A path, which gives a Tensor, or a list of paths, which gives a Batch.
+        filepaths: A path, which returns a Tensor, or a list of paths, which returns a Batch.
         device: Accepted for compatibility.
-        arguments: Those of `decoders.image`.
+        arguments: The arguments of `decoders.image`.
     """
     if isinstance(filepaths, (str, Path)):
         names: Any = Tensor(str(filepaths).encode())

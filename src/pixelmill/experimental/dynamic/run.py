@@ -1,4 +1,4 @@
-"""Running one operator at once: a graph of this operator alone, for one batch."""
+"""Immediate execution of one operator: a graph of this operator alone, run for one batch."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from pixelmill.tensors import TensorListCPU
 
 
 class RNG:
-    """A source of random choices: each operator that draws from it gets its next one.
+    """A source of seeds: each random operator that uses it takes the next one.
 
     Args:
-        seed: What all choices follow from; a new one each time when left out.
+        seed: Seed of the sequence; random if None.
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -31,12 +31,12 @@ class RNG:
         self.drawn = 0
 
     def next_seed(self) -> int:
-        """Give the seed for the next operator."""
+        """Return the seed for the next operator."""
         self.drawn += 1
         return fold(self.seed, self.drawn) >> 1
 
     def clone(self) -> RNG:
-        """Give a source that makes the same choices from here on."""
+        """Return an RNG that continues with the same sequence."""
         copy = RNG(self.seed)
         copy.drawn = self.drawn
         return copy
@@ -48,11 +48,11 @@ DEFAULT_RNG = RNG()
 def run(
     spec: Operator, inputs: tuple[Any, ...], arguments: dict[str, Any], *, batch_size: int | None, rng: RNG | None
 ) -> Any:
-    """Call an operator on arrays, tensors or batches.
+    """Run an operator on arrays, tensors or batches.
 
     Returns:
-        A Batch where one of the values is a Batch or `batch_size` is given, a Tensor where all are single; a tuple of
-        these where the operator gives several.
+        A Batch if one of the values is a Batch or `batch_size` is given, a Tensor if all are single; a tuple of these
+        if the operator has several outputs.
     """
     size = _common_size(spec.name, [*inputs, *arguments.values()], batch_size)
     seed = (rng or DEFAULT_RNG).next_seed() if spec.draws else 0
@@ -66,7 +66,7 @@ def run(
 
 
 def operate(operation: str, *operands: Any) -> Any:
-    """Do what one of Python's own operators, or a function of `math`, stands for."""
+    """Run one of Python's own operators, or a function of `math`."""
     key = operands[1] if operation == "subscript" else ()
     bounds = [part for item in key for part in _parts(item)]
     size = _common_size(operation, [*operands, *bounds], None)
@@ -89,10 +89,10 @@ def _parts(item: Any) -> tuple[Any, ...]:
 
 
 def _common_size(name: str, values: list[Any], batch_size: int | None) -> int | None:
-    """Give the number of samples that batches agree in; None where there is none."""
+    """Return the common size of all batches; None if there is no batch."""
     sizes = {len(value) for value in values if isinstance(value, Batch)} | ({batch_size} if batch_size else set())
     if len(sizes) > 1:
-        raise ArgumentError(f"{name}: batches of different sizes: {sorted(sizes)}")
+        raise ArgumentError(f"{name}: the batches have different sizes: {sorted(sizes)}")
     return sizes.pop() if sizes else None
 
 
@@ -101,7 +101,7 @@ def _pipeline(size: int, seed: int) -> Pipeline:
 
 
 def _evaluated(pipe: Pipeline, made: Any, *, single: bool) -> Any:
-    """Run a graph once; give its only output, or a tuple of several."""
+    """Run a graph once; return its only output, or a tuple of several."""
     several = isinstance(made, (list, tuple))
     pipe.set_outputs(*(made if several else [made]))
     lists = pipe.run()
@@ -116,7 +116,7 @@ def _varies(spec: Operator, key: str) -> bool:
 
 
 def _node(value: Any, size: int, *, is_input: bool) -> Any:
-    """Give what stands for a value in the graph: the data of tensors comes from outside, the rest is constant."""
+    """Return the graph node for a value: tensors become external sources, everything else is a constant."""
     if isinstance(value, np.ndarray) and is_input:
         value = Tensor(value)
     if isinstance(value, bytes):

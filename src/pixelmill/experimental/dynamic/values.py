@@ -1,4 +1,4 @@
-"""Tensors and batches that operators can be called on at once."""
+"""Tensors and batches for operators that run immediately."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Array = np.ndarray[Any, Any]
 
 
 class _Value(Arithmetic):
-    """What tensors and batches have in common: arithmetic at once, and the memory they are in."""
+    """Common base of tensors and batches: immediate arithmetic, and methods for devices."""
 
     @property
     def device(self) -> str:
-        """Where the elements are."""
+        """The device that holds the elements."""
         return "cpu"
 
     def cpu(self) -> Self:
-        """Give the value in main memory, where it is."""
+        """Return the value itself, which is always in main memory."""
         return self
 
     def gpu(self, index: int | None = None) -> Self:
@@ -36,7 +36,7 @@ class _Value(Arithmetic):
         return self
 
     def evaluate(self) -> Self:
-        """Give the value; its elements are there already."""
+        """Return the value itself, which is already computed."""
         return self
 
     def _operate(self, operation: str, *operands: Any, **arguments: Any) -> Self:
@@ -47,12 +47,12 @@ class _Value(Arithmetic):
 
 
 class Tensor(_Value):
-    """One array with names for its axes.
+    """An array with a layout.
 
     Args:
-        data: Anything NumPy takes for an array; bytes are taken for encoded data.
-        layout: The names of the axes.
-        dtype: A type to change the elements to.
+        data: Anything NumPy can convert to an array; bytes become uint8 vectors of encoded data.
+        layout: One letter per axis, such as `"HWC"`.
+        dtype: The element type to convert to.
     """
 
     array: Array
@@ -71,12 +71,12 @@ class Tensor(_Value):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents."""
+        """The shape."""
         return tuple(self.array.shape)
 
     @property
     def dtype(self) -> DALIDataType:
-        """The type of the elements."""
+        """The element type."""
         return to_data_type(self.array.dtype)
 
     @property
@@ -91,20 +91,20 @@ class Tensor(_Value):
 
     @property
     def itemsize(self) -> int:
-        """The bytes of an element."""
+        """The size of an element in bytes."""
         return self.array.itemsize
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all elements."""
+        """The size of all elements in bytes."""
         return self.array.nbytes
 
     def item(self) -> Any:
-        """Give the only element as a Python number."""
+        """Return the only element as a Python number."""
         return self.array.item()
 
     def torch(self) -> Any:
-        """Give the elements as a torch tensor, without a copy."""
+        """Return the elements as a torch tensor, without a copy."""
         from pixelmill.plugin.pytorch import tensor_of
 
         return tensor_of(self.array)
@@ -122,7 +122,7 @@ class Tensor(_Value):
         return len(self.array)
 
     def __getitem__(self, key: Any) -> Tensor:
-        """Take a part: numbers, tensors of one number, and slices for axes."""
+        """Index or slice the tensor with integers, tensors of one integer, and slices."""
         return self._operate("subscript", self, _without_dots(key, self.ndim))
 
     def __bool__(self) -> bool:
@@ -142,12 +142,12 @@ class Tensor(_Value):
 
 
 class Batch(_Value):
-    """Several tensors of one type and number of axes.
+    """Several tensors of the same type and number of axes.
 
     Args:
         tensors: Arrays, or one array with the samples along its first axis.
-        layout: The names of the axes of a sample.
-        dtype: A type to change the elements to.
+        layout: The layout of a sample.
+        dtype: The element type to convert to.
     """
 
     tensors: list[Tensor]
@@ -160,7 +160,7 @@ class Batch(_Value):
 
     @property
     def layout(self) -> str:
-        """The names of the axes of a sample."""
+        """The layout of a sample."""
         return self.tensors[0].layout
 
     @property
@@ -175,7 +175,7 @@ class Batch(_Value):
 
     @property
     def dtype(self) -> DALIDataType:
-        """The type of the elements."""
+        """The element type."""
         return self.tensors[0].dtype
 
     @property
@@ -185,11 +185,11 @@ class Batch(_Value):
 
     @staticmethod
     def broadcast(sample: Any, batch_size: int, device: Any = None, dtype: Any = None) -> Batch:
-        """Make a batch that holds one sample several times."""
+        """Create a batch that repeats one sample."""
         return Batch([Tensor(sample, dtype=dtype)] * batch_size)
 
     def select(self, indices: int | slice | Sequence[int]) -> Any:
-        """Give one sample, or a batch of some of them."""
+        """Return one sample, or a batch of several."""
         if isinstance(indices, int):
             return self.tensors[indices]
         chosen = range(len(self))[indices] if isinstance(indices, slice) else indices
@@ -197,11 +197,11 @@ class Batch(_Value):
 
     @property
     def slice(self) -> BatchSlice:
-        """Parts of each sample: `batch.slice[1:3, start]`, where numbers may be batches, one for each sample."""
+        """Indexes each sample: `batch.slice[1:3, start]`, where integers may be batches with one per sample."""
         return BatchSlice(self)
 
     def torch(self) -> Any:
-        """Give the samples, which must agree in shape, as one torch tensor."""
+        """Return the samples, which must have the same shape, as one torch tensor."""
         from pixelmill.plugin.pytorch import tensor_of
 
         return tensor_of(np.stack([tensor.array for tensor in self.tensors]))
@@ -217,7 +217,7 @@ class Batch(_Value):
 
 
 class BatchSlice:
-    """Gives parts of each sample of a batch."""
+    """Indexes each sample of a batch."""
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
@@ -227,21 +227,21 @@ class BatchSlice:
 
 
 def _without_dots(key: Any, ndim: int) -> tuple[Any, ...]:
-    """Write `...` in a subscript out as whole axes."""
+    """Expand `...` in a subscript to full slices."""
     items = key if isinstance(key, tuple) else (key,)
     dots = [place for place, item in enumerate(items) if item is Ellipsis]
     if len(dots) > 1:
-        raise ArgumentError("a subscript may have one `...`")
+        raise ArgumentError("a subscript may contain `...` only once")
     if not dots:
         return items
     return (*items[: dots[0]], *[slice(None)] * (ndim - len(items) + 1), *items[dots[0] + 1 :])
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | None = None) -> Tensor:
-    """Make a tensor of anything NumPy takes for an array."""
+    """Create a tensor from anything NumPy can convert to an array."""
     return Tensor(data, layout, dtype)
 
 
 def as_batch(tensors: Any, dtype: Any = None, device: Any = None, layout: str | None = None) -> Batch:
-    """Make a batch of several arrays, or of one along its first axis."""
+    """Create a batch from several arrays, or from one along its first axis."""
     return Batch(tensors, layout, dtype)

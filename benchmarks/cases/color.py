@@ -1,4 +1,4 @@
-"""Colours."""
+"""Color operators."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from cases.case import Array, Case
 
 COLOURS = np.array([[0.4, 0.3, 0.2], [0.3, 0.4, 0.2], [0.2, 0.3, 0.4]], np.float32)
-NAMES = {"YCbCr": "YCrCb"}  # in OpenCV
+NAMES = {"YCbCr": "YCrCb"}  # OpenCV's names
 
 
 def _conversion(before: str, behind: str, kinds: str) -> Case:
