@@ -9,7 +9,7 @@ of shards changes the result. The order of the samples within the batch, the num
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from pixelmill import fn, types
 from pixelmill.errors import ArgumentError
@@ -90,18 +90,21 @@ def _check(name: str, alpha: float, num_classes: int | None, probability: float)
 
 
 def _seed(seed: int | None, number: int) -> int | None:
+    # A separate seed per draw; with the same one, the fraction and the partner of a sample would be correlated.
     return None if seed is None or seed < 0 else fold(seed, number) >> 1
 
 
-def _fraction(alpha: float, probability: float, seed: int | None) -> Any:
+def _fraction(alpha: float, probability: float, seed: int | None) -> DataNode:
     """Draw the fraction of itself that each sample keeps."""
     fraction = fn.random.beta(alpha=alpha, beta=alpha, seed=_seed(seed, 0))
     if probability == 1:
         return fraction
-    return merge(fn.random.coin_flip(probability=probability, seed=_seed(seed, 3)), fraction, 1.0)
+    mixes = fn.random.coin_flip(probability=probability, seed=_seed(seed, 3))
+    return cast("DataNode", merge(mixes, fraction, 1.0))
 
 
 def _partners(seed: int | None, *values: DataNode) -> list[DataNode]:
+    # In double precision, so that equal keys, whose order depends on the batch, practically never occur.
     key = fn.random.uniform(range=[0.0, 1.0], dtype=types.FLOAT64, seed=_seed(seed, 1))
     return _outputs(REGISTRY["_mixing.partners"], [key, *values])
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from pixelmill.errors import ArgumentError
 
@@ -33,7 +33,7 @@ class FixedLenFeature:
 
     shape: Sequence[int]
     dtype: FeatureType
-    default_value: Any = None
+    default_value: object = None
 
 
 class VarLenFeature:
@@ -45,15 +45,15 @@ class VarLenFeature:
         default_value: The value for records without this feature.
     """
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *given: object) -> None:
         if given and not isinstance(given[0], FeatureType):
-            self.partial_shape, *given_rest = tuple(given[0]), *given[1:]
+            self.partial_shape, *given_rest = tuple(cast("Iterable[int]", given[0])), *given[1:]
         else:
             self.partial_shape, given_rest = (), list(given)
         if not given_rest or not isinstance(given_rest[0], FeatureType) or len(given_rest) > 2:
             raise ArgumentError(f"VarLenFeature: expected (partial_shape,) type, default; got {given!r}")
         self.dtype: FeatureType = given_rest[0]
-        self.default_value: Any = given_rest[1] if len(given_rest) == 2 else None
+        self.default_value: object = given_rest[1] if len(given_rest) == 2 else None
 
     def __repr__(self) -> str:
         return f"VarLenFeature({self.partial_shape}, {self.dtype.name}, {self.default_value!r})"

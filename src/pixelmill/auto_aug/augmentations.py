@@ -5,15 +5,13 @@ Their magnitude ranges are defaults; change one with `shear_x.augmentation(mag_r
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pixelmill import fn, types
 from pixelmill.auto_aug.core import augmentation
 from pixelmill.errors import ArgumentError
-
-Array = np.ndarray[Any, Any]
+from pixelmill.graph.nodes import DataNode, as_node
+from pixelmill.types import Array, DALIInterpType
 
 # Weights of red, green and blue in luma (BT.601), as Pillow uses them.
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
@@ -21,8 +19,9 @@ SMOOTH = np.array([[1, 1, 1], [1, 5, 1], [1, 1, 1]], np.float32) / 13
 UNCHANGED = np.array([[0, 0, 0], [0, 1, 0], [0, 0, 0]], np.float32)
 
 
-def _moved(data: Any, matrix: Any, fill_value: float | None, interp_type: Any) -> Any:
-    return fn.warp_affine(data, matrix=matrix, fill_value=fill_value, interp_type=interp_type, inverse_map=False)
+def _warped(data: DataNode, matrix: DataNode, fill_value: float | None, interp_type: DALIInterpType | None) -> DataNode:
+    chosen = types.INTERP_LINEAR if interp_type is None else interp_type
+    return fn.warp_affine(data, matrix=matrix, fill_value=fill_value, interp_type=chosen, inverse_map=False)
 
 
 def warp_x_param(magnitude: float) -> Array:
@@ -35,12 +34,16 @@ def warp_y_param(magnitude: float) -> Array:
     return np.array([0, magnitude], np.float32)
 
 
-def _shear(data: Any, shear: Any, fill_value: float | None = 128, interp_type: Any = None) -> Any:
-    return _moved(data, fn.transforms.shear(shear=shear), fill_value, interp_type)
+def _shear(
+    data: DataNode, shear: DataNode, fill_value: float | None = 128, interp_type: DALIInterpType | None = None
+) -> DataNode:
+    return _warped(data, fn.transforms.shear(shear=shear), fill_value, interp_type)
 
 
-def _shift(data: Any, offset: Any, fill_value: float | None = 128, interp_type: Any = None) -> Any:
-    return _moved(data, fn.transforms.translation(offset=offset), fill_value, interp_type)
+def _shift(
+    data: DataNode, offset: DataNode, fill_value: float | None = 128, interp_type: DALIInterpType | None = None
+) -> DataNode:
+    return _warped(data, fn.transforms.translation(offset=offset), fill_value, interp_type)
 
 
 shear_x = augmentation(_shear, mag_range=(0, 0.3), randomly_negate=True, mag_to_param=warp_x_param, name="shear_x")
@@ -48,13 +51,25 @@ shear_y = augmentation(_shear, mag_range=(0, 0.3), randomly_negate=True, mag_to_
 
 
 @augmentation(mag_range=(0.0, 1.0), randomly_negate=True, mag_to_param=warp_x_param)
-def translate_x(data: Any, rel_offset: Any, shape: Any, fill_value: float | None = 128, interp_type: Any = None) -> Any:
+def translate_x(
+    data: DataNode,
+    rel_offset: DataNode,
+    shape: DataNode,
+    fill_value: float | None = 128,
+    interp_type: DALIInterpType | None = None,
+) -> DataNode:
     """Translate images horizontally by a fraction of their width."""
     return _shift(data, rel_offset * shape[1], fill_value, interp_type)
 
 
 @augmentation(mag_range=(0.0, 1.0), randomly_negate=True, mag_to_param=warp_y_param)
-def translate_y(data: Any, rel_offset: Any, shape: Any, fill_value: float | None = 128, interp_type: Any = None) -> Any:
+def translate_y(
+    data: DataNode,
+    rel_offset: DataNode,
+    shape: DataNode,
+    fill_value: float | None = 128,
+    interp_type: DALIInterpType | None = None,
+) -> DataNode:
     """Translate images vertically by a fraction of their height."""
     return _shift(data, rel_offset * shape[0], fill_value, interp_type)
 
@@ -69,10 +84,15 @@ translate_y_no_shape = augmentation(
 
 @augmentation(mag_range=(0, 30), randomly_negate=True)
 def rotate(
-    data: Any, angle: Any, fill_value: float | None = 128, interp_type: Any = None, rotate_keep_size: bool = True
-) -> Any:
+    data: DataNode,
+    angle: DataNode,
+    fill_value: float | None = 128,
+    interp_type: DALIInterpType | None = None,
+    rotate_keep_size: bool = True,
+) -> DataNode:
     """Rotate images by an angle in degrees."""
-    return fn.rotate(data, angle=angle, fill_value=fill_value, interp_type=interp_type, keep_size=rotate_keep_size)
+    chosen = types.INTERP_LINEAR if interp_type is None else interp_type
+    return fn.rotate(data, angle=angle, fill_value=fill_value, interp_type=chosen, keep_size=rotate_keep_size)
 
 
 def shift_enhance_range(magnitude: float) -> float:
@@ -81,13 +101,13 @@ def shift_enhance_range(magnitude: float) -> float:
 
 
 @augmentation(mag_range=(0, 0.9), randomly_negate=True, mag_to_param=shift_enhance_range)
-def brightness(data: Any, parameter: Any) -> Any:
+def brightness(data: DataNode, parameter: DataNode) -> DataNode:
     """Multiply images by a factor."""
     return fn.brightness(data, brightness=parameter)
 
 
 @augmentation(mag_range=(0, 0.9), randomly_negate=True, mag_to_param=shift_enhance_range)
-def contrast(data: Any, parameter: Any) -> Any:
+def contrast(data: DataNode, parameter: DataNode) -> DataNode:
     """Scale the distance of pixels from the mean luma, as Pillow does."""
     means = fn.reductions.mean(data, axis_names="HW", keep_dims=True)
     center = fn.reductions.sum(means * types.Constant(LUMA), axis_names="C", keep_dims=True)
@@ -95,7 +115,7 @@ def contrast(data: Any, parameter: Any) -> Any:
 
 
 @augmentation(mag_range=(0, 0.9), randomly_negate=True, mag_to_param=shift_enhance_range)
-def color(data: Any, parameter: Any) -> Any:
+def color(data: DataNode, parameter: DataNode) -> DataNode:
     """Scale the saturation of images."""
     return fn.saturation(data, saturation=parameter)
 
@@ -111,7 +131,7 @@ def sharpness_kernel_shifted(magnitude: float) -> Array:
 
 
 @augmentation(mag_range=(0, 0.9), randomly_negate=True, mag_to_param=sharpness_kernel, param_device="auto")
-def sharpness(data: Any, kernel: Any) -> Any:
+def sharpness(data: DataNode, kernel: DataNode) -> DataNode:
     """Smooth or sharpen images. Unlike in Pillow, the border is filtered too."""
     return fn.filter(data, kernel)
 
@@ -123,13 +143,13 @@ def poster_mask_uint8(magnitude: float) -> Array:
 
 
 @augmentation(mag_range=(0, 4), mag_to_param=poster_mask_uint8, param_device="auto")
-def posterize(data: Any, mask: Any) -> Any:
+def posterize(data: DataNode, mask: DataNode) -> DataNode:
     """Keep only the leading bits of each value."""
     return data & mask
 
 
 @augmentation(mag_range=(256, 0), param_device="auto")
-def solarize(data: Any, threshold: Any) -> Any:
+def solarize(data: DataNode, threshold: DataNode) -> DataNode:
     """Invert values at or above a threshold."""
     below = data < threshold
     return below * data + (below ^ True) * (types.Constant(255, dtype=types.UINT8) - data)
@@ -143,26 +163,26 @@ def solarize_add_shift(shift: float) -> Array:
 
 
 @augmentation(mag_range=(0, 110), param_device="auto", mag_to_param=solarize_add_shift)
-def solarize_add(data: Any, shift: Any) -> Any:
+def solarize_add(data: DataNode, shift: DataNode) -> DataNode:
     """Add a value to pixels below 128."""
     dark = data < types.Constant(128, dtype=types.UINT8)
     return dark * (data + shift) + (dark ^ True) * data
 
 
 @augmentation
-def invert(data: Any, _: Any) -> Any:
+def invert(data: DataNode, _: None) -> DataNode:
     """Invert images."""
-    return types.Constant(255, dtype=types.UINT8) - data
+    return as_node(types.Constant(255, dtype=types.UINT8)) - data
 
 
 @augmentation
-def equalize(data: Any, _: Any) -> Any:
+def equalize(data: DataNode, _: None) -> DataNode:
     """Equalize the histogram of each channel."""
     return fn.equalize(data)
 
 
 @augmentation
-def auto_contrast(data: Any, _: Any) -> Any:
+def auto_contrast(data: DataNode, _: None) -> DataNode:
     """Stretch the values of each channel to the full range; a channel with a single value is unchanged."""
     low = fn.reductions.min(data, axis_names="HW", keep_dims=True)
     span = fn.reductions.max(data, axis_names="HW", keep_dims=True) - low
@@ -172,6 +192,6 @@ def auto_contrast(data: Any, _: Any) -> Any:
 
 
 @augmentation
-def identity(data: Any, _: Any) -> Any:
+def identity(data: DataNode, _: None) -> DataNode:
     """Return images unchanged."""
     return data

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from pixelmill import fn, types
-from pixelmill.auto_aug.core import Policy, check_suite, move_options, seed_for, signed_bin
+from pixelmill.auto_aug.core import Policy, check_suite, geometric_options, seed_for, signed_bin
 from pixelmill.auto_aug.policies import (
     get_image_net_policy,
     get_reduced_cifar10_policy,
@@ -57,7 +56,7 @@ def auto_augment(
         "reduced_cifar10": get_reduced_cifar10_policy,
         "svhn": get_svhn_policy,
     }
-    options = move_options(shape, fill_value, interp_type)
+    options = geometric_options(shape, fill_value, interp_type)
     if policy_name == "reduced_image_net":
         if any(value is not None for value in (shape, max_translate_abs, max_translate_rel)):
             raise ArgumentError(
@@ -84,7 +83,7 @@ def auto_augment_image_net(
     return auto_augment(data, "image_net", shape, fill_value, interp_type, max_translate_abs, max_translate_rel, seed)
 
 
-def apply_auto_augment(policy: Policy, data: DataNode, seed: int | None = None, **kwargs: Any) -> DataNode:
+def apply_auto_augment(policy: Policy, data: DataNode, seed: int | None = None, **kwargs: object) -> DataNode:
     """Apply a random sub-policy to each sample.
 
     Args:
@@ -96,6 +95,7 @@ def apply_auto_augment(policy: Policy, data: DataNode, seed: int | None = None, 
     if not policy.sub_policies:
         raise ArgumentError(f"auto_augment: the policy {policy.name} is empty")
     check_suite("auto_augment", policy.augmentations.values(), kwargs)
+    # Random numbers are drawn outside the branches, for the longest sub-policy, so that one draw serves all of them.
     longest = max(len(sub_policy) for sub_policy in policy.sub_policies)
     numbers = list(range(len(policy.sub_policies)))
     chosen = fn.random.uniform(values=numbers, dtype=types.INT32, seed=seed_for(seed, 0))
@@ -105,8 +105,10 @@ def apply_auto_augment(policy: Policy, data: DataNode, seed: int | None = None, 
     def apply(sub_policy: tuple[Entry, ...], images: DataNode) -> DataNode:
         for place, (operation, probability, number) in enumerate(sub_policy):
             magnitude = None if number is None else signed_bin(number, signs[place])
-            options = {"magnitude_bin": magnitude, "num_magnitude_bins": policy.num_magnitude_bins, **kwargs}
-            images = merge(drawn[place] < probability, operation(images, **options), images)
+            augmented = operation(
+                images, magnitude_bin=magnitude, num_magnitude_bins=policy.num_magnitude_bins, **kwargs
+            )
+            images = merge(drawn[place] < probability, augmented, images)
         return images
 
     result: DataNode = choose(chosen, [partial(apply, sub_policy, data) for sub_policy in policy.sub_policies])

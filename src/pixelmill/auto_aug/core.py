@@ -2,48 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, TypedDict, Unpack, overload
+from typing import TypedDict, TypeVar, Unpack, overload
 
 import numpy.typing as npt
 
-from pixelmill.auto_aug.operation import Augmentation, MagnitudeRange, signed_bin
+from pixelmill.auto_aug.operation import Augmentation, MagnitudeRange, Operation, signed_bin
 from pixelmill.auto_aug.operation import Augmentation as _Augmentation
 from pixelmill.auto_aug.policy import Policy
 from pixelmill.errors import ArgumentError
 from pixelmill.graph.branches import choose
 from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline.permutation import fold
+from pixelmill.types import DALIInterpType
 
 __all__ = ["Augmentation", "Policy", "_Augmentation", "augmentation", "select", "signed_bin"]
+
+Result = TypeVar("Result")
 
 
 class _Settings(TypedDict, total=False):
     mag_range: MagnitudeRange | None
     randomly_negate: bool | None
-    mag_to_param: Callable[[Any], npt.ArrayLike] | None
+    mag_to_param: Callable[[float], npt.ArrayLike] | None
     param_device: str | None
     name: str | None
     augmentation_cls: type[Augmentation] | None
 
 
 @overload
-def augmentation(function: Callable[..., Any], **settings: Unpack[_Settings]) -> Augmentation: ...
+def augmentation(function: Operation, **settings: Unpack[_Settings]) -> Augmentation: ...
 @overload
+def augmentation(function: None = None, **settings: Unpack[_Settings]) -> Callable[[Operation], Augmentation]: ...
 def augmentation(
-    function: None = None, **settings: Unpack[_Settings]
-) -> Callable[[Callable[..., Any]], Augmentation]: ...
-def augmentation(
-    function: Callable[..., Any] | None = None,
+    function: Operation | None = None,
     *,
     mag_range: MagnitudeRange | None = None,
     randomly_negate: bool | None = None,
-    mag_to_param: Callable[[Any], npt.ArrayLike] | None = None,
+    mag_to_param: Callable[[float], npt.ArrayLike] | None = None,
     param_device: str | None = None,
     name: str | None = None,
     augmentation_cls: type[Augmentation] | None = None,
-) -> Any:
+) -> Augmentation | Callable[[Operation], Augmentation]:
     """Turn a function of images and a parameter into an augmentation.
 
     Args:
@@ -71,7 +72,9 @@ def augmentation(
     return made if function is None else made(function)
 
 
-def select(ops: Sequence[Callable[..., Any]], selected_op_idx: int | DataNode, *op_args: Any, **op_kwargs: Any) -> Any:
+def select(
+    ops: Sequence[Callable[..., Result]], selected_op_idx: int | DataNode, *op_args: object, **op_kwargs: object
+) -> Result:
     """Apply one of several operations to each sample; the others do not run for it.
 
     Args:
@@ -82,7 +85,8 @@ def select(ops: Sequence[Callable[..., Any]], selected_op_idx: int | DataNode, *
     """
     if isinstance(selected_op_idx, int):
         return ops[selected_op_idx](*op_args, **op_kwargs)
-    return choose(selected_op_idx, [partial(op, *op_args, **op_kwargs) for op in ops])
+    chosen: Result = choose(selected_op_idx, [partial(op, *op_args, **op_kwargs) for op in ops])
+    return chosen
 
 
 def seed_for(seed: int | None, number: int) -> int | None:
@@ -90,7 +94,7 @@ def seed_for(seed: int | None, number: int) -> int | None:
     return None if seed is None or seed < 0 else fold(seed, number) >> 1
 
 
-def check_suite(scheme: str, augmentations: Collection[Augmentation], given: dict[str, Any]) -> None:
+def check_suite(scheme: str, augmentations: Collection[Augmentation], given: Mapping[str, object]) -> None:
     """Raise ArgumentError for an empty list of augmentations, and for arguments that none of them takes."""
     if not augmentations:
         raise ArgumentError(f"{scheme}: the list of augmentations is empty")
@@ -100,7 +104,7 @@ def check_suite(scheme: str, augmentations: Collection[Augmentation], given: dic
         raise ArgumentError(f"{scheme}: no augmentation takes {', '.join(unused)}")
 
 
-def without(scheme: str, suite: Sequence[Augmentation], excluded: Sequence[str] | None) -> list[Augmentation]:
+def without_excluded(scheme: str, suite: Sequence[Augmentation], excluded: Sequence[str] | None) -> list[Augmentation]:
     """Return the augmentations that are not excluded by name."""
     names = [each.name for each in suite]
     for name in excluded or ():
@@ -111,13 +115,15 @@ def without(scheme: str, suite: Sequence[Augmentation], excluded: Sequence[str] 
     return [each for each in suite if each.name not in (excluded or ())]
 
 
-def move_options(shape: Any, fill_value: float | None, interp_type: Any) -> dict[str, Any]:
+def geometric_options(
+    shape: DataNode | tuple[int, int] | None, fill_value: float | None, interp_type: DALIInterpType | None
+) -> dict[str, object]:
     """Return the arguments for geometric augmentations."""
-    options = {"fill_value": fill_value, "interp_type": interp_type}
+    options: dict[str, object] = {"fill_value": fill_value, "interp_type": interp_type}
     return options if shape is None else {**options, "shape": shape}
 
 
-def whole_number(scheme: str, name: str, value: Any, low: int, high: int | None = None) -> None:
+def check_integer(scheme: str, name: str, value: object, low: int, high: int | None = None) -> None:
     """Raise ArgumentError unless a value is an integer within a range."""
     if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):
         bounds = f"at least {low}" if high is None else f"from {low} to {high}"

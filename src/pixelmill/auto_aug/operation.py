@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,19 @@ from pixelmill import fn, types
 from pixelmill.errors import ArgumentError
 from pixelmill.graph.branches import converted
 from pixelmill.graph.nodes import DataNode, as_node
+from pixelmill.types import Array
 
-Array = np.ndarray[Any, Any]
 MagnitudeRange = tuple[float, float] | Array
 
-# Stands for "not given" where None is a value of its own.
-_KEPT: Any = object()
+# A function that augments images: it takes them, the parameter, and optional keyword arguments.
+Operation = Callable[..., DataNode]
+
+
+class _Unset(enum.Enum):
+    """Marks a setting that was not passed, where None is a value of its own."""
+
+    KEEP = enum.auto()
+
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -82,10 +89,10 @@ class Augmentation:
         name: Its name in messages and in `excluded`.
     """
 
-    op: Callable[..., Any]
+    op: Operation
     mag_range: MagnitudeRange | None = None
     randomly_negate: bool | None = None
-    mag_to_param: Callable[[Any], npt.ArrayLike] | None = None
+    mag_to_param: Callable[[float], npt.ArrayLike] | None = None
     param_device: str | None = None
     name: str | None = None
 
@@ -105,12 +112,12 @@ class Augmentation:
 
     def __call__(
         self,
-        data: Any,
+        data: DataNode,
         *,
         magnitude_bin: int | DataNode | SignedBin | None = None,
         num_magnitude_bins: int | None = None,
-        **kwargs: Any,
-    ) -> Any:
+        **kwargs: object,
+    ) -> DataNode:
         """Apply the operation.
 
         Args:
@@ -127,15 +134,16 @@ class Augmentation:
             hint = "; pass the height and width of the images" if missing == ["shape"] else ""
             raise ArgumentError(f"augmentation {self.name}: {', '.join(missing)} is missing{hint}")
         given = {key: value for key, value in kwargs.items() if key in named}
-        return converted(self.op)(data, self._parameter(magnitude_bin, num_magnitude_bins), **given)
+        augmented: DataNode = converted(self.op)(data, self._parameter(magnitude_bin, num_magnitude_bins), **given)
+        return augmented
 
     def augmentation(
         self,
-        mag_range: Any = _KEPT,
-        randomly_negate: Any = _KEPT,
-        mag_to_param: Any = _KEPT,
-        param_device: Any = _KEPT,
-        name: Any = _KEPT,
+        mag_range: MagnitudeRange | _Unset | None = _Unset.KEEP,
+        randomly_negate: bool | _Unset | None = _Unset.KEEP,
+        mag_to_param: Callable[[float], npt.ArrayLike] | _Unset | None = _Unset.KEEP,
+        param_device: str | _Unset | None = _Unset.KEEP,
+        name: str | _Unset | None = _Unset.KEEP,
         augmentation_cls: type[Augmentation] | None = None,
     ) -> Augmentation:
         """Return the same operation with other settings; those left out are unchanged."""
@@ -147,7 +155,7 @@ class Augmentation:
             "name": name,
         }
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(Augmentation)}
-        settings |= {key: value for key, value in new.items() if value is not _KEPT}
+        settings |= {key: value for key, value in new.items() if not isinstance(value, _Unset)}
         return (augmentation_cls or type(self))(**settings)
 
     def extra_arguments(self) -> Mapping[str, inspect.Parameter]:
@@ -176,7 +184,9 @@ class Augmentation:
             )
         return np.linspace(*span, num_magnitude_bins, dtype=np.float32)
 
-    def _parameter(self, number: int | DataNode | SignedBin | None, bins: int | None) -> Any:
+    def _parameter(self, number: int | DataNode | SignedBin | None, bins: int | None) -> DataNode | None:
+        # `mag_to_param` is Python and must not run per sample. So the parameters of all bins (and signs) become one
+        # constant when the graph is built, and a sample only indexes it.
         magnitudes = self.magnitudes(bins)
         if magnitudes is None:
             return None
@@ -192,14 +202,15 @@ class Augmentation:
             return as_node(types.Constant(self._param(self._at(magnitudes, number))))
         return self._table(magnitudes, signed=False)[number]
 
-    def _at(self, magnitudes: Array, number: int) -> Any:
+    def _at(self, magnitudes: Array, number: int) -> float:
         if not 0 <= number < len(magnitudes):
             raise ArgumentError(
                 f"augmentation {self.name}: magnitude_bin must be from 0 to {len(magnitudes) - 1}, got {number}"
             )
-        return magnitudes[number]
+        magnitude: float = magnitudes[number]
+        return magnitude
 
-    def _table(self, magnitudes: Iterable[Any], *, signed: bool) -> DataNode:
+    def _table(self, magnitudes: Iterable[float], *, signed: bool) -> DataNode:
         """Return the parameters of all bins as one constant, with the two signs next to each other."""
         all_of_them = [value for m in magnitudes for value in ((m, -m) if signed else (m,))]
         params = [self._param(magnitude) for magnitude in all_of_them]
@@ -207,7 +218,7 @@ class Augmentation:
             raise ArgumentError(f"augmentation {self.name}: mag_to_param returned arrays of different shapes or types")
         return as_node(types.Constant(np.stack(params)))
 
-    def _param(self, magnitude: Any) -> Array:
+    def _param(self, magnitude: float) -> Array:
         assert self.mag_to_param is not None
         param = self.mag_to_param(magnitude)
         if any(isinstance(part, DataNode) for part in (param if isinstance(param, (list, tuple)) else [param])):

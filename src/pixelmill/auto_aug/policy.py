@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 from pixelmill.auto_aug.operation import Augmentation
 from pixelmill.errors import ArgumentError
@@ -37,7 +36,7 @@ class Policy:
                 self._check(entry)
         self.sub_policies = _with_unique_names(sub_policies)
 
-    def _check(self, entry: Any) -> None:
+    def _check(self, entry: object) -> None:
         if not isinstance(entry, (list, tuple)) or len(entry) != 3:
             raise ArgumentError(f"Policy: an entry must be (augmentation, probability, magnitude bin), got {entry!r}")
         operation, probability, number = entry

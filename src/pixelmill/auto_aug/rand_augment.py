@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 from pixelmill import fn, types
 from pixelmill.auto_aug import augmentations as a
 from pixelmill.auto_aug.core import (
     Augmentation,
+    check_integer,
     check_suite,
-    move_options,
+    geometric_options,
     seed_for,
     select,
     signed_bin,
-    whole_number,
-    without,
+    without_excluded,
 )
+from pixelmill.auto_aug.operation import SignedBin
 from pixelmill.auto_aug.translations import Extent, translations
 from pixelmill.graph.nodes import DataNode
 
@@ -57,8 +57,8 @@ def rand_augment(
         excluded: Names of augmentations to leave out.
     """
     make = get_rand_augment_suite if monotonic_mag else get_rand_augment_non_monotonic_suite
-    suite = without("rand_augment", make(shape is not None, max_translate_abs, max_translate_rel), excluded)
-    options = move_options(shape, fill_value, interp_type)
+    suite = without_excluded("rand_augment", make(shape is not None, max_translate_abs, max_translate_rel), excluded)
+    options = geometric_options(shape, fill_value, interp_type)
     return apply_rand_augment(suite, data, n, m, num_magnitude_bins, seed, **options)
 
 
@@ -69,7 +69,7 @@ def apply_rand_augment(
     m: int,
     num_magnitude_bins: int = 31,
     seed: int | None = None,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> DataNode:
     """Apply `n` random augmentations of a list to each sample.
 
@@ -82,16 +82,16 @@ def apply_rand_augment(
         seed: Seed of the random choices.
         kwargs: Further arguments for the augmentations that take them.
     """
-    whole_number("rand_augment", "n", n, 0)
-    whole_number("rand_augment", "num_magnitude_bins", num_magnitude_bins, 1)
-    whole_number("rand_augment", "m", m, 0, num_magnitude_bins - 1)
+    check_integer("rand_augment", "n", n, 0)
+    check_integer("rand_augment", "num_magnitude_bins", num_magnitude_bins, 1)
+    check_integer("rand_augment", "m", m, 0, num_magnitude_bins - 1)
     if n == 0:
         warnings.warn("rand_augment: n is 0, so no augmentation is applied", stacklevel=2)
         return data
     check_suite("rand_augment", augmentations, kwargs)
     numbers = list(range(len(augmentations)))
     chosen = fn.random.uniform(values=numbers, shape=[n], dtype=types.INT32, seed=seed_for(seed, 0))
-    bins: Any = [m] * n
+    bins: list[int] | SignedBin = [m] * n
     if any(each.randomly_negate for each in augmentations):
         bins = signed_bin(m, seed=seed_for(seed, 1), shape=[n])
     for place in range(n):

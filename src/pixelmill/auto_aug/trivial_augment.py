@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from pixelmill import fn, types
 from pixelmill.auto_aug import augmentations as a
 from pixelmill.auto_aug.core import (
     Augmentation,
+    check_integer,
     check_suite,
-    move_options,
+    geometric_options,
     seed_for,
     select,
     signed_bin,
-    whole_number,
-    without,
+    without_excluded,
 )
 from pixelmill.auto_aug.translations import Extent, translations
 from pixelmill.graph.nodes import DataNode
@@ -50,8 +49,8 @@ def trivial_augment_wide(
         excluded: Names of augmentations to leave out.
     """
     suite = get_trivial_augment_wide_suite(shape is not None, max_translate_abs, max_translate_rel)
-    kept = without("trivial_augment_wide", suite, excluded)
-    options = move_options(shape, fill_value, interp_type)
+    kept = without_excluded("trivial_augment_wide", suite, excluded)
+    options = geometric_options(shape, fill_value, interp_type)
     return apply_trivial_augment(kept, data, num_magnitude_bins, seed, **options)
 
 
@@ -60,7 +59,7 @@ def apply_trivial_augment(
     data: DataNode,
     num_magnitude_bins: int = 31,
     seed: int | None = None,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> DataNode:
     """Apply one random augmentation of a list to each sample, with a random magnitude.
 
@@ -71,16 +70,15 @@ def apply_trivial_augment(
         seed: Seed of the random choices.
         kwargs: Further arguments for the augmentations that take them.
     """
-    whole_number("trivial_augment", "num_magnitude_bins", num_magnitude_bins, 1)
+    check_integer("trivial_augment", "num_magnitude_bins", num_magnitude_bins, 1)
     check_suite("trivial_augment", augmentations, kwargs)
     numbers, bins = list(range(len(augmentations))), list(range(num_magnitude_bins))
     chosen = fn.random.uniform(values=numbers, dtype=types.INT32, seed=seed_for(seed, 0))
-    number: Any = fn.random.uniform(values=bins, dtype=types.INT32, seed=seed_for(seed, 1))
-    if any(each.randomly_negate for each in augmentations):
-        number = signed_bin(number, seed=seed_for(seed, 2))
-    options = {"magnitude_bin": number, "num_magnitude_bins": num_magnitude_bins, **kwargs}
-    result: DataNode = select(augmentations, chosen, data, **options)
-    return result
+    drawn = fn.random.uniform(values=bins, dtype=types.INT32, seed=seed_for(seed, 1))
+    signed = any(each.randomly_negate for each in augmentations)
+    magnitude = signed_bin(drawn, seed=seed_for(seed, 2)) if signed else drawn
+    options = {"magnitude_bin": magnitude, "num_magnitude_bins": num_magnitude_bins, **kwargs}
+    return select(augmentations, chosen, data, **options)
 
 
 def get_trivial_augment_wide_suite(

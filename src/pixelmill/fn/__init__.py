@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any
 
-from pixelmill.graph.nodes import call
+from pixelmill.graph.nodes import Made, call
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_names
 from pixelmill.operators.families import family
 
 
-def _function(spec: Operator) -> Any:
+def _function(spec: Operator) -> Callable[..., Made]:
     def function(
-        *inputs: Any, device: str | None = None, name: str | None = None, seed: int | None = None, **arguments: Any
-    ) -> Any:
+        *inputs: object,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+        **arguments: object,
+    ) -> Made:
         if spec.leading and not spec.inputs:
             inputs, arguments = (), {**dict(zip(spec.leading, inputs, strict=False)), **arguments}
         return call(spec, inputs, arguments, device=device, name=name, seed=seed)
@@ -28,9 +31,9 @@ def _function(spec: Operator) -> Any:
 
 def _offer(path: Sequence[str], operators: dict[str, str]) -> None:
     """Create the functions of a family on first use: programs use few of them, and start-up stays fast."""
-    module: Any = family(__name__, path)
+    module = family(__name__, path)
 
-    def make(name: str) -> Any:
+    def make(name: str) -> Callable[..., Made]:
         if name not in operators:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         *home, current = operators[name].split(".")

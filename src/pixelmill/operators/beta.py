@@ -7,7 +7,7 @@ from typing import Annotated
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Ints, PerSample, Range, Tensor, operator
-from pixelmill.operators.random import extents
+from pixelmill.operators.random import output_shape
 from pixelmill.steps.random import Beta
 from pixelmill.steps.step import operator_key
 from pixelmill.types import FLOAT, FLOAT64, DALIDataType
@@ -35,4 +35,6 @@ def beta(
         raise ArgumentError(f"random.beta: dtype must be FLOAT or FLOAT64, got {dtype.name}")
     if shape is not None and like is not None:
         raise ArgumentError("random.beta: the shape is specified twice, by shape and by the input")
-    return Beta(alpha=alpha, beta=beta, shape=extents(shape, like), key=operator_key(), wide=dtype == FLOAT64).value()
+    return Beta(
+        alpha=alpha, beta=beta, shape=output_shape(shape, like), key=operator_key(), wide=dtype == FLOAT64
+    ).value()

@@ -7,7 +7,7 @@ from typing import Literal
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import files as file_index
 from pixelmill.formats.index import Index
-from pixelmill.operators.crop import cast_to, cut
+from pixelmill.operators.crop import cast_to, cut_window
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Floats, Ints, PerSample, Strings, Tensor, operator
 from pixelmill.operators.readers import Order, reader
@@ -73,7 +73,7 @@ def _region(reader: Reader, bounds: SliceBounds, axes: list[int], policy: Region
     start, extent = window
     read = ReadNpy(start=start, extent=extent, reader=reader, ranges=Records(reader), axes=tuple(axes), strict=strict)
     rows, first = read.pair()
-    return cut("readers.numpy", rows, (first, extent), axes, policy, [fill])
+    return cut_window("readers.numpy", rows, (first, extent), axes, policy, [fill])
 
 
 def _arrays(files: list[str] | None, file_list: str | None, root: str | None, pattern: str) -> Index:

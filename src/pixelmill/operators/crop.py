@@ -32,7 +32,7 @@ def image_layout(layout: str) -> str:
     return layout or "HWC"
 
 
-def cut(
+def cut_window(
     name: str, data: Tensor, window: tuple[Tensor, Tensor], axes: list[int], policy: Policy, fill: list[float] | None
 ) -> Tensor:
     """Add the step that cuts a window out of `data`."""
@@ -90,7 +90,7 @@ def crop(
     position = (crop_pos_x, crop_pos_y, crop_pos_z)
     window, axes = crop_window("crop", Shape(data=data).value(), layout, sizes, position, rounding)
     named = Expr(data.step, data.index, layout)
-    return cast_to(cut("crop", named, window, axes, out_of_bounds_policy, fill_values), dtype)
+    return cast_to(cut_window("crop", named, window, axes, out_of_bounds_policy, fill_values), dtype)
 
 
 @operator("slice", renamed={"output_dtype": "dtype"}, ignored=("image_type",), dali=DaliCall(cpu_inputs=(1, 2)))
@@ -145,7 +145,7 @@ def slice(
         axis_names,
         normalized=(normalized_anchor, normalized_shape),
     )
-    return cast_to(cut("slice", data, window, chosen, out_of_bounds_policy, fill_values), dtype)
+    return cast_to(cut_window("slice", data, window, chosen, out_of_bounds_policy, fill_values), dtype)
 
 
 @operator("flip")
@@ -237,9 +237,10 @@ def crop_mirror_normalize(
 
     def cropped(image: Tensor, axes: str, policy: Policy) -> Tensor:
         window, along = crop_window("crop_mirror_normalize", Shape(data=image).value(), axes, sizes, position, rounding)
-        return cut("crop_mirror_normalize", image, window, along, policy, fill_values)
+        return cut_window("crop_mirror_normalize", image, window, along, policy, fill_values)
 
     if crops:
+        # The same window is applied twice when padding: here trimmed to the image, and below with the padding.
         data = cropped(data, layout, "trim_to_shape" if pads else out_of_bounds_policy)
     result = output_layout or layout
     normal = Normalize(

@@ -85,6 +85,7 @@ class Argument:
         if value is None:
             return None
         if isinstance(value, Expr):
+            # A node may hold a number as an array with one element; `Scalar` checks that there is just one.
             single = not self.shaped and self.kind not in (Ints, Floats) and not isinstance(value.step, Constant)
             return Scalar(number=value, name=self.name).value() if single else value
         return constant(value, np.int64 if self.kind in (int, Ints, bool) else np.float64)
@@ -136,6 +137,7 @@ class Operator:
             kind = kinds.POSITIONAL_OR_KEYWORD if argument in led else kinds.KEYWORD_ONLY
             parameters.append(kinds(argument.name, kind, default=default))
         options = [kinds(name, kinds.KEYWORD_ONLY, default=None) for name in ("device", "name", "seed")]
+        # Positional parameters must come before keyword-only ones; the sort is stable within each kind.
         return inspect.Signature(sorted([*parameters, *options], key=lambda parameter: parameter.kind))
 
 
@@ -310,6 +312,7 @@ def _real(value: object) -> float:
 
 
 def _flag(value: object) -> bool:
+    # Not `bool(value)`, which would accept a misplaced string or list.
     if value not in (0, 1):
         raise ValueError(value)
     return bool(value)
@@ -328,7 +331,7 @@ def _list_of(convert: Convert) -> Convert:
         if isinstance(value, (str, os.PathLike)) or np.ndim(cast("npt.ArrayLike", value)) == 0:
             return [convert(value)]
         items = cast("npt.ArrayLike", value)
-        # A matrix is flattened row by row.
+        # Matrices of warps may be passed nested; arguments are flat lists, as in DALI.
         listed = np.ravel(items) if np.ndim(items) > 1 else cast("Iterable[object]", value)
         return [convert(item) for item in listed]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.crop import cut
+from pixelmill.operators.crop import cut_window
 from pixelmill.operators.dali import BEFORE, CLOSE, DECODER, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.windows import CropSize, SliceBounds, crop_window, slice_window
@@ -272,7 +272,7 @@ def image_slice(
         normalized=(normalized_anchor, normalized_shape),
     )
     image = decode(data, None, output_type, dtype, adjust_orientation)
-    return cut("decoders.image_slice", image, window, chosen, "error", None)
+    return cut_window("decoders.image_slice", image, window, chosen, "error", None)
 
 
 @operator("peek_image_shape", aliases=("PeekImageShape",), dali=BEFORE)

@@ -11,6 +11,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Anything, Tensor, operator
 from pixelmill.operators.sources import output_layouts_of
 from pixelmill.steps.batch import callback
+from pixelmill.types import Array
 
 NAME = "dl_tensor_python_function"
 CPU = (1, 0)  # kDLCPU and device 0
@@ -50,16 +51,16 @@ def dl_tensor_python_function(
     return results[0] if num_outputs == 1 else results
 
 
-def _of_sample(function: Callable[..., Any], outputs: int) -> Callable[..., Any]:
-    def call(*arrays: Any) -> Any:
+def _of_sample(function: Callable[..., Any], outputs: int) -> Callable[..., object]:
+    def call(*arrays: Array) -> Array | tuple[Array, ...]:
         made = function(*map(_capsule, arrays))
         return _array(made) if outputs == 1 else tuple(map(_array, made))
 
     return call
 
 
-def _of_batch(function: Callable[..., Any], outputs: int) -> Callable[..., Any]:
-    def call(*batches: Any) -> Any:
+def _of_batch(function: Callable[..., Any], outputs: int) -> Callable[..., object]:
+    def call(*batches: list[Array]) -> list[Array] | tuple[list[Array], ...]:
         made = function(*([_capsule(array) for array in batch] for batch in batches))
         lists = (made,) if outputs == 1 else made
         arrays = tuple([_array(value) for value in batch] for batch in lists)
@@ -68,7 +69,7 @@ def _of_batch(function: Callable[..., Any], outputs: int) -> Callable[..., Any]:
     return call
 
 
-def _capsule(array: Any) -> Any:
+def _capsule(array: Array) -> object:
     """Return the capsule of an array. Read-only arrays are copied, because a capsule cannot be marked read-only."""
     return (array if array.flags.writeable else array.copy()).__dlpack__()
 
@@ -76,17 +77,17 @@ def _capsule(array: Any) -> Any:
 class _Holder:
     """Wraps a capsule for `np.from_dlpack`, which takes objects."""
 
-    def __init__(self, capsule: Any) -> None:
+    def __init__(self, capsule: object) -> None:
         self._capsule = capsule
 
-    def __dlpack__(self, **_: Any) -> Any:
+    def __dlpack__(self, **_: object) -> object:
         return self._capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return CPU
 
 
-def _array(value: Any) -> Any:
+def _array(value: object) -> Array:
     if hasattr(value, "__dlpack__"):
         return np.from_dlpack(value)
     if type(value).__name__ != "PyCapsule":

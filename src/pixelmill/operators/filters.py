@@ -13,7 +13,7 @@ from pixelmill.steps.sources import constant_numbers
 from pixelmill.types import DALIDataType
 
 
-def space(name: str, layout: str) -> str:
+def spatial_layout(name: str, layout: str) -> str:
     """Return the spatial axes of a layout: all but leading frames and leading or trailing channels.
 
     Without a layout, the operators of this module treat all axes as spatial, as DALI does.
@@ -37,7 +37,7 @@ def check_count(name: str, argument: str, given: Tensor | None, layout: str) -> 
     values = constant_numbers(given)
     if values is None or not layout:
         return
-    axes = space(name, layout)
+    axes = spatial_layout(name, layout)
     if len(values) not in (1, len(axes)):
         raise ArgumentError(
             f"{name}: {argument} must be one number or {len(axes)}, one per axis of {axes}; got {len(values)}"
@@ -62,13 +62,13 @@ def gaussian_blur(
 
     Args:
         data: Images, volumes or single rows, of any type.
-        sigma: Standard deviation in pixels: one, or one per spatial axis. 0 derives it from the window: `0.3 *
-            ((window_size - 1) / 2 - 1) + 0.8`.
-        window_size: Diameter of the kernel in pixels, an odd number. 0 derives it from sigma: `2 * ceil(3 * sigma) +
-            1`.
+        sigma: Standard deviation in pixels: one, or one per spatial axis. 0 derives it from the window size:
+            `0.3 * ((window_size - 1) / 2 - 1) + 0.8`.
+        window_size: Diameter of the kernel in pixels, an odd number. 0 derives it from sigma:
+            `2 * ceil(3 * sigma) + 1`.
         dtype: Type of the result: that of `data` (the default) or FLOAT.
     """
-    space("gaussian_blur", data.layout)
+    spatial_layout("gaussian_blur", data.layout)
     widths, sizes = constant_numbers(sigma), constant_numbers(window_size)
     if widths is not None and sizes is not None and not any(widths) and not any(sizes):
         raise ArgumentError("gaussian_blur: sigma or window_size must be specified and above 0")
@@ -102,7 +102,7 @@ def laplacian(
         normalized_kernel: Whether to scale the derivatives so that their weights do not grow with the window size.
         dtype: Type of the result: that of `data` (the default) or FLOAT.
     """
-    space("laplacian", data.layout)
+    spatial_layout("laplacian", data.layout)
     check_window("laplacian", "window_size", window_size, data.layout, 3, LARGEST_LAPLACIAN)
     check_window("laplacian", "smoothing_size", smoothing_size, data.layout, 1, LARGEST_LAPLACIAN)
     check_count("laplacian", "scale", scale, data.layout)
@@ -142,7 +142,7 @@ def filter(
         mode: `"same"` keeps the size; `"valid"` drops positions where the filter extends beyond the image.
         dtype: Type of the result: that of `data` (the default) or FLOAT.
     """
-    if data.layout and len(space("filter", data.layout)) != 2:
+    if data.layout and len(spatial_layout("filter", data.layout)) != 2:
         raise ArgumentError(f"filter: needs exactly two spatial axes, got {data.layout}")
     check_count("filter", "anchor", anchor, data.layout)
     return Filter(
@@ -171,7 +171,7 @@ def median_blur(data: Tensor, *, window_size: PerSample[Ints] = [3, 3]) -> Tenso
         data: Images.
         window_size: Height and width of the window in pixels, odd and up to 255; one number for both.
     """
-    if data.layout and len(space("experimental.median_blur", data.layout)) != 2:
+    if data.layout and len(spatial_layout("experimental.median_blur", data.layout)) != 2:
         raise ArgumentError(f"experimental.median_blur: needs exactly two spatial axes, got {data.layout}")
     check_window("experimental.median_blur", "window_size", window_size, data.layout or "HWC", 1, LARGEST_MEDIAN)
     layout = image_layout(data.layout)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Ints, PerSample, Tensor, operator
-from pixelmill.operators.reductions import counted, named_axes
+from pixelmill.operators.reductions import axis_indices, resolved_axes
 from pixelmill.steps.batch import BatchExtents
 from pixelmill.steps.elements import Cast
 from pixelmill.steps.shapes import Pad, Shape, Transpose
@@ -71,7 +71,7 @@ def pad(
         align: Extents are rounded up to a multiple of this.
         fill_value: The value of the padding.
     """
-    chosen = counted("pad", data.layout, named_axes("pad", data.layout, axes, axis_names) or [])
+    chosen = resolved_axes("pad", data.layout, axis_indices("pad", data.layout, axes, axis_names) or [])
     for name, extents in (("shape", constant_numbers(shape)), ("align", constant_numbers(align))):
         if extents is not None:
             _check_extents(name, extents, len(chosen) or len(data.layout))
@@ -82,6 +82,6 @@ def pad(
 def _check_extents(name: str, extents: list[float], axes: int) -> None:
     """Raise ArgumentError for extents that no sample could match; `axes` is 0 if their number is not known yet."""
     if axes and len(extents) not in (1, axes):
-        raise ArgumentError(f"pad: {name} must be one number, or one per axis ({axes}), got {extents}")
+        raise ArgumentError(f"pad: {name} must be one number, or one for each of {axes} axes, got {extents}")
     if name == "align" and min(extents, default=1) < 1:
         raise ArgumentError(f"pad: align must be at least 1, got {extents}")

@@ -21,10 +21,11 @@ def partners(key: Tensor, *values: Tensor) -> tuple[Tensor, ...]:
 
 def _next_in_line(keys: list[Array], *values: list[Array]) -> list[list[Array]] | list[Array]:
     """Pair samples in a circle, ordered by key, so that the pairing does not depend on their order in the batch."""
+    # A circle is a permutation without fixed points: in a batch of two or more, no sample is its own partner.
     order = sorted(range(len(keys)), key=lambda place: float(keys[place]))
     partner = dict(zip(order, [*order[1:], order[0]], strict=True))
-    handed = [[batch[partner[place]] for place in range(len(keys))] for batch in values]
-    return handed if len(values) > 1 else handed[0]
+    exchanged = [[batch[partner[place]] for place in range(len(keys))] for batch in values]
+    return exchanged if len(values) > 1 else exchanged[0]
 
 
 @operator("_mixing.cut_paste", outputs=2, dali=None)

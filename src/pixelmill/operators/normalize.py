@@ -10,7 +10,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.operators.arithmetic import arithmetic
 from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import Ints, PerSampleArray, Tensor, operator
-from pixelmill.operators.reductions import counted, named_axes
+from pixelmill.operators.reductions import axis_indices, resolved_axes
 from pixelmill.steps.batch import BatchMoments
 from pixelmill.steps.elements import Cast, InverseDeviation, InverseOf, Moments, Reduce
 from pixelmill.steps.sources import constant, constant_array, constant_numbers
@@ -59,9 +59,9 @@ def normalize(
         shift: Value added after scaling.
         dtype: Type of the result; integers are rounded and clamped.
     """
-    chosen = named_axes(NAME, data.layout, axes, axis_names)
+    chosen = axis_indices(NAME, data.layout, axes, axis_names)
     if chosen is not None:
-        chosen = counted(NAME, data.layout, chosen)
+        chosen = resolved_axes(NAME, data.layout, chosen)
     _check(mean, stddev, chosen, batch=batch, dtype=dtype)
     spread = Spread(ddof, epsilon, scale)
     if batch:

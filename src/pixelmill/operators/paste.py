@@ -10,7 +10,7 @@ import numpy as np
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
-from pixelmill.operators.regions import paste_batch, pick_batch
+from pixelmill.operators.paste_callbacks import paste_batch, pick_batch
 from pixelmill.steps.batch import callback
 from pixelmill.steps.elements import Cast
 from pixelmill.steps.pixels import MultiPaste, Paste

@@ -19,7 +19,7 @@ def _cast(value: Tensor, drawn: DALIDataType, wanted: DALIDataType | None) -> Te
     return value if wanted in (None, drawn) else Cast(data=value, dtype=wanted).value(value.layout)
 
 
-def extents(shape: Tensor | None, like: Tensor | None) -> Tensor | None:
+def output_shape(shape: Tensor | None, like: Tensor | None) -> Tensor | None:
     """Return the shape of the result: `shape`, or that of `like`, whose elements are not needed."""
     return shape if shape is not None or like is None else Shape(data=like).value()
 
@@ -48,7 +48,9 @@ def uniform(
         raise ArgumentError("random.uniform: the shape is specified twice, by shape and by the input")
     bounds = range if range is not None else constant([-1.0, 1.0])
     wide = dtype not in (None, FLOAT)
-    drawn = Uniform(range=bounds, choices=values, shape=extents(shape, like), key=operator_key(), wide=wide).value()
+    drawn = Uniform(
+        range=bounds, choices=values, shape=output_shape(shape, like), key=operator_key(), wide=wide
+    ).value()
     return _cast(drawn, FLOAT64 if wide else FLOAT, dtype)
 
 
@@ -70,7 +72,7 @@ def normal(
         shape: The shape of the result; a scalar if None.
         dtype: Type of the result; float if None.
     """
-    drawn = Normal(mean=mean, stddev=stddev, shape=extents(shape, like), key=operator_key()).value()
+    drawn = Normal(mean=mean, stddev=stddev, shape=output_shape(shape, like), key=operator_key()).value()
     return _cast(drawn, FLOAT, dtype)
 
 
@@ -90,7 +92,7 @@ def coin_flip(
         shape: The shape of the result; a scalar if None.
         dtype: Type of the result; int32 if None.
     """
-    drawn = CoinFlip(probability=probability, shape=extents(shape, like), key=operator_key()).value()
+    drawn = CoinFlip(probability=probability, shape=output_shape(shape, like), key=operator_key()).value()
     return _cast(drawn, INT32, dtype)
 
 
@@ -110,4 +112,6 @@ def choice(
         p: The probability of each element; uniform if None.
         shape: The shape of the result; a single element if None.
     """
-    return Choice(choices=Contiguous(data=a).value(), weights=p, shape=extents(shape, like), key=operator_key()).value()
+    return Choice(
+        choices=Contiguous(data=a).value(), weights=p, shape=output_shape(shape, like), key=operator_key()
+    ).value()

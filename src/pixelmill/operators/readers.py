@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import files
 from pixelmill.formats.index import Index
 from pixelmill.operators.dali import BEFORE
-from pixelmill.operators.declare import Ints, Strings, Tensor, operator
+from pixelmill.operators.declare import Body, Ints, Lowered, Strings, Tensor, operator
 from pixelmill.steps.sources import Column, Read, Reader, Records, TableColumn
 
 # Buffer sizes and I/O modes, which an index of byte ranges does not need.
@@ -72,9 +72,15 @@ class Order:
         return replace(self, random_shuffle=self.random_shuffle or self.shuffle_after_epoch, shuffle_after_epoch=False)
 
 
-def reader(
-    name: str, *, ignored: Sequence[str] = (), **options: Any
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+class _Options(TypedDict, total=False):
+    outputs: int | None
+    renamed: Mapping[str, str]
+    aliases: Sequence[str]
+    class_name: str
+    leading: Sequence[str]
+
+
+def reader(name: str, *, ignored: Sequence[str] = (), **options: Unpack[_Options]) -> Callable[[Body], Body]:
     """Declare a reader. Its body receives the arguments that all readers share as one argument `order`.
 
     Args:
@@ -83,7 +89,7 @@ def reader(
         **options: Further arguments of `operator`.
     """
 
-    def declare(body: Callable[..., Any]) -> Callable[..., Any]:
+    def declare(body: Body) -> Body:
         ignore = (*LOADER_HINTS, *ignored)
         operator(name, dali=BEFORE, ignored=ignore, **options)(_with_shared_arguments(body))
         return body
@@ -91,7 +97,7 @@ def reader(
     return declare
 
 
-def _with_shared_arguments(body: Callable[..., Any]) -> Callable[..., Any]:
+def _with_shared_arguments(body: Callable[..., Lowered]) -> Callable[..., Lowered]:
     """Replace the argument `order` by the fields of `Order`, in the signature and in the docstring.
 
     Operators are declared by signature and docstring, so both are extended here. A body may document a shared argument
@@ -99,7 +105,7 @@ def _with_shared_arguments(body: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(body)
-    def lowered(**arguments: Any) -> Any:
+    def lowered(**arguments: Any) -> Lowered:
         shared = {field.name: arguments.pop(field.name) for field in fields(Order)}
         return body(order=Order(**shared), **arguments)
 

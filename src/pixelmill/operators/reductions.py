@@ -9,7 +9,7 @@ from pixelmill.steps.elements import Reduce
 from pixelmill.types import BOOL, NO_TYPE, STRING, DALIDataType
 
 
-def named_axes(name: str, layout: str, axes: list[int] | None, axis_names: str | None) -> list[int] | None:
+def axis_indices(name: str, layout: str, axes: list[int] | None, axis_names: str | None) -> list[int] | None:
     """Return axis indices from indices or names; None if neither is given."""
     if axis_names is None:
         return axes
@@ -21,7 +21,7 @@ def named_axes(name: str, layout: str, axes: list[int] | None, axis_names: str |
     return [layout.index(letter) for letter in axis_names]
 
 
-def counted(name: str, layout: str, axes: list[int]) -> list[int]:
+def resolved_axes(name: str, layout: str, axes: list[int]) -> list[int]:
     """Resolve negative axes if the layout tells the number of axes; raises ArgumentError for invalid ones."""
     if layout:
         wrong = [axis for axis in axes if not -len(layout) <= axis < len(layout)]
@@ -48,10 +48,10 @@ def reduced(
     name = f"reductions.{operation}"
     if dtype in (BOOL, STRING, NO_TYPE):
         raise ArgumentError(f"{name}: dtype must be a number type, got {dtype.name}")
-    chosen = named_axes(name, data.layout, axes, axis_names)
+    chosen = axis_indices(name, data.layout, axes, axis_names)
     layout = data.layout if keep_dims else ""
     if chosen is not None:
-        chosen = counted(name, data.layout, chosen)
+        chosen = resolved_axes(name, data.layout, chosen)
         if not keep_dims:
             layout = "".join(letter for axis, letter in enumerate(data.layout) if axis not in chosen)
     return Reduce(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
-from pixelmill.operators.reductions import counted, named_axes
+from pixelmill.operators.reductions import axis_indices, resolved_axes
 from pixelmill.steps.elements import Cast
 from pixelmill.steps.shapes import Concatenate, ExpandDims, Reshape, Shape, Squeeze, Subscript
 from pixelmill.steps.sources import constant, constant_array, constant_numbers
@@ -152,10 +152,10 @@ def squeeze(data: Tensor, *, axes: Ints | None = None, axis_names: str | None = 
         axes: The axes to remove, by index.
         axis_names: The same axes by layout letter, such as `"HW"`.
     """
-    chosen = named_axes("squeeze", data.layout, axes, axis_names)
+    chosen = axis_indices("squeeze", data.layout, axes, axis_names)
     if chosen is None:
         raise ArgumentError("squeeze: specify axes or axis_names")
-    chosen = counted("squeeze", data.layout, chosen)
+    chosen = resolved_axes("squeeze", data.layout, chosen)
     layout = "".join(letter for axis, letter in enumerate(data.layout) if axis not in chosen)
     return Squeeze(data=data, axes=tuple(chosen)).value(layout)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, TypeVar, cast
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE
@@ -15,12 +15,14 @@ from pixelmill.steps.batch import callback
 from pixelmill.steps.sources import BatchSource, ExternalInput
 from pixelmill.types import DALIDataType
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, eq=False)
 class ExternalSource(BatchSource):
     """An `external_source`: the pipeline asks it for batches, or is fed."""
 
-    source: Callable[..., Any] | Iterable[Any] | None
+    source: Callable[..., object] | Iterable[object] | None
     outputs: int
     several: bool
     cycle: str | None
@@ -97,7 +99,7 @@ def external_source(
     return values if external.several else values[0]
 
 
-def _kind_of(source: Any) -> tuple[str, bool]:
+def _kind_of(source: object) -> tuple[str, bool]:
     """Return the kind of a source, and whether it takes the index of the batch or sample as an argument."""
     if source is None:
         return "none", False
@@ -110,13 +112,13 @@ def _kind_of(source: Any) -> tuple[str, bool]:
     raise ArgumentError(f"source must be a callable or an iterable, got {source!r}")
 
 
-def _is_generator_function(source: Any) -> bool:
+def _is_generator_function(source: object) -> bool:
     if isinstance(source, functools.partial):
         return _is_generator_function(source.func)
     return inspect.isgeneratorfunction(source) or inspect.isgeneratorfunction(vars(type(source)).get("__call__"))
 
 
-def _wants_argument(source: Callable[..., Any]) -> bool:
+def _wants_argument(source: Callable[..., object]) -> bool:
     try:
         parameters = list(inspect.signature(source).parameters.values())
     except (TypeError, ValueError):
@@ -127,7 +129,7 @@ def _wants_argument(source: Callable[..., Any]) -> bool:
     return bool(positional)
 
 
-def output_layouts_of(layout: Any, count: int) -> tuple[str, ...]:
+def output_layouts_of(layout: str | Sequence[str] | None, count: int) -> tuple[str, ...]:
     """Return the layout of each output: one string for all, or a list that may omit the last ones."""
     if layout is None or isinstance(layout, str):
         return (layout or "",) * count
@@ -136,9 +138,9 @@ def output_layouts_of(layout: Any, count: int) -> tuple[str, ...]:
     return (*layout, *[""] * (count - len(layout)))
 
 
-def _for_each(name: str, value: Any, count: int) -> tuple[Any, ...]:
+def _for_each(name: str, value: T | Sequence[T] | None, count: int) -> tuple[T | None, ...]:
     if value is None or not isinstance(value, (list, tuple)):
-        return (value,) * count
+        return (cast("T | None", value),) * count
     if len(value) == 1:
         return tuple(value) * count
     if len(value) != count:

@@ -103,9 +103,9 @@ def tensor_resize(
     # Two adjacent axes are an image, for which the resampler is fastest; everything else is treated as a volume.
     flat = chosen is not None and (len(chosen) == 1 or (len(chosen) == 2 and abs(chosen[0] - chosen[1]) == 1))
     images = TensorImage(data=data, geometry=geometry, spatial=2 if flat else 3)
-    picture, own_axes = images.values("FHWC" if flat else "FDHWC", "")
+    image, own_axes = images.values("FHWC" if flat else "FDHWC", "")
     resized = resample(
-        picture,
+        image,
         own_axes,
         interp_type=interp_type,
         min_filter=min_filter,

@@ -15,8 +15,8 @@ def _check_counts(name: str, **arguments: Tensor | None) -> None:
     """Raise ArgumentError for constants with different numbers of axes."""
     counts = {key: len(numbers) for key, value in arguments.items() if (numbers := constant_numbers(value)) is not None}
     if len(set(counts.values())) > 1:
-        told = ", ".join(f"{key} has {count}" for key, count in counts.items())
-        raise ArgumentError(f"{name}: all arguments must have one number per axis; {told}")
+        counted = ", ".join(f"{key} has {count}" for key, count in counts.items())
+        raise ArgumentError(f"{name}: all arguments must have one number per axis; {counted}")
 
 
 @operator("transforms.translation", tolerance=NEARLY, aliases=("TransformTranslation",), dali=ON_CPU)

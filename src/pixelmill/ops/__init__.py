@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pixelmill.errors import ArgumentError
-from pixelmill.graph.nodes import call
+from pixelmill.graph.nodes import Made, call
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_operators
 from pixelmill.operators.families import family
 
@@ -27,26 +27,26 @@ class OperatorClass:
 
     def __init__(
         self,
-        *leading: Any,
+        *leading: object,
         device: str | None = None,
         name: str | None = None,
         seed: int | None = None,
-        **arguments: Any,
+        **arguments: object,
     ) -> None:
         if len(leading) > len(self.spec.leading):
             raise TypeError(f"ops.{type(self).__name__}: arguments must be passed by keyword")
         arguments = {**dict(zip(self.spec.leading, leading, strict=False)), **arguments}
-        self._options: dict[str, Any] = {"device": device, "name": name, "seed": seed}
+        self._device, self._name, self._seed = device, name, seed
         self._arguments = arguments
 
-    def __call__(self, *inputs: Any, name: str | None = None, **arguments: Any) -> Any:
+    def __call__(self, *inputs: object, name: str | None = None, **arguments: object) -> Made:
         """Add the operator to the graph. Arguments that vary from sample to sample are passed here."""
         given = {key: value for key, value in arguments.items() if value is not None}
         twice = sorted(given.keys() & self._arguments.keys())
         if twice:
             raise ValueError(f"{self.spec.name}: {', '.join(twice)} was already passed to the constructor")
-        options = {**self._options, "name": name or self._options["name"]}
-        return call(self.spec, inputs, {**self._arguments, **given}, **options)
+        arguments = {**self._arguments, **given}
+        return call(self.spec, inputs, arguments, device=self._device, name=name or self._name, seed=self._seed)
 
 
 class Compose:
@@ -56,14 +56,14 @@ class Compose:
         op_list: Operators, or functions of nodes; each takes the outputs of the previous one.
     """
 
-    def __init__(self, op_list: Sequence[Callable[..., Any]]) -> None:
+    def __init__(self, op_list: Sequence[Callable[..., object]]) -> None:
         self._ops = list(op_list)
         if not self._ops:
             raise ArgumentError("Compose: the list of operators is empty")
 
-    def __call__(self, *inputs: Any, **arguments: Any) -> Any:
+    def __call__(self, *inputs: object, **arguments: object) -> object:
         """Add the operators to the graph; the arguments are passed to the first."""
-        values: Sequence[Any] = inputs
+        values: Sequence[object] = inputs
         for operator in self._ops:
             made = operator(*values, **arguments)
             values = made if isinstance(made, (list, tuple)) else (made,)

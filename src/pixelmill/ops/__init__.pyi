@@ -1158,7 +1158,7 @@ class GaussianBlur(OperatorClass):
     Frames and channels are blurred separately. Without a layout, all axes are blurred.
 
     Args:
-        sigma: Standard deviation in pixels: one, or one per spatial axis. 0 derives it from the window: `0.3 *
+        sigma: Standard deviation in pixels: one, or one per spatial axis. 0 derives it from the window size: `0.3 *
             ((window_size - 1) / 2 - 1) + 0.8`.
         window_size: Diameter of the kernel in pixels, an odd number. 0 derives it from sigma: `2 * ceil(3 * sigma) +
             1`.

@@ -15,7 +15,6 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -48,7 +47,7 @@ class Recipe:
 
     name: str
     about: str = ""
-    steps: tuple[Mapping[str, Any], ...] = ()
+    steps: tuple[Mapping[str, object], ...] = ()
     function: Callable[[Scene], Scene] | None = field(default=None, compare=False)
     source: str | None = None
 
@@ -68,7 +67,7 @@ class Recipe:
             raise ArgumentError(f"recipe {self.name}: the function must return a Scene, got {type(found).__name__}")
         return found
 
-    def content(self) -> dict[str, Any]:
+    def content(self) -> dict[str, object]:
         """Return everything that determines the result, as JSON values, for the plan of a job."""
         if self.source is None:
             return {"steps": json.loads(json.dumps(self.steps))}
@@ -122,6 +121,7 @@ def _from_yaml(path: Path) -> Recipe:
         raise ArgumentError(f"recipe: {path} has more than {_MOST_BYTES} bytes")
     data = path.read_bytes()
     try:
+        # A few nested aliases expand to gigabytes.
         if any(isinstance(token, (yaml.AliasToken, yaml.AnchorToken)) for token in yaml.scan(data)):
             raise ArgumentError(f"recipe: {path} uses YAML aliases, which are not allowed")
         content = yaml.safe_load(data)

@@ -54,11 +54,14 @@ def follow(ltrb: Array, path: Sequence[Transform], size: tuple[int, int]) -> tup
     """
     boxes = np.zeros((len(ltrb), 4), np.float32)
     visible = np.zeros(len(ltrb))
+    # A box is followed as a polygon: the bounding box of a rotated box that is cropped afterwards would be too large if
+    # it were taken after each step.
     for number, box in enumerate(np.asarray(ltrb, np.float64)):
         x = np.clip(box[[0, 2, 2, 0]], 0, 1) * size[1]
         y = np.clip(box[[1, 1, 3, 3]], 0, 1) * size[0]
         points, whole = np.stack([x, y], axis=1), (box[2] - box[0]) * (box[3] - box[1]) * size[0] * size[1]
         for matrix, (height, width) in path:
+            # Clip after every step: pixels that left the image do not come back with a later rotation.
             points = _clipped(points @ matrix[:2, :2].T + matrix[:2, 2], height, width)
             # The uncut box scales with the image, so that a resize alone leaves the visible fraction at 1.
             whole *= abs(np.linalg.det(matrix[:2, :2]))

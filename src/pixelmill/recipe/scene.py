@@ -46,7 +46,7 @@ class Scene:
     mask: DataNode | None = None
     moves: tuple[Move, ...] = field(default=())
 
-    def apply(self, change: Callable[..., Any], **arguments: Any) -> Scene:
+    def apply(self, change: Callable[..., DataNode], **arguments: object) -> Scene:
         """Change the image with an operator that moves nothing, such as `fn.brightness`; the mask is unchanged."""
         return Scene(change(self.image, **arguments), self.mask, self.moves)
 
@@ -61,10 +61,8 @@ class Scene:
     def flip(self, *, horizontal: Number = 0, vertical: Number = 0) -> Scene:
         """Swap left and right, top and bottom, or both."""
         flags = tuple(fn.cast(_node(flag), dtype=types.INT32) for flag in (horizontal, vertical))
-        image, mask = (
-            None if value is None else fn.flip(value, horizontal=flags[0], vertical=flags[1])
-            for value in (self.image, self.mask)
-        )
+        image = fn.flip(self.image, horizontal=flags[0], vertical=flags[1])
+        mask = None if self.mask is None else fn.flip(self.mask, horizontal=flags[0], vertical=flags[1])
         return self._moved(image, mask, (_shape(self.image), *flags), geometry.flipped)
 
     def rotate(
@@ -112,15 +110,15 @@ class Scene:
         return self._cut((corner, extents)).resize(size=size)
 
     def _cut(self, window: tuple[DataNode, DataNode]) -> Scene:
-        image, mask = (
-            None
-            if value is None
-            else fn.slice(value, *window, axes=[0, 1], normalized_anchor=False, normalized_shape=False)
-            for value in (self.image, self.mask)
-        )
-        return self._moved(image, mask, window, geometry.cropped)
+        def cut(value: DataNode) -> DataNode:
+            return fn.slice(value, *window, axes=[0, 1], normalized_anchor=False, normalized_shape=False)
 
-    def _moved(self, image: Any, mask: Any, nodes: tuple[DataNode, ...], transform: Callable[..., Transform]) -> Scene:
+        mask = None if self.mask is None else cut(self.mask)
+        return self._moved(cut(self.image), mask, window, geometry.cropped)
+
+    def _moved(
+        self, image: DataNode, mask: DataNode | None, nodes: tuple[DataNode, ...], transform: Callable[..., Transform]
+    ) -> Scene:
         return Scene(image, mask, (*self.moves, Move(nodes, transform)))
 
 

@@ -29,7 +29,7 @@ DRAWS = {
 }
 
 
-def apply_steps(scene: Scene, steps: Sequence[Mapping[str, Any]], *, seed: int) -> Scene:
+def apply_steps(scene: Scene, steps: Sequence[Mapping[str, object]], *, seed: int) -> Scene:
     """Add the steps of a recipe to a graph. Raises ArgumentError that names the invalid step."""
     for number, entry in enumerate(steps, start=1):
         name, arguments = named_step(entry, number)
@@ -40,7 +40,7 @@ def apply_steps(scene: Scene, steps: Sequence[Mapping[str, Any]], *, seed: int) 
     return scene
 
 
-def named_step(entry: Any, number: int) -> tuple[str, dict[str, Any]]:
+def named_step(entry: object, number: int) -> tuple[str, dict[str, object]]:
     """Split a step into its name and its arguments."""
     if isinstance(entry, str):
         entry = {entry: {}}
@@ -57,7 +57,7 @@ def named_step(entry: Any, number: int) -> tuple[str, dict[str, Any]]:
     return name, dict(arguments)
 
 
-def _apply(scene: Scene, name: str, arguments: dict[str, Any], *, seed: int, number: int) -> Scene:
+def _apply(scene: Scene, name: str, arguments: dict[str, object], *, seed: int, number: int) -> Scene:
     probability = arguments.pop("p", None)
     values = {key: drawn(value, _seed(seed, number, key)) for key, value in arguments.items()}
     if name in GEOMETRY:
@@ -75,7 +75,7 @@ def _apply(scene: Scene, name: str, arguments: dict[str, Any], *, seed: int, num
     return scene.apply(lambda image: apply_with_probability(probability, change, image, seed=_seed(seed, number, "p")))
 
 
-def _pixel_change(name: str, values: dict[str, Any], *, seed: int) -> Callable[[DataNode], Any]:
+def _pixel_change(name: str, values: dict[str, object], *, seed: int) -> Callable[[DataNode], DataNode]:
     operator: Any = fn
     for part in name.split("."):
         operator = getattr(operator, part)
@@ -84,7 +84,7 @@ def _pixel_change(name: str, values: dict[str, Any], *, seed: int) -> Callable[[
     return lambda image: operator(image, **values)
 
 
-def drawn(value: Any, seed: int) -> Any:
+def drawn(value: object, seed: int) -> object:
     """Return an argument: a constant unchanged, or a node for a random number such as `{uniform: [-10, 10]}`."""
     if not isinstance(value, Mapping):
         return value
@@ -112,4 +112,5 @@ def drawn(value: Any, seed: int) -> Any:
 
 def _seed(seed: int, step: int, what: str) -> int:
     """Return a seed for one random argument, independent of the arguments of other steps."""
+    # Not `hash()`, which differs from process to process.
     return int.from_bytes(hashlib.sha256(f"{seed}/{step}/{what}".encode()).digest()[:6], "little")

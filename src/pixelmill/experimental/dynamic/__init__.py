@@ -11,13 +11,13 @@ The functions are derived from the registry, like those of `fn`; readers are cla
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from pixelmill import math as _math
 from pixelmill.experimental.dynamic.modes import EvalMode, get_num_threads, set_num_threads
 from pixelmill.experimental.dynamic.readers import reader_class
-from pixelmill.experimental.dynamic.run import RNG, operate, run
+from pixelmill.experimental.dynamic.run import RNG, Result, operate, run
 from pixelmill.experimental.dynamic.values import Batch, Tensor, as_batch, as_tensor
 from pixelmill.operators import REGISTRY, Operator, public_operators
 from pixelmill.operators.families import family
@@ -35,8 +35,8 @@ float16, float32, float64 = DataType.FLOAT16, DataType.FLOAT, DataType.FLOAT64
 _NOT_EAGER = {"dl_tensor_python_function", "external_source", "python_function"}
 
 
-def _function(spec: Operator) -> Any:
-    def function(*inputs: Any, batch_size: int | None = None, rng: RNG | None = None, **arguments: Any) -> Any:
+def _function(spec: Operator) -> Callable[..., Result]:
+    def function(*inputs: object, batch_size: int | None = None, rng: RNG | None = None, **arguments: object) -> Result:
         return run(spec, inputs, arguments, batch_size=batch_size, rng=rng)
 
     function.__name__ = function.__qualname__ = spec.name.rsplit(".", 1)[-1]
@@ -56,8 +56,8 @@ for _name, _spec in public_operators().items():
 family(__name__, ["random"]).RNG = RNG  # type: ignore[attr-defined]
 
 
-def _mathematics(name: str, doc: str | None) -> Any:
-    def function(*operands: Any) -> Any:
+def _mathematics(name: str, doc: str | None) -> Callable[..., Result]:
+    def function(*operands: object) -> Result:
         return operate(name, *operands)
 
     function.__name__ = function.__qualname__ = name
@@ -70,7 +70,9 @@ for _name, _plain in inspect.getmembers(_math, inspect.isfunction):
         setattr(family(__name__, ["math"]), _name, _mathematics(_name, _plain.__doc__))
 
 
-def imread(filepaths: Any, device: str = "cpu", **arguments: Any) -> Any:
+def imread(
+    filepaths: str | Path | Tensor | Batch | Iterable[str | Path], device: str = "cpu", **arguments: object
+) -> Result:
     """Read and decode images into tensors. `pixelmill.imread` returns arrays.
 
     Args:
@@ -79,7 +81,7 @@ def imread(filepaths: Any, device: str = "cpu", **arguments: Any) -> Any:
         arguments: The arguments of `decoders.image`.
     """
     if isinstance(filepaths, (str, Path)):
-        names: Any = Tensor(str(filepaths).encode())
+        names: Tensor | Batch = Tensor(str(filepaths).encode())
     elif isinstance(filepaths, (Tensor, Batch)):
         names = filepaths
     else:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pixelmill.experimental.dynamic.modes import get_num_threads
-from pixelmill.experimental.dynamic.values import Batch
+from pixelmill.experimental.dynamic.values import Batch, Tensor
 from pixelmill.graph.nodes import call
 from pixelmill.operators import Operator
 from pixelmill.pipeline import Pipeline
@@ -23,12 +23,12 @@ class Reader:
 
     spec: Operator
 
-    def __init__(self, *, seed: int | None = None, **arguments: Any) -> None:
+    def __init__(self, *, seed: int | None = None, **arguments: object) -> None:
         self._seed = -1 if seed is None else seed
         self._arguments = arguments
         self._loader: Loader | None = None
 
-    def next_epoch(self, batch_size: int | None = None) -> Iterator[tuple[Any, ...]]:
+    def next_epoch(self, batch_size: int | None = None) -> Iterator[tuple[Batch | Tensor, ...]]:
         """Yield the batches of one epoch, a Batch for each output; single tensors if no size is given."""
         for batch in self._started(batch_size or 1):
             batches = tuple(Batch(samples) for samples in batch.values())

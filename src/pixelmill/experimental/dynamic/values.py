@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
 from pixelmill.node_operators import Arithmetic
-from pixelmill.types import DALIDataType, default_array, to_data_type, to_numpy_type
+from pixelmill.types import Array, DALIDataType, default_array, to_data_type, to_numpy_type
 
-Array = np.ndarray[Any, Any]
+if TYPE_CHECKING:
+    import torch
 
 
 class _Value(Arithmetic):
@@ -31,7 +33,7 @@ class _Value(Arithmetic):
         """Accepted for compatibility; the value stays in main memory."""
         return self
 
-    def to_device(self, device: Any, force_copy: bool = False) -> Self:
+    def to_device(self, device: object, force_copy: bool = False) -> Self:
         """Accepted for compatibility; the value stays in main memory."""
         return self
 
@@ -39,11 +41,10 @@ class _Value(Arithmetic):
         """Return the value itself, which is already computed."""
         return self
 
-    def _operate(self, operation: str, *operands: Any, **arguments: Any) -> Self:
+    def _operate(self, operation: str, *operands: object, **arguments: object) -> Self:
         from pixelmill.experimental.dynamic.run import operate
 
-        made: Self = operate(operation, *operands)
-        return made
+        return cast("Self", operate(operation, *operands))
 
 
 class Tensor(_Value):
@@ -58,7 +59,7 @@ class Tensor(_Value):
     array: Array
     layout: str
 
-    def __init__(self, data: Any, layout: str | None = None, dtype: Any = None) -> None:
+    def __init__(self, data: object, layout: str | None = None, dtype: object = None) -> None:
         if isinstance(data, Tensor):
             layout = data.layout if layout is None else layout
             data = data.array
@@ -99,29 +100,30 @@ class Tensor(_Value):
         """The size of all elements in bytes."""
         return self.array.nbytes
 
-    def item(self) -> Any:
+    def item(self) -> int | float | bool:
         """Return the only element as a Python number."""
-        return self.array.item()
+        number: int | float | bool = self.array.item()
+        return number
 
-    def torch(self) -> Any:
+    def torch(self) -> torch.Tensor:
         """Return the elements as a torch tensor, without a copy."""
         from pixelmill.plugin.pytorch import tensor_of
 
         return tensor_of(self.array)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         return np.array(self.array, dtype, copy=True if copy else None)
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options: Any) -> object:  # NumPy checks the options
         return self.array.__dlpack__(**options)
 
-    def __dlpack_device__(self) -> Any:
+    def __dlpack_device__(self) -> tuple[int, int]:
         return self.array.__dlpack_device__()
 
     def __len__(self) -> int:
         return len(self.array)
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: object) -> Tensor:
         """Index or slice the tensor with integers, tensors of one integer, and slices."""
         return self._operate("subscript", self, _without_dots(key, self.ndim))
 
@@ -152,7 +154,9 @@ class Batch(_Value):
 
     tensors: list[Tensor]
 
-    def __init__(self, tensors: Any, layout: str | None = None, dtype: Any = None) -> None:
+    def __init__(
+        self, tensors: Batch | Array | Iterable[object], layout: str | None = None, dtype: object = None
+    ) -> None:
         source = tensors.tensors if isinstance(tensors, Batch) else tensors
         self.tensors = [Tensor(sample, layout, dtype) for sample in source]
         if not self.tensors:
@@ -184,11 +188,11 @@ class Batch(_Value):
         return self.tensors[0].ndim
 
     @staticmethod
-    def broadcast(sample: Any, batch_size: int, device: Any = None, dtype: Any = None) -> Batch:
+    def broadcast(sample: object, batch_size: int, device: object = None, dtype: object = None) -> Batch:
         """Create a batch that repeats one sample."""
         return Batch([Tensor(sample, dtype=dtype)] * batch_size)
 
-    def select(self, indices: int | slice | Sequence[int]) -> Any:
+    def select(self, indices: int | slice | Sequence[int]) -> Tensor | Batch:
         """Return one sample, or a batch of several."""
         if isinstance(indices, int):
             return self.tensors[indices]
@@ -200,7 +204,7 @@ class Batch(_Value):
         """Indexes each sample: `batch.slice[1:3, start]`, where integers may be batches with one per sample."""
         return BatchSlice(self)
 
-    def torch(self) -> Any:
+    def torch(self) -> torch.Tensor:
         """Return the samples, which must have the same shape, as one torch tensor."""
         from pixelmill.plugin.pytorch import tensor_of
 
@@ -222,11 +226,11 @@ class BatchSlice:
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
 
-    def __getitem__(self, key: Any) -> Batch:
+    def __getitem__(self, key: object) -> Batch:
         return self._batch._operate("subscript", self._batch, _without_dots(key, self._batch.ndim))
 
 
-def _without_dots(key: Any, ndim: int) -> tuple[Any, ...]:
+def _without_dots(key: object, ndim: int) -> tuple[object, ...]:
     """Expand `...` in a subscript to full slices."""
     items = key if isinstance(key, tuple) else (key,)
     dots = [place for place, item in enumerate(items) if item is Ellipsis]
@@ -237,11 +241,16 @@ def _without_dots(key: Any, ndim: int) -> tuple[Any, ...]:
     return (*items[: dots[0]], *[slice(None)] * (ndim - len(items) + 1), *items[dots[0] + 1 :])
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | None = None) -> Tensor:
+def as_tensor(data: object, dtype: object = None, device: object = None, layout: str | None = None) -> Tensor:
     """Create a tensor from anything NumPy can convert to an array."""
     return Tensor(data, layout, dtype)
 
 
-def as_batch(tensors: Any, dtype: Any = None, device: Any = None, layout: str | None = None) -> Batch:
+def as_batch(
+    tensors: Batch | Array | Iterable[object],
+    dtype: object = None,
+    device: object = None,
+    layout: str | None = None,
+) -> Batch:
     """Create a batch from several arrays, or from one along its first axis."""
     return Batch(tensors, layout, dtype)

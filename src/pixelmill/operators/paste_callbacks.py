@@ -74,6 +74,7 @@ def _part(
         if name in given:
             return [int(value) for value in _row(given[name], number, count)]
         if f"{name}_rel" in given:
+            # In float32, as in the native kernel, so that both round to the same pixel.
             fractions = _row(given[f"{name}_rel"], number, count)
             return [
                 rounding(float(np.float32(fraction) * np.float32(n)))
