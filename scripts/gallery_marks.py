@@ -72,7 +72,7 @@ def _mask() -> Array:
     return np.asarray(sheet).astype(np.int32)[..., None]
 
 
-def _coloured(mask: Array) -> Array:
+def _colored(mask: Array) -> Array:
     palette = np.array([(40, 40, 48), *COLORS], np.uint8)
     return palette[mask[..., 0]] // 2
 
@@ -98,9 +98,9 @@ def _rotated(image: Pixels) -> list[Any]:
 def _encoded(image: Pixels) -> list[Any]:
     """Show all anchors, and those that match a box."""
     across, down = np.meshgrid((np.arange(8) + 0.5) / 8, (np.arange(6) + 0.5) / 6)
-    centres = np.stack([across.ravel(), down.ravel()], 1)
+    centers = np.stack([across.ravel(), down.ravel()], 1)
     half = np.array([0.11, 0.16])
-    anchors = np.concatenate([centres - half, centres + half], 1).clip(0, 1).astype(np.float32)
+    anchors = np.concatenate([centers - half, centers + half], 1).clip(0, 1).astype(np.float32)
     numbers = [float(value) for value in anchors.ravel()]
     labels = pmd.box_encoder(BOXES, LABELS, anchors=numbers, criteria=0.3)[1].array
     gray = [(90, 90, 90)]
@@ -164,13 +164,13 @@ def _object(image: Pixels) -> list[Any]:
     options = {"format": "start_end", "foreground_prob": 1.0}
     found = [pmd.segmentation.random_object_bbox(mask, **options, rng=pmd.RNG(seed)) for seed in range(1, 9)]
     boxes = {tuple(start.array[:2]): _window(start.array, end.array - start.array) for start, end in found}
-    return [_coloured(mask), _boxed(_coloured(mask), boxes.values(), [(255, 255, 255)])]
+    return [_colored(mask), _boxed(_colored(mask), boxes.values(), [(255, 255, 255)])]
 
 
 def _pixels(image: Pixels) -> list[Any]:
     mask = _mask()
     found = [pmd.segmentation.random_mask_pixel(mask, foreground=1, rng=pmd.RNG(seed)).array for seed in range(12)]
-    return [_coloured(mask), _dotted(_coloured(mask), [(place[1], place[0]) for place in found])]
+    return [_colored(mask), _dotted(_colored(mask), [(place[1], place[0]) for place in found])]
 
 
 def _selected(image: Pixels) -> list[Any]:

@@ -225,7 +225,7 @@ def constants(data: Data) -> Any:
     )
 
 
-def colours(data: Data) -> Any:
+def colors(data: Data) -> Any:
     images = images_of(data)
     return (
         fn.hue(images, hue=one_of(-90, 90)),
@@ -384,7 +384,7 @@ GRAPHS: tuple[Graph, ...] = (
     reductions,
     shapes,
     constants,
-    colours,
+    colors,
     filters,
     effects,
     noises,

@@ -53,7 +53,7 @@ def filter(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Convolve images with a 2D filter, which is not flipped (a correlation).
+    """Apply a 2D filter to images (correlation: the filter is not flipped).
 
     Args:
         data: Images.

@@ -267,8 +267,9 @@ def box_encoder(
         labels: One label per box.
         anchors: Left, top, right and bottom of all anchors, as one flat list.
         criteria: The smallest intersection over union at which an anchor and a box match.
-        offset: Whether to encode boxes relative to their anchors: `((box - anchor) / anchor size - mean) / std`.
-        scale: Factor applied to boxes and anchors before the offsets are computed.
+        offset: Whether to encode boxes relative to their anchors: centers as
+            `((center - anchor center) / anchor size - mean) / std`, sizes as `(log(size / anchor size) - mean) / std`.
+        scale: Factor applied to boxes and anchors before the offsets are computed; only with `offset`.
         means: Values subtracted from the offsets of x, y, width and height.
         stds: Values that the offsets are divided by.
     """

@@ -56,7 +56,7 @@ def coord_flip(
         center_x: The center of the image along x.
         center_y: The center along y.
         center_z: The center along z.
-        layout: The order of the coordinates; `"x"`, `"xy"` or `"xyz"` by their number if None.
+        layout: The order of the coordinates; `"x"`, `"xy"` or `"xyz"`, by their number, if empty.
     """
     if sorted(layout) != sorted("xyz"[: len(layout)]):
         raise ArgumentError(f"coord_flip: layout must be 'x', 'xy' or 'xyz' in any order, got {layout!r}")

@@ -1,4 +1,4 @@
-"""Neighborhood filters: blurs, derivatives and convolution."""
+"""Neighborhood filters: blurs, derivatives and correlation."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def filter(
     mode: Literal["same", "valid"] = "same",
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Convolve images with a 2D filter, which is not flipped (a correlation).
+    """Apply a 2D filter to images (correlation: the filter is not flipped).
 
     Args:
         data: Images.

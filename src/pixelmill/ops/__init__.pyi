@@ -194,8 +194,9 @@ class BoxEncoder(OperatorClass):
     Args:
         anchors: Left, top, right and bottom of all anchors, as one flat list.
         criteria: The smallest intersection over union at which an anchor and a box match.
-        offset: Whether to encode boxes relative to their anchors: `((box - anchor) / anchor size - mean) / std`.
-        scale: Factor applied to boxes and anchors before the offsets are computed.
+        offset: Whether to encode boxes relative to their anchors: centers as `((center - anchor center) / anchor size -
+            mean) / std`, sizes as `(log(size / anchor size) - mean) / std`.
+        scale: Factor applied to boxes and anchors before the offsets are computed; only with `offset`.
         means: Values subtracted from the offsets of x, y, width and height.
         stds: Values that the offsets are divided by.
         device: Where it should run; the native engine runs everything on the CPU.
@@ -573,7 +574,7 @@ class CoordFlip(OperatorClass):
         center_x: The center of the image along x.
         center_y: The center along y.
         center_z: The center along z.
-        layout: The order of the coordinates; `"x"`, `"xy"` or `"xyz"` by their number if None.
+        layout: The order of the coordinates; `"x"`, `"xy"` or `"xyz"`, by their number, if empty.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1022,7 +1023,7 @@ class ExternalSource(OperatorClass):
     ) -> Any: ...
 
 class Filter(OperatorClass):
-    """Convolve images with a 2D filter, which is not flipped (a correlation).
+    """Apply a 2D filter to images (correlation: the filter is not flipped).
 
     Args:
         anchor: The element of the filter that lies over the pixel, row and column; -1 is the center.

@@ -46,7 +46,7 @@ class Equalize(OperatorClass):
     ) -> _Data: ...
 
 class Filter(OperatorClass):
-    """Convolve images with a 2D filter, which is not flipped (a correlation).
+    """Apply a 2D filter to images (correlation: the filter is not flipped).
 
     Args:
         anchor: The element of the filter that lies over the pixel, row and column; -1 is the center.

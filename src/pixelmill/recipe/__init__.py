@@ -1,7 +1,7 @@
 """Recipes: lists of operators with constants and random numbers as arguments, for offline and online augmentation.
 
 name: flips
-about: Mirrored, and a little brighter or darker.
+about: Random flip, and slightly changed brightness.
 steps:
   - flip: {horizontal: {coin: 0.5}}
   - brightness: {brightness: {uniform: [0.8, 1.2]}, p: 0.5}
