@@ -126,7 +126,7 @@ def mxnet(
         path: The `.rec` files.
         index_path: The `.idx` file of each, or one for all; if None, records are located by their headers.
     """
-    from pixelmill.formats.recordio.index import open_records  # late, as in all readers: a program uses one or two
+    from pixelmill.formats.recordio.index import open_records  # on use: programs need one or two formats
 
     reader = order.preferring_after_epoch().read(open_records(path, index_path))
     image, label = ReadRecordio(reader=reader, ranges=Records(reader)).pair()

@@ -56,7 +56,7 @@ def dataset(
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
     """
-    from pixelmill.formats.columns import COLUMNS, column_index  # late, as in all readers: a program uses one or two
+    from pixelmill.formats.columns import COLUMNS, column_index  # on use: programs need one or two formats
     from pixelmill.formats.registry import open_dataset
 
     names = list(dict.fromkeys(columns or ("image", "label")))

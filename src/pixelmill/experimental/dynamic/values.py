@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,6 @@ import numpy.typing as npt
 from pixelmill.errors import ArgumentError
 from pixelmill.node_operators import Arithmetic
 from pixelmill.types import Array, DALIDataType, default_array, to_data_type, to_numpy_type
-
-if TYPE_CHECKING:
-    import torch
 
 
 class _Value(Arithmetic):
@@ -105,7 +102,7 @@ class Tensor(_Value):
         number: int | float | bool = self.array.item()
         return number
 
-    def torch(self) -> torch.Tensor:
+    def torch(self) -> Any:  # torch.Tensor; only plugins import frameworks
         """Return the elements as a torch tensor, without a copy."""
         from pixelmill.plugin.pytorch import tensor_of
 
@@ -204,7 +201,7 @@ class Batch(_Value):
         """Indexes each sample: `batch.slice[1:3, start]`, where integers may be batches with one per sample."""
         return BatchSlice(self)
 
-    def torch(self) -> torch.Tensor:
+    def torch(self) -> Any:
         """Return the samples, which must have the same shape, as one torch tensor."""
         from pixelmill.plugin.pytorch import tensor_of
 
