@@ -110,7 +110,7 @@ def _on_dali(spec: Operator) -> str:
     close = "the same numbers"
     if spec.tolerance != EXACT:
         level = f"{spec.tolerance.level} level or " if spec.tolerance.level else ""
-        close = f"results within {level}{spec.tolerance.share:g} of the largest float"
+        close = f"results within {level}{spec.tolerance.relative:g} of the largest float"
     return f"On the DALI engine: {call}, on {where}; {close}."
 
 

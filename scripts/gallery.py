@@ -1,4 +1,4 @@
-"""Show on one drawn picture what operators do: docs/gallery, a PNG each and a page."""
+"""Write docs/gallery: one PNG per operator that shows its effect on a sample image, and the page that lists them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ GAP, CAPTION, FONT_SIZE = 8, 20, 11
 BACKGROUND, EMPTY, TEXT = (255, 255, 255), (236, 236, 234), (70, 70, 68)
 
 
-def panel(picture: np.ndarray[Any, Any]) -> Image.Image:
-    """Lay a picture on a panel, made smaller where it does not fit."""
-    image = Image.fromarray(displayable(picture))
+def panel(array: np.ndarray[Any, Any]) -> Image.Image:
+    """Place an image on a panel, scaled down if it does not fit."""
+    image = Image.fromarray(displayable(array))
     scale = min(WIDTH / image.width, HEIGHT / image.height, 1)
     if scale < 1:
         size = max(round(image.width * scale), 1), max(round(image.height * scale), 1)
@@ -37,9 +37,9 @@ def panel(picture: np.ndarray[Any, Any]) -> Image.Image:
     return laid
 
 
-def displayable(picture: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Turn any picture into bytes; floats are stretched from their smallest to their largest value."""
-    pixels = np.asarray(picture)
+def displayable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Convert an image to uint8; floats are stretched from their minimum to their maximum."""
+    pixels = np.asarray(array)
     if pixels.shape[0] in (1, 3) and pixels.shape[-1] not in (1, 3):
         pixels = pixels.transpose(1, 2, 0)
     if pixels.dtype != np.uint8:
@@ -48,15 +48,15 @@ def displayable(picture: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.ascontiguousarray(pixels[..., 0] if pixels.shape[-1] == 1 else pixels)
 
 
-def side_by_side(pictures: list[np.ndarray[Any, Any]], caption: str) -> bytes:
-    """Lay pictures beside each other above a line of text; give the bytes of a PNG."""
-    width = len(pictures) * WIDTH + (len(pictures) - 1) * GAP
+def side_by_side(images: list[np.ndarray[Any, Any]], caption: str) -> bytes:
+    """Place images next to each other above a caption; return the PNG file as bytes."""
+    width = len(images) * WIDTH + (len(images) - 1) * GAP
     sheet = Image.new("RGB", (width, HEIGHT + CAPTION), BACKGROUND)
-    for place, picture in enumerate(pictures):
-        sheet.paste(panel(picture), (place * (WIDTH + GAP), 0))
+    for place, array in enumerate(images):
+        sheet.paste(panel(array), (place * (WIDTH + GAP), 0))
     font, draw = ImageFont.load_default(FONT_SIZE), ImageDraw.Draw(sheet)
     if draw.textlength(caption, font) > width:
-        raise ValueError(f"the caption does not fit below the pictures: {caption}")
+        raise ValueError(f"the caption does not fit below the images: {caption}")
     draw.text((width / 2, HEIGHT + CAPTION / 2 + 1), caption, fill=TEXT, font=font, anchor="mm")
     stored = io.BytesIO()
     sheet.save(stored, "PNG", optimize=True)
@@ -65,7 +65,7 @@ def side_by_side(pictures: list[np.ndarray[Any, Any]], caption: str) -> bytes:
 
 @dataclass(frozen=True)
 class Entry:
-    """One picture of the gallery."""
+    """One image of the gallery."""
 
     name: str
     caption: str
@@ -79,7 +79,7 @@ class Entry:
 
 
 def entries() -> list[Entry]:
-    """List everything that is shown, operators first."""
+    """Return all entries, operators first."""
     before = chart()
     operators = public_operators()
     shown = []
@@ -96,13 +96,13 @@ def entries() -> list[Entry]:
 
 
 def page() -> str:
-    """Write the page that shows all pictures."""
+    """Return the page that shows all images."""
     lines = [
         "# Gallery",
         "",
-        "What each operator does that makes pictures, boxes, points, masks or matrices: before on the left, after on",
-        "the right. Matrices are shown by `warp_affine`, random choices by several of them.",
-        "`make docs` writes this page (scripts/gallery.py); [operators.md](../operators.md) has all arguments.",
+        "The effect of every operator that produces images, boxes, points, masks or matrices: before on the left,",
+        "after on the right. Matrices are shown with `warp_affine`, random choices with several samples.",
+        "`make docs` writes this page (scripts/gallery.py); [operators.md](../operators.md) lists all arguments.",
         "",
         "| operator | | what it does |",
         "|---|---|---|",
@@ -115,7 +115,7 @@ def page() -> str:
 def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help="operators to draw; all of them, and the page, when left out")
+    parser.add_argument("names", nargs="*", help="operators to draw; by default all of them, and the page")
     names = parser.parse_args().names
     TARGET.mkdir(parents=True, exist_ok=True)
     chosen = [entry for entry in entries() if not names or entry.name in names]
@@ -125,7 +125,7 @@ def main() -> int:
         for old in set(TARGET.glob("*.png")) - {TARGET / entry.file for entry in chosen}:
             old.unlink()
         (TARGET / "README.md").write_text(page(), "utf-8")
-    print(f"wrote {len(chosen)} pictures to {TARGET.relative_to(ROOT)}")
+    print(f"wrote {len(chosen)} images to {TARGET.relative_to(ROOT)}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The picture that the gallery shows operators on."""
+"""The sample image of the gallery."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 WIDTH, HEIGHT = 200, 150
-FINE = 4  # the picture is drawn this much larger, so that its edges are smooth
-Picture = np.ndarray[Any, Any]
+FINE = 4  # the image is drawn this much larger and then reduced, so that its edges are smooth
+Pixels = np.ndarray[Any, Any]
 
 SKY = (110, 165, 225), (220, 230, 240)
-# Colour, and corners in the order x, y.
+# Color, and corners in the order x, y.
 POLYGONS = (
     ((116, 132, 160), (0, 92, 40, 52, 78, 88, 112, 44, 160, 96, 200, 72, 200, 150, 0, 150)),
     ((240, 244, 250), (100, 56, 112, 44, 122, 55, 116, 58, 110, 55)),
@@ -34,26 +34,26 @@ ELLIPSES = (
 PATCHES = ((200, 40, 40), (40, 160, 60), (50, 70, 190), (230, 200, 40), (190, 60, 160), (40, 180, 190))
 
 
-def chart() -> Picture:
-    """Draw the picture: things with edges, fine lines, writing, colours and shades of grey."""
+def chart() -> Pixels:
+    """Draw the sample image: edges, fine lines, text, colors and a gray scale."""
     sheet = Image.new("RGB", (WIDTH * FINE, HEIGHT * FINE))
     draw = ImageDraw.Draw(sheet)
     for y in range(HEIGHT * FINE):
-        share = y / (HEIGHT * FINE)
-        colour = tuple(int(a + share * (b - a)) for a, b in zip(*SKY, strict=True))
-        draw.line([(0, y), (WIDTH * FINE, y)], fill=colour)
-    for colour, corners in POLYGONS:
-        draw.polygon([FINE * place for place in corners], fill=colour)
-    for colour, box in ELLIPSES:
-        draw.ellipse([FINE * place for place in box], fill=colour)
+        fraction = y / (HEIGHT * FINE)
+        color = tuple(int(a + fraction * (b - a)) for a, b in zip(*SKY, strict=True))
+        draw.line([(0, y), (WIDTH * FINE, y)], fill=color)
+    for color, corners in POLYGONS:
+        draw.polygon([FINE * place for place in corners], fill=color)
+    for color, box in ELLIPSES:
+        draw.ellipse([FINE * place for place in box], fill=color)
     for number in range(9):
         angle = math.radians(200 + 17.5 * number)
         end = 182 + 16 * math.cos(angle), 118 + 16 * math.sin(angle)
         draw.line([FINE * place for place in (182, 118, *end)], fill=(30, 30, 34), width=FINE - 1)
-    for number, colour in enumerate(PATCHES):
-        draw.rectangle([FINE * place for place in (4 + 14 * number, 132, 17 + 14 * number, 146)], fill=colour)
+    for number, color in enumerate(PATCHES):
+        draw.rectangle([FINE * place for place in (4 + 14 * number, 132, 17 + 14 * number, 146)], fill=color)
     for number in range(8):
-        grey = (number * 255 // 7,) * 3
-        draw.rectangle([FINE * place for place in (96 + 12 * number, 132, 108 + 12 * number, 146)], fill=grey)
+        gray = (number * 255 // 7,) * 3
+        draw.rectangle([FINE * place for place in (96 + 12 * number, 132, 108 + 12 * number, 146)], fill=gray)
     draw.text((6 * FINE, 4 * FINE), "pixelmill", font=ImageFont.load_default(13 * FINE), fill=(34, 48, 84))
     return np.asarray(sheet.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS))

@@ -1,4 +1,4 @@
-"""What the gallery shows: for each operator the arguments that show best what it does."""
+"""The examples of the gallery: for each operator, arguments that show well what it does."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from gallery_chart import HEIGHT, WIDTH, Picture
+from gallery_chart import HEIGHT, WIDTH, Pixels
 from PIL import Image
 
 import pixelmill.experimental.dynamic as pmd
@@ -22,32 +22,32 @@ class Example:
     """How an operator is shown.
 
     Attributes:
-        text: The arguments as they are written.
-        make: Makes the picture behind the operator from that before it.
+        text: The arguments, as in the source code.
+        make: Returns the image after the operator, from the image before it.
     """
 
     text: str
-    make: Callable[[Picture], Any]
+    make: Callable[[Pixels], Any]
 
 
 @dataclass(frozen=True)
 class Extra:
-    """Something beside the operators.
+    """An entry that is not an operator.
 
     Attributes:
-        text: How it is called.
+        text: The call, as in the source code.
         summary: What it does.
-        make: Makes all pictures that are shown.
+        make: Returns all images to show.
     """
 
     text: str
     summary: str
-    make: Callable[[Picture], list[Any]]
+    make: Callable[[Pixels], list[Any]]
 
 
-# Operators with nothing to look at, by family and by name; a test demands that every operator is here or shown.
-NO_PICTURE_FAMILIES = {"encoders", "io", "random", "readers", "reductions"}
-NO_PICTURES = {
+# Operators without a visible effect, by family and by name; a test requires every operator to be here or shown.
+HIDDEN_FAMILIES = {"encoders", "io", "random", "readers", "reductions"}
+HIDDEN = {
     *(
         "batch_permutation",
         "cast",
@@ -77,48 +77,48 @@ def _shown(value: Any) -> str:
     return value.name if hasattr(value, "name") else str(value)
 
 
-def _jpeg(picture: Picture) -> bytes:
+def _jpeg(image: Pixels) -> bytes:
     stored = io.BytesIO()
-    Image.fromarray(picture).save(stored, "JPEG", quality=92)
+    Image.fromarray(image).save(stored, "JPEG", quality=92)
     return stored.getvalue()
 
 
-def _small(picture: Picture) -> Any:
-    return pmd.tensor(picture[20:130, 10:150], layout="HWC")
+def _small(image: Pixels) -> Any:
+    return pmd.tensor(image[20:130, 10:150], layout="HWC")
 
 
-def _with(name: str, first: Callable[[Picture], Any] | None = None, **arguments: Any) -> tuple[str, Example]:
-    """Show an operator that takes a picture and constants, with the same draws each time."""
+def _with(name: str, first: Callable[[Pixels], Any] | None = None, **arguments: Any) -> tuple[str, Example]:
+    """Return the example of an operator that takes an image and constants, with a fixed seed."""
     text = ", ".join(f"{key}={_shown(value)}" for key, value in arguments.items())
 
-    def make(picture: Picture) -> Any:
-        data = pmd.tensor(picture, layout="HWC") if first is None else first(picture)
+    def make(image: Pixels) -> Any:
+        data = pmd.tensor(image, layout="HWC") if first is None else first(image)
         return np.asarray(_called(name)(data, rng=pmd.RNG(5), **arguments))
 
     return name, Example(text, make)
 
 
-def _filter(picture: Picture) -> Any:
+def _filter(image: Pixels) -> Any:
     kernel = np.array([[0, -1, 0], [-1, 5, -1], [0, -1, 0]], np.float32)
-    return np.asarray(pmd.filter(pmd.tensor(picture, layout="HWC"), kernel))
+    return np.asarray(pmd.filter(pmd.tensor(image, layout="HWC"), kernel))
 
 
-def _cat(picture: Picture) -> Any:
-    return np.asarray(pmd.cat(picture, np.ascontiguousarray(picture[:, ::-1]), axis=1))
+def _cat(image: Pixels) -> Any:
+    return np.asarray(pmd.cat(image, np.ascontiguousarray(image[:, ::-1]), axis=1))
 
 
-def _lookup(picture: Picture) -> Any:
+def _lookup(image: Pixels) -> Any:
     values = [value // 64 * 85 for value in range(256)]
-    return np.asarray(pmd.lookup_table(picture, keys=list(range(256)), values=values, dtype=types.UINT8))
+    return np.asarray(pmd.lookup_table(image, keys=list(range(256)), values=values, dtype=types.UINT8))
 
 
-def _mosaic(picture: Picture) -> Any:
+def _mosaic(image: Pixels) -> Any:
     half = np.array([[0, 0], [0, WIDTH // 2], [HEIGHT // 2, 0], [HEIGHT // 2, WIDTH // 2]])
     starts = np.array([[10, 80], [40, 0], [60, 90], [75, 20]])
     parts = {"in_anchors": starts, "out_anchors": half, "shapes": np.full((4, 2), (HEIGHT // 2, WIDTH // 2))}
     arguments = {key: pmd.batch([value.astype(np.int32)]) for key, value in parts.items()}
     ids = pmd.batch([np.zeros(4, np.int32)])
-    made = pmd.multi_paste(pmd.batch([picture], layout="HWC"), in_ids=ids, output_size=[HEIGHT, WIDTH], **arguments)
+    made = pmd.multi_paste(pmd.batch([image], layout="HWC"), in_ids=ids, output_size=[HEIGHT, WIDTH], **arguments)
     return np.asarray(made.tensors[0])
 
 
@@ -171,36 +171,36 @@ EXAMPLES: dict[str, Example] = dict(
 )
 
 
-def _augmented(scheme: Callable[[Any], Any], seed: int, picture: Picture) -> list[Any]:
-    """Show a picture, and what a scheme makes of it three times."""
+def _augmented(scheme: Callable[[Any], Any], seed: int, image: Pixels) -> list[Any]:
+    """Return an image, and three random results of an augmentation scheme."""
     pipe = Pipeline(3, 1, None, seed)
     with pipe:
-        pipe.set_outputs(scheme(fn.external_source(source=[[picture] * 3], layout="HWC")))
+        pipe.set_outputs(scheme(fn.external_source(source=[[image] * 3], layout="HWC")))
     (batch,) = pipe.run()
-    return [picture, *(np.array(batch.at(place)) for place in range(3))]
+    return [image, *(np.array(batch.at(place)) for place in range(3))]
 
 
-def _mixed(mix: Callable[..., Any], picture: Picture) -> list[Any]:
-    """Show two pictures, and what becomes of each."""
-    night = 255 - picture[:, ::-1]
+def _mixed(mix: Callable[..., Any], image: Pixels) -> list[Any]:
+    """Return two images, and the result for each."""
+    night = 255 - image[:, ::-1]
     pipe = Pipeline(2, 1, None, 4)
     with pipe:
-        images = fn.external_source(source=[[picture, night]], layout="HWC")
+        images = fn.external_source(source=[[image, night]], layout="HWC")
         labels = fn.external_source(source=[[np.array([0], np.int32), np.array([1], np.int32)]])
         pipe.set_outputs(mix(images, labels, alpha=4.0, num_classes=2)[0])
     (batch,) = pipe.run()
-    return [picture, night, *(np.array(batch.at(place)) for place in range(2))]
+    return [image, night, *(np.array(batch.at(place)) for place in range(2))]
 
 
 EXTRAS = {
     "auto_augment": Extra(
         "auto_aug.auto_augment.auto_augment(images)",
-        "Apply one of the 25 short sequences that AutoAugment found for ImageNet.",
+        "Apply one of the 25 sub-policies that AutoAugment found for ImageNet.",
         partial(_augmented, auto_augment.auto_augment, 7),
     ),
     "rand_augment": Extra(
         "auto_aug.rand_augment.rand_augment(images, n=2, m=17)",
-        "Apply `n` of 14 augmentations, chosen for each sample, with magnitude `m`.",
+        "Apply `n` of 14 augmentations, drawn for each sample, with magnitude `m`.",
         partial(_augmented, partial(rand_augment.rand_augment, n=2, m=17), 8),
     ),
     "trivial_augment_wide": Extra(
@@ -210,12 +210,12 @@ EXTRAS = {
     ),
     "mixup": Extra(
         "mixing.mixup(images, labels, alpha=4.0, num_classes=2)",
-        "Blend each picture with another one of its batch, and the labels alike.",
+        "Blend each image with another one of its batch, and their labels accordingly.",
         partial(_mixed, mixing.mixup),
     ),
     "cutmix": Extra(
         "mixing.cutmix(images, labels, alpha=4.0, num_classes=2)",
-        "Replace a window of each picture by that of another one of its batch, and mix the labels by area.",
+        "Paste a window of another image of the batch into each image, and mix the labels by area.",
         partial(_mixed, mixing.cutmix),
     ),
 }

@@ -1,4 +1,4 @@
-"""The graphs of golden_runs.py that change pixels and numbers; with golden_readers.py they use every operator."""
+"""Graphs of golden_runs.py on pixels and numbers; together with golden_readers.py they use every operator."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pixelmill import fn, math, types
 
 @dataclass(frozen=True)
 class Data:
-    """Where the inputs of all graphs are.
+    """The inputs of all graphs.
 
     Attributes:
-        classes: JPEG files of several sizes in class folders.
-        mixed: Files of every encoding that decoders know.
-        arrays: Files of NumPy arrays.
-        tfrecord: A folder of TFRecords.
-        recordio: A folder of RecordIO files with their indices.
-        tars: A folder of WebDataset shards.
-        coco: A folder with the images and annotations.json of a COCO dataset.
+        classes: Folder of JPEG files of several sizes, in class folders.
+        mixed: Folder of files in every encoding that the decoders support.
+        arrays: Folder of npy files.
+        tfrecord: Folder of TFRecord files.
+        recordio: Folder of RecordIO files with their indices.
+        tars: Folder of WebDataset shards.
+        coco: Folder with the images and annotations.json of a COCO dataset.
     """
 
     classes: Path
@@ -225,7 +225,7 @@ def constants(data: Data) -> Any:
     )
 
 
-def colours(data: Data) -> Any:
+def colors(data: Data) -> Any:
     images = images_of(data)
     return (
         fn.hue(images, hue=one_of(-90, 90)),
@@ -384,7 +384,7 @@ GRAPHS: tuple[Graph, ...] = (
     reductions,
     shapes,
     constants,
-    colours,
+    colors,
     filters,
     effects,
     noises,

@@ -1,4 +1,4 @@
-"""The graphs of golden_runs.py with readers, codecs, whole batches, branches and policies."""
+"""Graphs of golden_runs.py with readers, codecs, batch operators, branches and augmentation policies."""
 
 from __future__ import annotations
 

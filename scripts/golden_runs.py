@@ -1,11 +1,11 @@
-"""Print a SHA-256 for what fixed graphs and jobs make of small seeded inputs.
+"""Print a SHA-256 of the results of fixed graphs and jobs on small seeded inputs.
 
     .venv/bin/python scripts/golden_runs.py > after.txt
-    /work/before/.venv/bin/python scripts/golden_runs.py > before.txt
+    ../before/.venv/bin/python scripts/golden_runs.py > before.txt
     diff before.txt after.txt
 
 A refactoring that changes no results prints the same lines. Only the public API is used, so the script runs with any
-version of the package; inputs are made with NumPy and Pillow alone. Arguments name the graphs or jobs to run.
+version of the package; inputs are made with NumPy and Pillow alone. Arguments select the graphs or jobs to run.
 """
 
 from __future__ import annotations
@@ -72,22 +72,22 @@ def _write_classes(root: Path) -> None:
 
 def _write_mixed(root: Path) -> None:
     root.mkdir()
-    colour, grey = Image.fromarray(pixels(50, 37, 45)), Image.fromarray(pixels(51, 37, 45)[..., 0])
-    colour.save(root / "progressive.jpg", progressive=True, quality=85)
-    colour.save(root / "restarts.jpg", restart_marker_blocks=3)
-    grey.save(root / "grey.jpg")
-    colour.convert("CMYK").save(root / "cmyk.jpg")
+    color, gray = Image.fromarray(pixels(50, 37, 45)), Image.fromarray(pixels(51, 37, 45)[..., 0])
+    color.save(root / "progressive.jpg", progressive=True, quality=85)
+    color.save(root / "restarts.jpg", restart_marker_blocks=3)
+    gray.save(root / "grey.jpg")
+    color.convert("CMYK").save(root / "cmyk.jpg")
     turned = Image.Exif()
     turned[0x0112] = 6
-    colour.save(root / "turned.jpg", exif=turned)
-    colour.save(root / "colour.png")
-    grey.save(root / "grey.png")
-    colour.convert("P").save(root / "palette.png")
+    color.save(root / "turned.jpg", exif=turned)
+    color.save(root / "colour.png")
+    gray.save(root / "grey.png")
+    color.convert("P").save(root / "palette.png")
     Image.fromarray(pixels(52, 37, 45, 4), "RGBA").save(root / "alpha.png")
     Image.fromarray(pixels(53, 37, 45)[..., 0].astype(np.uint16) * 257).save(root / "deep.png")
     for ending in ("bmp", "gif", "tiff", "ppm"):
-        colour.save(root / f"colour.{ending}")
-    colour.save(root / "colour.webp", lossless=True)
+        color.save(root / f"colour.{ending}")
+    color.save(root / "colour.webp", lossless=True)
 
 
 def _write_arrays(root: Path) -> None:
@@ -182,7 +182,7 @@ def jobs(data: Data, root: Path) -> dict[str, Callable[[Path], Any]]:
 
 
 def _flat(data: Data) -> Path:
-    """Return a folder with images side by side, as the wrapping commands take them."""
+    """Return a flat folder of images, as the commands that create one container take it."""
     folder = data.classes.parent / "flat"
     if not folder.exists():
         folder.mkdir()

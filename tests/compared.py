@@ -57,7 +57,7 @@ def compare(name, batch, layout="HWC", per_sample=None, *, level=None, relative=
     nodes = per_sample or {}
     tolerance = REGISTRY[name].tolerance
     level = tolerance.level if level is None else level
-    relative = min(tolerance.share, RELATIVE) if relative is None else relative
+    relative = min(tolerance.relative, RELATIVE) if relative is None else relative
     graph = graph_of(name, tuple(nodes), **constants)
     layouts = [layout] + [""] * len(nodes)
     same(graph, batch, *nodes.values(), layouts=layouts, level=level, relative=relative, least=least)

@@ -207,8 +207,8 @@ def explains_too_much(data: Expr) -> Expr:
     ("body", "message"),
     [
         (undocumented, "operator test_only has no docstring"),
-        (forgets_an_argument, "operator test_only: the docstring does not explain size"),
-        (explains_too_much, "operator test_only: the docstring explains size, which it does not have"),
+        (forgets_an_argument, "operator test_only: the docstring does not document size"),
+        (explains_too_much, "operator test_only: the docstring documents size, which is not a parameter"),
     ],
 )
 def test_an_operator_must_explain_its_arguments(

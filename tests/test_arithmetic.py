@@ -481,7 +481,7 @@ def test_functions_take_no_booleans(name):
 @pytest.mark.parametrize("name", BITS)
 def test_floats_have_no_bits(name):
     assert refused(lambda m, x: SIGNS[name](x, 1), [np.ones(2, np.float32)], layouts="") == (True, True)
-    with pytest.raises(ArgumentError, match=f"{name}: works on bits"):
+    with pytest.raises(ArgumentError, match=f"{name}: bitwise operations work on integers"):
         SIGNS[name](source(), 1.5)
 
 
@@ -501,12 +501,12 @@ def test_shapes_that_do_not_fit_are_an_error_with_the_line():
     ("wrong", "text"),
     [
         (lambda x: x + "a", "an input must be a node"),
-        (lambda x: x == None, "an operand must be a node or a constant, got None"),  # noqa: E711
+        (lambda x: x == None, "operands must be nodes or constants, got None"),  # noqa: E711
         (lambda x: x + 2**40, "1099511627776 does not fit into int32"),
         (lambda x: x * types.Constant(300, types.UINT8), "300 does not fit into uint8"),
         (lambda x: x + np.array([2**40]), "does not fit into int32"),
-        (lambda x: x + fn.transpose(x, perm=[2, 0, 1]), "the axes 'HWC' and 'CHW' do not fit together"),
-        (lambda x: x & 1.0, "works on bits"),
+        (lambda x: x + fn.transpose(x, perm=[2, 0, 1]), "the layouts 'HWC' and 'CHW' do not match"),
+        (lambda x: x & 1.0, "bitwise operations work on integers"),
         (lambda x: math.clamp(x, "low", 2), "an input must be a node"),
         (lambda x: types.Constant(np.ones(3), layout="HW"), "does not fit the shape"),
     ],

@@ -459,29 +459,31 @@ def refused(message, graph):
 
 def test_wrong_arguments_are_named():
     rand, trivial, auto = rand_augment.rand_augment, trivial_augment.trivial_augment_wide, auto_augment.auto_augment
-    refused("m must be a whole number, from 0 to 30, got 31", lambda data: rand(data, n=1, m=31))
-    refused("n must be a whole number, at least 0, got -1", lambda data: rand(data, n=-1, m=3))
+    refused("m must be an integer, from 0 to 30, got 31", lambda data: rand(data, n=1, m=31))
+    refused("n must be an integer, at least 0, got -1", lambda data: rand(data, n=-1, m=3))
     refused("num_magnitude_bins must be", lambda data: trivial(data, num_magnitude_bins=0))
-    refused("excluded has 'blur', but there are only translate_x", lambda data: rand(data, 1, 1, excluded=["blur"]))
+    refused(
+        "excluded contains 'blur', which is not one of translate_x", lambda data: rand(data, 1, 1, excluded=["blur"])
+    )
     refused("policy_name must be one of image_net", lambda data: auto(data, "cifar"))
-    refused("shifts nothing", lambda data: auto(data, "reduced_image_net", shape=(3, 3)))
+    refused("has no translations", lambda data: auto(data, "reduced_image_net", shape=(3, 3)))
     refused("max_translate_rel needs the shape", lambda data: auto(data, max_translate_rel=1))
     refused("use max_translate_rel", lambda data: rand(data, 1, 1, shape=(9, 9), max_translate_abs=1))
-    refused("no augmentations", lambda data: rand_augment.apply_rand_augment([], data, 1, 1))
+    refused("list of augmentations is empty", lambda data: rand_augment.apply_rand_augment([], data, 1, 1))
     refused(
         "no augmentation takes colour",
         lambda data: rand_augment.apply_rand_augment([augmentations.rotate], data, 1, 1, colour=3),
     )
     refused(
-        "translate_x: shape is missing; give it the height and width",
+        "translate_x: shape is missing; pass the height and width",
         lambda data: rand_augment.apply_rand_augment([augmentations.translate_x], data, 1, 1),
     )
 
 
 def test_wrong_augmentations_are_named():
-    with pytest.raises(ArgumentError, match="must take pictures and a parameter"):
+    with pytest.raises(ArgumentError, match="must take images and a parameter"):
         core.augmentation(lambda data: data)
-    with pytest.raises(ArgumentError, match="is one already"):
+    with pytest.raises(ArgumentError, match="already is one"):
         core.augmentation(augmentations.rotate)
     refused("magnitude_bin is missing", lambda data: augmentations.rotate(data, num_magnitude_bins=3))
     refused("num_magnitude_bins is missing", lambda data: augmentations.rotate(data, magnitude_bin=3))
@@ -489,7 +491,7 @@ def test_wrong_augmentations_are_named():
     table = augmentations.rotate.augmentation(np.array([1.0, 2.0]))
     refused("has 2 magnitudes", lambda data: table(data, magnitude_bin=1, num_magnitude_bins=3))
     wrong = augmentations.rotate.augmentation(mag_to_param=lambda m: fn.random.uniform())
-    refused("gave a node", lambda data: wrong(data, magnitude_bin=1, num_magnitude_bins=3))
+    refused("returned a node", lambda data: wrong(data, magnitude_bin=1, num_magnitude_bins=3))
     with pytest.raises(ArgumentError, match="magnitudes must be below 128"):
         augmentations.solarize_add_shift(128)
 
@@ -498,9 +500,9 @@ def test_wrong_policies_are_named():
     rotate, invert = augmentations.rotate, augmentations.invert
     for entry, message in [
         ((rotate, 0.5), "must be \\(augmentation, probability, magnitude bin\\)"),
-        ((len, 0.5, 1), "is no augmentation"),
+        ((len, 0.5, 1), "is not an augmentation"),
         ((rotate, 1.5, 1), "probability must be a number from 0 to 1, got 1.5"),
-        ((rotate, 0.5, None), "needs the number of a magnitude"),
+        ((rotate, 0.5, None), "a magnitude bin is required"),
         ((rotate, 0.5, 11), "must be from 0 to 10, got 11"),
     ]:
         with pytest.raises(ArgumentError, match=message):

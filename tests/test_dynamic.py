@@ -205,7 +205,7 @@ def test_batches_know_what_they_are():
     assert batch.to_device("gpu") is batch
     with pytest.raises(ArgumentError, match="at least one tensor"):
         pmd.batch([])
-    with pytest.raises(ArgumentError, match=r"may have one `...`"):
+    with pytest.raises(ArgumentError, match=r"may contain `...` only once"):
         batch.slice[..., ...]
 
 
@@ -317,7 +317,7 @@ def test_errors_are_those_of_the_operators():
         pmd.resize(PICTURE, sise=3)
     with pytest.raises(DataError, match="crop"):
         pmd.crop(PICTURE, crop=(100, 100))
-    with pytest.raises(ArgumentError, match="batches of different sizes"):
+    with pytest.raises(ArgumentError, match="batches have different sizes"):
         pmd.rotate(pmd.batch(BATCH), angle=pmd.batch([1.0, 2.0]))
     with pytest.raises(DataError):
         pmd.decoders.image(b"no picture at all")

@@ -59,7 +59,7 @@ def same_on_both(name, folder):
     dali = run(entry, samples, engine="dali")
     for output, other in zip(dali, native, strict=True):
         for got, wanted in zip(output, other, strict=True):
-            near(got, wanted, level=tolerance.level, relative=tolerance.share)
+            near(got, wanted, level=tolerance.level, relative=tolerance.relative)
 
 
 @pytest.mark.parametrize("name", ENTRIES)

@@ -350,13 +350,13 @@ def test_what_dali_refuses_is_refused(name, batch, layout):
 
 
 WRONG = [
-    ("gaussian_blur", {}, "sigma or window_size must be given"),
+    ("gaussian_blur", {}, "sigma or window_size must be specified"),
     ("gaussian_blur", {"sigma": -1.0}, "sigma must be at least 0, got -1.0"),
     ("gaussian_blur", {"window_size": 4}, "window_size must be odd"),
-    ("gaussian_blur", {"sigma": [1.0, 2.0, 3.0]}, "sigma must be one number or 2, one for each of HW; got 3"),
+    ("gaussian_blur", {"sigma": [1.0, 2.0, 3.0]}, "sigma must be one number or 2, one per axis of HW; got 3"),
     ("laplacian", {"window_size": 1}, "window_size must be odd and from 3 to 23"),
     ("laplacian", {"smoothing_size": 2}, "smoothing_size must be odd and from 1 to 23"),
-    ("laplacian", {"scale": 1.0, "normalized_kernel": True}, "scale and normalized_kernel exclude each other"),
+    ("laplacian", {"scale": 1.0, "normalized_kernel": True}, "scale and normalized_kernel are mutually exclusive"),
     ("experimental.median_blur", {"window_size": [3, 4]}, "window_size must be odd"),
     ("clahe", {"tiles_x": 0, "tiles_y": 1, "clip_limit": 1.0}, "tiles_x must be at least 1, got 0"),
     ("clahe", {"tiles_x": 1, "tiles_y": 1}, "clip_limit is missing"),

@@ -84,27 +84,27 @@ WRONG = {
     "resize: interp_type must be a DALIInterpType of pixelmill.types, got 99": lambda: fn.resize(
         picture(), size=3, interp_type=99
     ),
-    "resize: give one of size, resize_x/resize_y/resize_z": lambda: fn.resize(picture()),
-    "resize: roi_start and roi_end belong together": lambda: fn.resize(picture(), size=3, roi_start=[0, 0]),
-    "crop: crop already says": lambda: fn.crop(picture(), crop=(1, 1), crop_h=1),
-    "crop: crop_h and crop_w belong together": lambda: fn.crop(picture(), crop_h=1),
+    "resize: specify one of size, resize_x/resize_y/resize_z": lambda: fn.resize(picture()),
+    "resize: roi_start and roi_end must be given together": lambda: fn.resize(picture(), size=3, roi_start=[0, 0]),
+    "crop: crop cannot be combined with": lambda: fn.crop(picture(), crop=(1, 1), crop_h=1),
+    "crop: crop_h and crop_w must be given together": lambda: fn.crop(picture(), crop_h=1),
     "crop: crop must be 2 numbers, got": lambda: fn.crop(picture(), crop=5),
-    "slice: nothing says which window": lambda: fn.slice(picture()),
-    "slice: an anchor and an extent belong together": lambda: fn.slice(picture(), [0.1, 0.1]),
-    "slice: start and rel_start exclude each other": lambda: fn.slice(picture(), start=[0], rel_start=[0], end=[1]),
-    "slice: axis_names 'Q' are not all among the axes 'HWC'": lambda: fn.slice(
+    "slice: no window specified": lambda: fn.slice(picture()),
+    "slice: anchor and extent must be given together": lambda: fn.slice(picture(), [0.1, 0.1]),
+    "slice: start and rel_start are mutually exclusive": lambda: fn.slice(picture(), start=[0], rel_start=[0], end=[1]),
+    "slice: axis_names 'Q' are not all part of the layout 'HWC'": lambda: fn.slice(
         picture(), start=[0], end=[1], axis_names="Q"
     ),
-    "flip: horizontal must be a whole number, got 0.5": lambda: fn.flip(picture(), horizontal=0.5),
+    "flip: horizontal must be an integer, got 0.5": lambda: fn.flip(picture(), horizontal=0.5),
     "cast: dtype is missing": lambda: fn.cast(picture()),
     "cast: dtype must be a DALIDataType of pixelmill.types, got 'float'": lambda: fn.cast(picture(), dtype="float"),
-    "transpose: perm must hold each axis once, got": lambda: fn.transpose(picture(), perm=[0, 0, 1]),
-    "transpose: perm .* does not fit the axes 'HWC'": lambda: fn.transpose(picture(), perm=[1, 0]),
-    "pad: axes and axis_names exclude each other": lambda: fn.pad(picture(), axes=[0], axis_names="H"),
+    "transpose: perm must contain each axis once, got": lambda: fn.transpose(picture(), perm=[0, 0, 1]),
+    "transpose: perm .* does not match the layout 'HWC'": lambda: fn.transpose(picture(), perm=[1, 0]),
+    "pad: axes and axis_names are mutually exclusive": lambda: fn.pad(picture(), axes=[0], axis_names="H"),
     "crop_mirror_normalize: dtype must be FLOAT, FLOAT16, UINT8 or INT8": lambda: fn.crop_mirror_normalize(
         picture(), dtype=types.INT32
     ),
-    "crop_mirror_normalize: output_layout 'HW' does not have the axes of 'HWC'": lambda: fn.crop_mirror_normalize(
+    "crop_mirror_normalize: output_layout 'HW' must be a permutation of 'HWC'": lambda: fn.crop_mirror_normalize(
         picture(), output_layout="HW"
     ),
     "random_resized_crop: size must be two positive integers .height, width., got .224, -1.": lambda: (
@@ -118,7 +118,7 @@ WRONG = {
     ),
     "random.coin_flip: probability must be from 0 to 1, got 1.5": lambda: fn.random.coin_flip(probability=1.5),
     "random.normal: stddev must be at least 0, got -1": lambda: fn.random.normal(stddev=-1),
-    "random.uniform: range and values exclude each other": lambda: fn.random.uniform(range=[0, 1], values=[1]),
+    "random.uniform: range and values are mutually exclusive": lambda: fn.random.uniform(range=[0, 1], values=[1]),
     "readers.file: readers.file needs file_root": lambda: fn.readers.file(),
     "readers.file: shard_id must be from 0 to": lambda: fn.readers.file(files=["a"], shard_id=1),
     "external_source: source must be a callable or an iterable": lambda: fn.external_source(source=5),
@@ -241,7 +241,7 @@ def test_a_class_is_made_anywhere_and_called_in_the_graph():
 
 def test_an_argument_given_twice_is_a_value_error_and_none_is_not_given():
     crop = ops.Crop(crop=(2, 2))
-    with pytest.raises(ValueError, match="crop was given to the constructor already"):
+    with pytest.raises(ValueError, match="crop was already passed to the constructor"):
         crop(picture(), crop=(3, 3))
     assert run(lambda m, x: crop(x, crop=None, crop_pos_x=None), [noise((4, 4, 3))])[0][0].shape == (2, 2, 3)
 
@@ -261,7 +261,7 @@ def test_source_and_function_may_be_given_by_place():
     doubled = ops.PythonFunction(lambda x: x * 2)
     (result,) = run(lambda m, x: doubled(x), [np.arange(3, dtype=np.uint8)], layouts="")
     assert result[0].tolist() == [0, 2, 4]
-    with pytest.raises(TypeError, match="by name"):
+    with pytest.raises(TypeError, match="by keyword"):
         ops.Resize(4)
 
 

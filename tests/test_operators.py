@@ -162,7 +162,7 @@ class TestContract:
             return
         for output, other in zip(mine, theirs, strict=True):
             for got, wanted in zip(output, other, strict=True):
-                near(got, wanted, level=tolerance.level, relative=tolerance.share)
+                near(got, wanted, level=tolerance.level, relative=tolerance.relative)
 
     def test_it_leaves_its_input_alone(self, entry, samples):
         before = [np.array(sample) for sample in samples]

@@ -149,7 +149,7 @@ def test_axes_to_leave_out_may_be_counted_from_the_end():
     # DALI passes over axes that are negative or not there.
     ((got, layout),) = results(HERE, lambda m, x: m.fn.squeeze(x, axes=[-2]), ["columns"])
     assert layout == "HC" and got[0].tobytes() == DATA["columns"][0][0].tobytes()
-    with pytest.raises(ArgumentError, match="there is no axis 3 among 'HWC'"):
+    with pytest.raises(ArgumentError, match="axis 3 does not exist in the layout 'HWC'"):
         results(HERE, lambda m, x: m.fn.squeeze(x, axes=[3]), ["columns"])
 
 

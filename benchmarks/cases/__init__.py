@@ -1,8 +1,8 @@
-"""Which operators benchmarks/operators.py measures, on what, and what OpenCV calls the same."""
+"""The cases of benchmarks/operators.py: operators, their inputs, and the OpenCV equivalents."""
 
 from __future__ import annotations
 
-from cases import arithmetic, boxes, colour, files, filters, geometry, resizing, shapes
+from cases import arithmetic, boxes, color, files, filters, geometry, resizing, shapes
 from cases.case import Case
 
 GROUPS: dict[str, list[Case]] = {
@@ -10,7 +10,7 @@ GROUPS: dict[str, list[Case]] = {
     "shapes and copies": shapes.CASES,
     "resize and crop": resizing.CASES,
     "geometry": geometry.CASES,
-    "colour": colour.CASES,
+    "color": color.CASES,
     "filters, effects and noise": filters.CASES,
     "boxes, points and masks": boxes.CASES,
     "readers, decoders and sources": files.CASES,

@@ -16,7 +16,7 @@ THREE = np.array([0.5, 1.0, 1.5], np.float32)
 def _two(
     name: str, kinds: str, made: Callable[[Any, Any, Any], Any], opencv: Callable[[Array], Any] | None = None
 ) -> list[Case]:
-    """Make cases of two pictures."""
+    """Return cases of an operation on two images."""
 
     def graph(kind: str) -> Callable[[Any, Any], Any]:
         second = np.ascontiguousarray(data(kind)[::-1])

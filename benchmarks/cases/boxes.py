@@ -15,7 +15,7 @@ OPTIONS = {"thresholds": [0.1, 0.3, 0.5], "scaling": [0.3, 1.0], "aspect_ratio":
 
 
 def _anchors() -> list[float]:
-    """Give the anchors of a detector: 38x38 places of 4 shapes."""
+    """Return the anchors of a detector: 4 shapes at each of 38 x 38 positions."""
     centre = (np.arange(38) + 0.5) / 38
     half = np.array([[0.05, 0.05], [0.08, 0.04], [0.04, 0.08], [0.1, 0.1]])
     places = np.stack(np.meshgrid(centre, centre), -1).reshape(-1, 1, 2)
@@ -27,7 +27,7 @@ ANCHORS = _anchors()
 
 
 def _polygons(m: Any, x: Any) -> Any:
-    """Keep the polygons of two masks out of ten."""
+    """Select the polygons of two masks out of ten."""
     polygons = np.stack([np.arange(10), np.arange(10) * 100, np.arange(1, 11) * 100], 1).astype(np.int32)
     return m.fn.segmentation.select_masks(np.array([2, 7], np.int32), polygons, x)[1]
 
@@ -56,4 +56,4 @@ CASES = [
     _small("segmentation.select_masks", "p", _polygons),
 ]
 
-assert data("p").shape == (1000, 2)  # what the polygons of select_masks count on
+assert data("p").shape == (1000, 2)  # the polygons of select_masks index these vertices

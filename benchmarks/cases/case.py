@@ -1,4 +1,4 @@
-"""What a case is, and what it works on."""
+"""Benchmark cases and their input data."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 SIDE = 512
-SMALL = 64  # samples in a batch where a sample is a few numbers
+SMALL = 64  # samples per batch if a sample is only a few numbers
 
-# What the letters of Case.kinds stand for.
+# The inputs that the letters of Case.kinds stand for.
 KINDS = {
     "u": "uint8 x3",
     "f": "float32 x3",
@@ -37,11 +37,11 @@ class Case:
     """One operator with its arguments.
 
     Attributes:
-        name: What the table calls it.
-        kinds: The letters of KINDS it is measured on.
-        graph: Makes the node, from the module (pixelmill or DALI) and the node of the data.
-        opencv: Does the same, or as much of it as OpenCV has.
-        batch: Samples in a batch: few large ones, or many small ones.
+        name: Its name in the table.
+        kinds: The letters of the KINDS it is measured on.
+        graph: Returns the output node, from the module (pixelmill or DALI) and the input node.
+        opencv: The OpenCV equivalent, or the closest one; None if there is none.
+        batch: Samples per batch: few large ones, or many small ones.
     """
 
     name: str
@@ -53,13 +53,13 @@ class Case:
 
 @cache
 def data(kind: str) -> Array:
-    """Make what a kind stands for; pictures are as smooth as photographs, with some grain."""
+    """Create the input of a kind; images are as smooth as photographs, with some grain."""
     random = np.random.default_rng(0)
     if kind in "ufg":
         smooth = cv2.resize(random.integers(0, 255, (16, 16, 3), np.uint8), (SIDE, SIDE), interpolation=cv2.INTER_CUBIC)
         grainy = np.clip(smooth + random.normal(0, 8, smooth.shape), 0, 255).astype(np.uint8)
-        pictures: dict[str, Array] = {"u": grainy, "g": grainy[..., :1].copy(), "f": np.float32(grainy / 255)}
-        return pictures[kind]
+        images: dict[str, Array] = {"u": grainy, "g": grainy[..., :1].copy(), "f": np.float32(grainy / 255)}
+        return images[kind]
     if kind == "v":
         return random.integers(0, 255, (8, SIDE // 2, SIDE // 2, 3), np.uint8)
     if kind == "b":

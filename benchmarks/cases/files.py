@@ -18,13 +18,13 @@ from cases.case import SMALL, Case, data
 from pixelmill.formats import recordio, tfrecord, webdataset
 from pixelmill.formats.example import bytes_feature, encode, int64_feature
 
-COUNT = 32  # samples of a dataset
+COUNT = 32  # samples per dataset
 BATCH = 16
 
 
 @cache
 def folder() -> Path:
-    """Write the same pictures in every container; they are removed when the program ends."""
+    """Write the same images to every container; they are removed when the program ends."""
     made = Path(tempfile.mkdtemp(prefix="pixelmill-operators-"))
     atexit.register(shutil.rmtree, made)
     jpeg = data("j").tobytes()

@@ -1,4 +1,4 @@
-"""Turning, warping and pasting."""
+"""Rotation, warping, pasting, and affine matrices."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _multi_paste(m: Any, x: Any) -> Any:
 
 
 def _made(name: str, graph: Callable[[Any, Any], Any]) -> Case:
-    """Make a case of a matrix that is made of nothing."""
+    """Return a case of an operator without inputs."""
     return Case(name, "-", graph, batch=SMALL)
 
 

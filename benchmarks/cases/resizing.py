@@ -19,7 +19,7 @@ MEAN, STD = [120.0, 115.0, 100.0], [58.0, 57.0, 57.5]
 
 
 def _resize(side: int, filter_: str, kinds: str = "uf", *, antialias: bool = True) -> Case:
-    """Resize; OpenCV filters with its own areas where it makes pictures smaller, without where told."""
+    """Return a resize case; OpenCV averages areas where it downscales with antialiasing."""
     way = cv2.INTER_AREA if antialias and side < 512 and filter_ == "LINEAR" else FILTERS[filter_]
     name = f"resize to {side}, {filter_.lower()}{'' if antialias else ', no antialias'}"
 

@@ -1,16 +1,15 @@
-"""MixUp and CutMix: pictures of a batch are mixed with each other, and their labels alike.
+"""MixUp and CutMix: mix each image, and its label, with another one of its batch.
 
     images, labels = mixing.mixup(images, labels, alpha=0.2, num_classes=1000)
 
-Each sample is mixed with another one of its batch. The share it keeps depends on the seed, the epoch and the sample
-alone, as everything random does; who its partner is depends on who else is in the batch as well. So here, and only
-here, another batch size or another number of shards gives other pictures. The order of the samples within the batch,
-the number of threads and restarts change nothing.
+The fraction that a sample keeps depends only on the seed, the epoch and the sample, like everything random here. Its
+partner also depends on which other samples are in the batch. This is the only place where the batch size or the number
+of shards changes the result. The order of the samples within the batch, the number of threads and restarts do not.
 """
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from pixelmill import fn, types
 from pixelmill.errors import ArgumentError
@@ -31,24 +30,24 @@ def mixup(
     probability: float = 1.0,
     seed: int | None = None,
 ) -> tuple[DataNode, DataNode]:
-    """Blend each picture with another one of its batch (https://arxiv.org/abs/1710.09412).
+    """Blend each image with another one of its batch (https://arxiv.org/abs/1710.09412).
 
     Args:
-        images: Pictures of one shape and type.
-        labels: Numbers of classes, or, without `num_classes`, a share for each class.
-        alpha: Shares are drawn from the beta distribution (alpha, alpha); the smaller it is, the closer to 0 or 1.
-        num_classes: How many classes there are.
-        probability: How likely a sample is mixed at all.
-        seed: A seed for the draws.
+        images: Images of the same shape and type.
+        labels: Class indices or, without `num_classes`, vectors with one weight per class.
+        alpha: Parameter of the beta distribution (alpha, alpha) of the fractions; smaller values mix less.
+        num_classes: The number of classes.
+        probability: Probability that a sample is mixed.
+        seed: Seed of the random numbers.
 
     Returns:
-        The pictures, in the type they had, and for each a float for every class.
+        The images, in their original type, and for each a float per class.
     """
     _check("mixup", alpha, num_classes, probability)
-    share = _share(alpha, probability, seed)
+    fraction = _fraction(alpha, probability, seed)
     others, other_labels = _partners(seed, images, labels)
-    mixed = fn.cast_like(images * share + others * (1.0 - share), images)
-    return mixed, _soft(labels, other_labels, share, num_classes)
+    mixed = fn.cast_like(images * fraction + others * (1.0 - fraction), images)
+    return mixed, _soft(labels, other_labels, fraction, num_classes)
 
 
 def cutmix(
@@ -60,24 +59,24 @@ def cutmix(
     probability: float = 1.0,
     seed: int | None = None,
 ) -> tuple[DataNode, DataNode]:
-    """Replace a window of each picture by that of another one of its batch (https://arxiv.org/abs/1905.04899).
+    """Paste a window of another image of the batch into each image (https://arxiv.org/abs/1905.04899).
 
     Args:
-        images: Pictures of one shape and type.
-        labels: Numbers of classes, or, without `num_classes`, a share for each class.
-        alpha: Shares are drawn from the beta distribution (alpha, alpha); 1 makes all equally likely.
-        num_classes: How many classes there are.
-        probability: How likely a sample is mixed at all.
-        seed: A seed for the draws.
+        images: Images of the same shape and type.
+        labels: Class indices or, without `num_classes`, vectors with one weight per class.
+        alpha: Parameter of the beta distribution (alpha, alpha) of the fractions; 1 makes it uniform.
+        num_classes: The number of classes.
+        probability: Probability that a sample is mixed.
+        seed: Seed of the random numbers.
 
     Returns:
-        The pictures, and for each a float for every class: its shares of the area.
+        The images, and for each a float per class: the fractions of the area.
     """
     _check("cutmix", alpha, num_classes, probability)
-    share = _share(alpha, probability, seed)
-    centre = fn.random.uniform(range=[0.0, 1.0], shape=[2], seed=_seed(seed, 2))
+    fraction = _fraction(alpha, probability, seed)
+    center = fn.random.uniform(range=[0.0, 1.0], shape=[2], seed=_seed(seed, 2))
     others, other_labels = _partners(seed, images, labels)
-    pasted, own = _outputs(REGISTRY["_mixing.cut_paste"], [images, others], share=share, centre=centre)
+    pasted, own = _outputs(REGISTRY["_mixing.cut_paste"], [images, others], fraction=fraction, center=center)
     return pasted, _soft(labels, other_labels, own, num_classes)
 
 
@@ -91,18 +90,21 @@ def _check(name: str, alpha: float, num_classes: int | None, probability: float)
 
 
 def _seed(seed: int | None, number: int) -> int | None:
+    # A separate seed per draw; with the same one, the fraction and the partner of a sample would be correlated.
     return None if seed is None or seed < 0 else fold(seed, number) >> 1
 
 
-def _share(alpha: float, probability: float, seed: int | None) -> Any:
-    """Draw how much of itself each sample keeps."""
-    share = fn.random.beta(alpha=alpha, beta=alpha, seed=_seed(seed, 0))
+def _fraction(alpha: float, probability: float, seed: int | None) -> DataNode:
+    """Draw the fraction of itself that each sample keeps."""
+    fraction = fn.random.beta(alpha=alpha, beta=alpha, seed=_seed(seed, 0))
     if probability == 1:
-        return share
-    return merge(fn.random.coin_flip(probability=probability, seed=_seed(seed, 3)), share, 1.0)
+        return fraction
+    mixes = fn.random.coin_flip(probability=probability, seed=_seed(seed, 3))
+    return cast("DataNode", merge(mixes, fraction, 1.0))
 
 
 def _partners(seed: int | None, *values: DataNode) -> list[DataNode]:
+    # In double precision, so that equal keys, whose order depends on the batch, practically never occur.
     key = fn.random.uniform(range=[0.0, 1.0], dtype=types.FLOAT64, seed=_seed(seed, 1))
     return _outputs(REGISTRY["_mixing.partners"], [key, *values])
 
@@ -112,7 +114,7 @@ def _outputs(spec: Operator, inputs: list[DataNode], **arguments: object) -> lis
     return cast("list[DataNode]", call(spec, inputs, arguments))
 
 
-def _soft(labels: DataNode, others: DataNode, share: DataNode, num_classes: int | None) -> DataNode:
+def _soft(labels: DataNode, others: DataNode, fraction: DataNode, num_classes: int | None) -> DataNode:
     if num_classes is not None:
         labels, others = (fn.one_hot(each, num_classes=num_classes) for each in (labels, others))
-    return fn.cast(labels * share + others * (1.0 - share), dtype=types.FLOAT)
+    return fn.cast(labels * fraction + others * (1.0 - fraction), dtype=types.FLOAT)

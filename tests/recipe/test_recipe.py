@@ -166,7 +166,7 @@ BAD = {
 }
 BAD_ARGUMENTS = {
     "unknown argument": ({"flip": {"diagonal": 1}}, "step 1 (flip)"),
-    "unknown draw": ({"rotate": {"angle": {"poisson": 3}}}, "is not a draw"),
+    "unknown draw": ({"rotate": {"angle": {"poisson": 3}}}, "is not a random value"),
     "draw without numbers": ({"rotate": {"angle": {"uniform": ["a", "b"]}}}, "two numbers"),
     "draw with one number": ({"rotate": {"angle": {"uniform": 3}}}, "two numbers"),
     "probability of a move": ({"rotate": {"angle": 3, "p": 0.5}}, "cannot be used with a geometric step"),

@@ -1,10 +1,10 @@
-"""Augmentation chosen at random for each sample: AutoAugment, RandAugment, TrivialAugment.
+"""Automatic augmentation, drawn for each sample: AutoAugment, RandAugment and TrivialAugment.
 
     from pixelmill.auto_aug import rand_augment
 
     images = rand_augment.rand_augment(images, n=2, m=9)
 
-Only what was chosen for a sample is done to it, with or without `enable_conditionals`.
+Only the augmentations drawn for a sample run on it, with or without `enable_conditionals`.
 """
 
 from pixelmill.auto_aug import augmentations, auto_augment, core, rand_augment, trivial_augment

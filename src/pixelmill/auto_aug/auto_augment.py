@@ -1,12 +1,11 @@
-"""AutoAugment: policies that were found by search (https://arxiv.org/abs/1805.09501)."""
+"""AutoAugment: augmentation policies found by search (https://arxiv.org/abs/1805.09501)."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from pixelmill import fn, types
-from pixelmill.auto_aug.core import Policy, check_suite, move_options, seed_for, signed_bin
+from pixelmill.auto_aug.core import Policy, check_suite, geometric_options, seed_for, signed_bin
 from pixelmill.auto_aug.policies import (
     get_image_net_policy,
     get_reduced_cifar10_policy,
@@ -40,28 +39,28 @@ def auto_augment(
     max_translate_rel: Extent | None = None,
     seed: int | None = None,
 ) -> DataNode:
-    """Augment pictures by one of the policies of AutoAugment.
+    """Augment images with one of the AutoAugment policies.
 
     Args:
-        data: Pictures or videos of bytes, HWC or FHWC.
+        data: Images or videos of type uint8, HWC or FHWC.
         policy_name: image_net, reduced_image_net, reduced_cifar10 or svhn.
-        shape: Height and width of the pictures; shifts are then shares of them.
-        fill_value: What lies outside of moved pictures; None repeats their edges.
-        interp_type: How moved pixels are found, INTERP_LINEAR or INTERP_NN.
-        max_translate_abs: The largest shift in pixels where `shape` is not given; one number or (vertical, horizontal).
-        max_translate_rel: The largest shift as a share of `shape`; one number or (vertical, horizontal).
-        seed: A seed for the choices.
+        shape: Height and width of the images; translations are then relative to them.
+        fill_value: The value used outside transformed images; None repeats the edge pixels.
+        interp_type: Interpolation of geometric augmentations: INTERP_LINEAR or INTERP_NN.
+        max_translate_abs: Largest translation in pixels, if `shape` is None; one number or (vertical, horizontal).
+        max_translate_rel: Largest translation as a fraction of `shape`; one number or (vertical, horizontal).
+        seed: Seed of the random choices.
     """
     policies = {
         "image_net": get_image_net_policy,
         "reduced_cifar10": get_reduced_cifar10_policy,
         "svhn": get_svhn_policy,
     }
-    options = move_options(shape, fill_value, interp_type)
+    options = geometric_options(shape, fill_value, interp_type)
     if policy_name == "reduced_image_net":
         if any(value is not None for value in (shape, max_translate_abs, max_translate_rel)):
             raise ArgumentError(
-                "auto_augment: reduced_image_net shifts nothing; it takes no shape and no max_translate"
+                "auto_augment: reduced_image_net has no translations; it takes neither shape nor max_translate"
             )
         return apply_auto_augment(get_reduced_image_net_policy(), data, seed, **options)
     if policy_name not in policies:
@@ -80,34 +79,37 @@ def auto_augment_image_net(
     max_translate_rel: Extent | None = None,
     seed: int | None = None,
 ) -> DataNode:
-    """Augment pictures by the policy for ImageNet; the arguments are those of `auto_augment`."""
+    """Augment images with the ImageNet policy; the arguments are those of `auto_augment`."""
     return auto_augment(data, "image_net", shape, fill_value, interp_type, max_translate_abs, max_translate_rel, seed)
 
 
-def apply_auto_augment(policy: Policy, data: DataNode, seed: int | None = None, **kwargs: Any) -> DataNode:
-    """Apply to each sample one of the sequences of a policy.
+def apply_auto_augment(policy: Policy, data: DataNode, seed: int | None = None, **kwargs: object) -> DataNode:
+    """Apply a random sub-policy to each sample.
 
     Args:
-        policy: The sequences.
-        data: Pictures.
-        seed: A seed for the choices.
-        kwargs: More arguments for those augmentations that take them.
+        policy: The policy.
+        data: Images.
+        seed: Seed of the random choices.
+        kwargs: Further arguments for the augmentations that take them.
     """
     if not policy.sub_policies:
         raise ArgumentError(f"auto_augment: the policy {policy.name} is empty")
     check_suite("auto_augment", policy.augmentations.values(), kwargs)
+    # Random numbers are drawn outside the branches, for the longest sub-policy, so that one draw serves all of them.
     longest = max(len(sub_policy) for sub_policy in policy.sub_policies)
     numbers = list(range(len(policy.sub_policies)))
     chosen = fn.random.uniform(values=numbers, dtype=types.INT32, seed=seed_for(seed, 0))
     drawn = fn.random.uniform(range=[0, 1], shape=[longest], seed=seed_for(seed, 1))
     signs = fn.random.uniform(values=[0, 1], dtype=types.INT32, shape=[longest], seed=seed_for(seed, 2))
 
-    def apply(sub_policy: tuple[Entry, ...], pictures: DataNode) -> DataNode:
+    def apply(sub_policy: tuple[Entry, ...], images: DataNode) -> DataNode:
         for place, (operation, probability, number) in enumerate(sub_policy):
             magnitude = None if number is None else signed_bin(number, signs[place])
-            options = {"magnitude_bin": magnitude, "num_magnitude_bins": policy.num_magnitude_bins, **kwargs}
-            pictures = merge(drawn[place] < probability, operation(pictures, **options), pictures)
-        return pictures
+            augmented = operation(
+                images, magnitude_bin=magnitude, num_magnitude_bins=policy.num_magnitude_bins, **kwargs
+            )
+            images = merge(drawn[place] < probability, augmented, images)
+        return images
 
     result: DataNode = choose(chosen, [partial(apply, sub_policy, data) for sub_policy in policy.sub_policies])
     return result

@@ -1,65 +1,66 @@
-"""What automatic augmentation is built from: operations with magnitudes, and choices among them."""
+"""Building blocks of automatic augmentation: the `augmentation` decorator, `select`, and shared checks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, TypedDict, Unpack, overload
+from typing import TypedDict, TypeVar, Unpack, overload
 
 import numpy.typing as npt
 
-from pixelmill.auto_aug.operation import Augmentation, MagnitudeRange, signed_bin
+from pixelmill.auto_aug.operation import Augmentation, MagnitudeRange, Operation, signed_bin
 from pixelmill.auto_aug.operation import Augmentation as _Augmentation
 from pixelmill.auto_aug.policy import Policy
 from pixelmill.errors import ArgumentError
 from pixelmill.graph.branches import choose
 from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline.permutation import fold
+from pixelmill.types import DALIInterpType
 
 __all__ = ["Augmentation", "Policy", "_Augmentation", "augmentation", "select", "signed_bin"]
+
+Result = TypeVar("Result")
 
 
 class _Settings(TypedDict, total=False):
     mag_range: MagnitudeRange | None
     randomly_negate: bool | None
-    mag_to_param: Callable[[Any], npt.ArrayLike] | None
+    mag_to_param: Callable[[float], npt.ArrayLike] | None
     param_device: str | None
     name: str | None
     augmentation_cls: type[Augmentation] | None
 
 
 @overload
-def augmentation(function: Callable[..., Any], **settings: Unpack[_Settings]) -> Augmentation: ...
+def augmentation(function: Operation, **settings: Unpack[_Settings]) -> Augmentation: ...
 @overload
+def augmentation(function: None = None, **settings: Unpack[_Settings]) -> Callable[[Operation], Augmentation]: ...
 def augmentation(
-    function: None = None, **settings: Unpack[_Settings]
-) -> Callable[[Callable[..., Any]], Augmentation]: ...
-def augmentation(
-    function: Callable[..., Any] | None = None,
+    function: Operation | None = None,
     *,
     mag_range: MagnitudeRange | None = None,
     randomly_negate: bool | None = None,
-    mag_to_param: Callable[[Any], npt.ArrayLike] | None = None,
+    mag_to_param: Callable[[float], npt.ArrayLike] | None = None,
     param_device: str | None = None,
     name: str | None = None,
     augmentation_cls: type[Augmentation] | None = None,
-) -> Any:
-    """Turn a function of pictures and a parameter into an augmentation.
+) -> Augmentation | Callable[[Operation], Augmentation]:
+    """Turn a function of images and a parameter into an augmentation.
 
     Args:
-        function: Takes pictures, the parameter, and perhaps more by name, and gives pictures.
-        mag_range: The magnitudes of the first and the last bin, or an array with one for each bin. Without it the
-            parameter is None.
-        randomly_negate: Give magnitudes a random sign.
-        mag_to_param: Turns a magnitude into the parameter, a number or an array; called when the graph is built.
+        function: Takes images, the parameter, and optional keyword arguments; returns images.
+        mag_range: The magnitudes of the first and the last bin, or an array with one per bin. If None, the parameter is
+            None.
+        randomly_negate: Whether magnitudes get a random sign.
+        mag_to_param: Converts a magnitude to the parameter, a number or an array; called when the graph is built.
         param_device: Accepted for compatibility.
-        name: A name other than that of the function.
+        name: Name of the augmentation; that of the function if None.
         augmentation_cls: A class to use instead of Augmentation.
     """
     if isinstance(function, Augmentation):
-        raise ArgumentError(f"augmentation: {function.name} is one already; change it by its method `augmentation`")
+        raise ArgumentError(f"augmentation: {function.name} already is one; change it with its method `augmentation`")
     if function is not None and not callable(function):
-        raise ArgumentError(f"augmentation: needs a function, got {function!r}")
+        raise ArgumentError(f"augmentation: expected a function, got {function!r}")
     made = partial(
         augmentation_cls or Augmentation,
         mag_range=mag_range,
@@ -71,52 +72,59 @@ def augmentation(
     return made if function is None else made(function)
 
 
-def select(ops: Sequence[Callable[..., Any]], selected_op_idx: int | DataNode, *op_args: Any, **op_kwargs: Any) -> Any:
-    """Apply one of several operations to each sample; the others are not run for it.
+def select(
+    ops: Sequence[Callable[..., Result]], selected_op_idx: int | DataNode, *op_args: object, **op_kwargs: object
+) -> Result:
+    """Apply one of several operations to each sample; the others do not run for it.
 
     Args:
         ops: The operations.
-        selected_op_idx: The number of the operation, a node with one for each sample.
-        op_args: What the operations are called with.
-        op_kwargs: The same by name.
+        selected_op_idx: A node with the index of the operation for each sample.
+        op_args: Positional arguments of the operations.
+        op_kwargs: Keyword arguments of the operations.
     """
     if isinstance(selected_op_idx, int):
         return ops[selected_op_idx](*op_args, **op_kwargs)
-    return choose(selected_op_idx, [partial(op, *op_args, **op_kwargs) for op in ops])
+    chosen: Result = choose(selected_op_idx, [partial(op, *op_args, **op_kwargs) for op in ops])
+    return chosen
 
 
 def seed_for(seed: int | None, number: int) -> int | None:
-    """Give each draw of a scheme its own seed, so that they do not follow from each other."""
+    """Return a separate seed for each draw of a scheme, so that the draws are independent."""
     return None if seed is None or seed < 0 else fold(seed, number) >> 1
 
 
-def check_suite(scheme: str, augmentations: Collection[Augmentation], given: dict[str, Any]) -> None:
-    """Refuse an empty list of augmentations, and arguments that none of them takes."""
+def check_suite(scheme: str, augmentations: Collection[Augmentation], given: Mapping[str, object]) -> None:
+    """Raise ArgumentError for an empty list of augmentations, and for arguments that none of them takes."""
     if not augmentations:
-        raise ArgumentError(f"{scheme}: there are no augmentations to choose from")
+        raise ArgumentError(f"{scheme}: the list of augmentations is empty")
     known = {key for each in augmentations for key in each.extra_arguments()}
     unused = [key for key in given if key not in known]
     if unused:
         raise ArgumentError(f"{scheme}: no augmentation takes {', '.join(unused)}")
 
 
-def without(scheme: str, suite: Sequence[Augmentation], excluded: Sequence[str] | None) -> list[Augmentation]:
-    """Leave augmentations out of a suite by their names."""
+def without_excluded(scheme: str, suite: Sequence[Augmentation], excluded: Sequence[str] | None) -> list[Augmentation]:
+    """Return the augmentations that are not excluded by name."""
     names = [each.name for each in suite]
     for name in excluded or ():
         if name not in names:
-            raise ArgumentError(f"{scheme}: excluded has {name!r}, but there are only {', '.join(map(str, names))}")
+            raise ArgumentError(
+                f"{scheme}: excluded contains {name!r}, which is not one of {', '.join(map(str, names))}"
+            )
     return [each for each in suite if each.name not in (excluded or ())]
 
 
-def move_options(shape: Any, fill_value: float | None, interp_type: Any) -> dict[str, Any]:
-    """Give the arguments for augmentations that move pictures."""
-    options = {"fill_value": fill_value, "interp_type": interp_type}
+def geometric_options(
+    shape: DataNode | tuple[int, int] | None, fill_value: float | None, interp_type: DALIInterpType | None
+) -> dict[str, object]:
+    """Return the arguments for geometric augmentations."""
+    options: dict[str, object] = {"fill_value": fill_value, "interp_type": interp_type}
     return options if shape is None else {**options, "shape": shape}
 
 
-def whole_number(scheme: str, name: str, value: Any, low: int, high: int | None = None) -> None:
-    """Refuse what is no whole number in a range."""
+def check_integer(scheme: str, name: str, value: object, low: int, high: int | None = None) -> None:
+    """Raise ArgumentError unless a value is an integer within a range."""
     if isinstance(value, bool) or not isinstance(value, int) or value < low or (high is not None and value > high):
         bounds = f"at least {low}" if high is None else f"from {low} to {high}"
-        raise ArgumentError(f"{scheme}: {name} must be a whole number, {bounds}, got {value!r}")
+        raise ArgumentError(f"{scheme}: {name} must be an integer, {bounds}, got {value!r}")

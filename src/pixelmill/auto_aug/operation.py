@@ -1,12 +1,12 @@
-"""Operations on pictures whose strength is a number, the magnitude, chosen from bins."""
+"""Augmentations: operations whose strength is a magnitude, selected by bin."""
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,19 @@ from pixelmill import fn, types
 from pixelmill.errors import ArgumentError
 from pixelmill.graph.branches import converted
 from pixelmill.graph.nodes import DataNode, as_node
+from pixelmill.types import Array
 
-Array = np.ndarray[Any, Any]
 MagnitudeRange = tuple[float, float] | Array
 
-# In the place of an argument that was not given, where None means something.
-_KEPT: Any = object()
+# A function that augments images: it takes them, the parameter, and optional keyword arguments.
+Operation = Callable[..., DataNode]
+
+
+class _Unset(enum.Enum):
+    """Marks a setting that was not passed, where None is a value of its own."""
+
+    KEEP = enum.auto()
+
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -28,12 +35,12 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 @dataclass(frozen=True, eq=False)
 class SignedBin:
-    """A magnitude bin and whether the magnitude is negated, for one operation or for several in a row.
+    """A magnitude bin and its sign, for one operation or several in a row.
 
     Attributes:
-        bin: The number of the magnitude.
-        random_sign: 1 where the magnitude is negated, 0 where it is not.
-        signed_magnitude_idx: Twice the number, and one more where the magnitude is negated.
+        bin: The index of the magnitude.
+        random_sign: 1 if the magnitude is negated, 0 if not.
+        signed_magnitude_idx: Twice the bin, plus one if the magnitude is negated.
     """
 
     bin: int | DataNode
@@ -41,7 +48,7 @@ class SignedBin:
     signed_magnitude_idx: DataNode
 
     def __getitem__(self, index: int) -> SignedBin:
-        """Give the bin and the sign of one of several operations; a bin that is a number is that of all."""
+        """Return the bin and sign of one of several operations; a constant bin is shared by all."""
         number = self.bin if isinstance(self.bin, int) else self.bin[index]
         return SignedBin(number, self.random_sign[index], self.signed_magnitude_idx[index])
 
@@ -52,18 +59,18 @@ def signed_bin(
     seed: int | None = None,
     shape: Sequence[int] | None = None,
 ) -> SignedBin:
-    """Add a random sign to a magnitude bin.
+    """Combine a magnitude bin with a random sign.
 
     Args:
-        magnitude_bin: The number of the magnitude, or a node of such numbers.
-        random_sign: A node of zeros and ones, the latter where the magnitude is negated; drawn when left out.
-        seed: A seed for the draw.
+        magnitude_bin: The index of the magnitude, or a node of indices.
+        random_sign: A node of 0 and 1, where 1 negates the magnitude; drawn if None.
+        seed: Seed of the draw.
         shape: The shape of the draw, for several operations in a row.
     """
     if isinstance(magnitude_bin, bool) or not isinstance(magnitude_bin, (int, DataNode)):
-        raise ArgumentError(f"signed_bin: magnitude_bin must be a whole number or a node, got {magnitude_bin!r}")
+        raise ArgumentError(f"signed_bin: magnitude_bin must be an integer or a node, got {magnitude_bin!r}")
     if random_sign is not None and (seed is not None or shape is not None):
-        raise ArgumentError("signed_bin: random_sign is given, so there is nothing to draw with seed and shape")
+        raise ArgumentError("signed_bin: seed and shape have no effect if random_sign is given")
     if random_sign is None:
         random_sign = fn.random.uniform(values=[0, 1], dtype=types.INT32, seed=seed, shape=shape)
     return SignedBin(magnitude_bin, random_sign, magnitude_bin * 2 + random_sign)
@@ -71,21 +78,21 @@ def signed_bin(
 
 @dataclass(frozen=True, eq=False)
 class Augmentation:
-    """An operation on pictures whose parameter follows from a magnitude. `augmentation` makes it from a function.
+    """An operation on images whose parameter is derived from a magnitude. Created by `augmentation`.
 
     Attributes:
-        op: Takes pictures, the parameter, and perhaps more by name.
-        mag_range: The magnitudes of the first and the last bin, or an array with one for each; None without magnitudes.
+        op: Takes images, the parameter, and optional keyword arguments.
+        mag_range: The magnitudes of the first and the last bin, or an array with one per bin; None for no magnitudes.
         randomly_negate: Whether magnitudes get a random sign.
-        mag_to_param: Turns a magnitude into the parameter.
+        mag_to_param: Converts a magnitude to the parameter.
         param_device: Accepted for compatibility.
         name: Its name in messages and in `excluded`.
     """
 
-    op: Callable[..., Any]
+    op: Operation
     mag_range: MagnitudeRange | None = None
     randomly_negate: bool | None = None
-    mag_to_param: Callable[[Any], npt.ArrayLike] | None = None
+    mag_to_param: Callable[[float], npt.ArrayLike] | None = None
     param_device: str | None = None
     name: str | None = None
 
@@ -101,44 +108,45 @@ class Augmentation:
             if not getattr(self, key):
                 object.__setattr__(self, key, default)
         if len(places) < 2:
-            raise ArgumentError(f"augmentation {self.name}: the function must take pictures and a parameter")
+            raise ArgumentError(f"augmentation {self.name}: the function must take images and a parameter")
 
     def __call__(
         self,
-        data: Any,
+        data: DataNode,
         *,
         magnitude_bin: int | DataNode | SignedBin | None = None,
         num_magnitude_bins: int | None = None,
-        **kwargs: Any,
-    ) -> Any:
+        **kwargs: object,
+    ) -> DataNode:
         """Apply the operation.
 
         Args:
-            data: Pictures.
-            magnitude_bin: The number of the magnitude, the same for all samples or a node; perhaps with a sign.
-            num_magnitude_bins: How many bins there are.
-            kwargs: More arguments; those are handed on that the function has.
+            data: Images.
+            magnitude_bin: The index of the magnitude, the same for all samples or a node; optionally with a sign.
+            num_magnitude_bins: The number of bins.
+            kwargs: Further arguments; those that the function does not take are ignored.
         """
         named = self.extra_arguments()
         missing = [
             key for key, parameter in named.items() if parameter.default is parameter.empty and key not in kwargs
         ]
         if missing:
-            hint = "; give it the height and width of the pictures" if missing == ["shape"] else ""
+            hint = "; pass the height and width of the images" if missing == ["shape"] else ""
             raise ArgumentError(f"augmentation {self.name}: {', '.join(missing)} is missing{hint}")
         given = {key: value for key, value in kwargs.items() if key in named}
-        return converted(self.op)(data, self._parameter(magnitude_bin, num_magnitude_bins), **given)
+        augmented: DataNode = converted(self.op)(data, self._parameter(magnitude_bin, num_magnitude_bins), **given)
+        return augmented
 
     def augmentation(
         self,
-        mag_range: Any = _KEPT,
-        randomly_negate: Any = _KEPT,
-        mag_to_param: Any = _KEPT,
-        param_device: Any = _KEPT,
-        name: Any = _KEPT,
+        mag_range: MagnitudeRange | _Unset | None = _Unset.KEEP,
+        randomly_negate: bool | _Unset | None = _Unset.KEEP,
+        mag_to_param: Callable[[float], npt.ArrayLike] | _Unset | None = _Unset.KEEP,
+        param_device: str | _Unset | None = _Unset.KEEP,
+        name: str | _Unset | None = _Unset.KEEP,
         augmentation_cls: type[Augmentation] | None = None,
     ) -> Augmentation:
-        """Give the same operation with other settings; those that are left out stay as they are."""
+        """Return the same operation with other settings; those left out are unchanged."""
         new = {
             "mag_range": mag_range,
             "randomly_negate": randomly_negate,
@@ -147,17 +155,17 @@ class Augmentation:
             "name": name,
         }
         settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(Augmentation)}
-        settings |= {key: value for key, value in new.items() if value is not _KEPT}
+        settings |= {key: value for key, value in new.items() if not isinstance(value, _Unset)}
         return (augmentation_cls or type(self))(**settings)
 
     def extra_arguments(self) -> Mapping[str, inspect.Parameter]:
-        """Give the arguments of the function behind pictures and parameter."""
+        """Return the parameters of the function after images and parameter."""
         parameters = inspect.signature(self.op).parameters
         first = [key for key, parameter in parameters.items() if parameter.kind in _POSITIONAL][:2]
         return {key: p for key, p in parameters.items() if key not in first and p.kind in _NAMED}
 
     def magnitudes(self, num_magnitude_bins: int | None) -> Array | None:
-        """Give the magnitude of each bin."""
+        """Return the magnitude of each bin."""
         span = self.mag_range
         if span is None:
             return None
@@ -176,7 +184,9 @@ class Augmentation:
             )
         return np.linspace(*span, num_magnitude_bins, dtype=np.float32)
 
-    def _parameter(self, number: int | DataNode | SignedBin | None, bins: int | None) -> Any:
+    def _parameter(self, number: int | DataNode | SignedBin | None, bins: int | None) -> DataNode | None:
+        # `mag_to_param` is Python and must not run per sample. So the parameters of all bins (and signs) become one
+        # constant when the graph is built, and a sample only indexes it.
         magnitudes = self.magnitudes(bins)
         if magnitudes is None:
             return None
@@ -192,27 +202,28 @@ class Augmentation:
             return as_node(types.Constant(self._param(self._at(magnitudes, number))))
         return self._table(magnitudes, signed=False)[number]
 
-    def _at(self, magnitudes: Array, number: int) -> Any:
+    def _at(self, magnitudes: Array, number: int) -> float:
         if not 0 <= number < len(magnitudes):
             raise ArgumentError(
                 f"augmentation {self.name}: magnitude_bin must be from 0 to {len(magnitudes) - 1}, got {number}"
             )
-        return magnitudes[number]
+        magnitude: float = magnitudes[number]
+        return magnitude
 
-    def _table(self, magnitudes: Iterable[Any], *, signed: bool) -> DataNode:
-        """Give the parameters of all bins as one constant, signs side by side."""
+    def _table(self, magnitudes: Iterable[float], *, signed: bool) -> DataNode:
+        """Return the parameters of all bins as one constant, with the two signs next to each other."""
         all_of_them = [value for m in magnitudes for value in ((m, -m) if signed else (m,))]
         params = [self._param(magnitude) for magnitude in all_of_them]
         if len({(param.shape, param.dtype) for param in params}) > 1:
-            raise ArgumentError(f"augmentation {self.name}: mag_to_param gave arrays of different shapes or types")
+            raise ArgumentError(f"augmentation {self.name}: mag_to_param returned arrays of different shapes or types")
         return as_node(types.Constant(np.stack(params)))
 
-    def _param(self, magnitude: Any) -> Array:
+    def _param(self, magnitude: float) -> Array:
         assert self.mag_to_param is not None
         param = self.mag_to_param(magnitude)
         if any(isinstance(part, DataNode) for part in (param if isinstance(param, (list, tuple)) else [param])):
             raise ArgumentError(
-                f"augmentation {self.name}: mag_to_param gave a node; it must give numbers or arrays, "
+                f"augmentation {self.name}: mag_to_param returned a node; it must return numbers or arrays, "
                 "because it is called for every magnitude when the graph is built"
             )
         return np.asarray(param)

@@ -1,4 +1,4 @@
-"""The policies that AutoAugment found, and the magnitudes they are made for."""
+"""The policies published with AutoAugment, and the magnitude ranges they assume."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pixelmill.auto_aug.policy import Entry, Policy
 from pixelmill.auto_aug.translations import Extent, translations
 
 BINS = 11
-LARGEST_SHIFT = (250, 1.0)  # in pixels, and as a share of the picture
+LARGEST_TRANSLATION = (250, 1.0)  # in pixels, and as a fraction of the image size
 
-# The tables of the paper's appendix (https://arxiv.org/abs/1805.09501). A line is a sub-policy; of each augmentation
-# it has the name, the probability, and the number of the magnitude.
+# From the appendix of the paper (https://arxiv.org/abs/1805.09501). Each line is a sub-policy: name, probability and
+# magnitude bin of each augmentation.
 IMAGE_NET = """\
 equalize .8, shear_y .8 4
 color .4 9, equalize .6
@@ -125,47 +125,49 @@ equalize .8, equalize .6
 def get_image_net_policy(
     use_shape: bool = False, max_translate_abs: Extent | None = None, max_translate_rel: Extent | None = None
 ) -> Policy:
-    """Give the policy for ImageNet.
+    """Return the policy for ImageNet.
 
     Args:
-        use_shape: Let shifts be shares of the pictures' extents.
-        max_translate_abs: The largest shift in pixels, 250 when left out.
-        max_translate_rel: The largest shift as a share, 1 when left out.
+        use_shape: Whether translations are relative to the image size.
+        max_translate_abs: Largest translation in pixels; 250 if None.
+        max_translate_rel: Largest translation as a fraction of the image size; 1 if None.
     """
     return _policy(
-        "ImageNetPolicy", IMAGE_NET, translations(use_shape, LARGEST_SHIFT, max_translate_abs, max_translate_rel)
+        "ImageNetPolicy", IMAGE_NET, translations(use_shape, LARGEST_TRANSLATION, max_translate_abs, max_translate_rel)
     )
 
 
 def get_reduced_cifar10_policy(
     use_shape: bool = False, max_translate_abs: Extent | None = None, max_translate_rel: Extent | None = None
 ) -> Policy:
-    """Give the policy for CIFAR-10.
+    """Return the policy for CIFAR-10.
 
     Args:
-        use_shape: Let shifts be shares of the pictures' extents.
-        max_translate_abs: The largest shift in pixels, 250 when left out.
-        max_translate_rel: The largest shift as a share, 1 when left out.
+        use_shape: Whether translations are relative to the image size.
+        max_translate_abs: Largest translation in pixels; 250 if None.
+        max_translate_rel: Largest translation as a fraction of the image size; 1 if None.
     """
-    shifts = translations(use_shape, LARGEST_SHIFT, max_translate_abs, max_translate_rel)
+    shifts = translations(use_shape, LARGEST_TRANSLATION, max_translate_abs, max_translate_rel)
     return _policy("ReducedCifar10Policy", REDUCED_CIFAR10, shifts)
 
 
 def get_svhn_policy(
     use_shape: bool = False, max_translate_abs: Extent | None = None, max_translate_rel: Extent | None = None
 ) -> Policy:
-    """Give the policy for house numbers (SVHN).
+    """Return the policy for Street View House Numbers (SVHN).
 
     Args:
-        use_shape: Let shifts be shares of the pictures' extents.
-        max_translate_abs: The largest shift in pixels, 250 when left out.
-        max_translate_rel: The largest shift as a share, 1 when left out.
+        use_shape: Whether translations are relative to the image size.
+        max_translate_abs: Largest translation in pixels; 250 if None.
+        max_translate_rel: Largest translation as a fraction of the image size; 1 if None.
     """
-    return _policy("SvhnPolicy", SVHN, translations(use_shape, LARGEST_SHIFT, max_translate_abs, max_translate_rel))
+    return _policy(
+        "SvhnPolicy", SVHN, translations(use_shape, LARGEST_TRANSLATION, max_translate_abs, max_translate_rel)
+    )
 
 
 def get_reduced_image_net_policy() -> Policy:
-    """Give the policy that was found with a part of ImageNet. It shifts nothing."""
+    """Return the policy found on a subset of ImageNet. It has no translations."""
     return _policy("ReducedImageNetPolicy", REDUCED_IMAGE_NET, [])
 
 

@@ -1,26 +1,25 @@
-"""Policies: sequences of augmentations, of which each sample gets one."""
+"""Policies: lists of augmentation sequences, of which one is applied to each sample."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 from pixelmill.auto_aug.operation import Augmentation
 from pixelmill.errors import ArgumentError
 
-# An augmentation, how likely it is applied, and the number of its magnitude.
+# An augmentation, the probability that it is applied, and its magnitude bin.
 Entry = tuple[Augmentation, float, int | None]
 
 
 class Policy:
-    """A list of short sequences of augmentations, as AutoAugment uses them.
+    """A list of sub-policies (short sequences of augmentations), as AutoAugment uses them.
 
     Args:
         name: Its name in messages.
-        num_magnitude_bins: Into how many bins the ranges of magnitudes are divided.
-        sub_policies: The sequences. Each entry is an augmentation, how likely it is applied, and the number of its
-            magnitude or None where it has no magnitudes.
+        num_magnitude_bins: The number of bins that magnitude ranges are divided into.
+        sub_policies: The sequences. Each entry is an augmentation, the probability that it is applied, and its
+            magnitude bin, or None if it has no magnitudes.
     """
 
     def __init__(self, name: str, num_magnitude_bins: int, sub_policies: Sequence[Sequence[Entry]]) -> None:
@@ -37,30 +36,30 @@ class Policy:
                 self._check(entry)
         self.sub_policies = _with_unique_names(sub_policies)
 
-    def _check(self, entry: Any) -> None:
+    def _check(self, entry: object) -> None:
         if not isinstance(entry, (list, tuple)) or len(entry) != 3:
             raise ArgumentError(f"Policy: an entry must be (augmentation, probability, magnitude bin), got {entry!r}")
         operation, probability, number = entry
         if not isinstance(operation, Augmentation):
-            raise ArgumentError(f"Policy: {operation!r} is no augmentation; decorate it by `augmentation`")
+            raise ArgumentError(f"Policy: {operation!r} is not an augmentation; decorate it with `augmentation`")
         what = f"Policy {self.name}, {operation.name}"
         if not isinstance(probability, (int, float)) or not 0 <= probability <= 1:
             raise ArgumentError(f"{what}: the probability must be a number from 0 to 1, got {probability!r}")
         if probability == 0:
-            warnings.warn(f"{what}: is never applied, as its probability is 0", stacklevel=4)
+            warnings.warn(f"{what}: never applied, because its probability is 0", stacklevel=4)
         if number is None:
             if operation.mag_range is not None:
-                raise ArgumentError(f"{what}: needs the number of a magnitude, got None")
+                raise ArgumentError(f"{what}: a magnitude bin is required, got None")
             return
         last = self.num_magnitude_bins - 1
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= last:
-            raise ArgumentError(f"{what}: the number of the magnitude must be from 0 to {last}, got {number!r}")
+            raise ArgumentError(f"{what}: the magnitude bin must be from 0 to {last}, got {number!r}")
         if operation.mag_range is None:
-            warnings.warn(f"{what}: has no magnitudes, so {number} has no effect; write None", stacklevel=4)
+            warnings.warn(f"{what}: has no magnitudes, so the bin {number} has no effect; use None", stacklevel=4)
 
     @property
     def augmentations(self) -> dict[str, Augmentation]:
-        """All augmentations by their names."""
+        """All augmentations by name."""
         found = {str(entry[0].name): entry[0] for sub_policy in self.sub_policies for entry in sub_policy}
         return dict(sorted(found.items()))
 
@@ -70,7 +69,7 @@ class Policy:
 
 
 def _with_unique_names(sub_policies: Sequence[Sequence[Entry]]) -> tuple[tuple[Entry, ...], ...]:
-    """Number augmentations that differ but have the same name, so that messages tell them apart."""
+    """Number different augmentations of the same name, so that messages can tell them apart."""
     different = list(dict.fromkeys(entry[0] for sub_policy in sub_policies for entry in sub_policy))
     renamed = {each: each for each in different}
     if len({each.name for each in different}) < len(different):

@@ -1,29 +1,29 @@
-"""RandAugment: a given number of operations of one strength, chosen at random (https://arxiv.org/abs/1909.13719)."""
+"""RandAugment: random augmentations of a common magnitude (https://arxiv.org/abs/1909.13719)."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 from pixelmill import fn, types
 from pixelmill.auto_aug import augmentations as a
 from pixelmill.auto_aug.core import (
     Augmentation,
+    check_integer,
     check_suite,
-    move_options,
+    geometric_options,
     seed_for,
     select,
     signed_bin,
-    whole_number,
-    without,
+    without_excluded,
 )
+from pixelmill.auto_aug.operation import SignedBin
 from pixelmill.auto_aug.translations import Extent, translations
 from pixelmill.graph.nodes import DataNode
 
 __all__ = ["apply_rand_augment", "get_rand_augment_non_monotonic_suite", "get_rand_augment_suite", "rand_augment"]
 
-LARGEST_SHIFT = (100, 100 / 224)  # in pixels, and as a share of the picture
+LARGEST_TRANSLATION = (100, 100 / 224)  # in pixels, and as a fraction of the image size
 
 
 def rand_augment(
@@ -40,25 +40,25 @@ def rand_augment(
     monotonic_mag: bool = True,
     excluded: Sequence[str] | None = None,
 ) -> DataNode:
-    """Augment pictures as RandAugment does.
+    """Augment images with RandAugment.
 
     Args:
-        data: Pictures or videos of bytes, HWC or FHWC.
-        n: How many operations a sample gets.
-        m: Their magnitude, from 0 to num_magnitude_bins - 1.
-        num_magnitude_bins: Into how many bins the ranges of magnitudes are divided.
-        shape: Height and width of the pictures; shifts are then shares of them.
-        fill_value: What lies outside of moved pictures; None repeats their edges.
-        interp_type: How moved pixels are found, INTERP_LINEAR or INTERP_NN.
-        max_translate_abs: The largest shift in pixels where `shape` is not given; one number or (vertical, horizontal).
-        max_translate_rel: The largest shift as a share of `shape`; one number or (vertical, horizontal).
-        seed: A seed for the choices.
-        monotonic_mag: Whether larger magnitudes always mean stronger changes.
+        data: Images or videos of type uint8, HWC or FHWC.
+        n: The number of augmentations per sample.
+        m: Their magnitude bin, from 0 to num_magnitude_bins - 1.
+        num_magnitude_bins: The number of bins that magnitude ranges are divided into.
+        shape: Height and width of the images; translations are then relative to them.
+        fill_value: The value used outside transformed images; None repeats the edge pixels.
+        interp_type: Interpolation of geometric augmentations: INTERP_LINEAR or INTERP_NN.
+        max_translate_abs: Largest translation in pixels, if `shape` is None; one number or (vertical, horizontal).
+        max_translate_rel: Largest translation as a fraction of `shape`; one number or (vertical, horizontal).
+        seed: Seed of the random choices.
+        monotonic_mag: Whether to use the augmentations for which a larger magnitude always means a stronger effect.
         excluded: Names of augmentations to leave out.
     """
     make = get_rand_augment_suite if monotonic_mag else get_rand_augment_non_monotonic_suite
-    suite = without("rand_augment", make(shape is not None, max_translate_abs, max_translate_rel), excluded)
-    options = move_options(shape, fill_value, interp_type)
+    suite = without_excluded("rand_augment", make(shape is not None, max_translate_abs, max_translate_rel), excluded)
+    options = geometric_options(shape, fill_value, interp_type)
     return apply_rand_augment(suite, data, n, m, num_magnitude_bins, seed, **options)
 
 
@@ -69,29 +69,29 @@ def apply_rand_augment(
     m: int,
     num_magnitude_bins: int = 31,
     seed: int | None = None,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> DataNode:
-    """Apply `n` augmentations to each sample, chosen from a list.
+    """Apply `n` random augmentations of a list to each sample.
 
     Args:
-        augmentations: What is chosen from.
-        data: Pictures.
-        n: How many augmentations a sample gets.
-        m: Their magnitude, from 0 to num_magnitude_bins - 1.
-        num_magnitude_bins: Into how many bins the ranges of magnitudes are divided.
-        seed: A seed for the choices.
-        kwargs: More arguments for those augmentations that take them.
+        augmentations: The augmentations to draw from.
+        data: Images.
+        n: The number of augmentations per sample.
+        m: Their magnitude bin, from 0 to num_magnitude_bins - 1.
+        num_magnitude_bins: The number of bins that magnitude ranges are divided into.
+        seed: Seed of the random choices.
+        kwargs: Further arguments for the augmentations that take them.
     """
-    whole_number("rand_augment", "n", n, 0)
-    whole_number("rand_augment", "num_magnitude_bins", num_magnitude_bins, 1)
-    whole_number("rand_augment", "m", m, 0, num_magnitude_bins - 1)
+    check_integer("rand_augment", "n", n, 0)
+    check_integer("rand_augment", "num_magnitude_bins", num_magnitude_bins, 1)
+    check_integer("rand_augment", "m", m, 0, num_magnitude_bins - 1)
     if n == 0:
-        warnings.warn("rand_augment: n is 0, so nothing is done", stacklevel=2)
+        warnings.warn("rand_augment: n is 0, so no augmentation is applied", stacklevel=2)
         return data
     check_suite("rand_augment", augmentations, kwargs)
     numbers = list(range(len(augmentations)))
     chosen = fn.random.uniform(values=numbers, shape=[n], dtype=types.INT32, seed=seed_for(seed, 0))
-    bins: Any = [m] * n
+    bins: list[int] | SignedBin = [m] * n
     if any(each.randomly_negate for each in augmentations):
         bins = signed_bin(m, seed=seed_for(seed, 1), shape=[n])
     for place in range(n):
@@ -100,9 +100,9 @@ def apply_rand_augment(
     return data
 
 
-def _moves(use_shape: bool, most_pixels: Extent | None, most_share: Extent | None) -> list[Augmentation]:
+def _moves(use_shape: bool, most_pixels: Extent | None, most_relative: Extent | None) -> list[Augmentation]:
     return [
-        *translations(use_shape, LARGEST_SHIFT, most_pixels, most_share),
+        *translations(use_shape, LARGEST_TRANSLATION, most_pixels, most_relative),
         a.shear_x.augmentation((0, 0.3)),
         a.shear_y.augmentation((0, 0.3)),
         a.rotate.augmentation((0, 30)),
@@ -112,12 +112,12 @@ def _moves(use_shape: bool, most_pixels: Extent | None, most_share: Extent | Non
 def get_rand_augment_suite(
     use_shape: bool = False, max_translate_abs: Extent | None = None, max_translate_rel: Extent | None = None
 ) -> list[Augmentation]:
-    """Give the 14 augmentations of RandAugment; larger magnitudes mean stronger changes.
+    """Return the 14 augmentations of RandAugment; a larger magnitude always means a stronger effect.
 
     Args:
-        use_shape: Let shifts be shares of the pictures' extents.
-        max_translate_abs: The largest shift in pixels, 100 when left out.
-        max_translate_rel: The largest shift as a share, 100 / 224 when left out.
+        use_shape: Whether translations are relative to the image size.
+        max_translate_abs: Largest translation in pixels; 100 if None.
+        max_translate_rel: Largest translation as a fraction of the image size; 100 / 224 if None.
     """
     return [
         *_moves(use_shape, max_translate_abs, max_translate_rel),
@@ -133,12 +133,12 @@ def get_rand_augment_suite(
 def get_rand_augment_non_monotonic_suite(
     use_shape: bool = False, max_translate_abs: Extent | None = None, max_translate_rel: Extent | None = None
 ) -> list[Augmentation]:
-    """Give the augmentations of RandAugment with the ranges of AutoAugment: some are weakest in the middle.
+    """Return the augmentations of RandAugment with AutoAugment's ranges, some of which are weakest in the middle.
 
     Args:
-        use_shape: Let shifts be shares of the pictures' extents.
-        max_translate_abs: The largest shift in pixels, 100 when left out.
-        max_translate_rel: The largest shift as a share, 100 / 224 when left out.
+        use_shape: Whether translations are relative to the image size.
+        max_translate_abs: Largest translation in pixels; 100 if None.
+        max_translate_rel: Largest translation as a fraction of the image size; 100 / 224 if None.
     """
     return [
         *_moves(use_shape, max_translate_abs, max_translate_rel),

@@ -1,4 +1,4 @@
-"""Shifts in pixels or as shares of the picture, as the schemes ask for them."""
+"""Translations in pixels or relative to the image size, as the schemes use them."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ Extent = float | tuple[float, float]
 
 
 def translations(
-    use_shape: bool, largest: tuple[float, float], most_pixels: Extent | None, most_share: Extent | None
+    use_shape: bool, largest: tuple[float, float], most_pixels: Extent | None, most_relative: Extent | None
 ) -> list[Augmentation]:
-    """Give the shifts along x and along y.
+    """Return the augmentations for horizontal and vertical translation.
 
     Args:
-        use_shape: Whether the schemes know the extents of pictures, and so shift by shares of them.
-        largest: The largest shift when none is given: in pixels, and as a share.
-        most_pixels: The largest shift in pixels.
-        most_share: The largest shift as a share.
+        use_shape: Whether translations are relative to the image size.
+        largest: The default of the largest translation: in pixels, and as a fraction of the image size.
+        most_pixels: Largest translation in pixels.
+        most_relative: Largest translation as a fraction of the image size.
     """
     if not isinstance(use_shape, bool):
         raise ArgumentError(f"use_shape must be True or False, got {use_shape!r}")
     if use_shape and most_pixels is not None:
-        raise ArgumentError("max_translate_abs is for pictures whose shape is not given; use max_translate_rel")
-    if not use_shape and most_share is not None:
-        raise ArgumentError("max_translate_rel needs the shape of the pictures; give it, or use max_translate_abs")
-    most = most_share if use_shape else most_pixels
+        raise ArgumentError("max_translate_abs cannot be combined with shape; use max_translate_rel")
+    if not use_shape and most_relative is not None:
+        raise ArgumentError("max_translate_rel needs the shape of the images; pass it, or use max_translate_abs")
+    most = most_relative if use_shape else most_pixels
     if most is None:
         most = largest[use_shape]
     vertical, horizontal = most if isinstance(most, (list, tuple)) else (most, most)

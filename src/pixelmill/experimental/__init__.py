@@ -1,1 +1,1 @@
-"""Parts whose names may still change."""
+"""Modules whose interface may still change."""

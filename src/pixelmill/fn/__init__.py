@@ -1,20 +1,23 @@
-"""Operators as functions: `fn.resize(images, size=224)`. They come from the registry, see docs/operators.md."""
+"""Operators as functions: `fn.resize(images, size=224)`. Derived from the registry, see docs/operators.md."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any
 
-from pixelmill.graph.nodes import call
+from pixelmill.graph.nodes import Made, call
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_names
 from pixelmill.operators.families import family
 
 
-def _function(spec: Operator) -> Any:
+def _function(spec: Operator) -> Callable[..., Made]:
     def function(
-        *inputs: Any, device: str | None = None, name: str | None = None, seed: int | None = None, **arguments: Any
-    ) -> Any:
+        *inputs: object,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+        **arguments: object,
+    ) -> Made:
         if spec.leading and not spec.inputs:
             inputs, arguments = (), {**dict(zip(spec.leading, inputs, strict=False)), **arguments}
         return call(spec, inputs, arguments, device=device, name=name, seed=seed)
@@ -27,10 +30,10 @@ def _function(spec: Operator) -> Any:
 
 
 def _offer(path: Sequence[str], operators: dict[str, str]) -> None:
-    """Have a family make its functions when they are asked for: programs use few of them, and start sooner so."""
-    module: Any = family(__name__, path)
+    """Create the functions of a family on first use: programs use few of them, and start-up stays fast."""
+    module = family(__name__, path)
 
-    def make(name: str) -> Any:
+    def make(name: str) -> Callable[..., Made]:
         if name not in operators:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         *home, current = operators[name].split(".")
@@ -46,7 +49,7 @@ def _offer(path: Sequence[str], operators: dict[str, str]) -> None:
 
 
 def _families() -> dict[tuple[str, ...], dict[str, str]]:
-    """Give the functions of each family with their operators; an older name stands for the same function."""
+    """Return the functions of each family with their operators; legacy names map to the same function."""
     families: dict[tuple[str, ...], dict[str, str]] = {}
     for name, operator in {**{name: name for name in public_names()}, **OLDER_FUNCTIONS}.items():
         *path, last = name.split(".")

@@ -50,14 +50,15 @@ def image(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Decode pictures: JPEG and PNG natively; BMP, GIF, TIFF, WebP, PNM and JPEG 2000 by Pillow.
+    """Decode images: JPEG and PNG natively; BMP, GIF, TIFF, WebP, PNM and JPEG 2000 with Pillow.
 
     Args:
-        data: Encoded bytes.
-        output_type: Colours of the result and their order; ANY_DATA keeps the channels of the file.
-        dtype: Type of the result; floats run from 0 to 1, wider integers over their range.
-        adjust_orientation: Turn the picture as its EXIF data says.
-        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
+        data: Encoded images, one uint8 vector per sample.
+        output_type: Color format of the result; ANY_DATA keeps the channels of the file.
+        dtype: Type of the result; floats range from 0 to 1, wider integers over their whole range.
+        adjust_orientation: Whether to apply the EXIF orientation to the image.
+        use_fast_idct: Accepted for compatibility with DALI; has no effect, because the accurate transform is the faster
+            one here.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -103,22 +104,23 @@ def image_crop(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Decode a window of a picture, and only that.
+    """Decode a window of an image; pixels outside of it are not decoded.
 
     Args:
-        data: Encoded bytes.
-        crop: Height and width of the window.
-        crop_h: Its height alone.
-        crop_w: Its width alone.
-        crop_d: For volumes; no picture has it.
-        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
-        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
-        crop_pos_z: For volumes; no picture has it.
-        rounding: How a position between pixels is brought to one.
-        output_type: Colours of the result and their order.
+        data: Encoded images, one uint8 vector per sample.
+        crop: Height and width of the window in pixels.
+        crop_h: Height of the window, as an alternative to `crop`.
+        crop_w: Width of the window, as an alternative to `crop`.
+        crop_d: Accepted for compatibility with DALI; images have no depth.
+        crop_pos_x: Horizontal position of the window: 0 is the left edge, 1 the right edge.
+        crop_pos_y: Vertical position of the window: 0 is the top edge, 1 the bottom edge.
+        crop_pos_z: Accepted for compatibility with DALI; images have no depth.
+        rounding: How the start of the window is brought to a whole pixel.
+        output_type: Color format of the result, such as RGB, BGR or GRAY.
         dtype: Type of the result.
-        adjust_orientation: Turn the picture as its EXIF data says.
-        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
+        adjust_orientation: Whether to apply the EXIF orientation to the image.
+        use_fast_idct: Accepted for compatibility with DALI; has no effect, because the accurate transform is the faster
+            one here.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -159,17 +161,18 @@ def image_random_crop(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Decode a random window of a picture, and only that.
+    """Decode a random window of an image; pixels outside of it are not decoded.
 
     Args:
-        data: Encoded bytes.
-        random_area: Smallest and largest share of the picture's area.
-        random_aspect_ratio: Smallest and largest width divided by height.
-        num_attempts: How often to draw before the whole picture, cut to the allowed ratios, is taken.
-        output_type: Colours of the result and their order.
+        data: Encoded images, one uint8 vector per sample.
+        random_area: Smallest and largest area of the window, as fractions of the image area.
+        random_aspect_ratio: Smallest and largest aspect ratio (width divided by height) of the window.
+        num_attempts: How many windows to draw before falling back to the largest allowed window.
+        output_type: Color format of the result, such as RGB, BGR or GRAY.
         dtype: Type of the result.
-        adjust_orientation: Turn the picture as its EXIF data says; the window is drawn in the turned one.
-        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
+        adjust_orientation: Whether to apply the EXIF orientation; the window is drawn in the oriented image.
+        use_fast_idct: Accepted for compatibility with DALI; has no effect, because the accurate transform is the faster
+            one here.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -219,26 +222,27 @@ def image_slice(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Decode the window that `slice` would cut out, and only that.
+    """Decode the window that `slice` would cut out; pixels outside of it are not decoded.
 
     Args:
-        data: Encoded bytes.
-        anchor: Where the window begins, x before y; numbers with a fraction are shares of the picture.
-        extent: How large it is.
-        start: Where it begins, in pixels.
-        end: Where it ends, in pixels.
-        shape: How large it is, in pixels.
-        rel_start: Where it begins, as a share of the picture.
-        rel_end: Where it ends, as a share of the picture.
-        rel_shape: How large it is, as a share of the picture.
-        axes: The axes that the other arguments mean, by number.
-        axis_names: The same by name; `"WH"` when neither is given.
-        normalized_anchor: Whether an anchor with a fraction is a share.
-        normalized_shape: Whether an extent with a fraction is a share.
-        output_type: Colours of the result and their order.
+        data: Encoded images, one uint8 vector per sample.
+        anchor: The start of the window, x before y; floating-point numbers are fractions of the image size by default.
+        extent: The size of the slice, in the same order and unit as the anchor.
+        start: Start of the window, in pixels.
+        end: End of the window, in pixels.
+        shape: Size of the window, in pixels.
+        rel_start: Start of the window, as a fraction of the image size.
+        rel_end: End of the window, as a fraction of the image size.
+        rel_shape: Size of the window, as a fraction of the image size.
+        axes: The axes that the other arguments refer to, by index.
+        axis_names: The same axes by layout letter; `"WH"` if neither is given.
+        normalized_anchor: Whether a floating-point anchor is relative to the shape of the input.
+        normalized_shape: Whether a floating-point extent is relative to the shape of the input.
+        output_type: Color format of the result, such as RGB, BGR or GRAY.
         dtype: Type of the result.
-        adjust_orientation: Turn the picture as its EXIF data says.
-        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
+        adjust_orientation: Whether to apply the EXIF orientation to the image.
+        use_fast_idct: Accepted for compatibility with DALI; has no effect, because the accurate transform is the faster
+            one here.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -278,13 +282,13 @@ def raw(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Take bytes for the elements of an array, as they are.
+    """Interpret bytes as the elements of an array, without decoding.
 
     Args:
         data: The bytes, such as the feature `image/encoded` of records with raw pixels.
-        shape: Their shape; one extent may be -1 and is then found. One axis when left out.
-        dtype: The type of the elements, in the byte order of this machine.
-        layout: Names of the axes.
+        shape: The shape of the result; one extent may be -1 and is then inferred. One axis if None.
+        dtype: The element type, in the byte order of this machine.
+        layout: The layout of the result, one letter per axis, such as `"HWC"`.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

@@ -28,12 +28,12 @@ def gaussian(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Add noise with a normal distribution; whole numbers are rounded and cut to their range.
+    """Add Gaussian noise. Integers are rounded and clamped to the range of their type.
 
     Args:
-        data: Pictures or other arrays of whole numbers or of type float.
-        mean: The centre of the distribution.
-        stddev: Its standard deviation, in units of the elements.
+        data: Images or other arrays of an integer type or float.
+        mean: Mean of the distribution.
+        stddev: Standard deviation of the distribution, in units of the elements.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -54,16 +54,16 @@ def salt_and_pepper(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Replace some pixels by a bright or a dark value.
+    """Replace random pixels with a bright (salt) or a dark (pepper) value.
 
     Args:
-        data: Pictures or other arrays of whole numbers or of type float.
-        prob: How likely it is that a pixel is replaced.
-        salt_vs_pepper: How likely it is that such a pixel becomes bright.
-        salt_val: The bright value; the largest of whole numbers, or 1, when left out.
-        pepper_val: The dark value; the smallest of whole numbers, or -1, when left out.
-        per_channel: Draw for every channel by itself, not for a pixel with all its channels. Without a layout, the last
-            axis has the channels.
+        data: Images or other arrays of an integer type or float.
+        prob: Probability that a pixel is replaced.
+        salt_vs_pepper: Probability that a replaced pixel becomes bright.
+        salt_val: The bright value; if None, the largest value of an integer type, or 1 for floats.
+        pepper_val: The dark value; if None, the smallest value of an integer type, or -1 for floats.
+        per_channel: Whether to draw for every channel separately instead of for whole pixels. Without a layout, the
+            last axis is the channels.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -80,11 +80,11 @@ def shot(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Make of every value what a sensor would see if light came in grains: `poisson(x / factor) * factor`.
+    """Add shot noise, as of a sensor that counts photons: `poisson(x / factor) * factor`.
 
     Args:
-        data: Pictures or other arrays of whole numbers or of type float.
-        factor: What one grain adds to a value; the larger it is, the more noise there is. 0 gives none.
+        data: Images or other arrays of an integer type or float.
+        factor: The value of one photon; larger factors mean more noise, 0 means none.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

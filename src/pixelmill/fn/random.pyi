@@ -32,14 +32,14 @@ def beta(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Draw numbers between 0 and 1 from a beta distribution.
+    """Draw random numbers between 0 and 1 from a beta distribution.
 
     Args:
         like: A value whose shape the result takes.
-        alpha: Above 0; the larger it is, the closer to 1 are the numbers.
-        beta: Above 0; the larger it is, the closer to 0 are the numbers.
-        shape: The shape of the result; a single number when left out.
-        dtype: Type of the result, float or double; float when left out.
+        alpha: First shape parameter, above 0; larger values move the distribution toward 1.
+        beta: Second shape parameter, above 0; larger values move the distribution toward 0.
+        shape: The shape of the result; a scalar if None.
+        dtype: Type of the result: FLOAT (the default) or FLOAT64.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -58,13 +58,13 @@ def choice(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Draw from a list, or from the numbers 0 to a - 1.
+    """Draw random elements of a list, or integers from 0 to a - 1.
 
     Args:
-        a: A number, or the list; of an array with several axes, its first is chosen from.
+        a: An integer, or the list; of an array with several axes, elements along the first axis are drawn.
         like: A value whose shape the result takes.
-        p: How likely each choice is; equally, when left out.
-        shape: The shape of the result; a single choice when left out.
+        p: The probability of each element; uniform if None.
+        shape: The shape of the result; a single element if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -83,13 +83,13 @@ def coin_flip(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Draw ones and zeros.
+    """Draw 1 with a given probability, 0 otherwise.
 
     Args:
         like: A value whose shape the result takes.
-        probability: How likely a one is.
-        shape: The shape of the result; a single number when left out.
-        dtype: Type of the result, int32 when left out.
+        probability: Probability of a 1.
+        shape: The shape of the result; a scalar if None.
+        dtype: Type of the result; int32 if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -109,14 +109,14 @@ def normal(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Draw numbers from a normal distribution.
+    """Draw random numbers from a normal distribution.
 
     Args:
         like: A value whose shape the result takes.
-        mean: The centre of the distribution.
-        stddev: Its standard deviation.
-        shape: The shape of the result; a single number when left out.
-        dtype: Type of the result, float when left out.
+        mean: Mean of the distribution.
+        stddev: Standard deviation of the distribution.
+        shape: The shape of the result; a scalar if None.
+        dtype: Type of the result; float if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -136,14 +136,14 @@ def uniform(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Draw numbers that are equally likely everywhere in a range, or among given values.
+    """Draw random numbers uniformly from a range or from a list of values.
 
     Args:
         like: A value whose shape the result takes.
-        range: The smallest number, and the number that is never reached; -1 and 1 when left out.
-        values: Numbers to choose from, instead of a range.
-        shape: The shape of the result; a single number when left out.
-        dtype: Type of the result, float when left out.
+        range: Lower bound (inclusive) and upper bound (exclusive); -1 and 1 if None.
+        values: Numbers to choose from, as an alternative to `range`.
+        shape: The shape of the result; a scalar if None.
+        dtype: Type of the result; float if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

@@ -58,7 +58,7 @@ def coco(
     name: str | None = None,
     seed: int | None = None,
 ) -> list[DataNode]:
-    """Read images with boxes, labels and masks of the objects in them.
+    """Read images with the boxes, labels and masks of their objects from a COCO dataset.
 
     Returns the bytes of each image, the boxes (float, (objects, 4)) and the labels (int32). With `polygon_masks`, the
     polygons (int32: mask, first vertex, end vertex) and the vertices (float: x, y) follow; with `pixelwise_masks`, an
@@ -67,28 +67,28 @@ def coco(
 
     Args:
         file_root: The folder that the file names of the annotations are relative to.
-        annotations_file: The JSON file.
-        ltrb: Boxes as left, top, right, bottom instead of left, top, width, height.
-        ratio: Boxes and vertices as fractions of the image size.
-        size_threshold: Skip objects that are narrower or lower than this, in pixels.
-        include_iscrowd: Whether to read groups of objects.
-        skip_empty: Skip images without objects.
-        polygon_masks: Return polygons and vertices.
-        masks: The same, with polygons counted in coordinates instead of vertices.
-        pixelwise_masks: Return an image of labels.
-        image_ids: Return the ids of the images.
-        avoid_class_remapping: Labels as in the file, instead of 1, 2, … in the order of its categories.
+        annotations_file: The JSON file with the annotations.
+        ltrb: Whether boxes are left, top, right, bottom instead of left, top, width, height.
+        ratio: Whether boxes and vertices are fractions of the image size instead of pixels.
+        size_threshold: Skip objects whose width or height is below this, in pixels.
+        include_iscrowd: Whether to include crowd annotations.
+        skip_empty: Whether to skip images without objects.
+        polygon_masks: Whether to return polygons and vertices.
+        masks: Legacy form of `polygon_masks`, with polygons counted in coordinates instead of vertices.
+        pixelwise_masks: Whether to return an image of labels.
+        image_ids: Whether to return the ids of the images.
+        avoid_class_remapping: Whether to keep the category ids of the file instead of numbering categories from 1.
         images: File names of the images to read, in this order; if None, all images by id.
         preprocessed_annotations: A folder of files that `save_preprocessed_annotations` saved, to read instead of the
             JSON file; the choice of objects and the form of boxes were decided then.
         save_preprocessed_annotations: Save what was read, for `preprocessed_annotations`.
         save_preprocessed_annotations_dir: The folder to save to.
-        random_shuffle: Read in a new random order in each epoch.
-        shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: The number of parts that the dataset is divided into.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
+        random_shuffle: Whether to read in a new random order in each epoch.
+        shuffle_after_epoch: Like `random_shuffle`; every instance then stays with its shard.
+        num_shards: The number of shards that the dataset is divided into.
+        shard_id: The shard to start with.
+        stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
+        pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -122,7 +122,7 @@ def dataset(
     name: str | None = None,
     seed: int | None = None,
 ) -> dict[str, DataNode]:
-    """Read a dataset in any container that `pixelmill convert` writes; its content says which one it is.
+    """Read a dataset in any container that `pixelmill convert` writes; the container is recognized by its content.
 
     Returns a dictionary with a node for each column: `image` and `mask` (encoded, uint8, one axis; an empty mask if a
     sample has none), `label` (int64, one axis, as many as the sample has), `target` (the same as float32), `boxes`
@@ -134,12 +134,12 @@ def dataset(
         format: The container, as for `convert --from`; recognized by its content if None.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
-        random_shuffle: Read in a new random order in each epoch.
-        shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: The number of parts that the dataset is divided into.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
+        random_shuffle: Whether to read in a new random order in each epoch.
+        shuffle_after_epoch: Like `random_shuffle`; every instance then stays with its shard.
+        num_shards: The number of shards that the dataset is divided into.
+        shard_id: The shard to start with.
+        stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
+        pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -182,17 +182,17 @@ def file(
     Args:
         file_root: A folder of class folders; with `file_list` or `files`, the folder that their paths are relative to.
         file_list: A text file with a path and a label on each line.
-        files: The paths.
-        labels: One label for each of `files`; the numbers of the files if None.
-        file_filters: Patterns of the file names to read below `file_root`; those of images if None.
-        dir_filters: Patterns of the folder names to read below `file_root`.
+        files: The paths of the files.
+        labels: One label per entry of `files`; the indices of the files if None.
+        file_filters: Glob patterns of the file names to read below `file_root`; those of images if None.
+        dir_filters: Glob patterns of the folder names to read below `file_root`.
         case_sensitive_filter: Whether the patterns are case-sensitive.
-        random_shuffle: Read in a new random order in each epoch.
-        shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: The number of parts that the dataset is divided into.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
+        random_shuffle: Whether to read in a new random order in each epoch.
+        shuffle_after_epoch: Like `random_shuffle`; every instance then stays with its shard.
+        num_shards: The number of shards that the dataset is divided into.
+        shard_id: The shard to start with.
+        stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
+        pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -230,13 +230,13 @@ def mxnet(
 
     Args:
         path: The `.rec` files.
-        index_path: The `.idx` file of each, or one for all; if None, records are found by their heads.
-        random_shuffle: Read in a new random order in each epoch.
-        shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: The number of parts that the dataset is divided into.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
+        index_path: The `.idx` file of each, or one for all; if None, records are located by their headers.
+        random_shuffle: Whether to read in a new random order in each epoch.
+        shuffle_after_epoch: Like `random_shuffle`; every instance then stays with its shard.
+        num_shards: The number of shards that the dataset is divided into.
+        shard_id: The shard to start with.
+        stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
+        pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -280,17 +280,17 @@ def numpy(
     name: str | None = None,
     seed: int | None = None,
 ) -> DataNode:
-    """Read arrays from npy files, whole or only a region of each.
+    """Read arrays from npy files, either whole or a region of each.
 
     Files in C and Fortran order and of either byte order are read; object arrays are refused. For a region, only the
     rows that it needs are read from the file.
 
     Args:
-        files: The paths.
+        files: The paths of the files.
         file_list: A text file with a path on each line.
         file_root: A folder whose files, and those of the folders in it, are read; with `file_list` or `files`, the
             folder that their paths are relative to.
-        file_filter: The pattern of the file names to read below `file_root`.
+        file_filter: Glob pattern of the file names to read below `file_root`.
         roi_start: The start of the region, in elements.
         rel_roi_start: The start as a fraction of the extent.
         roi_end: The end of the region, in elements.
@@ -298,14 +298,14 @@ def numpy(
         roi_shape: The shape of the region, in elements.
         rel_roi_shape: The shape as a fraction of the extent.
         roi_axes: The axes that these arguments refer to; all axes if None.
-        out_of_bounds_policy: What to do with a region that exceeds the array.
+        out_of_bounds_policy: How to treat a region that exceeds the array: raise an error, pad it, or trim it.
         fill_value: The value that `"pad"` fills with.
-        random_shuffle: Read in a new random order in each epoch.
-        shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: The number of parts that the dataset is divided into.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
+        random_shuffle: Whether to read in a new random order in each epoch.
+        shuffle_after_epoch: Like `random_shuffle`; every instance then stays with its shard.
+        num_shards: The number of shards that the dataset is divided into.
+        shard_id: The shard to start with.
+        stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
+        pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -337,21 +337,21 @@ def tfrecord(
     name: str | None = None,
     seed: int | None = None,
 ) -> dict[str, DataNode]:
-    """Read features of the tf.train.Examples in TFRecord files. Both checksums of each record are verified.
+    """Read features of the tf.train.Examples in TFRecord files; both checksums of each record are verified.
 
-    Returns a dictionary with a node for each feature: bytes (uint8, one axis) for a string, float32 or int64 otherwise.
-    For a record without the feature, it is the default value, or an empty list for a `VarLenFeature`.
+    Returns a dictionary with one node per feature: bytes (uint8, one axis) for a string, float32 or int64 otherwise.
+    Records without the feature yield its default value, or an empty list for a `VarLenFeature`.
 
     Args:
         path: The TFRecord files; gzip files are unpacked into the cache folder first.
-        index_path: An index file for each of them, as `tfrecord2idx` writes it; if None, the files are scanned.
-        features: The features: names, each with a `pixelmill.tfrecord.FixedLenFeature` or `VarLenFeature`.
-        random_shuffle: Read in a new random order in each epoch.
-        shuffle_after_epoch: The same.
-        num_shards: The number of parts that the dataset is divided into.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
+        index_path: One index file per TFRecord file, as `tfrecord2idx` writes it; if None, the files are scanned.
+        features: A dictionary from feature names to `pixelmill.tfrecord.FixedLenFeature` or `VarLenFeature`.
+        random_shuffle: Whether to read in a new random order in each epoch.
+        shuffle_after_epoch: Synonym of `random_shuffle`.
+        num_shards: The number of shards that the dataset is divided into.
+        shard_id: The shard to start with.
+        stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
+        pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -386,10 +386,10 @@ def webdataset(
     name: str | None = None,
     seed: int | None = None,
 ) -> Any:
-    """Read the files of samples from tar archives.
+    """Read samples from the members of tar archives.
 
-    Members whose names agree up to the first dot of their last part are a sample. Returns the content of one file for
-    each entry of `ext`, with one axis; a single node if there is one entry.
+    Members with the same name up to the first dot of the base name form a sample. Returns one output with one axis for
+    each entry of `ext`; a single node if there is only one entry.
 
     Args:
         paths: The archives.
@@ -399,12 +399,12 @@ def webdataset(
             the sample, or raise an `"error"`.
         dtypes: The types of the outputs, one for each; bytes if None.
         case_sensitive_extensions: Whether extensions are case-sensitive.
-        random_shuffle: Read in a new random order in each epoch.
-        shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: The number of parts that the dataset is divided into.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
+        random_shuffle: Whether to read in a new random order in each epoch.
+        shuffle_after_epoch: Like `random_shuffle`; every instance then stays with its shard.
+        num_shards: The number of shards that the dataset is divided into.
+        shard_id: The shard to start with.
+        stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
+        pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

@@ -29,13 +29,13 @@ def max(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Give the largest element.
+    """Compute the maximum of elements.
 
     Args:
-        data: Any array of numbers.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
+        data: Numeric arrays of any shape.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -55,14 +55,14 @@ def mean(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Give the mean of elements.
+    """Compute the mean of elements.
 
     Args:
-        data: Any array of numbers.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        dtype: Type of the result, float when left out.
+        data: Numeric arrays of any shape.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        dtype: Type of the result; float if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -82,14 +82,14 @@ def mean_square(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Give the mean of the squares of elements.
+    """Compute the mean square of elements.
 
     Args:
-        data: Any array of numbers.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        dtype: Type of the result, float when left out.
+        data: Numeric arrays of any shape.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        dtype: Type of the result; float if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -108,13 +108,13 @@ def min(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Give the smallest element.
+    """Compute the minimum of elements.
 
     Args:
-        data: Any array of numbers.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
+        data: Numeric arrays of any shape.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -134,14 +134,14 @@ def rms(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Give the square root of the mean of the squares of elements.
+    """Compute the root mean square of elements.
 
     Args:
-        data: Any array of numbers.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        dtype: Type of the result, float when left out.
+        data: Numeric arrays of any shape.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        dtype: Type of the result; float if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -162,15 +162,15 @@ def std_dev(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Give the standard deviation of elements from a mean.
+    """Compute the standard deviation of elements around a given mean.
 
     Args:
-        data: Any array of numbers.
-        mean: The mean; one number, or one for each number of the result.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        ddof: What is taken from the number of elements before the sum of squares is divided by it.
+        data: Numeric arrays of any shape.
+        mean: The mean: one number, or one per element of the result.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        ddof: Delta degrees of freedom: the sum of squares is divided by N - ddof, where N is the number of elements.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -190,14 +190,14 @@ def sum(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Add up elements.
+    """Compute the sum of elements.
 
     Args:
-        data: Any array of numbers.
-        axes: The axes to add up along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        dtype: Type of the result; uint64 or int64 for integers and that of `data` for floats, when left out.
+        data: Numeric arrays of any shape.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        dtype: Type of the result; if None, uint64 or int64 for integers and that of `data` for floats.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -218,15 +218,15 @@ def variance(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Give the mean square of the distance of elements from a mean.
+    """Compute the variance of elements around a given mean.
 
     Args:
-        data: Any array of numbers.
-        mean: The mean; one number, or one for each number of the result.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        ddof: What is taken from the number of elements before the sum of squares is divided by it.
+        data: Numeric arrays of any shape.
+        mean: The mean: one number, or one per element of the result.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        ddof: Delta degrees of freedom: the sum of squares is divided by N - ddof, where N is the number of elements.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

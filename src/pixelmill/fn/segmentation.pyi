@@ -31,13 +31,13 @@ def random_mask_pixel(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Draw a pixel of a mask and give its place, as int64.
+    """Draw a random pixel of a mask; returns its coordinates as int64.
 
     Args:
         mask: Masks.
-        foreground: Draw among the pixels of the foreground, where there are any; else among all.
-        value: The value of the foreground.
-        threshold: The foreground is what lies above this, where `value` is left out; 0 when this is left out as well.
+        foreground: Whether to draw among foreground pixels, if there are any, instead of among all.
+        value: The value of foreground pixels.
+        threshold: Foreground pixels are above this, if `value` is None; 0 if both are None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -63,21 +63,23 @@ def random_object_bbox(
     name: str | None = None,
     seed: int | None = None,
 ) -> Any:
-    """Draw an object of a mask, pixels of one class that touch, and give its box.
+    """Draw a random object (a connected component of one class) from a mask and return its bounding box.
 
-    First a class is drawn, then one of its objects. The box is the whole mask where there is none.
+    First a class is drawn, then one of its objects. Without objects, the box is the whole mask.
 
     Args:
-        labels: Masks of whole numbers.
-        foreground_prob: How likely an object is drawn at all; else the box is the whole mask.
-        background: The class that is no object, 0 when left out.
-        classes: The classes to draw from; all that occur when left out.
-        class_weights: How likely each class is; they are 1, 2, 3 ... where `classes` is left out.
-        k_largest: Draw among so many largest objects alone.
-        threshold: Draw among objects that are at least this large along each axis.
-        ignore_class: Draw among all objects, whatever their class.
-        output_class: Give the class as well.
-        format: What is given: the first corner and the extents, or both corners, or both corners in one array.
+        labels: Masks of an integer type.
+        foreground_prob: Probability of drawing an object; otherwise the box is the whole mask.
+        background: The background class; 0 if None.
+        classes: The classes to draw from; all that occur in the mask if None.
+        class_weights: The relative probability of each class; without `classes`, they apply to the classes 1, 2, 3 and
+            so on.
+        k_largest: Draw only among this many largest objects.
+        threshold: Draw only among objects of at least this size along each axis.
+        ignore_class: Whether to draw among all objects with equal probability, whatever their class.
+        output_class: Whether to return the class as well.
+        format: Form of the box: `anchor_shape` (start, size), `start_end` (start, end), or `box` (both corners in one
+            array).
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -96,13 +98,13 @@ def select_masks(
     name: str | None = None,
     seed: int | None = None,
 ) -> list[_Data]:
-    """Keep the polygons of some masks, and their vertices.
+    """Select the polygons of some masks, and their vertices.
 
     Args:
-        mask_ids: The masks to keep.
-        polygons: Rows of a mask, its first vertex, and the vertex behind its last.
-        vertices: Rows of coordinates.
-        reindex_masks: Number the masks by their place in `mask_ids`.
+        mask_ids: The ids of the masks to keep.
+        polygons: One row per polygon: its mask id, its first vertex, and the vertex after its last.
+        vertices: The coordinates of the vertices, one row each.
+        reindex_masks: Whether to renumber the masks by their position in `mask_ids`.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

@@ -26,11 +26,11 @@ def combine(
     name: str | None = None,
     seed: int | None = None,
 ) -> DataNode:
-    """Make one matrix of several that are applied one after the other.
+    """Combine several affine matrices into one.
 
     Args:
         matrices: Two matrices or more; the first is applied first.
-        reverse_order: Apply the last one first.
+        reverse_order: Whether to apply the last one first.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -52,16 +52,16 @@ def crop(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Make a matrix that maps one window to another, as a crop and a resize do.
+    """Create a matrix that maps one window to another, like a crop followed by a resize.
 
     Args:
-        matrix: A matrix to be applied before this one.
-        from_start: Where the old window begins; one number is taken for all axes.
-        from_end: Where it ends.
-        to_start: Where the new window begins.
-        to_end: Where it ends.
-        absolute: Swap the start and the end of a window that are in the wrong order.
-        reverse_order: Apply `matrix` after this one instead.
+        matrix: A matrix to combine with this transform; it is applied first.
+        from_start: Start of the input window; one number is used for all axes.
+        from_end: End of the input window.
+        to_start: Start of the output window.
+        to_end: End of the output window.
+        absolute: Whether to swap the start and end of a window that are in the wrong order.
+        reverse_order: Whether to apply `matrix` after this transform instead of before it.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -81,14 +81,14 @@ def rotation(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Make a matrix that rotates: in the plane, or about an axis in space.
+    """Create a rotation matrix, in the plane or about an axis in space.
 
     Args:
-        matrix: A matrix to be applied before this one.
-        angle: In degrees; positive turns x towards y, which is clockwise on a screen.
-        axis: The axis x, y, z to turn about.
-        center: The point that stays where it is; the origin when left out.
-        reverse_order: Apply `matrix` after this one instead.
+        matrix: A matrix to combine with this transform; it is applied first.
+        angle: Rotation angle in degrees; positive angles rotate x toward y, which is clockwise on a screen.
+        axis: The rotation axis (x, y, z); in the plane if None.
+        center: The fixed point of the transform; the origin if None.
+        reverse_order: Whether to apply `matrix` after this transform instead of before it.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -108,14 +108,14 @@ def scale(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Make a matrix that scales.
+    """Create a scaling matrix.
 
     Args:
-        matrix: A matrix to be applied before this one.
-        scale: A factor for each axis, x first; or one for all, with `ndim`.
-        center: The point that stays where it is; the origin when left out.
-        ndim: The number of axes, where `scale` is a single factor.
-        reverse_order: Apply `matrix` after this one instead.
+        matrix: A matrix to combine with this transform; it is applied first.
+        scale: The factor for each axis, x first; or one for all, together with `ndim`.
+        center: The fixed point of the transform; the origin if None.
+        ndim: The number of axes, if `scale` is a single factor.
+        reverse_order: Whether to apply `matrix` after this transform instead of before it.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -135,14 +135,14 @@ def shear(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Make a matrix that shears: each axis is moved along as one goes along the others.
+    """Create a shear matrix.
 
     Args:
-        matrix: A matrix to be applied before this one.
-        shear: How far: x along y and y along x; in space x along y and z, y along x and z, z along x and y.
+        matrix: A matrix to combine with this transform; it is applied first.
+        shear: Shear factors: x along y and y along x; in space x along y and z, y along x and z, z along x and y.
         angles: The same as angles in degrees, from -90 to 90.
-        center: The point that stays where it is; the origin when left out.
-        reverse_order: Apply `matrix` after this one instead.
+        center: The fixed point of the transform; the origin if None.
+        reverse_order: Whether to apply `matrix` after this transform instead of before it.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -160,12 +160,12 @@ def translation(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Make a matrix that shifts.
+    """Create a translation matrix.
 
     Args:
-        matrix: A matrix to be applied before this one.
-        offset: How far, x first.
-        reverse_order: Apply `matrix` after this one instead.
+        matrix: A matrix to combine with this transform; it is applied first.
+        offset: The translation along each axis, x first.
+        reverse_order: Whether to apply `matrix` after this transform instead of before it.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

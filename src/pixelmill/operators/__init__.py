@@ -1,4 +1,4 @@
-"""Every operator, declared once. Importing this package fills the registry."""
+"""All operators, each declared once. Importing this package fills the registry."""
 
 from pixelmill.operators import (
     batch,
@@ -6,7 +6,7 @@ from pixelmill.operators import (
     boxes,
     branches,
     coco,
-    colour,
+    color,
     container_readers,
     coords,
     crop,
@@ -37,7 +37,7 @@ from pixelmill.operators import (
 )
 from pixelmill.operators.declare import REGISTRY, Operator, public_names, public_operators
 
-# Older names of functions that programs still use, and the operators they stand for.
+# Legacy function names of DALI that existing programs use, and the operators they stand for.
 OLDER_FUNCTIONS = {
     "coco_reader": "readers.coco",
     "coin_flip": "random.coin_flip",
@@ -68,7 +68,7 @@ __all__ = [
     "boxes",
     "branches",
     "coco",
-    "colour",
+    "color",
     "container_readers",
     "coords",
     "crop",

@@ -1,4 +1,4 @@
-"""Arithmetic on nodes: what `+`, `<` and `math.sqrt` are lowered to. Chains of it are fused, see engine/fusion.py."""
+"""Arithmetic on nodes: what `+`, `<` and `math.sqrt` lower to. Chains are fused, see engine/fusion.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pixelmill.operators.declare import COMMON_IGNORED, Operator, Tensor
 from pixelmill.steps.elements import Arithmetic
 from pixelmill.steps.sources import constant_array
 
-# The names of operations and of their operands; the core knows them by the same names.
+# Operations and the names of their operands; native/ uses the same names.
 OPERANDS = {
     **dict.fromkeys(("minus", "abs", "fabs", "floor", "ceil", "sqrt", "rsqrt", "cbrt", "exp"), ("x",)),
     **dict.fromkeys(("log", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan"), ("x",)),
@@ -25,24 +25,24 @@ ON_BITS = frozenset({"bitand", "bitor", "bitxor", "bitnot", "lshift", "rshift"})
 
 
 def arithmetic(operation: str, *operands: Tensor) -> Tensor:
-    """Add one operation; types follow DALI's promotion, shapes are stretched as NumPy's are."""
+    """Add one operation. Types follow DALI's promotion rules, shapes broadcast as in NumPy."""
     for operand in operands:
         if operand is None:
-            raise ArgumentError(f"{operation}: an operand must be a node or a constant, got None")
+            raise ArgumentError(f"{operation}: operands must be nodes or constants, got None")
         array = constant_array(operand)
         if operation in ON_BITS and array is not None and array.dtype.kind == "f":
-            raise ArgumentError(f"{operation}: works on bits and so on integers only, got {array.tolist()}")
+            raise ArgumentError(f"{operation}: bitwise operations work on integers only, got {array.tolist()}")
     return Arithmetic(operands=operands, operation=operation).value(common_layout(operation, operands))
 
 
 def common_layout(operation: str, operands: Sequence[Tensor]) -> str:
-    """Give the names of the axes of a result: those of the operand with most axes, which the others' must end."""
+    """Return the layout of the result: that of the longest operand, whose last axes the others match."""
     layout = ""
     for operand in operands:
         shorter, longer = sorted((layout, operand.layout), key=len)
         if not longer.endswith(shorter):
             raise ArgumentError(
-                f"{operation}: the axes {layout!r} and {operand.layout!r} do not fit together; they must be the same, "
+                f"{operation}: the layouts {layout!r} and {operand.layout!r} do not match; they must be equal, "
                 "or one the last axes of the other"
             )
         layout = longer
@@ -71,5 +71,5 @@ def _operation(name: str, operands: tuple[str, ...]) -> Operator:
     )
 
 
-# They are no functions of `fn`; nodes and `math` offer them.
+# Not offered as functions of `fn`: nodes have them as Python operators, and `math` as functions.
 OPERATIONS = {name: _operation(name, operands) for name, operands in OPERANDS.items()}

@@ -1,4 +1,4 @@
-"""Boxes that follow the picture: mirrored, rotated, pasted, cropped; and encoded for a detector."""
+"""Bounding boxes that follow their image (flipped, rotated, pasted, cropped), and the SSD box encoder."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ CORNERS, EXTENTS = ("xyXY", "xyzXYZ"), ("xyWH", "xyzWHD")
 def bb_flip(
     boxes: Tensor, *, ltrb: bool = False, horizontal: PerSample[int] = 1, vertical: PerSample[int] = 0
 ) -> Tensor:
-    """Mirror boxes, as `flip` mirrors the picture that they lie in.
+    """Flip boxes the way `flip` flips the image that they belong to.
 
     Args:
-        boxes: Rows of four shares of the picture: x, y, width and height.
-        ltrb: Whether the rows are left, top, right and bottom instead.
-        horizontal: Swap left and right.
-        vertical: Swap top and bottom.
+        boxes: Boxes, shape (n, 4): x, y, width and height as fractions of the image size.
+        ltrb: Whether boxes are left, top, right and bottom instead.
+        horizontal: Whether to swap left and right.
+        vertical: Whether to swap top and bottom.
     """
     layout = CORNERS[0] if ltrb else EXTENTS[0]
     return BoxFlip(boxes=boxes, horizontal=horizontal, vertical=vertical, layout=layout).value(boxes.layout)
@@ -41,14 +41,14 @@ def bbox_paste(
     paste_x: PerSample[float] = 0.5,
     paste_y: PerSample[float] = 0.5,
 ) -> Tensor:
-    """Move boxes as `paste` moves the picture that they lie in.
+    """Move boxes the way `paste` moves the image that they belong to.
 
     Args:
-        boxes: Rows of four shares of the picture: x, y, width and height.
-        ratio: How much larger the canvas is than the picture.
-        ltrb: Whether the rows are left, top, right and bottom instead.
-        paste_x: Where the picture lies: 0 at the left, 1 at the right.
-        paste_y: Where it lies: 0 at the top, 1 at the bottom.
+        boxes: Boxes, shape (n, 4): x, y, width and height as fractions of the image size.
+        ratio: Size of the canvas relative to the image; at least 1.
+        ltrb: Whether boxes are left, top, right and bottom instead.
+        paste_x: Horizontal position of the image on the canvas: 0 is the left edge, 1 the right edge.
+        paste_y: Vertical position of the image on the canvas: 0 is the top edge, 1 the bottom edge.
     """
     return BoxPaste(boxes=boxes, ratio=ratio, paste_x=paste_x, paste_y=paste_y, ltrb=ltrb).value(boxes.layout)
 
@@ -68,28 +68,29 @@ def bbox_rotate(
     shape_layout: str = "HW",
     size: PerSample[Floats] | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
-    """Move boxes as `rotate` moves the picture that they lie in.
+    """Rotate boxes the way `rotate` rotates the image that they belong to.
 
     Args:
-        boxes: Rows of four numbers.
-        labels: A label for each box; those of boxes that leave the picture are left out.
-        angle: In degrees; positive turns counter-clockwise.
-        input_shape: The shape of the picture before it is rotated.
-        bbox_layout: The order of the four numbers: corners, or a corner and the extents.
-        bbox_normalized: Whether they are shares of the picture, or pixels.
-        keep_size: Whether the rotated picture keeps its extents.
-        mode: `expand` gives boxes that hold the whole rotated box, `fixed` keeps their extents, `halfway` lies between.
-        remove_threshold: Leave out boxes of which a smaller share than this lies in the rotated picture.
-        shape_layout: The order of `input_shape`.
-        size: Height and width of the rotated picture, where they were given to `rotate`.
+        boxes: Boxes, shape (n, 4).
+        labels: One label per box; the labels of removed boxes are removed too.
+        angle: Rotation angle in degrees; positive angles rotate counterclockwise.
+        input_shape: The shape of the image before the rotation.
+        bbox_layout: Whether a box is two corners (`"xyXY"`) or a corner with width and height (`"xyWH"`).
+        bbox_normalized: Whether boxes are fractions of the image size instead of pixels.
+        keep_size: Whether the rotated image keeps the size of the input.
+        mode: Size of the result: `expand` encloses the whole rotated box, `fixed` keeps its size, `halfway` is the mean
+            of both.
+        remove_threshold: Remove boxes with a smaller fraction than this inside the rotated image.
+        shape_layout: The layout of `input_shape`.
+        size: Height and width of the rotated image, if `rotate` was called with `size`.
     """
     if keep_size and size is not None:
-        raise ArgumentError("bbox_rotate: keep_size and size exclude each other")
+        raise ArgumentError("bbox_rotate: keep_size and size are mutually exclusive")
     numbers = constant_numbers(size)
     if numbers is not None and (len(numbers) != 2 or any(not number > 0 for number in numbers)):
         raise ArgumentError(f"bbox_rotate: size must be two positive numbers (height, width), got {tuple(numbers)}")
     if "H" not in shape_layout or "W" not in shape_layout:
-        raise ArgumentError(f"bbox_rotate: shape_layout must have H and W, got {shape_layout!r}")
+        raise ArgumentError(f"bbox_rotate: shape_layout must contain H and W, got {shape_layout!r}")
     rotated = BoxRotate(
         boxes=boxes,
         labels=labels,
@@ -110,20 +111,20 @@ def _check_ranges(thresholds: list[float], aspect_ratio: list[float], scaling: l
     if not thresholds or not all(0 <= threshold <= 1 for threshold in thresholds):
         raise ArgumentError(f"random_bbox_crop: thresholds must be numbers from 0 to 1, got {thresholds}")
     if len(scaling) != 2 or not 0 <= scaling[0] <= scaling[1]:
-        raise ArgumentError(f"random_bbox_crop: scaling must be a smallest and a largest extent, got {scaling}")
+        raise ArgumentError(f"random_bbox_crop: scaling must be a minimum and a maximum, got {scaling}")
     pairs = list(zip(aspect_ratio[::2], aspect_ratio[1::2], strict=False))
     if len(aspect_ratio) not in (2, 6) or not all(0 <= low <= high for low, high in pairs):
         raise ArgumentError(
-            f"random_bbox_crop: aspect_ratio must be a smallest and a largest, or three such pairs; got {aspect_ratio}"
+            f"random_bbox_crop: aspect_ratio must be a minimum and a maximum, or three such pairs; got {aspect_ratio}"
         )
 
 
 def _box_layout(bbox_layout: str | None, ltrb: bool | None) -> str:
-    """Give the order of columns: a layout, or X or W for corners or extents of however many axes there are."""
+    """Return the column order: a layout, or X (corners) or W (extents) if the number of axes is not known yet."""
     if bbox_layout is None:
         return "X" if ltrb or ltrb is None else "W"
     if ltrb is not None:
-        raise ArgumentError("random_bbox_crop: ltrb and bbox_layout exclude each other")
+        raise ArgumentError("random_bbox_crop: ltrb and bbox_layout are mutually exclusive")
     if sorted(bbox_layout) not in [sorted(known) for known in (*CORNERS, *EXTENTS)]:
         known = ", ".join((*CORNERS, *EXTENTS))
         raise ArgumentError(f"random_bbox_crop: bbox_layout must be one of {known} in any order, got {bbox_layout!r}")
@@ -151,37 +152,40 @@ def random_bbox_crop(
     shape_layout: str | None = None,
     output_bbox_indices: bool = False,
 ) -> tuple[Tensor, ...]:
-    """Draw a window that keeps enough of the boxes, for `slice`; and move the boxes into it.
+    """Draw a crop window that keeps enough of the boxes, and move the boxes into it.
 
-    Gives the first corner (x, y) and the extents (width, height) of the window, the boxes that are left, their labels
-    and their numbers. A search that finds no window ends after 100000 attempts with the best one.
+    Returns the anchor (x, y) and the shape (width, height) of the window, for use with `slice`, then the remaining
+    boxes, their labels and their indices. If no window satisfies the threshold after 100000 attempts, the best one
+    found is used.
 
     Args:
-        boxes: Rows of shares of the picture; four numbers, or six for volumes.
-        labels: A label for each box.
-        thresholds: How much of the boxes must lie in the window; one of these is drawn, then a window.
-        threshold_type: How that is measured: overlap divided by union, or by the box.
-        aspect_ratio: Smallest and largest width divided by height, of shares, or of pixels where `input_shape` is
-            given; for volumes also width by depth and height by depth. Both are 1 when left out.
-        scaling: Smallest and largest extent of the window, as shares of the picture; the whole one when left out.
-        allow_no_crop: Let "the whole picture" be one more choice among the thresholds; so it is when left out.
-        num_attempts: How many windows to draw before another threshold is.
-        total_num_attempts: How many windows to draw in all; then the best one is taken.
-        all_boxes_above_threshold: Whether every box must reach the threshold, or one.
-        bbox_prune_threshold: Keep boxes of which this share is left; those whose centre is left when not given.
-        bbox_layout: The order of the numbers of a box: `"xyXY"`, `"xyWH"` or a permutation; with z for volumes.
-        ltrb: An older way to say `"xyXY"` or `"xyWH"`.
-        crop_shape: Extents of the window in pixels, instead of shares.
-        input_shape: Extents of the picture in pixels.
-        shape_layout: The order of these extents, `"WH"` when left out.
-        output_bbox_indices: Give the numbers of the boxes that are left.
+        boxes: Boxes as fractions of the image size, shape (n, 4), or (n, 6) for volumes.
+        labels: One label per box.
+        thresholds: Minimum overlaps between boxes and window; one of them is drawn for each sample.
+        threshold_type: How overlap is measured: `iou` (intersection over union) or `overlap` (fraction of the box).
+        aspect_ratio: Smallest and largest aspect ratio (width divided by height), of fractions, or of pixels if
+            `input_shape` is given; for volumes also width by depth and height by depth. Both are 1 if not given.
+        scaling: Smallest and largest extent of the window, as fractions of the image size; the whole image if not
+            given.
+        allow_no_crop: Whether "no crop" is one more choice among the thresholds; True if not given.
+        num_attempts: How many windows to draw before drawing another threshold.
+        total_num_attempts: How many windows to draw in total before using the best one found.
+        all_boxes_above_threshold: Whether all boxes must reach the threshold, or only one.
+        bbox_prune_threshold: Keep boxes with at least this fraction inside the window; if None, boxes whose center is
+            inside.
+        bbox_layout: The order of the coordinates of a box: `"xyXY"`, `"xyWH"` or a permutation; with z for volumes.
+        ltrb: Legacy form of `bbox_layout`: True for `"xyXY"`, False for `"xyWH"`.
+        crop_shape: Size of the window in pixels; replaces `scaling` and `aspect_ratio`.
+        input_shape: Size of the image in pixels.
+        shape_layout: The order of `crop_shape` and `input_shape`; `"WH"` (`"WHD"` for volumes) if None.
+        output_bbox_indices: Whether to return the indices of the remaining boxes as well.
     """
     if crop_shape is not None:
         if input_shape is None:
             raise ArgumentError("random_bbox_crop: crop_shape needs input_shape")
         if aspect_ratio is not None or scaling is not None or allow_no_crop:
             raise ArgumentError(
-                "random_bbox_crop: crop_shape leaves no choice to aspect_ratio, scaling or allow_no_crop"
+                "random_bbox_crop: crop_shape cannot be combined with aspect_ratio, scaling or allow_no_crop"
             )
     ratios, scales = aspect_ratio or [1.0, 1.0], scaling or [1.0, 1.0]
     _check_ranges(thresholds, ratios, scales)
@@ -219,20 +223,20 @@ def roi_random_crop(
     roi_shape: PerSample[Ints] | None = None,
     in_shape: PerSample[Ints] | None = None,
 ) -> Tensor:
-    """Draw where a window begins that covers as much of a region as it can.
+    """Draw the start of a crop window that covers as much as possible of a region of interest.
 
     Args:
-        data: The picture, for its shape; the window does not leave it.
-        crop_shape: Extents of the window.
-        roi_start: Where the region begins.
-        roi_end: Where it ends.
-        roi_shape: Its extents, instead of its end.
-        in_shape: The shape of the picture, instead of `data`.
+        data: The image that the window must stay inside; only its shape is used.
+        crop_shape: Size of the window.
+        roi_start: Start of the region.
+        roi_end: End of the region.
+        roi_shape: Size of the region, as an alternative to `roi_end`.
+        in_shape: The shape of the image, as an alternative to `data`.
     """
     if (roi_end is None) == (roi_shape is None):
-        raise ArgumentError("roi_random_crop: give one of roi_end and roi_shape")
+        raise ArgumentError("roi_random_crop: specify either roi_end or roi_shape")
     if data is not None and in_shape is not None:
-        raise ArgumentError("roi_random_crop: the shape is given twice, by in_shape and by the input")
+        raise ArgumentError("roi_random_crop: the shape is specified twice, by in_shape and by the input")
     whole = in_shape if data is None else Shape(data=data).value()
     return RegionCrop(
         crop_shape=crop_shape,
@@ -256,20 +260,21 @@ def box_encoder(
     means: Floats = [0.0, 0.0, 0.0, 0.0],  # noqa: B006 - never changed
     stds: Floats = [1.0, 1.0, 1.0, 1.0],  # noqa: B006
 ) -> tuple[Tensor, ...]:
-    """Tell each anchor of an SSD detector which object it should find: centre and extents, and the label.
+    """Match boxes to the anchors of an SSD detector; return a box (center and size) and a label for each anchor.
 
     Args:
-        boxes: Rows of left, top, right and bottom.
-        labels: A label for each box.
-        anchors: Left, top, right and bottom of all anchors, one after the other.
-        criteria: How much an anchor and a box must overlap, divided by their union, to be matched.
-        offset: Give boxes relative to their anchors: `((box - anchor) / extent of the anchor - mean) / std`.
-        scale: What boxes and anchors are multiplied with before.
-        means: What is taken away from x, y, width and height.
-        stds: What they are divided by.
+        boxes: Boxes, shape (n, 4): left, top, right and bottom.
+        labels: One label per box.
+        anchors: Left, top, right and bottom of all anchors, as one flat list.
+        criteria: The smallest intersection over union at which an anchor and a box match.
+        offset: Whether to encode boxes relative to their anchors: centers as
+            `((center - anchor center) / anchor size - mean) / std`, sizes as `(log(size / anchor size) - mean) / std`.
+        scale: Factor applied to boxes and anchors before the offsets are computed; only with `offset`.
+        means: Values subtracted from the offsets of x, y, width and height.
+        stds: Values that the offsets are divided by.
     """
     if len(anchors) % 4 or not anchors:
-        raise ArgumentError(f"box_encoder: anchors must be four numbers for each anchor, got {len(anchors)}")
+        raise ArgumentError(f"box_encoder: anchors must be four numbers per anchor, got {len(anchors)} numbers")
     if len(means) != 4 or len(stds) != 4 or 0 in stds:
         raise ArgumentError("box_encoder: means and stds must be four numbers each, and no std may be 0")
     return BoxEncoder(

@@ -45,7 +45,7 @@ def coco(
     save_preprocessed_annotations: bool = False,
     save_preprocessed_annotations_dir: str | None = None,
 ) -> tuple[Tensor, ...]:
-    """Read images with boxes, labels and masks of the objects in them.
+    """Read images with the boxes, labels and masks of their objects from a COCO dataset.
 
     Returns the bytes of each image, the boxes (float, (objects, 4)) and the labels (int32). With `polygon_masks`, the
     polygons (int32: mask, first vertex, end vertex) and the vertices (float: x, y) follow; with `pixelwise_masks`, an
@@ -54,17 +54,17 @@ def coco(
 
     Args:
         file_root: The folder that the file names of the annotations are relative to.
-        annotations_file: The JSON file.
-        ltrb: Boxes as left, top, right, bottom instead of left, top, width, height.
-        ratio: Boxes and vertices as fractions of the image size.
-        size_threshold: Skip objects that are narrower or lower than this, in pixels.
-        include_iscrowd: Whether to read groups of objects.
-        skip_empty: Skip images without objects.
-        polygon_masks: Return polygons and vertices.
-        masks: The same, with polygons counted in coordinates instead of vertices.
-        pixelwise_masks: Return an image of labels.
-        image_ids: Return the ids of the images.
-        avoid_class_remapping: Labels as in the file, instead of 1, 2, … in the order of its categories.
+        annotations_file: The JSON file with the annotations.
+        ltrb: Whether boxes are left, top, right, bottom instead of left, top, width, height.
+        ratio: Whether boxes and vertices are fractions of the image size instead of pixels.
+        size_threshold: Skip objects whose width or height is below this, in pixels.
+        include_iscrowd: Whether to include crowd annotations.
+        skip_empty: Whether to skip images without objects.
+        polygon_masks: Whether to return polygons and vertices.
+        masks: Legacy form of `polygon_masks`, with polygons counted in coordinates instead of vertices.
+        pixelwise_masks: Whether to return an image of labels.
+        image_ids: Whether to return the ids of the images.
+        avoid_class_remapping: Whether to keep the category ids of the file instead of numbering categories from 1.
         images: File names of the images to read, in this order; if None, all images by id.
         preprocessed_annotations: A folder of files that `save_preprocessed_annotations` saved, to read instead of the
             JSON file; the choice of objects and the form of boxes were decided then.
@@ -74,7 +74,7 @@ def coco(
     from pixelmill.formats.coco import Choice, Parts, open_annotations, open_preprocessed, save
 
     if (polygon_masks or masks) and pixelwise_masks:
-        raise ArgumentError("readers.coco: polygon_masks and pixelwise_masks exclude each other")
+        raise ArgumentError("readers.coco: polygon_masks and pixelwise_masks are mutually exclusive")
     choice = Choice(ltrb, ratio, size_threshold, include_iscrowd, skip_empty, avoid_class_remapping, images)
     parts = Parts(polygon_masks or masks, pixelwise_masks, image_ids)
     if preprocessed_annotations:

@@ -7,7 +7,7 @@ from typing import Literal
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import files as file_index
 from pixelmill.formats.index import Index
-from pixelmill.operators.crop import cast_to, cut
+from pixelmill.operators.crop import cast_to, cut_window
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Floats, Ints, PerSample, Strings, Tensor, operator
 from pixelmill.operators.readers import Order, reader
@@ -36,17 +36,17 @@ def numpy(
     out_of_bounds_policy: RegionPolicy = "error",
     fill_value: float = 0.0,
 ) -> Tensor:
-    """Read arrays from npy files, whole or only a region of each.
+    """Read arrays from npy files, either whole or a region of each.
 
     Files in C and Fortran order and of either byte order are read; object arrays are refused. For a region, only the
     rows that it needs are read from the file.
 
     Args:
-        files: The paths.
+        files: The paths of the files.
         file_list: A text file with a path on each line.
         file_root: A folder whose files, and those of the folders in it, are read; with `file_list` or `files`, the
             folder that their paths are relative to.
-        file_filter: The pattern of the file names to read below `file_root`.
+        file_filter: Glob pattern of the file names to read below `file_root`.
         roi_start: The start of the region, in elements.
         rel_roi_start: The start as a fraction of the extent.
         roi_end: The end of the region, in elements.
@@ -54,7 +54,7 @@ def numpy(
         roi_shape: The shape of the region, in elements.
         rel_roi_shape: The shape as a fraction of the extent.
         roi_axes: The axes that these arguments refer to; all axes if None.
-        out_of_bounds_policy: What to do with a region that exceeds the array.
+        out_of_bounds_policy: How to treat a region that exceeds the array: raise an error, pad it, or trim it.
         fill_value: The value that `"pad"` fills with.
     """
     reader = order.read(_arrays(files, file_list, file_root, file_filter))
@@ -66,19 +66,19 @@ def numpy(
 
 def _region(reader: Reader, bounds: SliceBounds, axes: list[int], policy: RegionPolicy, fill: float) -> Tensor:
     if len(set(axes)) < len(axes):
-        raise ArgumentError(f"readers.numpy: roi_axes names an axis twice: {axes}")
+        raise ArgumentError(f"readers.numpy: roi_axes contains an axis twice: {axes}")
     shape = NpyShape(reader=reader, ranges=Records(reader)).value()
     window, _ = slice_window("readers.numpy", shape, "", (None, None), bounds, axes, None, normalized=(False, False))
     strict = policy == "error"
     start, extent = window
     read = ReadNpy(start=start, extent=extent, reader=reader, ranges=Records(reader), axes=tuple(axes), strict=strict)
     rows, first = read.pair()
-    return cut("readers.numpy", rows, (first, extent), axes, policy, [fill])
+    return cut_window("readers.numpy", rows, (first, extent), axes, policy, [fill])
 
 
 def _arrays(files: list[str] | None, file_list: str | None, root: str | None, pattern: str) -> Index:
     if files is not None and file_list is not None:
-        raise ArgumentError("readers.numpy: files and file_list exclude each other")
+        raise ArgumentError("readers.numpy: files and file_list are mutually exclusive")
     if files is not None:
         found = file_index.from_files(files, root=root)
         return Index(found.paths, root=found.root)
@@ -102,10 +102,10 @@ def decode_numpy(data: Tensor, *, dtype: DALIDataType | None = None) -> Tensor:
 
 @operator("io.file.read", ignored=("use_o_direct", "dont_use_mmap"), dali=BEFORE)
 def read_file(filepaths: Tensor) -> Tensor:
-    """Read files by name; names are bytes.
+    """Read the files with the given names.
 
     Args:
-        filepaths: The name of the file of each sample, uint8 with one axis.
+        filepaths: The name of the file for each sample, uint8 with one axis.
     """
     return ReadNamed(path=filepaths).value()
 
@@ -124,9 +124,9 @@ def mxnet(
 
     Args:
         path: The `.rec` files.
-        index_path: The `.idx` file of each, or one for all; if None, records are found by their heads.
+        index_path: The `.idx` file of each, or one for all; if None, records are located by their headers.
     """
-    from pixelmill.formats.recordio.index import open_records  # late, as in all readers: a program uses one or two
+    from pixelmill.formats.recordio.index import open_records  # on use: programs need one or two formats
 
     reader = order.preferring_after_epoch().read(open_records(path, index_path))
     image, label = ReadRecordio(reader=reader, ranges=Records(reader)).pair()
@@ -144,10 +144,10 @@ def webdataset(
     dtypes: Anything = None,
     case_sensitive_extensions: bool = True,
 ) -> tuple[Tensor, ...] | Tensor:
-    """Read the files of samples from tar archives.
+    """Read samples from the members of tar archives.
 
-    Members whose names agree up to the first dot of their last part are a sample. Returns the content of one file for
-    each entry of `ext`, with one axis; a single node if there is one entry.
+    Members with the same name up to the first dot of the base name form a sample. Returns one output with one axis for
+    each entry of `ext`; a single node if there is only one entry.
 
     Args:
         paths: The archives.

@@ -1,4 +1,4 @@
-"""Points, given as rows of coordinates."""
+"""Transforms of points, given as rows of coordinates."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def coord_transform(
     MT: PerSample[Floats] | None = None,  # noqa: N803
     dtype: DALIDataType = FLOAT,
 ) -> Tensor:
-    """Move points by a matrix and a shift: `M * point + T`.
+    """Apply an affine transform to points: `M * point + T`.
 
     Args:
-        points: Rows of coordinates.
-        M: The matrix, row by row; one number stands for that number on the diagonal. Nothing changes when left out.
-        T: The shift; one number stands for all.
-        MT: Matrix and shift as one table, the shift in its last column.
+        points: Points, one row of coordinates each.
+        M: The matrix, row by row; a single number is used for the whole diagonal. The identity if None.
+        T: The translation; a single number is used for all coordinates.
+        MT: Matrix and translation as one matrix, with the translation in the last column.
         dtype: Type of the result.
     """
     if MT is not None and (M is not None or T is not None):
-        raise ArgumentError("coord_transform: MT already says what M and T would say")
+        raise ArgumentError("coord_transform: MT cannot be combined with M or T")
     matrix = M if MT is None else MT
     fused = MT is not None
     return CoordTransform(points=points, matrix=matrix, offset=T, dtype=dtype, fused=fused).value(points.layout)
@@ -46,17 +46,17 @@ def coord_flip(
     center_z: PerSample[float] = 0.5,
     layout: str = "",
 ) -> Tensor:
-    """Mirror points, as `flip` mirrors the picture that they lie in.
+    """Flip points the way `flip` flips the image that they belong to.
 
     Args:
-        points: Rows of coordinates.
-        flip_x: Swap left and right.
-        flip_y: Swap top and bottom.
-        flip_z: Swap front and back.
-        center_x: The middle of the picture along x.
-        center_y: The middle along y.
-        center_z: The middle along z.
-        layout: The order of the coordinates; `"xy"` for two of them when left out.
+        points: Points, one row of coordinates each.
+        flip_x: Whether to swap left and right.
+        flip_y: Whether to swap top and bottom.
+        flip_z: Whether to swap front and back.
+        center_x: The center of the image along x.
+        center_y: The center along y.
+        center_z: The center along z.
+        layout: The order of the coordinates; `"x"`, `"xy"` or `"xyz"`, by their number, if empty.
     """
     if sorted(layout) != sorted("xyz"[: len(layout)]):
         raise ArgumentError(f"coord_flip: layout must be 'x', 'xy' or 'xyz' in any order, got {layout!r}")

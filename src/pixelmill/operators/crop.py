@@ -1,4 +1,4 @@
-"""Parts of pictures: crop, slice, pad; and their mirror images."""
+"""Crop, slice and flip, and the fused crop_mirror_normalize."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ Policy = Literal["error", "pad", "constant", "trim_to_shape"]
 
 
 def image_layout(layout: str) -> str:
-    """Give the layout that a picture without one is taken to have; refuse one that no picture has."""
+    """Return the layout of an image, HWC if it is empty. Raises ArgumentError if it is not the layout of an image."""
     space = "".join(letter for letter in layout if letter in SPATIAL)
     others = sorted(set(layout) - set(SPATIAL))
     if layout and (
         space not in ("HW", "DHW") or not set(others) <= {"C", "F"} or len(space) + len(others) < len(layout)
     ):
-        raise ArgumentError(f"pictures have the axes H and W, in this order, and perhaps D, F and C, got {layout!r}")
+        raise ArgumentError(
+            f"an image must have the axes H and W, in this order, and optionally D, F and C; got {layout!r}"
+        )
     return layout or "HWC"
 
 
-def cut(
+def cut_window(
     name: str, data: Tensor, window: tuple[Tensor, Tensor], axes: list[int], policy: Policy, fill: list[float] | None
 ) -> Tensor:
-    """Add the cutting of a window out of `data`."""
+    """Add the step that cuts a window out of `data`."""
     return Window(
         data=data,
         start=window[0],
@@ -47,7 +49,7 @@ def cut(
 
 
 def cast_to(data: Tensor, dtype: DALIDataType | None) -> Tensor:
-    """Add a cast where one is asked for."""
+    """Add a cast to `dtype`, unless it is None."""
     return data if dtype is None else Cast(data=data, dtype=dtype).value(data.layout)
 
 
@@ -67,28 +69,28 @@ def crop(
     fill_values: Floats | None = None,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Cut a window out of pictures.
+    """Crop images to a window.
 
     Args:
-        data: Pictures.
-        crop: Height and width of the window (depth, height and width of a volume).
-        crop_h: Its height alone.
-        crop_w: Its width alone.
-        crop_d: Its depth alone.
-        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
-        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
-        crop_pos_z: Where it lies along the depth.
-        rounding: How a position between pixels is brought to one.
-        out_of_bounds_policy: What to do with a window that leaves the picture.
-        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
-        dtype: Type of the result, that of `data` when left out.
+        data: Images.
+        crop: Height and width of the window in pixels (depth, height and width for volumes).
+        crop_h: Height of the window, as an alternative to `crop`.
+        crop_w: Width of the window, as an alternative to `crop`.
+        crop_d: Depth of the window, for volumes.
+        crop_pos_x: Horizontal position of the window: 0 is the left edge, 1 the right edge.
+        crop_pos_y: Vertical position of the window: 0 is the top edge, 1 the bottom edge.
+        crop_pos_z: Position of the window along the depth, from 0 to 1.
+        rounding: How the start of the window is brought to a whole pixel.
+        out_of_bounds_policy: How to treat a window that exceeds the image: raise an error, pad it, or trim it.
+        fill_values: The padding of `"pad"`: one value, or one per channel; 0 if None.
+        dtype: Type of the result; that of `data` if None.
     """
     layout = image_layout(data.layout)
     sizes = CropSize(crop, crop_h, crop_w, crop_d)
     position = (crop_pos_x, crop_pos_y, crop_pos_z)
     window, axes = crop_window("crop", Shape(data=data).value(), layout, sizes, position, rounding)
     named = Expr(data.step, data.index, layout)
-    return cast_to(cut("crop", named, window, axes, out_of_bounds_policy, fill_values), dtype)
+    return cast_to(cut_window("crop", named, window, axes, out_of_bounds_policy, fill_values), dtype)
 
 
 @operator("slice", renamed={"output_dtype": "dtype"}, ignored=("image_type",), dali=DaliCall(cpu_inputs=(1, 2)))
@@ -111,25 +113,25 @@ def slice(
     fill_values: Floats | None = None,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Cut out a part, by shares or by numbers of elements, along any axes.
+    """Cut out a slice along any axes, in relative or absolute coordinates.
 
     Args:
-        data: Pictures or other arrays.
-        anchor: Where the part begins, in the order of the axes; numbers with a fraction are shares.
-        extent: How large it is.
-        start: Where it begins, in elements.
-        end: Where it ends, in elements.
-        shape: How large it is, in elements.
-        rel_start: Where it begins, as a share.
-        rel_end: Where it ends, as a share.
-        rel_shape: How large it is, as a share.
-        axes: The axes that the other arguments mean, by number.
-        axis_names: The same by name; `"WH"`, so x before y, when neither is given.
-        normalized_anchor: Whether an anchor with a fraction is a share.
-        normalized_shape: Whether an extent with a fraction is a share.
-        out_of_bounds_policy: What to do with a part that leaves the array.
-        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
-        dtype: Type of the result, that of `data` when left out.
+        data: Images or other arrays.
+        anchor: The start of the slice, in the order of the axes; floating-point numbers are relative by default.
+        extent: The size of the slice, in the same order and unit as the anchor.
+        start: Start of the slice, in elements.
+        end: End of the slice, in elements.
+        shape: Size of the slice, in elements.
+        rel_start: Start of the slice, as a fraction of the extent.
+        rel_end: End of the slice, as a fraction of the extent.
+        rel_shape: Size of the slice, as a fraction of the extent.
+        axes: The axes that the other arguments refer to, by index.
+        axis_names: The same axes by layout letter; `"WH"` (x before y) if neither is given.
+        normalized_anchor: Whether a floating-point anchor is relative to the shape of the input.
+        normalized_shape: Whether a floating-point extent is relative to the shape of the input.
+        out_of_bounds_policy: How to treat a slice that exceeds the array: raise an error, pad it, or trim it.
+        fill_values: The padding of `"pad"`: one value, or one per channel; 0 if None.
+        dtype: Type of the result; that of `data` if None.
     """
     bounds = SliceBounds(start, end, shape, rel_start, rel_end, rel_shape)
     layout = data.layout or ("" if axes is not None else "HWC")
@@ -143,7 +145,7 @@ def slice(
         axis_names,
         normalized=(normalized_anchor, normalized_shape),
     )
-    return cast_to(cut("slice", data, window, chosen, out_of_bounds_policy, fill_values), dtype)
+    return cast_to(cut_window("slice", data, window, chosen, out_of_bounds_policy, fill_values), dtype)
 
 
 @operator("flip")
@@ -154,13 +156,13 @@ def flip(
     vertical: PerSample[int] = 0,
     depthwise: PerSample[int] = 0,
 ) -> Tensor:
-    """Mirror pictures about their centre lines.
+    """Flip images horizontally, vertically, or along the depth.
 
     Args:
-        data: Pictures.
-        horizontal: Swap left and right.
-        vertical: Swap top and bottom.
-        depthwise: Swap front and back of volumes.
+        data: Images.
+        horizontal: Whether to swap left and right.
+        vertical: Whether to swap top and bottom.
+        depthwise: Whether to swap front and back of volumes.
     """
     layout = image_layout(data.layout)
     return Flip(data=data, horizontal=horizontal, vertical=vertical, depthwise=depthwise, layout=data.layout).value(
@@ -197,35 +199,35 @@ def crop_mirror_normalize(
     out_of_bounds_policy: Policy = "error",
     fill_values: Floats | None = None,
 ) -> Tensor:
-    """Crop, mirror, normalise and reorder the axes in one pass: `scale * (x - mean) / std + shift`.
+    """Crop, flip, normalize and transpose in one pass: `scale * (x - mean) / std + shift`.
 
     Args:
-        data: Pictures.
-        crop: Height and width of the window (depth, height and width of a volume).
-        crop_h: Its height alone.
-        crop_w: Its width alone.
-        crop_d: Its depth alone.
-        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
-        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
-        crop_pos_z: Where it lies along the depth.
-        mirror: Swap left and right.
-        mean: What is taken away, one value or one for each channel.
-        std: What is divided by, one value or one for each channel.
-        scale: What the result is multiplied with.
-        shift: What is added at last.
+        data: Images.
+        crop: Height and width of the window in pixels (depth, height and width for volumes).
+        crop_h: Height of the window, as an alternative to `crop`.
+        crop_w: Width of the window, as an alternative to `crop`.
+        crop_d: Depth of the window, for volumes.
+        crop_pos_x: Horizontal position of the window: 0 is the left edge, 1 the right edge.
+        crop_pos_y: Vertical position of the window: 0 is the top edge, 1 the bottom edge.
+        crop_pos_z: Position of the window along the depth, from 0 to 1.
+        mirror: Whether to swap left and right.
+        mean: Values to subtract: one, or one per channel.
+        std: Values to divide by: one, or one per channel.
+        scale: Factor applied after the division.
+        shift: Value added after scaling.
         dtype: Type of the result: FLOAT, FLOAT16, UINT8 or INT8.
-        output_layout: Order of the axes of the result; empty to keep that of `data`.
-        pad_output: Add channels up to the next power of two.
-        rounding: How a position between pixels is brought to one.
-        out_of_bounds_policy: What to do with a window that leaves the picture.
-        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
+        output_layout: The layout of the result; if empty, that of `data`.
+        pad_output: Whether to add channels up to the next power of two.
+        rounding: How the start of the window is brought to a whole pixel.
+        out_of_bounds_policy: How to treat a window that exceeds the image: raise an error, pad it, or trim it.
+        fill_values: The padding of `"pad"`: one value, or one per channel; 0 if None.
     """
     if dtype not in (FLOAT, FLOAT16, UINT8, INT8):
         raise ArgumentError(f"crop_mirror_normalize: dtype must be FLOAT, FLOAT16, UINT8 or INT8, got {dtype.name}")
     layout = image_layout(data.layout)
     if output_layout and sorted(output_layout) != sorted(layout):
         raise ArgumentError(
-            f"crop_mirror_normalize: output_layout {output_layout!r} does not have the axes of {layout!r}"
+            f"crop_mirror_normalize: output_layout {output_layout!r} must be a permutation of {layout!r}"
         )
     sizes = CropSize(crop, crop_h, crop_w, crop_d)
     crops = sizes.is_given()
@@ -233,13 +235,12 @@ def crop_mirror_normalize(
     pads = crops and out_of_bounds_policy in ("pad", "constant")
     position = (crop_pos_x, crop_pos_y, crop_pos_z)
 
-    def cropped(picture: Tensor, axes: str, policy: Policy) -> Tensor:
-        window, along = crop_window(
-            "crop_mirror_normalize", Shape(data=picture).value(), axes, sizes, position, rounding
-        )
-        return cut("crop_mirror_normalize", picture, window, along, policy, fill_values)
+    def cropped(image: Tensor, axes: str, policy: Policy) -> Tensor:
+        window, along = crop_window("crop_mirror_normalize", Shape(data=image).value(), axes, sizes, position, rounding)
+        return cut_window("crop_mirror_normalize", image, window, along, policy, fill_values)
 
     if crops:
+        # The same window is applied twice when padding: here trimmed to the image, and below with the padding.
         data = cropped(data, layout, "trim_to_shape" if pads else out_of_bounds_policy)
     result = output_layout or layout
     normal = Normalize(
@@ -257,5 +258,5 @@ def crop_mirror_normalize(
     ).value(result)
     if not pads:
         return normal
-    # What is put outside is not normalised, so it comes last.
+    # Padding is not normalized, so the window is padded only after the normalization.
     return Flip(data=cropped(normal, result, "pad"), horizontal=mirror, layout=result).value(result)

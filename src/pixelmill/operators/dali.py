@@ -1,4 +1,4 @@
-"""What an operator is on DALI, and how far its results may be from DALI's: parts of its declaration."""
+"""How an operator maps to DALI, and how far results may differ from DALI's: parts of an operator's declaration."""
 
 from __future__ import annotations
 
@@ -13,36 +13,37 @@ Device = Literal["cpu", "gpu", "mixed"]
 
 @dataclass(frozen=True)
 class Tolerance:
-    """What results may differ by from DALI's.
+    """How far results may differ from DALI's.
 
     Attributes:
-        level: Whole numbers; of those with 16 bits and more, four times as much.
-        share: Floats, as a share of the largest of the result.
+        level: For integers: the largest difference; four times as much for types of 16 bits and more.
+        relative: For floats: the largest difference, relative to the largest value of the result.
     """
 
     level: int = 0
-    share: float = 0.0
+    relative: float = 0.0
 
 
 EXACT = Tolerance()
-CLOSE = Tolerance(level=1, share=1e-3)  # pixels that are worked out anew
-NEARLY = Tolerance(share=1e-4)  # sums, places and matrices
+CLOSE = Tolerance(level=1, relative=1e-3)  # recomputed pixels
+NEARLY = Tolerance(relative=1e-4)  # sums, coordinates and matrices
 
 
 @dataclass(frozen=True)
 class DaliCall:
-    """A call of DALI that does the work of an operator.
+    """The DALI call that does the work of an operator.
 
     Attributes:
-        name: DALI's operator; that of the same name when empty.
-        devices: What DALI has it for.
-        drawn: Gives arguments of the call that are found out natively, from what the operator was lowered to. An
-            operator that draws and then works on pixels is split so: DALI gets the numbers and does the work.
-        constants: Further arguments of the call.
+        name: Name of the DALI operator; empty if it is the same.
+        devices: The devices that DALI supports it on.
+        drawn: Returns arguments of the call that are computed natively, from the lowered operator. This splits
+            operators that draw random numbers and then process pixels: the numbers are drawn natively, and DALI
+            processes the pixels.
+        constants: Further constant arguments of the call.
         without: Arguments of the operator that the call does not take.
-        cpu_inputs: The numbers of inputs that stay in main memory when the rest is on a GPU.
-        anywhere: Whether its inputs may be on a GPU when it is not: it looks at their shapes alone.
-        adds: Whether what is drawn is added to the input; the call then gets the sum and the input.
+        cpu_inputs: The indices of inputs that stay in main memory when the others are on a GPU.
+        anywhere: Whether the inputs may be on a GPU when the operator is not, because only their shapes are used.
+        adds: Whether the drawn values are added to the input; the call then takes the sum and the input.
     """
 
     name: str = ""
@@ -59,8 +60,8 @@ SAME = DaliCall()
 ON_CPU = DaliCall(devices=("cpu",))
 DECODER = DaliCall(devices=("cpu", "mixed"))
 
-# Of readers, sources and draws: they run natively, before DALI, and what they give is handed to it.
+# For readers, sources and random numbers: they run natively before DALI, which takes their outputs.
 BEFORE: Literal["before"] = "before"
 
-# What an operator is on DALI: a call, or always native before it, or native wherever it stands.
+# A DALI call, or always native before DALI, or (None) native wherever the operator is in the graph.
 OnDali = DaliCall | Literal["before"] | None

@@ -1,4 +1,4 @@
-"""The reader of datasets in any container, by columns that are the same for all of them."""
+"""The reader of datasets in any container, with the same columns for all of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pixelmill.types import FLOAT
 if TYPE_CHECKING:
     from pixelmill.formats.dataset import Dataset, ExampleKeys
 
-# Top, left, bottom, right to left, top, right, bottom.
+# Matrix from (top, left, bottom, right) to (left, top, right, bottom).
 _TO_LTRB = [0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0]
 
 
@@ -43,7 +43,7 @@ def dataset(
     root: str | None = None,
     allow_outside: bool = False,
 ) -> dict[str, Tensor]:
-    """Read a dataset in any container that `pixelmill convert` writes; its content says which one it is.
+    """Read a dataset in any container that `pixelmill convert` writes; the container is recognized by its content.
 
     Returns a dictionary with a node for each column: `image` and `mask` (encoded, uint8, one axis; an empty mask if a
     sample has none), `label` (int64, one axis, as many as the sample has), `target` (the same as float32), `boxes`
@@ -56,7 +56,7 @@ def dataset(
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
     """
-    from pixelmill.formats.columns import COLUMNS, column_index  # late, as in all readers: a program uses one or two
+    from pixelmill.formats.columns import COLUMNS, column_index  # on use: programs need one or two formats
     from pixelmill.formats.registry import open_dataset
 
     names = list(dict.fromkeys(columns or ("image", "label")))

@@ -1,8 +1,8 @@
-"""The one way to declare an operator: a typed function with a docstring.
+"""Operator declarations: one typed function with a docstring each.
 
-Its signature gives names, types, defaults and limits; its docstring the documentation; its body the lowering to steps
-of the core, run when a graph is compiled and never per sample. `fn`, `ops`, their stubs and docs/operators.md follow
-from it.
+The signature defines names, types, defaults and limits; the docstring is the documentation; the body lowers the
+operator to steps of the core. It runs once when a graph is compiled, never per sample. `fn`, `ops`, their stubs and
+docs/operators.md are derived from it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import EXACT, SAME, OnDali, Tolerance
-from pixelmill.options.declaration import Range as Range  # part of a declaration, like the names below
+from pixelmill.options.declaration import Range as Range  # re-exported: part of a declaration, like the names below
 from pixelmill.steps.shapes import Scalar
 from pixelmill.steps.sources import Constant, constant
 from pixelmill.steps.step import Expr
@@ -35,22 +35,22 @@ Ints = list[int]
 Strings = list[str]
 Tensor = Expr
 
-# Brings a constant into a type, or raises a TypeError or ValueError.
+# Converts a constant to a declared type; raises TypeError or ValueError if it does not fit.
 Convert = Callable[[object], object]
 
-# What the body of an operator gives: its outputs, which may have names.
+# What the body of an operator returns: its outputs, optionally named.
 Lowered = Expr | tuple[Expr, ...] | dict[str, Expr]
 Body = TypeVar("Body", bound=Callable[..., Lowered])
 
-# An argument that may be a node, one value for each sample. The body gets an Expr in any case, or None.
+# Marks an argument that may be a node, with one value per sample. The body receives an Expr either way, or None.
 PER_SAMPLE = "per sample"
 PerSample = Annotated[T, PER_SAMPLE]
 
-# One that may be an array for each sample where a constant is a single number.
+# Marks a per-sample argument that may be an array for each sample, although a constant is a single number.
 SHAPED = "shaped"
 PerSampleArray = Annotated[T, PER_SAMPLE, SHAPED]
 
-# An argument that is handed to the body as it is.
+# Marks an argument that the body receives unchecked.
 Anything = Annotated[Any, "anything"]
 
 
@@ -68,7 +68,7 @@ class Argument:
     doc: str
 
     def check(self, operator: str, value: object) -> object:
-        """Bring a constant into the declared type, or raise an ArgumentError that says what is allowed."""
+        """Convert a constant to the declared type; raises ArgumentError with the allowed values if it does not fit."""
         if value is None:
             return None
         try:
@@ -81,10 +81,11 @@ class Argument:
         return checked
 
     def lowered(self, value: object) -> Expr | None:
-        """Give a checked per-sample argument as a value of the program."""
+        """Return a checked per-sample argument as an expression of the program."""
         if value is None:
             return None
         if isinstance(value, Expr):
+            # A node may hold a number as an array with one element; `Scalar` checks that there is just one.
             single = not self.shaped and self.kind not in (Ints, Floats) and not isinstance(value.step, Constant)
             return Scalar(number=value, name=self.name).value() if single else value
         return constant(value, np.int64 if self.kind in (int, Ints, bool) else np.float64)
@@ -92,7 +93,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Operator:
-    """A declared operator: everything that is known about it."""
+    """A declared operator, with all derived facts."""
 
     name: str
     body: Callable[..., Lowered]
@@ -118,7 +119,7 @@ class Operator:
         object.__setattr__(self, "required_inputs", len(self.inputs) - self.optional_inputs)
 
     def signature(self) -> inspect.Signature:
-        """Give what its function takes: inputs by place, and everything else by name."""
+        """Return the signature of its function: inputs by position, arguments by keyword."""
         kinds = inspect.Parameter
         if self.many_inputs:
             parameters = [kinds(self.inputs[0], kinds.VAR_POSITIONAL)]
@@ -130,24 +131,25 @@ class Operator:
             ]
         led = [] if self.inputs else [self.arguments[name] for name in self.leading]
         while any(last.required and not first.required for first, last in itertools.pairwise(led)):
-            led.pop()  # Python has no parameter without a default behind one that has it
+            led.pop()  # Python allows no parameter without a default after one with a default
         for argument in [*led, *(argument for argument in self.arguments.values() if argument not in led)]:
             default = kinds.empty if argument.required else argument.default
             kind = kinds.POSITIONAL_OR_KEYWORD if argument in led else kinds.KEYWORD_ONLY
             parameters.append(kinds(argument.name, kind, default=default))
         options = [kinds(name, kinds.KEYWORD_ONLY, default=None) for name in ("device", "name", "seed")]
+        # Positional parameters must come before keyword-only ones; the sort is stable within each kind.
         return inspect.Signature(sorted([*parameters, *options], key=lambda parameter: parameter.kind))
 
 
 class Registry(Mapping[str, Operator]):
-    """Operators by name. A declaration is read when somebody asks for it: programs use few, and start sooner so."""
+    """Operators by name. A declaration is parsed on first use: programs use few operators, and start-up stays fast."""
 
     def __init__(self) -> None:
         self._declared: dict[str, Callable[[], Operator]] = {}
         self._read: dict[str, Operator] = {}
 
     def add(self, name: str, read: Callable[[], Operator]) -> None:
-        """Take a declaration."""
+        """Add a declaration, parsed by `read` on first use."""
         self._declared[name] = read
 
     def __getitem__(self, name: str) -> Operator:
@@ -162,21 +164,21 @@ class Registry(Mapping[str, Operator]):
         return len(self._declared)
 
 
-# A name that begins with an underscore is not offered to users.
+# Names that begin with an underscore are internal.
 REGISTRY = Registry()
 
 
 def public_names() -> list[str]:
-    """List the operators that `fn` and `ops` offer."""
+    """Return the names of the operators that `fn` and `ops` offer."""
     return [name for name in REGISTRY if not name.startswith("_")]
 
 
 def public_operators() -> dict[str, Operator]:
-    """Give the operators that `fn` and `ops` offer, by name."""
+    """Return the operators that `fn` and `ops` offer, by name."""
     return {name: REGISTRY[name] for name in public_names()}
 
 
-# Hints about memory and hardware that every operator takes and none needs here.
+# Memory and hardware hints that every DALI operator accepts; they have no effect here.
 COMMON_IGNORED = frozenset({"preserve", "bytes_per_sample_hint"})
 
 
@@ -197,15 +199,15 @@ def operator(
 
     Args:
         name: Its name below `fn`, such as `decoders.image`.
-        draws: Whether it draws random numbers, and so has a `seed`.
-        outputs: How many values it gives; None when that depends on its arguments.
-        renamed: Older names of arguments, and what they are called now.
-        ignored: Arguments that are accepted and do nothing here.
-        aliases: Older names of the operator, in the spelling of `ops`.
-        class_name: The name of its class below `ops`, where it does not follow from `name`.
-        leading: Arguments that its class takes without their names as well, and its function where it has no inputs.
-        dali: The call of DALI that does the same: of the same name, when left out. None where there is none.
-        tolerance: What its results may differ by from DALI's.
+        draws: Whether it draws random numbers and therefore takes a `seed`.
+        outputs: The number of outputs; None if that depends on the arguments.
+        renamed: Legacy names of arguments, mapped to their current names.
+        ignored: Arguments that are accepted without effect.
+        aliases: Legacy names of the operator, in the spelling of `ops`.
+        class_name: The name of its class in `ops`, if it cannot be derived from `name`.
+        leading: Arguments that the class also takes by position, and so does the function if it has no inputs.
+        dali: The equivalent DALI call; by default the one of the same name, None if there is none.
+        tolerance: How far its results may differ from DALI's.
     """
 
     def read(body: Body) -> Operator:
@@ -215,7 +217,7 @@ def operator(
         for parameter in inspect.signature(body).parameters.values():
             doc = docs.pop(parameter.name, None)
             if doc is None:
-                raise LookupError(f"operator {name}: the docstring does not explain {parameter.name}")
+                raise LookupError(f"operator {name}: the docstring does not document {parameter.name}")
             if parameter.kind is parameter.KEYWORD_ONLY:
                 arguments[parameter.name] = _argument(parameter, hints[parameter.name], doc)
                 continue
@@ -223,7 +225,7 @@ def operator(
             inputs.append((parameter.name, doc))
             optional += parameter.default is not parameter.empty
         if docs:
-            raise LookupError(f"operator {name}: the docstring explains {', '.join(docs)}, which it does not have")
+            raise LookupError(f"operator {name}: the docstring documents {', '.join(docs)}, which is not a parameter")
         last = name.rsplit(".", 1)[-1]
         return Operator(
             name=name,
@@ -310,6 +312,7 @@ def _real(value: object) -> float:
 
 
 def _flag(value: object) -> bool:
+    # Not `bool(value)`, which would accept a misplaced string or list.
     if value not in (0, 1):
         raise ValueError(value)
     return bool(value)
@@ -328,7 +331,7 @@ def _list_of(convert: Convert) -> Convert:
         if isinstance(value, (str, os.PathLike)) or np.ndim(cast("npt.ArrayLike", value)) == 0:
             return [convert(value)]
         items = cast("npt.ArrayLike", value)
-        # A matrix is taken row by row.
+        # Matrices of warps may be passed nested; arguments are flat lists, as in DALI.
         listed = np.ravel(items) if np.ndim(items) > 1 else cast("Iterable[object]", value)
         return [convert(item) for item in listed]
 
@@ -360,18 +363,18 @@ def _one_of(choices: tuple[object, ...], value: object) -> object:
 
 
 def describe(kind: object) -> str:
-    """Say in words what values a type of argument takes."""
+    """Describe the values that an argument of this type takes, for messages."""
     if typing.get_origin(kind) is Literal:
         return "one of " + ", ".join(map(repr, typing.get_args(kind)))
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return f"a {kind.__name__} of pixelmill.types"
     words = [
-        (int, "a whole number"),
+        (int, "an integer"),
         (float, "a number"),
         (bool, "True or False"),
         (str, "a string"),
         (Floats, "a number or a list of numbers"),
-        (Ints, "a whole number or a list of them"),
+        (Ints, "an integer or a list of integers"),
         (Strings, "a path or a list of paths"),
         (Any, "anything"),
     ]

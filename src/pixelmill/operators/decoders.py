@@ -1,11 +1,11 @@
-"""From encoded bytes to pixels."""
+"""Image decoders: from encoded bytes to pixels."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.crop import cut
+from pixelmill.operators.crop import cut_window
 from pixelmill.operators.dali import BEFORE, CLOSE, DECODER, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
 from pixelmill.operators.windows import CropSize, SliceBounds, crop_window, slice_window
@@ -18,7 +18,7 @@ from pixelmill.types import ANY_DATA, BGR, GRAY, INT32, INT64, RGB, UINT8, DALID
 
 COLORS: dict[DALIImageType, Color] = {RGB: "rgb", BGR: "bgr", GRAY: "gray", YCbCr: "ycbcr", ANY_DATA: "any"}
 
-# Memory and hardware of a GPU decoder; fancy upsampling is always on, as in DALI's CPU decoder.
+# Memory and hardware hints of GPU decoders. Fancy upsampling is always on, as in DALI's CPU decoder.
 DECODER_HINTS = (
     "affine",
     "cache_batch_copy",
@@ -42,7 +42,7 @@ DECODER_HINTS = (
 
 
 def decode(data: Tensor, window: Tensor | None, color: DALIImageType, dtype: DALIDataType, orientation: bool) -> Tensor:
-    """Add the decoding of `window`, or of the whole image."""
+    """Add the step that decodes `window`, or the whole image."""
     return Decode(
         encoded=data,
         window=window,
@@ -53,7 +53,7 @@ def decode(data: Tensor, window: Tensor | None, color: DALIImageType, dtype: DAL
 
 
 def decoded_shape(data: Tensor, color: DALIImageType, orientation: bool) -> Tensor:
-    """Add the reading of a picture's shape from its header."""
+    """Add the step that reads the shape of an image from its header."""
     return ImageShape(encoded=data, color=COLORS[color], orientation=orientation).value()
 
 
@@ -72,14 +72,15 @@ def image(
     adjust_orientation: bool = True,
     use_fast_idct: bool = False,
 ) -> Tensor:
-    """Decode pictures: JPEG and PNG natively; BMP, GIF, TIFF, WebP, PNM and JPEG 2000 by Pillow.
+    """Decode images: JPEG and PNG natively; BMP, GIF, TIFF, WebP, PNM and JPEG 2000 with Pillow.
 
     Args:
-        data: Encoded bytes.
-        output_type: Colours of the result and their order; ANY_DATA keeps the channels of the file.
-        dtype: Type of the result; floats run from 0 to 1, wider integers over their range.
-        adjust_orientation: Turn the picture as its EXIF data says.
-        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
+        data: Encoded images, one uint8 vector per sample.
+        output_type: Color format of the result; ANY_DATA keeps the channels of the file.
+        dtype: Type of the result; floats range from 0 to 1, wider integers over their whole range.
+        adjust_orientation: Whether to apply the EXIF orientation to the image.
+        use_fast_idct: Accepted for compatibility with DALI; has no effect, because the accurate transform is the faster
+            one here.
     """
     return decode(data, None, output_type, dtype, adjust_orientation)
 
@@ -121,17 +122,18 @@ def image_random_crop(
     adjust_orientation: bool = True,
     use_fast_idct: bool = False,
 ) -> Tensor:
-    """Decode a random window of a picture, and only that.
+    """Decode a random window of an image; pixels outside of it are not decoded.
 
     Args:
-        data: Encoded bytes.
-        random_area: Smallest and largest share of the picture's area.
-        random_aspect_ratio: Smallest and largest width divided by height.
-        num_attempts: How often to draw before the whole picture, cut to the allowed ratios, is taken.
-        output_type: Colours of the result and their order.
+        data: Encoded images, one uint8 vector per sample.
+        random_area: Smallest and largest area of the window, as fractions of the image area.
+        random_aspect_ratio: Smallest and largest aspect ratio (width divided by height) of the window.
+        num_attempts: How many windows to draw before falling back to the largest allowed window.
+        output_type: Color format of the result, such as RGB, BGR or GRAY.
         dtype: Type of the result.
-        adjust_orientation: Turn the picture as its EXIF data says; the window is drawn in the turned one.
-        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
+        adjust_orientation: Whether to apply the EXIF orientation; the window is drawn in the oriented image.
+        use_fast_idct: Accepted for compatibility with DALI; has no effect, because the accurate transform is the faster
+            one here.
     """
     shape = decoded_shape(data, output_type, adjust_orientation)
     window = random_window(shape, random_area, random_aspect_ratio, num_attempts, "HWC")
@@ -141,7 +143,7 @@ def image_random_crop(
 def random_window(
     shape: Tensor, area: list[float], ratio: list[float], attempts: int, layout: str
 ) -> tuple[Tensor, Tensor]:
-    """Add the drawing of a window of random area and aspect ratio: its first corner and its extents."""
+    """Add the step that draws a window of random area and aspect ratio; return its start and its size."""
     for name, (low, high) in {"random_area": _pair(area), "random_aspect_ratio": _pair(ratio)}.items():
         if not 0 < low <= high:
             raise ArgumentError(f"{name} must be two positive numbers in ascending order, got {[low, high]}")
@@ -157,7 +159,7 @@ def random_window(
 
 def _pair(values: list[float]) -> tuple[float, float]:
     if len(values) != 2:
-        raise ArgumentError(f"a range is two numbers, got {values}")
+        raise ArgumentError(f"a range must be two numbers, got {values}")
     return values[0], values[1]
 
 
@@ -184,22 +186,23 @@ def image_crop(
     adjust_orientation: bool = True,
     use_fast_idct: bool = False,
 ) -> Tensor:
-    """Decode a window of a picture, and only that.
+    """Decode a window of an image; pixels outside of it are not decoded.
 
     Args:
-        data: Encoded bytes.
-        crop: Height and width of the window.
-        crop_h: Its height alone.
-        crop_w: Its width alone.
-        crop_d: For volumes; no picture has it.
-        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
-        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
-        crop_pos_z: For volumes; no picture has it.
-        rounding: How a position between pixels is brought to one.
-        output_type: Colours of the result and their order.
+        data: Encoded images, one uint8 vector per sample.
+        crop: Height and width of the window in pixels.
+        crop_h: Height of the window, as an alternative to `crop`.
+        crop_w: Width of the window, as an alternative to `crop`.
+        crop_d: Accepted for compatibility with DALI; images have no depth.
+        crop_pos_x: Horizontal position of the window: 0 is the left edge, 1 the right edge.
+        crop_pos_y: Vertical position of the window: 0 is the top edge, 1 the bottom edge.
+        crop_pos_z: Accepted for compatibility with DALI; images have no depth.
+        rounding: How the start of the window is brought to a whole pixel.
+        output_type: Color format of the result, such as RGB, BGR or GRAY.
         dtype: Type of the result.
-        adjust_orientation: Turn the picture as its EXIF data says.
-        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
+        adjust_orientation: Whether to apply the EXIF orientation to the image.
+        use_fast_idct: Accepted for compatibility with DALI; has no effect, because the accurate transform is the faster
+            one here.
     """
     shape = decoded_shape(data, output_type, adjust_orientation)
     sizes = CropSize(crop, crop_h, crop_w, crop_d)
@@ -234,26 +237,27 @@ def image_slice(
     adjust_orientation: bool = True,
     use_fast_idct: bool = False,
 ) -> Tensor:
-    """Decode the window that `slice` would cut out, and only that.
+    """Decode the window that `slice` would cut out; pixels outside of it are not decoded.
 
     Args:
-        data: Encoded bytes.
-        anchor: Where the window begins, x before y; numbers with a fraction are shares of the picture.
-        extent: How large it is.
-        start: Where it begins, in pixels.
-        end: Where it ends, in pixels.
-        shape: How large it is, in pixels.
-        rel_start: Where it begins, as a share of the picture.
-        rel_end: Where it ends, as a share of the picture.
-        rel_shape: How large it is, as a share of the picture.
-        axes: The axes that the other arguments mean, by number.
-        axis_names: The same by name; `"WH"` when neither is given.
-        normalized_anchor: Whether an anchor with a fraction is a share.
-        normalized_shape: Whether an extent with a fraction is a share.
-        output_type: Colours of the result and their order.
+        data: Encoded images, one uint8 vector per sample.
+        anchor: The start of the window, x before y; floating-point numbers are fractions of the image size by default.
+        extent: The size of the slice, in the same order and unit as the anchor.
+        start: Start of the window, in pixels.
+        end: End of the window, in pixels.
+        shape: Size of the window, in pixels.
+        rel_start: Start of the window, as a fraction of the image size.
+        rel_end: End of the window, as a fraction of the image size.
+        rel_shape: Size of the window, as a fraction of the image size.
+        axes: The axes that the other arguments refer to, by index.
+        axis_names: The same axes by layout letter; `"WH"` if neither is given.
+        normalized_anchor: Whether a floating-point anchor is relative to the shape of the input.
+        normalized_shape: Whether a floating-point extent is relative to the shape of the input.
+        output_type: Color format of the result, such as RGB, BGR or GRAY.
         dtype: Type of the result.
-        adjust_orientation: Turn the picture as its EXIF data says.
-        use_fast_idct: Accepted for DALI's programs, without an effect: the accurate transform is the faster one here.
+        adjust_orientation: Whether to apply the EXIF orientation to the image.
+        use_fast_idct: Accepted for compatibility with DALI; has no effect, because the accurate transform is the faster
+            one here.
     """
     whole = decoded_shape(data, output_type, adjust_orientation)
     bounds = SliceBounds(start, end, shape, rel_start, rel_end, rel_shape)
@@ -267,8 +271,8 @@ def image_slice(
         axis_names,
         normalized=(normalized_anchor, normalized_shape),
     )
-    picture = decode(data, None, output_type, dtype, adjust_orientation)
-    return cut("decoders.image_slice", picture, window, chosen, "error", None)
+    image = decode(data, None, output_type, dtype, adjust_orientation)
+    return cut_window("decoders.image_slice", image, window, chosen, "error", None)
 
 
 @operator("peek_image_shape", aliases=("PeekImageShape",), dali=BEFORE)
@@ -279,13 +283,13 @@ def peek_image_shape(
     image_type: DALIImageType = RGB,
     adjust_orientation: bool = True,
 ) -> Tensor:
-    """Read height, width and channels from the header of a picture.
+    """Read height, width and number of channels from the header of an image, without decoding it.
 
     Args:
-        data: Encoded bytes.
-        dtype: Type of the three numbers.
-        image_type: Colours the picture would be decoded to.
-        adjust_orientation: Give the shape of the picture turned as its EXIF data says.
+        data: Encoded images, one uint8 vector per sample.
+        dtype: Type of the result.
+        image_type: Color format that the image would be decoded to.
+        adjust_orientation: Whether to return the shape after applying the EXIF orientation.
     """
     shape = decoded_shape(data, image_type, adjust_orientation)
     return shape if dtype == INT64 else Cast(data=shape, dtype=dtype).value()

@@ -1,4 +1,4 @@
-"""Calls of Python functions that take DLPack capsules, such as those of array libraries."""
+"""Python functions inside a graph that exchange DLPack capsules, as array libraries do."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Anything, Tensor, operator
 from pixelmill.operators.sources import output_layouts_of
 from pixelmill.steps.batch import callback
+from pixelmill.types import Array
 
 NAME = "dl_tensor_python_function"
-CPU = (1, 0)  # DLPack's number for main memory, and which one
+CPU = (1, 0)  # kDLCPU and device 0
 
 
 @operator(
@@ -31,16 +32,16 @@ def dl_tensor_python_function(
     batch_processing: bool = True,
     output_layouts: Anything | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
-    """Call a Python function in the middle of a graph. It gets and gives DLPack capsules.
+    """Call a Python function that takes and returns DLPack capsules.
 
-    In a branch of a condition it is called for the samples that take the branch.
+    Inside a branch of a conditional, it is called only for the samples that take the branch.
 
     Args:
-        inputs: What the function is called with.
-        function: The function. It may also give arrays that can be turned into capsules.
-        num_outputs: How many capsules it gives.
-        batch_processing: Call it once with lists of capsules, one for each sample, instead of for every sample.
-        output_layouts: Names of the axes of the results; one string or one for each of them.
+        inputs: The inputs of the function.
+        function: The function. It may also return arrays that implement `__dlpack__`.
+        num_outputs: The number of capsules it returns.
+        batch_processing: Whether to call it once per batch, with lists of capsules, instead of once per sample.
+        output_layouts: The layouts of the outputs: one string, or one per output.
     """
     if not callable(function):
         raise ArgumentError(f"function must be callable, got {function!r}")
@@ -50,16 +51,16 @@ def dl_tensor_python_function(
     return results[0] if num_outputs == 1 else results
 
 
-def _of_sample(function: Callable[..., Any], outputs: int) -> Callable[..., Any]:
-    def call(*arrays: Any) -> Any:
+def _of_sample(function: Callable[..., Any], outputs: int) -> Callable[..., object]:
+    def call(*arrays: Array) -> Array | tuple[Array, ...]:
         made = function(*map(_capsule, arrays))
         return _array(made) if outputs == 1 else tuple(map(_array, made))
 
     return call
 
 
-def _of_batch(function: Callable[..., Any], outputs: int) -> Callable[..., Any]:
-    def call(*batches: Any) -> Any:
+def _of_batch(function: Callable[..., Any], outputs: int) -> Callable[..., object]:
+    def call(*batches: list[Array]) -> list[Array] | tuple[list[Array], ...]:
         made = function(*([_capsule(array) for array in batch] for batch in batches))
         lists = (made,) if outputs == 1 else made
         arrays = tuple([_array(value) for value in batch] for batch in lists)
@@ -68,27 +69,27 @@ def _of_batch(function: Callable[..., Any], outputs: int) -> Callable[..., Any]:
     return call
 
 
-def _capsule(array: Any) -> Any:
-    """Give the capsule of an array; what nobody may write to is copied, since a capsule does not say so."""
+def _capsule(array: Array) -> object:
+    """Return the capsule of an array. Read-only arrays are copied, because a capsule cannot be marked read-only."""
     return (array if array.flags.writeable else array.copy()).__dlpack__()
 
 
 class _Holder:
-    """What NumPy takes a capsule from."""
+    """Wraps a capsule for `np.from_dlpack`, which takes objects."""
 
-    def __init__(self, capsule: Any) -> None:
+    def __init__(self, capsule: object) -> None:
         self._capsule = capsule
 
-    def __dlpack__(self, **_: Any) -> Any:
+    def __dlpack__(self, **_: object) -> object:
         return self._capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return CPU
 
 
-def _array(value: Any) -> Any:
+def _array(value: object) -> Array:
     if hasattr(value, "__dlpack__"):
         return np.from_dlpack(value)
     if type(value).__name__ != "PyCapsule":
-        raise ArgumentError(f"{NAME}: the function must give DLPack capsules, got {type(value).__name__}")
+        raise ArgumentError(f"{NAME}: the function must return DLPack capsules, got {type(value).__name__}")
     return np.from_dlpack(_Holder(value))

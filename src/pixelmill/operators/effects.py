@@ -1,4 +1,4 @@
-"""Pictures with their levels spread out, made worse, or bent."""
+"""Histogram equalization, JPEG artifacts, and the sphere and water distortions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import Annotated
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.colour import check_layout
+from pixelmill.operators.color import check_layout
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import PerSample, Range, Tensor, operator
@@ -17,10 +17,10 @@ from pixelmill.types import INTERP_LINEAR, INTERP_NN, DALIInterpType
 
 @operator("equalize", tolerance=CLOSE)
 def equalize(data: Tensor) -> Tensor:
-    """Spread the levels of every channel so that all occur about equally often.
+    """Equalize the histogram of every channel.
 
     Args:
-        data: Pictures of type uint8.
+        data: Images of type uint8.
     """
     check_layout("equalize", data.layout, ("HW", "HWC", "CHW", "FHW", "FHWC", "FCHW"))
     return Equalize(image=data, layout=data.layout).value(image_layout(data.layout))
@@ -39,15 +39,15 @@ def clahe(
     luma_only: bool = True,
     bins: int = 256,
 ) -> Tensor:
-    """Spread the levels tile by tile, with limited contrast (CLAHE), and blend the tiles.
+    """Apply contrast-limited adaptive histogram equalization (CLAHE), tile by tile with blended borders.
 
     Args:
-        data: Pictures of type uint8 with one channel, or with red, green and blue.
-        tiles_x: How many tiles there are in a row.
-        tiles_y: How many tiles there are in a column.
-        clip_limit: How often a level may occur in a tile, in multiples of the mean of all levels; 0 for no limit.
-        luma_only: Change the lightness of colours alone (in L*a*b*), not each of red, green and blue.
-        bins: How many levels are told apart, a power of two; all 256 are.
+        data: Images of type uint8, grayscale or RGB.
+        tiles_x: Number of tiles per row.
+        tiles_y: Number of tiles per column.
+        clip_limit: Largest count of a level in a tile, as a multiple of the mean count; 0 for no limit.
+        luma_only: Whether to equalize only the lightness (L* of L*a*b*) instead of red, green and blue separately.
+        bins: Number of histogram bins, a power of two. Accepted for compatibility; all 256 levels are always used.
     """
     check_layout("clahe", data.layout, ("HWC",))
     if bins < 1 or bins & (bins - 1):
@@ -59,11 +59,11 @@ def clahe(
 
 @operator("jpeg_compression_distortion", tolerance=CLOSE)
 def jpeg_compression_distortion(data: Tensor, *, quality: PerSample[int] = 50) -> Tensor:
-    """Give pictures the marks of JPEG: they are written as such, with half the resolution of colours, and read again.
+    """Add JPEG compression artifacts: encode images with 4:2:0 chroma subsampling and decode them again.
 
     Args:
-        data: Pictures of type uint8 in red, green and blue.
-        quality: From 1, the worst, to 100; what is outside is taken for the nearest.
+        data: RGB images of type uint8.
+        quality: JPEG quality, from 1 (worst) to 100; other values are clamped.
     """
     check_layout("jpeg_compression_distortion", data.layout, ("HWC", "FHWC"))
     return JpegDistortion(image=data, quality=quality, layout=data.layout).value(image_layout(data.layout))
@@ -82,13 +82,13 @@ def sphere(
     interp_type: DALIInterpType = INTERP_NN,
     fill_value: float = 0.0,
 ) -> Tensor:
-    """Bend pictures as if they were on a ball.
+    """Distort images as if they were painted on a sphere.
 
     Args:
-        data: Pictures of type uint8 or float.
-        mask: Whether to do so; 0 leaves the picture as it is.
-        interp_type: How pixels between pixels are found: INTERP_NN or INTERP_LINEAR.
-        fill_value: What lies outside of the picture.
+        data: Images of type uint8 or float.
+        mask: Whether to apply the effect; 0 leaves the image unchanged.
+        interp_type: Interpolation: INTERP_NN (nearest neighbor) or INTERP_LINEAR.
+        fill_value: The value used outside the image.
     """
     check_layout("sphere", data.layout, ("HWC",))
     _check_interpolation("sphere", interp_type)
@@ -110,19 +110,19 @@ def water(
     interp_type: DALIInterpType = INTERP_NN,
     fill_value: float = 0.0,
 ) -> Tensor:
-    """Bend pictures as if they were seen through water: by a sine wave across and a cosine wave down.
+    """Distort images as if seen through water: a sine wave along x and a cosine wave along y.
 
     Args:
-        data: Pictures of type uint8 or float.
-        ampl_x: How far pixels are moved across, in pixels.
-        ampl_y: How far they are moved down.
-        freq_x: By how much the wave across goes on from row to row, in radians; a turn takes 128 when left out.
-        freq_y: By how much the wave down goes on from column to column.
-        phase_x: Where the wave across begins.
-        phase_y: Where the wave down begins.
-        mask: Whether to do so; 0 leaves the picture as it is.
-        interp_type: How pixels between pixels are found: INTERP_NN or INTERP_LINEAR.
-        fill_value: What lies outside of the picture.
+        data: Images of type uint8 or float.
+        ampl_x: Amplitude of the wave along x, in pixels.
+        ampl_y: Amplitude of the wave along y, in pixels.
+        freq_x: Frequency of the wave along x, in radians per row; by default one period takes 128 rows.
+        freq_y: Frequency of the wave along y, in radians per column.
+        phase_x: Phase of the wave along x, in radians.
+        phase_y: Phase of the wave along y, in radians.
+        mask: Whether to apply the effect; 0 leaves the image unchanged.
+        interp_type: Interpolation: INTERP_NN (nearest neighbor) or INTERP_LINEAR.
+        fill_value: The value used outside the image.
     """
     check_layout("water", data.layout, ("HWC",))
     _check_interpolation("water", interp_type)

@@ -1,15 +1,15 @@
-"""From pixels to the bytes of a file."""
+"""Image encoders: from pixels to the bytes of a file."""
 
 from __future__ import annotations
 
 from pixelmill.errors import ArgumentError
-from pixelmill.operators.colour import check_layout
+from pixelmill.operators.color import check_layout
 from pixelmill.operators.declare import PerSample, Tensor, operator
 from pixelmill.steps.codecs import Encode
 
 SUBSAMPLINGS = ("4:4:4", "4:2:2", "4:2:0")
 FORMATS = ("jpeg", "png")
-PNG_LEVEL = 4  # of zlib: most of the size for a fraction of the time
+PNG_LEVEL = 4  # zlib level: most of the compression for a fraction of the time
 
 
 @operator("encoders.image", dali=None)
@@ -20,13 +20,13 @@ def image(
     quality: PerSample[int] = 90,
     subsampling: str = "4:2:0",
 ) -> Tensor:
-    """Write pictures as files in memory: uint8 with one axis, each as long as its file.
+    """Encode images as JPEG or PNG; returns the bytes of each file as a uint8 vector.
 
     Args:
-        data: Pictures of type uint8, gray or in red, green and blue; PNG also holds alpha, and uint16.
+        data: Images of type uint8, grayscale or RGB; for PNG also with alpha, and uint16.
         format: `"jpeg"` or `"png"`.
-        quality: Of JPEG, from 1, the worst, to 100; what is outside is taken for the nearest.
-        subsampling: How much of the colours JPEG keeps: `"4:4:4"` all, `"4:2:2"` half, `"4:2:0"` a quarter.
+        quality: JPEG quality, from 1 (worst) to 100; other values are clamped.
+        subsampling: JPEG chroma subsampling: `"4:4:4"` (none), `"4:2:2"` or `"4:2:0"`.
     """
     check_layout("encoders.image", data.layout, ("HWC",))
     if format not in FORMATS:

@@ -1,4 +1,4 @@
-"""Parts of pictures that are blotted out."""
+"""Operators that erase parts of images."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ def erase(
     normalized_shape: bool | None = None,
     centered_anchor: bool = False,
 ) -> Tensor:
-    """Blot out rectangles.
+    """Erase rectangles.
 
     Args:
-        data: Pictures or other arrays.
-        anchor: Where the rectangles begin; all numbers of one come before those of the next.
-        shape: How large they are.
-        axes: The axes that `anchor` and `shape` mean, by number.
-        axis_names: The same by name; all axes but the channels when neither is given.
-        fill_value: What is put there, one value or one for each channel.
-        normalized: Whether `anchor` and `shape` are shares.
-        normalized_anchor: Whether `anchor` is.
-        normalized_shape: Whether `shape` is.
-        centered_anchor: Whether `anchor` is the centre of a rectangle.
+        data: Images or other arrays.
+        anchor: Start of the rectangles: all coordinates of the first, then those of the next.
+        shape: Size of the rectangles, in the same order.
+        axes: The axes that `anchor` and `shape` refer to, by index.
+        axis_names: The same axes by layout letter; all axes except the channels if neither is given.
+        fill_value: Value of the erased pixels: one, or one per channel.
+        normalized: Whether `anchor` and `shape` are fractions of the image size instead of pixels.
+        normalized_anchor: The same for `anchor` alone.
+        normalized_shape: The same for `shape` alone.
+        centered_anchor: Whether `anchor` is the center of a rectangle instead of its start.
     """
     if normalized is not None and (normalized_anchor is not None or normalized_shape is not None):
-        raise ArgumentError("erase: normalized already says what normalized_anchor and normalized_shape would say")
+        raise ArgumentError("erase: normalized cannot be combined with normalized_anchor or normalized_shape")
     if anchor is not None and shape is None:
         raise ArgumentError("erase: an anchor needs a shape")
     layout = data.layout or ("" if axes is not None else image_layout(data.layout))
     if axis_names is not None:
         if any(letter not in layout for letter in axis_names):
-            raise ArgumentError(f"erase: axis_names {axis_names!r} are not all among the axes {layout!r}")
+            raise ArgumentError(f"erase: axis_names {axis_names!r} are not all part of the layout {layout!r}")
         axes = [layout.index(letter) for letter in axis_names]
     counts = [len(numbers) for value in (anchor, shape) if (numbers := constant_numbers(value)) is not None]
     each = len(axes) if axes is not None else len(layout.replace("C", ""))
     if any(count % each for count in counts) or len(set(counts)) > 1:
-        raise ArgumentError(f"erase: anchor and shape must hold equally many numbers, {each} for each rectangle")
+        raise ArgumentError(f"erase: anchor and shape must have the same length, {each} numbers per rectangle")
     return Erase(
         data=data,
         anchor=_packed(anchor),
@@ -78,15 +78,15 @@ def grid_mask(
     shift_x: PerSample[float] = 0.0,
     shift_y: PerSample[float] = 0.0,
 ) -> Tensor:
-    """Black out a grid of squares.
+    """Erase a regular grid of squares (GridMask).
 
     Args:
-        data: Pictures.
-        tile: The distance of the squares.
-        ratio: How much of that distance a square takes.
-        angle: By how much the grid is turned, in radians.
-        shift_x: How far it is moved to the right afterwards.
-        shift_y: How far it is moved down.
+        data: Images.
+        tile: Distance between the squares, in pixels.
+        ratio: Side of a square, as a fraction of `tile`.
+        angle: Rotation of the grid, in radians.
+        shift_x: Horizontal offset after the rotation, in pixels.
+        shift_y: Vertical offset after the rotation, in pixels.
     """
     side = constant_numbers(tile)
     if side is not None and side[0] < 1:

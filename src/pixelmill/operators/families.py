@@ -1,4 +1,4 @@
-"""Modules for families of operators, such as `fn.readers`."""
+"""Modules for operator families, such as `fn.readers`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import ModuleType
 
 
 def family(root: str, path: Sequence[str]) -> ModuleType:
-    """Return the module that holds a family of operators; make it where it is missing."""
+    """Return the module of an operator family; create it if it does not exist."""
     module = sys.modules[root]
     for part in path:
         name = f"{module.__name__}.{part}"

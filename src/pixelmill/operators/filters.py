@@ -1,4 +1,4 @@
-"""Filters: what a pixel becomes depends on its neighbours."""
+"""Neighborhood filters: blurs, derivatives and correlation."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from pixelmill.steps.sources import constant_numbers
 from pixelmill.types import DALIDataType
 
 
-def space(name: str, layout: str) -> str:
-    """Give the axes of space of a layout: what is left without frames and channels in front and channels at the end.
+def spatial_layout(name: str, layout: str) -> str:
+    """Return the spatial axes of a layout: all but leading frames and leading or trailing channels.
 
-    Without a layout, an operator of this module takes all axes for space, as DALI does.
+    Without a layout, the operators of this module treat all axes as spatial, as DALI does.
     """
     left = layout.lstrip("FC").removesuffix("C")
     if layout and (not 1 <= len(left) <= 3 or set(left) & set("FC")):
-        raise ArgumentError(f"{name}: channels must be the first or the last of 1 to 3 axes of space, got {layout}")
+        raise ArgumentError(f"{name}: channels must be the first or last axis beside 1 to 3 spatial axes, got {layout}")
     return left
 
 
 def check_window(name: str, argument: str, given: Tensor | None, layout: str, low: int, high: int) -> None:
-    """Refuse constant sizes of windows that are even, or too small or large, or too many."""
+    """Raise ArgumentError if a constant window size is even, out of range, or has the wrong length."""
     sizes = [int(size) for size in constant_numbers(given) or ()]
     if any(size % 2 == 0 or not low <= size <= high for size in sizes):
         raise ArgumentError(f"{name}: {argument} must be odd and from {low} to {high}, got {sizes}")
@@ -33,14 +33,14 @@ def check_window(name: str, argument: str, given: Tensor | None, layout: str, lo
 
 
 def check_count(name: str, argument: str, given: Tensor | None, layout: str) -> None:
-    """Refuse constants that are neither one nor one for each axis of space."""
+    """Raise ArgumentError unless a constant has one number, or one per spatial axis."""
     values = constant_numbers(given)
     if values is None or not layout:
         return
-    axes = space(name, layout)
+    axes = spatial_layout(name, layout)
     if len(values) not in (1, len(axes)):
         raise ArgumentError(
-            f"{name}: {argument} must be one number or {len(axes)}, one for each of {axes}; got {len(values)}"
+            f"{name}: {argument} must be one number or {len(axes)}, one per axis of {axes}; got {len(values)}"
         )
 
 
@@ -56,21 +56,22 @@ def gaussian_blur(
     window_size: PerSample[Annotated[Ints, Range(0)]] = [0],  # noqa: B006
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Blur pictures or volumes with a Gaussian bell; beyond the edges they are mirrored.
+    """Blur images or volumes with a Gaussian kernel; the border is reflected.
 
-    Frames and channels are not blurred together; without a layout, all axes are.
+    Frames and channels are blurred separately. Without a layout, all axes are blurred.
 
     Args:
-        data: Pictures, volumes or single rows, of any type.
-        sigma: Width of the bell in pixels, one for all axes of space or one for each. 0 stands for the one that fits
-            the window: `0.3 * ((window_size - 1) / 2 - 1) + 0.8`.
-        window_size: How many pixels the bell is cut to, an odd number. 0 stands for `2 * ceil(3 * sigma) + 1`.
-        dtype: Type of the result: that of `data`, or FLOAT.
+        data: Images, volumes or single rows, of any type.
+        sigma: Standard deviation in pixels: one, or one per spatial axis. 0 derives it from the window size:
+            `0.3 * ((window_size - 1) / 2 - 1) + 0.8`.
+        window_size: Diameter of the kernel in pixels, an odd number. 0 derives it from sigma:
+            `2 * ceil(3 * sigma) + 1`.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
     """
-    space("gaussian_blur", data.layout)
+    spatial_layout("gaussian_blur", data.layout)
     widths, sizes = constant_numbers(sigma), constant_numbers(window_size)
     if widths is not None and sizes is not None and not any(widths) and not any(sizes):
-        raise ArgumentError("gaussian_blur: sigma or window_size must be given, and above 0")
+        raise ArgumentError("gaussian_blur: sigma or window_size must be specified and above 0")
     if sizes is not None and all(sizes):
         check_window("gaussian_blur", "window_size", window_size, data.layout, 1, LARGEST_BLUR)
     check_count("gaussian_blur", "sigma", sigma, data.layout)
@@ -90,23 +91,23 @@ def laplacian(
     normalized_kernel: bool = False,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Add up the second derivatives along all axes of space; beyond the edges data are mirrored.
+    """Compute the Laplacian: the sum of second derivatives along the spatial axes; the border is reflected.
 
     Args:
-        data: Pictures, volumes or single rows.
-        window_size: How many pixels a derivative is taken over: odd, from 3 to 23, one for all axes or one for each.
-        smoothing_size: How many pixels are smoothed over along the other axes: odd, from 1, which smooths nothing, to
-            23; that of the derivative when left out.
-        scale: What each derivative is multiplied with, one number for all or one for each; 1 when left out.
-        normalized_kernel: Scale each derivative so that its weights do not grow with the windows.
-        dtype: Type of the result: that of `data`, or FLOAT.
+        data: Images, volumes or single rows.
+        window_size: Size of the derivative kernel: odd, from 3 to 23; one for all axes, or one per axis.
+        smoothing_size: Size of the smoothing kernel along the other axes: odd, from 1 (no smoothing) to 23; that of the
+            derivative if None.
+        scale: Factor for each derivative: one for all, or one per axis; 1 if None.
+        normalized_kernel: Whether to scale the derivatives so that their weights do not grow with the window size.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
     """
-    space("laplacian", data.layout)
+    spatial_layout("laplacian", data.layout)
     check_window("laplacian", "window_size", window_size, data.layout, 3, LARGEST_LAPLACIAN)
     check_window("laplacian", "smoothing_size", smoothing_size, data.layout, 1, LARGEST_LAPLACIAN)
     check_count("laplacian", "scale", scale, data.layout)
     if normalized_kernel and scale is not None:
-        raise ArgumentError("laplacian: scale and normalized_kernel exclude each other")
+        raise ArgumentError("laplacian: scale and normalized_kernel are mutually exclusive")
     return Laplacian(
         image=data,
         window_size=window_size,
@@ -129,20 +130,20 @@ def filter(
     mode: Literal["same", "valid"] = "same",
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Weigh every pixel with its neighbours by a filter of two dimensions, which is not mirrored (a correlation).
+    """Apply a 2D filter to images (correlation: the filter is not flipped).
 
     Args:
-        data: Pictures.
-        filter: The weights, rows of columns; for frames, one filter for all or one for each.
-        fill_value: What lies beyond the edges with `border="constant"`; 0 when left out.
-        anchor: The place of the filter that lies over the pixel, row and column; -1 is its middle.
-        border: What lies beyond the edges: `"reflect_101"` (dcb|abcd|cba), `"reflect_1001"` (cba|abcd|dcb),
-            `"clamp"` (aaa|abcd|ddd), `"wrap"` (bcd|abcd|abc) or `"constant"`.
-        mode: `"same"` keeps the size, `"valid"` leaves out the places where the filter passes the edges.
-        dtype: Type of the result: that of `data`, or FLOAT.
+        data: Images.
+        filter: The weights, row by row; for frames, one filter for all or one per frame.
+        fill_value: The border value for `border="constant"`; 0 if None.
+        anchor: The element of the filter that lies over the pixel, row and column; -1 is the center.
+        border: Border handling: `"reflect_101"` (dcb|abcd|cba), `"reflect_1001"` (cba|abcd|dcb), `"clamp"`
+            (aaa|abcd|ddd), `"wrap"` (bcd|abcd|abc) or `"constant"`.
+        mode: `"same"` keeps the size; `"valid"` drops positions where the filter extends beyond the image.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
     """
-    if data.layout and len(space("filter", data.layout)) != 2:
-        raise ArgumentError(f"filter: two axes of space are needed, got {data.layout}")
+    if data.layout and len(spatial_layout("filter", data.layout)) != 2:
+        raise ArgumentError(f"filter: needs exactly two spatial axes, got {data.layout}")
     check_count("filter", "anchor", anchor, data.layout)
     return Filter(
         image=data,
@@ -164,14 +165,14 @@ LARGEST_MEDIAN = 255
 
 @operator("experimental.median_blur", aliases=("MedianBlur",), dali=DaliCall(devices=("gpu",)))
 def median_blur(data: Tensor, *, window_size: PerSample[Ints] = [3, 3]) -> Tensor:  # noqa: B006 - never changed
-    """Replace every pixel by the median of its neighbours; beyond the edges the outermost pixels are repeated.
+    """Apply a median filter; the border pixels are repeated.
 
     Args:
-        data: Pictures.
-        window_size: Height and width of the neighbourhood, odd and up to 255; one number for both.
+        data: Images.
+        window_size: Height and width of the window in pixels, odd and up to 255; one number for both.
     """
-    if data.layout and len(space("experimental.median_blur", data.layout)) != 2:
-        raise ArgumentError(f"experimental.median_blur: two axes of space are needed, got {data.layout}")
+    if data.layout and len(spatial_layout("experimental.median_blur", data.layout)) != 2:
+        raise ArgumentError(f"experimental.median_blur: needs exactly two spatial axes, got {data.layout}")
     check_window("experimental.median_blur", "window_size", window_size, data.layout or "HWC", 1, LARGEST_MEDIAN)
     layout = image_layout(data.layout)
     return MedianBlur(image=data, window_size=window_size, layout=layout).value(layout)

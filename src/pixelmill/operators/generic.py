@@ -1,10 +1,10 @@
-"""Types, axes and padding of any array."""
+"""Cast, transpose and pad, for arrays of any kind."""
 
 from __future__ import annotations
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Ints, PerSample, Tensor, operator
-from pixelmill.operators.reductions import counted, named_axes
+from pixelmill.operators.reductions import axis_indices, resolved_axes
 from pixelmill.steps.batch import BatchExtents
 from pixelmill.steps.elements import Cast
 from pixelmill.steps.shapes import Pad, Shape, Transpose
@@ -14,10 +14,10 @@ from pixelmill.types import DALIDataType
 
 @operator("cast")
 def cast(data: Tensor, *, dtype: DALIDataType) -> Tensor:
-    """Change the type of the elements; what does not fit is rounded and cut to the range.
+    """Convert the element type. Values are rounded and clamped to the range of the new type.
 
     Args:
-        data: Any array.
+        data: Arrays of any type and shape.
         dtype: The new type.
     """
     return Cast(data=data, dtype=dtype).value(data.layout)
@@ -31,21 +31,21 @@ def transpose(
     transpose_layout: bool = True,
     output_layout: str | None = None,
 ) -> Tensor:
-    """Reorder the axes.
+    """Permute the axes.
 
     Args:
-        data: Any array.
-        perm: The axis of `data` that each axis of the result is; all in reverse order when left out.
-        transpose_layout: Reorder the names of the axes as well.
-        output_layout: New names of the axes.
+        data: Arrays of any type and shape.
+        perm: For each axis of the result, the axis of `data` that it takes; the reverse order if None.
+        transpose_layout: Whether to permute the layout as well.
+        output_layout: The layout of the result; overrides `transpose_layout`.
     """
     if perm is not None and sorted(perm) != list(range(len(perm))):
-        raise ArgumentError(f"transpose: perm must hold each axis once, got {perm}")
+        raise ArgumentError(f"transpose: perm must contain each axis once, got {perm}")
     if perm is not None and data.layout and len(perm) != len(data.layout):
-        raise ArgumentError(f"transpose: perm {perm} does not fit the axes {data.layout!r}")
+        raise ArgumentError(f"transpose: perm {perm} does not match the layout {data.layout!r}")
     axes = len(perm or data.layout)
     if output_layout and axes and len(output_layout) != axes:
-        raise ArgumentError(f"transpose: output_layout {output_layout!r} does not fit {axes} axes")
+        raise ArgumentError(f"transpose: output_layout {output_layout!r} does not match {axes} axes")
     order = perm if perm is not None else list(reversed(range(len(data.layout))))
     turned = "".join(data.layout[axis] for axis in order) if data.layout and transpose_layout else data.layout
     return Transpose(data=data, perm=tuple(perm or ())).value(output_layout or turned)
@@ -61,17 +61,17 @@ def pad(
     align: PerSample[Ints] | None = None,
     fill_value: PerSample[float] = 0.0,
 ) -> Tensor:
-    """Enlarge arrays at their far ends, by default until all of a batch are equally large.
+    """Pad arrays at the end of each axis, by default to the largest extents in the batch.
 
     Args:
-        data: Any array.
-        axes: The axes to enlarge, by number; all when left out.
-        axis_names: The same by name.
-        shape: Smallest extents; -1 or nothing stands for the largest of the batch.
-        align: What the extents are made a multiple of.
-        fill_value: What is put into the new places.
+        data: Arrays of any type and shape.
+        axes: The axes to pad, by index; all if None.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        shape: Minimum extents; -1 or None stands for the largest extent in the batch.
+        align: Extents are rounded up to a multiple of this.
+        fill_value: The value of the padding.
     """
-    chosen = counted("pad", data.layout, named_axes("pad", data.layout, axes, axis_names) or [])
+    chosen = resolved_axes("pad", data.layout, axis_indices("pad", data.layout, axes, axis_names) or [])
     for name, extents in (("shape", constant_numbers(shape)), ("align", constant_numbers(align))):
         if extents is not None:
             _check_extents(name, extents, len(chosen) or len(data.layout))
@@ -80,7 +80,7 @@ def pad(
 
 
 def _check_extents(name: str, extents: list[float], axes: int) -> None:
-    """Refuse what no sample could fit; `axes` is 0 where nobody knows yet how many there are."""
+    """Raise ArgumentError for extents that no sample could match; `axes` is 0 if their number is not known yet."""
     if axes and len(extents) not in (1, axes):
         raise ArgumentError(f"pad: {name} must be one number, or one for each of {axes} axes, got {extents}")
     if name == "align" and min(extents, default=1) < 1:

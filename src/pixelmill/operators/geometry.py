@@ -1,4 +1,4 @@
-"""Rotations and other affine warps of pictures and volumes."""
+"""Rotation and affine warps of images and volumes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pixelmill.types import INTERP_LINEAR, INTERP_NN, DALIDataType, DALIInterpTy
 
 
 def warped_size(name: str, size: Tensor | None) -> Tensor | None:
-    """Check the extents of a result; fractions of a pixel are rounded."""
+    """Check the output size; fractions of a pixel are rounded."""
     numbers = constant_numbers(size)
     if numbers is None:
         return size
@@ -36,7 +36,7 @@ def warp(
     fill_value: float | None,
     dtype: DALIDataType | None,
 ) -> Tensor:
-    """Add the warp of `data` along a matrix that maps places of the result to places of `data`."""
+    """Add the warp of `data` by a matrix that maps output coordinates to input coordinates."""
     if interp_type not in (INTERP_NN, INTERP_LINEAR):
         raise ArgumentError(f"{name}: interp_type must be INTERP_NN or INTERP_LINEAR, got {interp_type.name}")
     layout = image_layout(data.layout)
@@ -64,21 +64,21 @@ def rotate(
     interp_type: DALIInterpType = INTERP_LINEAR,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Rotate pictures about their centres; the result is large enough to hold the corners.
+    """Rotate images about their center; by default the result is large enough to hold all corners.
 
     Args:
-        data: Pictures, or volumes.
-        angle: In degrees; positive turns counter-clockwise.
-        axis: The axis x, y, z that volumes turn about.
-        size: Height and width of the result (depth before them for volumes).
-        keep_size: Give the result the extents of `data`.
-        fill_value: What lies outside of `data`; its edge is repeated when left out.
-        interp_type: INTERP_LINEAR, or INTERP_NN, which never mixes values and so fits masks.
-        dtype: Type of the result, that of `data` when left out.
+        data: Images or volumes.
+        angle: Rotation angle in degrees; positive angles rotate counterclockwise.
+        axis: The rotation axis (x, y, z), required for volumes.
+        size: Height and width of the result in pixels (preceded by depth for volumes).
+        keep_size: Whether the result keeps the size of `data`.
+        fill_value: The value used outside `data`; if None, the edge pixels are repeated.
+        interp_type: Interpolation: INTERP_LINEAR, or INTERP_NN, which never mixes values and therefore suits masks.
+        dtype: Type of the result; that of `data` if None.
     """
     volume = "D" in data.layout
     if volume and axis is None:
-        raise ArgumentError("rotate: volumes need an axis to turn about, such as axis=(0, 0, 1)")
+        raise ArgumentError("rotate: volumes need a rotation axis, such as axis=(0, 0, 1)")
     numbers = constant_numbers(axis) if volume else None
     if numbers is not None and (len(numbers) != 3 or not any(numbers)):
         raise ArgumentError(f"rotate: axis must be three numbers (x, y, z), not all of them 0, got {tuple(numbers)}")
@@ -102,23 +102,23 @@ def warp_affine(
     interp_type: DALIInterpType = INTERP_LINEAR,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Move pictures by an affine matrix: rotate, scale, shear and shift in one pass.
+    """Apply an affine transform to images: rotation, scaling, shear and translation in one pass.
 
     Args:
-        data: Pictures, or volumes.
-        transform: The matrix as an input, one for each sample.
-        matrix: 2 x 3 numbers in the order x, y (3 x 4 for volumes); places are counted from the first pixel's corner.
-        inverse_map: Whether the matrix maps places of the result to places of `data`, or the other way round.
-        size: Height and width of the result (depth before them for volumes), those of `data` when left out.
-        fill_value: What lies outside of `data`; its edge is repeated when left out.
-        interp_type: INTERP_LINEAR, or INTERP_NN, which never mixes values and so fits masks.
-        dtype: Type of the result, that of `data` when left out.
+        data: Images or volumes.
+        transform: The matrix as an input, one per sample.
+        matrix: A 2 x 3 matrix for (x, y), or 3 x 4 for volumes. The origin is the corner of the first pixel.
+        inverse_map: Whether the matrix maps output coordinates to input coordinates (the default), or the reverse.
+        size: Height and width of the result in pixels (preceded by depth for volumes); those of `data` if None.
+        fill_value: The value used outside `data`; if None, the edge pixels are repeated.
+        interp_type: Interpolation: INTERP_LINEAR, or INTERP_NN, which never mixes values and therefore suits masks.
+        dtype: Type of the result; that of `data` if None.
     """
     if transform is not None and matrix is not None:
-        raise ArgumentError("warp_affine: the matrix is given twice, as an input and as an argument")
+        raise ArgumentError("warp_affine: the matrix is specified twice, as an input and as an argument")
     chosen = cast("Tensor | None", transform if transform is not None else matrix)
     if chosen is None:
-        raise ArgumentError("warp_affine: matrix is missing; give it as an argument or as the second input")
+        raise ArgumentError("warp_affine: matrix is missing; pass it as an argument or as the second input")
     wanted = 12 if "D" in data.layout else 6
     numbers = constant_numbers(chosen)
     if numbers is not None and len(numbers) != wanted:

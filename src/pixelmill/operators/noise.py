@@ -1,4 +1,4 @@
-"""Noise."""
+"""Random noise."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pixelmill.steps.shapes import Shape
 from pixelmill.steps.sources import constant
 from pixelmill.steps.step import Expr, operator_key
 
-NO_AXIS, LAST_AXIS = -1, -2  # where the channels are, for the core
+NO_AXIS, LAST_AXIS = -1, -2  # values of the core for "no channel axis" and "channels last"
 
 
 def _drawn_noise(noisy: Expr) -> dict[str, Expr]:
-    """Give the noise alone: that of a picture of zeros."""
+    """Return the noise alone: that of an image of zeros."""
     made = noisy.step
     assert isinstance(made, GaussianNoise)
     shape = Shape(data=made.data).value()
@@ -29,12 +29,12 @@ def _drawn_noise(noisy: Expr) -> dict[str, Expr]:
 
 @operator("noise.gaussian", draws=True, dali=DaliCall("cast_like", drawn=_drawn_noise, adds=True), tolerance=CLOSE)
 def gaussian(data: Tensor, *, mean: PerSample[float] = 0.0, stddev: PerSample[float] = 1.0) -> Tensor:
-    """Add noise with a normal distribution; whole numbers are rounded and cut to their range.
+    """Add Gaussian noise. Integers are rounded and clamped to the range of their type.
 
     Args:
-        data: Pictures or other arrays of whole numbers or of type float.
-        mean: The centre of the distribution.
-        stddev: Its standard deviation, in units of the elements.
+        data: Images or other arrays of an integer type or float.
+        mean: Mean of the distribution.
+        stddev: Standard deviation of the distribution, in units of the elements.
     """
     return GaussianNoise(data=data, mean=mean, stddev=stddev, key=operator_key()).value(data.layout)
 
@@ -49,21 +49,19 @@ def salt_and_pepper(
     pepper_val: PerSample[float] | None = None,
     per_channel: bool = False,
 ) -> Tensor:
-    """Replace some pixels by a bright or a dark value.
+    """Replace random pixels with a bright (salt) or a dark (pepper) value.
 
     Args:
-        data: Pictures or other arrays of whole numbers or of type float.
-        prob: How likely it is that a pixel is replaced.
-        salt_vs_pepper: How likely it is that such a pixel becomes bright.
-        salt_val: The bright value; the largest of whole numbers, or 1, when left out.
-        pepper_val: The dark value; the smallest of whole numbers, or -1, when left out.
-        per_channel: Draw for every channel by itself, not for a pixel with all its channels. Without a layout, the
-            last axis has the channels.
+        data: Images or other arrays of an integer type or float.
+        prob: Probability that a pixel is replaced.
+        salt_vs_pepper: Probability that a replaced pixel becomes bright.
+        salt_val: The bright value; if None, the largest value of an integer type, or 1 for floats.
+        pepper_val: The dark value; if None, the smallest value of an integer type, or -1 for floats.
+        per_channel: Whether to draw for every channel separately instead of for whole pixels. Without a layout, the
+            last axis is the channels.
     """
     if not per_channel and data.layout and "C" not in data.layout:
-        raise ArgumentError(
-            f"noise.salt_and_pepper: there are no channels among the axes {data.layout}; per_channel=True needs none"
-        )
+        raise ArgumentError(f"noise.salt_and_pepper: the layout {data.layout} has no channels; use per_channel=True")
     channel = LAST_AXIS if not data.layout else data.layout.index("C") if "C" in data.layout else NO_AXIS
     return SaltAndPepper(
         data=data,
@@ -78,10 +76,10 @@ def salt_and_pepper(
 
 @operator("noise.shot", draws=True, dali=None)
 def shot(data: Tensor, *, factor: PerSample[float] = 20.0) -> Tensor:
-    """Make of every value what a sensor would see if light came in grains: `poisson(x / factor) * factor`.
+    """Add shot noise, as of a sensor that counts photons: `poisson(x / factor) * factor`.
 
     Args:
-        data: Pictures or other arrays of whole numbers or of type float.
-        factor: What one grain adds to a value; the larger it is, the more noise there is. 0 gives none.
+        data: Images or other arrays of an integer type or float.
+        factor: The value of one photon; larger factors mean more noise, 0 means none.
     """
     return ShotNoise(data=data, factor=factor, key=operator_key()).value(data.layout)

@@ -1,4 +1,4 @@
-"""Normalisation by the mean and the standard deviation of each sample or of the batch."""
+"""Normalization by the mean and standard deviation of each sample or of the batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.operators.arithmetic import arithmetic
 from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import Ints, PerSampleArray, Tensor, operator
-from pixelmill.operators.reductions import counted, named_axes
+from pixelmill.operators.reductions import axis_indices, resolved_axes
 from pixelmill.steps.batch import BatchMoments
 from pixelmill.steps.elements import Cast, InverseDeviation, InverseOf, Moments, Reduce
 from pixelmill.steps.sources import constant, constant_array, constant_numbers
@@ -21,7 +21,7 @@ NAME = "normalize"
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """How a deviation is found, and what it is divided by."""
+    """How the standard deviation is computed, and the scale applied to its inverse."""
 
     ddof: int
     epsilon: float
@@ -43,33 +43,33 @@ def normalize(
     shift: float = 0.0,
     dtype: DALIDataType = FLOAT,
 ) -> Tensor:
-    """Take away the mean and divide by the standard deviation: `scale * (x - mean) / stddev + shift`.
+    """Subtract the mean and divide by the standard deviation: `scale * (x - mean) / stddev + shift`.
 
     Args:
-        data: Any array of numbers.
-        axes: The axes that mean and deviation are taken along; all when left out, or those along which a mean or
-            deviation that is given as an array has extent 1.
-        axis_names: The same by name.
-        mean: The mean: a number, or an array of as many axes as `data`; found in the data when left out.
-        stddev: The standard deviation, likewise.
-        batch: Take mean and deviation over all samples of a batch.
-        ddof: What is taken from the number of elements before the sum of squares is divided by it.
-        epsilon: What is added to the variance.
-        scale: What the result is multiplied with.
-        shift: What is added at last.
-        dtype: Type of the result; it is rounded and cut to it.
+        data: Numeric arrays of any shape.
+        axes: The axes to reduce, by index. If None, all axes, or those along which a given `mean` or `stddev` array has
+            extent 1.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        mean: The mean: a number, or an array with as many axes as `data`; computed from the data if None.
+        stddev: The standard deviation, in the same form; computed from the data if None.
+        batch: Whether to compute mean and standard deviation over the whole batch instead of per sample.
+        ddof: Delta degrees of freedom: the sum of squares is divided by N - ddof, where N is the number of elements.
+        epsilon: Value added to the variance, to avoid division by small numbers.
+        scale: Factor applied after the division.
+        shift: Value added after scaling.
+        dtype: Type of the result; integers are rounded and clamped.
     """
-    chosen = named_axes(NAME, data.layout, axes, axis_names)
+    chosen = axis_indices(NAME, data.layout, axes, axis_names)
     if chosen is not None:
-        chosen = counted(NAME, data.layout, chosen)
+        chosen = resolved_axes(NAME, data.layout, chosen)
     _check(mean, stddev, chosen, batch=batch, dtype=dtype)
     spread = Spread(ddof, epsilon, scale)
     if batch:
-        centre, inverse = _of_batch(data, mean, stddev, chosen, spread)
+        center, inverse = _of_batch(data, mean, stddev, chosen, spread)
     else:
-        centre, inverse = _of_sample(data, mean, stddev, chosen, spread)
+        center, inverse = _of_sample(data, mean, stddev, chosen, spread)
     x = Cast(data=data, dtype=FLOAT).value(data.layout)
-    result = arithmetic("mul", arithmetic("sub", x, _single(centre)), _single(inverse))
+    result = arithmetic("mul", arithmetic("sub", x, _single(center)), _single(inverse))
     if shift != 0:
         result = arithmetic("add", result, constant(shift, np.float32))
     return result if dtype == FLOAT else Cast(data=result, dtype=dtype).value(data.layout)
@@ -81,11 +81,11 @@ def _check(
     if dtype == BOOL:
         raise ArgumentError(f"{NAME}: dtype must be a number type, got {dtype.name}")
     if axes == []:
-        raise ArgumentError(f"{NAME}: axes must name at least one axis")
+        raise ArgumentError(f"{NAME}: axes must contain at least one axis")
     if axes is not None and _is_number(mean) and _is_number(stddev):
-        raise ArgumentError(f"{NAME}: axes say nothing where mean and stddev are both given as numbers")
+        raise ArgumentError(f"{NAME}: axes cannot be combined with constant numbers for both mean and stddev")
     if batch and any(value is not None and not _is_number(value) for value in (mean, stddev)):
-        raise ArgumentError(f"{NAME}: over a batch, mean and stddev must be numbers")
+        raise ArgumentError(f"{NAME}: with batch=True, mean and stddev must be numbers")
 
 
 def _is_number(value: Tensor | None) -> bool:
@@ -94,7 +94,7 @@ def _is_number(value: Tensor | None) -> bool:
 
 
 def _single(value: Tensor) -> Tensor:
-    """Bring a mean or a deviation to single precision; the names of its axes are those of the data."""
+    """Convert a mean or an inverse deviation to float32, without a layout: it broadcasts against the data."""
     array = constant_array(value)
     if array is not None:
         return constant(array, np.float32)
@@ -106,9 +106,9 @@ def _of_sample(
 ) -> tuple[Tensor, Tensor]:
     guide = next((value for value in (mean, stddev) if value is not None and not _is_number(value)), None)
     like = axes is None and guide is not None
-    centre = mean
-    if centre is None:
-        centre = Reduce(
+    center = mean
+    if center is None:
+        center = Reduce(
             data=data,
             guide=guide or data,
             operation="mean",
@@ -121,13 +121,13 @@ def _of_sample(
             name=NAME,
         ).value()
     if stddev is not None and _is_number(stddev):
-        return centre, constant(_inverse(stddev, spread), np.float32)
+        return center, constant(_inverse(stddev, spread), np.float32)
     if stddev is not None:
         inverse = InverseOf(stddev=stddev, ddof=spread.ddof, epsilon=spread.epsilon, scale=spread.scale)
-        return centre, inverse.value()
-    return centre, InverseDeviation(
+        return center, inverse.value()
+    return center, InverseDeviation(
         data=data,
-        mean=centre,
+        mean=center,
         axes=tuple(axes or ()),
         all=axes is None,
         like=like,
@@ -146,7 +146,7 @@ def _of_batch(
         return _of_sample(data, mean, stddev, axes, spread)
     moments = Moments(data=data, axes=tuple(axes or ()), all=axes is None, like=False, keep_dims=True, name=NAME)
     counts, means, squares = moments.values("", "", "")
-    centre, inverse = BatchMoments(
+    center, inverse = BatchMoments(
         counts=counts,
         means=means,
         squares=squares,
@@ -155,7 +155,7 @@ def _of_batch(
         epsilon=spread.epsilon,
         scale=spread.scale,
     ).pair()
-    return centre, inverse if stddev is None else constant(_inverse(stddev, spread), np.float32)
+    return center, inverse if stddev is None else constant(_inverse(stddev, spread), np.float32)
 
 
 def _inverse(stddev: Tensor, spread: Spread) -> float:

@@ -1,4 +1,4 @@
-"""Pictures on larger canvases: one in the middle of nothing, or parts of several side by side."""
+"""Paste images onto a canvas: one image on a larger one, or regions of several."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.declare import Floats, Ints, PerSample, Range, Tensor, operator
-from pixelmill.operators.regions import paste_batch, pick_batch
+from pixelmill.operators.paste_callbacks import paste_batch, pick_batch
 from pixelmill.steps.batch import callback
 from pixelmill.steps.elements import Cast
 from pixelmill.steps.pixels import MultiPaste, Paste
@@ -20,10 +20,10 @@ from pixelmill.types import DALIDataType
 PLACES = ("in_anchors", "in_anchors_rel", "shapes", "shapes_rel", "out_anchors", "out_anchors_rel")
 
 
-def _check_picture(name: str, data: Tensor) -> str:
+def _check_layout(name: str, data: Tensor) -> str:
     layout = image_layout(data.layout)
     if layout != "HWC":
-        raise ArgumentError(f"{name}: pictures must have the axes 'HWC', got {data.layout!r}")
+        raise ArgumentError(f"{name}: the layout of images must be 'HWC', got {data.layout!r}")
     return layout
 
 
@@ -38,37 +38,37 @@ def paste(
     paste_y: PerSample[Annotated[float, Range(0, 1)]] = 0.5,
     min_canvas_size: PerSample[Annotated[float, Range(0)]] = 0.0,
 ) -> Tensor:
-    """Put pictures onto larger canvases.
+    """Paste images onto a larger canvas.
 
     Args:
-        data: Pictures.
-        fill_value: The colour of the canvas, one value or one for each channel.
-        ratio: How much larger the canvas is than the picture.
-        n_channels: How many values `fill_value` has.
-        paste_x: Where the picture lies: 0 at the left, 1 at the right.
-        paste_y: Where it lies: 0 at the top, 1 at the bottom.
-        min_canvas_size: The least height and width of the canvas.
+        data: Images.
+        fill_value: Color of the canvas: one value, or one per channel.
+        ratio: Size of the canvas relative to the image; at least 1.
+        n_channels: Number of values in `fill_value`.
+        paste_x: Horizontal position of the image on the canvas: 0 is the left edge, 1 the right edge.
+        paste_y: Vertical position of the image on the canvas: 0 is the top edge, 1 the bottom edge.
+        min_canvas_size: Minimum height and width of the canvas, in pixels.
     """
-    layout = _check_picture("paste", data)
+    layout = _check_layout("paste", data)
     if n_channels is not None and len(fill_value) not in (1, n_channels):
         raise ArgumentError(f"paste: fill_value must be one value or {n_channels}, got {len(fill_value)}")
-    colour = constant(fill_value, np.float64)
+    color = constant(fill_value, np.float64)
     return Paste(
-        image=data, fill_value=colour, ratio=ratio, paste_x=paste_x, paste_y=paste_y, min_canvas_size=min_canvas_size
+        image=data, fill_value=color, ratio=ratio, paste_x=paste_x, paste_y=paste_y, min_canvas_size=min_canvas_size
     ).value(layout)
 
 
 def _count_parts(inputs: int, in_ids: Tensor | None, given: Mapping[str, Tensor | None]) -> int | None:
-    """Check the arguments of `multi_paste`, and tell how many parts a canvas has; None when only the samples know.
+    """Check the arguments of `multi_paste` and return the number of regions, or None if only the samples know it.
 
-    A canvas needs other samples of the batch, which a program of one sample does not see. They are handed to it where
-    it is known how many there are; else the whole work is done between two programs.
+    A canvas takes other samples of the batch, which the program of one sample does not see. If their number is known,
+    they become inputs of that program; otherwise a callback on the whole batch does all the work.
     """
     for name in ("in_anchors", "shapes", "out_anchors"):
         if given[name] is not None and given[f"{name}_rel"] is not None:
-            raise ArgumentError(f"multi_paste: {name} and {name}_rel exclude each other")
+            raise ArgumentError(f"multi_paste: {name} and {name}_rel are mutually exclusive")
     if in_ids is not None and inputs > 1:
-        raise ArgumentError("multi_paste: in_ids chooses from the batch of one input; leave the other inputs out")
+        raise ArgumentError("multi_paste: in_ids selects from the batch of a single input; got several inputs")
     numbers = {name: len(constant_numbers(value) or []) for name, value in given.items()}
     ids = constant_numbers(in_ids)
     guessed = next((length // 2 for length in numbers.values() if length > 1), None)
@@ -92,23 +92,23 @@ def multi_paste(
     out_anchors_rel: PerSample[Floats] | None = None,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Put parts of several pictures onto one canvas; later ones lie on earlier ones, and the rest is 0.
+    """Paste regions of several images onto one canvas, in order; uncovered pixels are 0.
 
-    The pictures are the inputs, or, with `in_ids`, samples of one input's batch.
+    The images are the inputs or, with `in_ids`, samples of the batch of a single input.
 
     Args:
-        data: Pictures, one of each input for a canvas.
-        in_ids: Which samples of the batch are put onto a canvas.
-        output_size: Height and width of the canvas, those of the pictures when left out.
-        in_anchors: Where the parts begin in their pictures: two numbers (y, x) for each.
-        in_anchors_rel: The same as shares of the pictures.
-        shapes: Height and width of the parts; they reach to the end of their pictures when left out.
-        shapes_rel: The same as shares of the pictures.
-        out_anchors: Where the parts are put on the canvas.
-        out_anchors_rel: The same as shares of the canvas.
-        dtype: Type of the result, that of the pictures when left out.
+        data: Images; one of each input per canvas.
+        in_ids: The indices of the samples to paste onto each canvas.
+        output_size: Height and width of the canvas in pixels; those of the images if None.
+        in_anchors: Start of each region in its image, as (y, x) in pixels.
+        in_anchors_rel: The same as fractions of the image size.
+        shapes: Height and width of each region in pixels; up to the end of the image if None.
+        shapes_rel: The same as fractions of the image size.
+        out_anchors: Position of each region on the canvas, as (y, x) in pixels.
+        out_anchors_rel: The same as fractions of the canvas size.
+        dtype: Type of the result; that of the images if None.
     """
-    (layout,) = {_check_picture("multi_paste", picture) for picture in data}
+    (layout,) = {_check_layout("multi_paste", image) for image in data}
     values = (in_anchors, in_anchors_rel, shapes, shapes_rel, out_anchors, out_anchors_rel)
     given = cast("dict[str, Tensor | None]", dict(zip(PLACES, values, strict=True)))
     count = _count_parts(len(data), in_ids, given)

@@ -1,4 +1,4 @@
-"""Draws: one value for each sample, or an array of them."""
+"""Random numbers: one value or one array per sample."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def _cast(value: Tensor, drawn: DALIDataType, wanted: DALIDataType | None) -> Te
     return value if wanted in (None, drawn) else Cast(data=value, dtype=wanted).value(value.layout)
 
 
-def extents(shape: Tensor | None, like: Tensor | None) -> Tensor | None:
-    """Return the shape of what is drawn. Of a value like it no more than the shape is asked for."""
+def output_shape(shape: Tensor | None, like: Tensor | None) -> Tensor | None:
+    """Return the shape of the result: `shape`, or that of `like`, whose elements are not needed."""
     return shape if shape is not None or like is None else Shape(data=like).value()
 
 
@@ -33,22 +33,24 @@ def uniform(
     shape: PerSample[Ints] | None = None,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Draw numbers that are equally likely everywhere in a range, or among given values.
+    """Draw random numbers uniformly from a range or from a list of values.
 
     Args:
         like: A value whose shape the result takes.
-        range: The smallest number, and the number that is never reached; -1 and 1 when left out.
-        values: Numbers to choose from, instead of a range.
-        shape: The shape of the result; a single number when left out.
-        dtype: Type of the result, float when left out.
+        range: Lower bound (inclusive) and upper bound (exclusive); -1 and 1 if None.
+        values: Numbers to choose from, as an alternative to `range`.
+        shape: The shape of the result; a scalar if None.
+        dtype: Type of the result; float if None.
     """
     if range is not None and values is not None:
-        raise ArgumentError("random.uniform: range and values exclude each other")
+        raise ArgumentError("random.uniform: range and values are mutually exclusive")
     if shape is not None and like is not None:
-        raise ArgumentError("random.uniform: the shape is given twice, by shape and by the input")
+        raise ArgumentError("random.uniform: the shape is specified twice, by shape and by the input")
     bounds = range if range is not None else constant([-1.0, 1.0])
     wide = dtype not in (None, FLOAT)
-    drawn = Uniform(range=bounds, choices=values, shape=extents(shape, like), key=operator_key(), wide=wide).value()
+    drawn = Uniform(
+        range=bounds, choices=values, shape=output_shape(shape, like), key=operator_key(), wide=wide
+    ).value()
     return _cast(drawn, FLOAT64 if wide else FLOAT, dtype)
 
 
@@ -61,16 +63,16 @@ def normal(
     shape: PerSample[Ints] | None = None,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Draw numbers from a normal distribution.
+    """Draw random numbers from a normal distribution.
 
     Args:
         like: A value whose shape the result takes.
-        mean: The centre of the distribution.
-        stddev: Its standard deviation.
-        shape: The shape of the result; a single number when left out.
-        dtype: Type of the result, float when left out.
+        mean: Mean of the distribution.
+        stddev: Standard deviation of the distribution.
+        shape: The shape of the result; a scalar if None.
+        dtype: Type of the result; float if None.
     """
-    drawn = Normal(mean=mean, stddev=stddev, shape=extents(shape, like), key=operator_key()).value()
+    drawn = Normal(mean=mean, stddev=stddev, shape=output_shape(shape, like), key=operator_key()).value()
     return _cast(drawn, FLOAT, dtype)
 
 
@@ -82,15 +84,15 @@ def coin_flip(
     shape: PerSample[Ints] | None = None,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Draw ones and zeros.
+    """Draw 1 with a given probability, 0 otherwise.
 
     Args:
         like: A value whose shape the result takes.
-        probability: How likely a one is.
-        shape: The shape of the result; a single number when left out.
-        dtype: Type of the result, int32 when left out.
+        probability: Probability of a 1.
+        shape: The shape of the result; a scalar if None.
+        dtype: Type of the result; int32 if None.
     """
-    drawn = CoinFlip(probability=probability, shape=extents(shape, like), key=operator_key()).value()
+    drawn = CoinFlip(probability=probability, shape=output_shape(shape, like), key=operator_key()).value()
     return _cast(drawn, INT32, dtype)
 
 
@@ -102,12 +104,14 @@ def choice(
     p: PerSample[Floats] | None = None,
     shape: PerSample[Ints] | None = None,
 ) -> Tensor:
-    """Draw from a list, or from the numbers 0 to a - 1.
+    """Draw random elements of a list, or integers from 0 to a - 1.
 
     Args:
-        a: A number, or the list; of an array with several axes, its first is chosen from.
+        a: An integer, or the list; of an array with several axes, elements along the first axis are drawn.
         like: A value whose shape the result takes.
-        p: How likely each choice is; equally, when left out.
-        shape: The shape of the result; a single choice when left out.
+        p: The probability of each element; uniform if None.
+        shape: The shape of the result; a single element if None.
     """
-    return Choice(choices=Contiguous(data=a).value(), weights=p, shape=extents(shape, like), key=operator_key()).value()
+    return Choice(
+        choices=Contiguous(data=a).value(), weights=p, shape=output_shape(shape, like), key=operator_key()
+    ).value()

@@ -1,21 +1,21 @@
-"""Readers: where samples come from, and in which order."""
+"""Readers: the arguments they share, and the reader of files."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import files
 from pixelmill.formats.index import Index
 from pixelmill.operators.dali import BEFORE
-from pixelmill.operators.declare import Ints, Strings, Tensor, operator
+from pixelmill.operators.declare import Body, Ints, Lowered, Strings, Tensor, operator
 from pixelmill.steps.sources import Column, Read, Reader, Records, TableColumn
 
-# Buffer sizes and ways to read, which an index of byte ranges does not need.
+# Buffer sizes and I/O modes, which an index of byte ranges does not need.
 LOADER_HINTS = (
     "initial_fill",
     "prefetch_queue_depth",
@@ -34,12 +34,12 @@ class Order:
     """The arguments that all readers share: the order of samples, and which of them this pipeline reads.
 
     Attributes:
-        random_shuffle: Read in a new random order in each epoch.
-        shuffle_after_epoch: The same; every instance then stays with its shard.
-        num_shards: The number of parts that the dataset is divided into.
-        shard_id: The part to begin with.
-        stick_to_shard: Stay with this part instead of moving to the next after each epoch.
-        pad_last_batch: Repeat the last sample until the last batch is full and all shards are equally long.
+        random_shuffle: Whether to read in a new random order in each epoch.
+        shuffle_after_epoch: Like `random_shuffle`; every instance then stays with its shard.
+        num_shards: The number of shards that the dataset is divided into.
+        shard_id: The shard to start with.
+        stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
+        pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
     """
 
     random_shuffle: bool = False
@@ -64,18 +64,24 @@ class Order:
         )
 
     def preferring_after_epoch(self) -> Order:
-        """Return the order of readers that ignore `random_shuffle` beside `shuffle_after_epoch`."""
+        """Return the order for readers that ignore `random_shuffle` if `shuffle_after_epoch` is set."""
         return replace(self, random_shuffle=self.random_shuffle and not self.shuffle_after_epoch)
 
     def shuffling_alike(self) -> Order:
-        """Return the order of readers for which `shuffle_after_epoch` is a second name of `random_shuffle`."""
+        """Return the order for readers that treat `shuffle_after_epoch` as a synonym of `random_shuffle`."""
         return replace(self, random_shuffle=self.random_shuffle or self.shuffle_after_epoch, shuffle_after_epoch=False)
 
 
-def reader(
-    name: str, *, ignored: Sequence[str] = (), **options: Any
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare a reader. Its body gets the arguments that all readers share as one argument `order`.
+class _Options(TypedDict, total=False):
+    outputs: int | None
+    renamed: Mapping[str, str]
+    aliases: Sequence[str]
+    class_name: str
+    leading: Sequence[str]
+
+
+def reader(name: str, *, ignored: Sequence[str] = (), **options: Unpack[_Options]) -> Callable[[Body], Body]:
+    """Declare a reader. Its body receives the arguments that all readers share as one argument `order`.
 
     Args:
         name: Its name below `fn`.
@@ -83,7 +89,7 @@ def reader(
         **options: Further arguments of `operator`.
     """
 
-    def declare(body: Callable[..., Any]) -> Callable[..., Any]:
+    def declare(body: Body) -> Body:
         ignore = (*LOADER_HINTS, *ignored)
         operator(name, dali=BEFORE, ignored=ignore, **options)(_with_shared_arguments(body))
         return body
@@ -91,15 +97,15 @@ def reader(
     return declare
 
 
-def _with_shared_arguments(body: Callable[..., Any]) -> Callable[..., Any]:
+def _with_shared_arguments(body: Callable[..., Lowered]) -> Callable[..., Lowered]:
     """Replace the argument `order` by the fields of `Order`, in the signature and in the docstring.
 
-    Operators are declared by signature and docstring, so both are put together here. A body may describe a shared
-    argument itself, where it has another meaning.
+    Operators are declared by signature and docstring, so both are extended here. A body may document a shared argument
+    itself if the argument has another meaning there.
     """
 
     @functools.wraps(body)
-    def lowered(**arguments: Any) -> Any:
+    def lowered(**arguments: Any) -> Lowered:
         shared = {field.name: arguments.pop(field.name) for field in fields(Order)}
         return body(order=Order(**shared), **arguments)
 
@@ -135,10 +141,10 @@ def file(
     Args:
         file_root: A folder of class folders; with `file_list` or `files`, the folder that their paths are relative to.
         file_list: A text file with a path and a label on each line.
-        files: The paths.
-        labels: One label for each of `files`; the numbers of the files if None.
-        file_filters: Patterns of the file names to read below `file_root`; those of images if None.
-        dir_filters: Patterns of the folder names to read below `file_root`.
+        files: The paths of the files.
+        labels: One label per entry of `files`; the indices of the files if None.
+        file_filters: Glob patterns of the file names to read below `file_root`; those of images if None.
+        dir_filters: Glob patterns of the folder names to read below `file_root`.
         case_sensitive_filter: Whether the patterns are case-sensitive.
     """
     given = [name for name, value in {"file_list": file_list, "files": files}.items() if value is not None]

@@ -31,16 +31,16 @@ def tfrecord(
     index_path: Strings | None = None,
     features: Anything,
 ) -> dict[str, Tensor]:
-    """Read features of the tf.train.Examples in TFRecord files. Both checksums of each record are verified.
+    """Read features of the tf.train.Examples in TFRecord files; both checksums of each record are verified.
 
-    Returns a dictionary with a node for each feature: bytes (uint8, one axis) for a string, float32 or int64 otherwise.
-    For a record without the feature, it is the default value, or an empty list for a `VarLenFeature`.
+    Returns a dictionary with one node per feature: bytes (uint8, one axis) for a string, float32 or int64 otherwise.
+    Records without the feature yield its default value, or an empty list for a `VarLenFeature`.
 
     Args:
         path: The TFRecord files; gzip files are unpacked into the cache folder first.
-        index_path: An index file for each of them, as `tfrecord2idx` writes it; if None, the files are scanned.
-        features: The features: names, each with a `pixelmill.tfrecord.FixedLenFeature` or `VarLenFeature`.
-        shuffle_after_epoch: The same.
+        index_path: One index file per TFRecord file, as `tfrecord2idx` writes it; if None, the files are scanned.
+        features: A dictionary from feature names to `pixelmill.tfrecord.FixedLenFeature` or `VarLenFeature`.
+        shuffle_after_epoch: Synonym of `random_shuffle`.
     """
     from pixelmill.formats.tfrecord.index import open_files
 

@@ -1,4 +1,4 @@
-"""Sums, means and extremes along axes of each sample."""
+"""Reductions: sums, means, variances and extremes along axes of each sample."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from pixelmill.steps.elements import Reduce
 from pixelmill.types import BOOL, NO_TYPE, STRING, DALIDataType
 
 
-def named_axes(name: str, layout: str, axes: list[int] | None, axis_names: str | None) -> list[int] | None:
-    """Give the numbers of axes that are told by number or by name; None where neither is given."""
+def axis_indices(name: str, layout: str, axes: list[int] | None, axis_names: str | None) -> list[int] | None:
+    """Return axis indices from indices or names; None if neither is given."""
     if axis_names is None:
         return axes
     if axes is not None:
-        raise ArgumentError(f"{name}: axes and axis_names exclude each other")
+        raise ArgumentError(f"{name}: axes and axis_names are mutually exclusive")
     missing = [letter for letter in axis_names if letter not in layout]
     if missing:
-        raise ArgumentError(f"{name}: axis_names {axis_names!r} are not all among the axes {layout!r}")
+        raise ArgumentError(f"{name}: axis_names {axis_names!r} are not all part of the layout {layout!r}")
     return [layout.index(letter) for letter in axis_names]
 
 
-def counted(name: str, layout: str, axes: list[int]) -> list[int]:
-    """Count axes from the first where the names tell how many there are; refuse what cannot be an axis."""
+def resolved_axes(name: str, layout: str, axes: list[int]) -> list[int]:
+    """Resolve negative axes if the layout tells the number of axes; raises ArgumentError for invalid ones."""
     if layout:
         wrong = [axis for axis in axes if not -len(layout) <= axis < len(layout)]
         if wrong:
-            raise ArgumentError(f"{name}: there is no axis {wrong[0]} among {layout!r}")
+            raise ArgumentError(f"{name}: axis {wrong[0]} does not exist in the layout {layout!r}")
         axes = [axis % len(layout) for axis in axes]
     if len(set(axes)) < len(axes):
-        raise ArgumentError(f"{name}: an axis is named twice in {axes}")
+        raise ArgumentError(f"{name}: an axis occurs twice in {axes}")
     return axes
 
 
@@ -44,14 +44,14 @@ def reduced(
     dtype: DALIDataType | None = None,
     ddof: int = 0,
 ) -> Tensor:
-    """Add a reduction."""
+    """Add a reduction step."""
     name = f"reductions.{operation}"
     if dtype in (BOOL, STRING, NO_TYPE):
         raise ArgumentError(f"{name}: dtype must be a number type, got {dtype.name}")
-    chosen = named_axes(name, data.layout, axes, axis_names)
+    chosen = axis_indices(name, data.layout, axes, axis_names)
     layout = data.layout if keep_dims else ""
     if chosen is not None:
-        chosen = counted(name, data.layout, chosen)
+        chosen = resolved_axes(name, data.layout, chosen)
         if not keep_dims:
             layout = "".join(letter for axis, letter in enumerate(data.layout) if axis not in chosen)
     return Reduce(
@@ -77,14 +77,14 @@ def sum(
     keep_dims: bool = False,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Add up elements.
+    """Compute the sum of elements.
 
     Args:
-        data: Any array of numbers.
-        axes: The axes to add up along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        dtype: Type of the result; uint64 or int64 for integers and that of `data` for floats, when left out.
+        data: Numeric arrays of any shape.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        dtype: Type of the result; if None, uint64 or int64 for integers and that of `data` for floats.
     """
     return reduced("sum", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims, dtype=dtype)
 
@@ -98,14 +98,14 @@ def mean(
     keep_dims: bool = False,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Give the mean of elements.
+    """Compute the mean of elements.
 
     Args:
-        data: Any array of numbers.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        dtype: Type of the result, float when left out.
+        data: Numeric arrays of any shape.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        dtype: Type of the result; float if None.
     """
     return reduced("mean", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims, dtype=dtype)
 
@@ -119,14 +119,14 @@ def mean_square(
     keep_dims: bool = False,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Give the mean of the squares of elements.
+    """Compute the mean square of elements.
 
     Args:
-        data: Any array of numbers.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        dtype: Type of the result, float when left out.
+        data: Numeric arrays of any shape.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        dtype: Type of the result; float if None.
     """
     return reduced("mean_square", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims, dtype=dtype)
 
@@ -140,40 +140,40 @@ def rms(
     keep_dims: bool = False,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Give the square root of the mean of the squares of elements.
+    """Compute the root mean square of elements.
 
     Args:
-        data: Any array of numbers.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        dtype: Type of the result, float when left out.
+        data: Numeric arrays of any shape.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        dtype: Type of the result; float if None.
     """
     return reduced("rms", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims, dtype=dtype)
 
 
 @operator("reductions.min")
 def min(data: Tensor, *, axes: Ints | None = None, axis_names: str | None = None, keep_dims: bool = False) -> Tensor:
-    """Give the smallest element.
+    """Compute the minimum of elements.
 
     Args:
-        data: Any array of numbers.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
+        data: Numeric arrays of any shape.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
     """
     return reduced("min", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims)
 
 
 @operator("reductions.max")
 def max(data: Tensor, *, axes: Ints | None = None, axis_names: str | None = None, keep_dims: bool = False) -> Tensor:
-    """Give the largest element.
+    """Compute the maximum of elements.
 
     Args:
-        data: Any array of numbers.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
+        data: Numeric arrays of any shape.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
     """
     return reduced("max", data, axes=axes, axis_names=axis_names, keep_dims=keep_dims)
 
@@ -188,15 +188,15 @@ def std_dev(
     keep_dims: bool = False,
     ddof: int = 0,
 ) -> Tensor:
-    """Give the standard deviation of elements from a mean.
+    """Compute the standard deviation of elements around a given mean.
 
     Args:
-        data: Any array of numbers.
-        mean: The mean; one number, or one for each number of the result.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        ddof: What is taken from the number of elements before the sum of squares is divided by it.
+        data: Numeric arrays of any shape.
+        mean: The mean: one number, or one per element of the result.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        ddof: Delta degrees of freedom: the sum of squares is divided by N - ddof, where N is the number of elements.
     """
     return reduced("std_dev", data, mean, axes=axes, axis_names=axis_names, keep_dims=keep_dims, ddof=ddof)
 
@@ -211,14 +211,14 @@ def variance(
     keep_dims: bool = False,
     ddof: int = 0,
 ) -> Tensor:
-    """Give the mean square of the distance of elements from a mean.
+    """Compute the variance of elements around a given mean.
 
     Args:
-        data: Any array of numbers.
-        mean: The mean; one number, or one for each number of the result.
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        ddof: What is taken from the number of elements before the sum of squares is divided by it.
+        data: Numeric arrays of any shape.
+        mean: The mean: one number, or one per element of the result.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        ddof: Delta degrees of freedom: the sum of squares is divided by N - ddof, where N is the number of elements.
     """
     return reduced("variance", data, mean, axes=axes, axis_names=axis_names, keep_dims=keep_dims, ddof=ddof)

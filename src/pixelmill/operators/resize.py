@@ -1,4 +1,4 @@
-"""The resize family: one resampler, told in different ways which part becomes how large."""
+"""The resize family: one resampler, and the different ways to specify its window and size."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def resample(
     antialias: bool,
     dtype: DALIDataType | None,
 ) -> Tensor:
-    """Add the resampling of `data` along a geometry."""
+    """Add the step that resamples `data` by a geometry."""
     if interp_type is not None and min_filter is not None and mag_filter is not None:
-        raise ArgumentError("interp_type does nothing when min_filter and mag_filter are both given")
+        raise ArgumentError("interp_type has no effect if both min_filter and mag_filter are given")
     decoded = data.step.dtype if isinstance(data.step, Decode) else None
     if decoded is not None and dtype is not None and dtype not in (FLOAT, decoded):
         raise ArgumentError(f"dtype must be that of the input, or FLOAT; got {dtype.name}")
@@ -54,19 +54,19 @@ def resample(
 
 
 def _filter(given: Tensor | None) -> tuple[DALIInterpType, Tensor | None]:
-    """Return a filter, and the value that overrides it where it differs from sample to sample."""
+    """Return a filter, and the per-sample value that overrides it, if any."""
     array = constant_array(given)
     if array is None:
         return INTERP_LINEAR, given
     try:
         return DALIInterpType(int(array.item())), None
     except ValueError:
-        raise ArgumentError(f"there is no filter number {array.tolist()}") from None
+        raise ArgumentError(f"{array.tolist()} is not a filter of DALIInterpType") from None
 
 
 @dataclass(frozen=True, eq=False)
 class ResizeSize:
-    """The arguments that give the size of a result; one way of several is chosen."""
+    """The alternative arguments that specify the output size."""
 
     size: Tensor | None
     resize_x: Tensor | None
@@ -78,7 +78,7 @@ class ResizeSize:
 
 @dataclass(frozen=True, eq=False)
 class ResizeOptions:
-    """How a size is understood, and the part of the source that gets it."""
+    """How the size is interpreted, and the region of the input that it applies to."""
 
     mode: Mode
     max_size: list[float] | None
@@ -89,20 +89,20 @@ class ResizeOptions:
 
 
 def resize_geometry(name: str, data: Tensor, sizes: ResizeSize, options: ResizeOptions) -> Tensor:
-    """Add the geometry of `resize` from its many ways to tell the size."""
+    """Add the geometry of `resize` from the given size arguments."""
     alone = ("size", "resize_shorter", "resize_longer")
     given = [key for key in alone if getattr(sizes, key) is not None]
     if any(size is not None for size in (sizes.resize_x, sizes.resize_y, sizes.resize_z)):
         given.append("resize_x, resize_y or resize_z")
     if len(given) != 1:
         raise ArgumentError(
-            f"{name}: give one of size, resize_x/resize_y/resize_z, resize_shorter and resize_longer; "
+            f"{name}: specify one of size, resize_x/resize_y/resize_z, resize_shorter and resize_longer; "
             f"got {' and '.join(given) or 'none of them'}"
         )
     if options.mode != "default" and given[0] in ("resize_shorter", "resize_longer"):
-        raise ArgumentError(f"{name}: {given[0]} has a mode of its own; leave mode out")
+        raise ArgumentError(f"{name}: {given[0]} implies a mode; leave mode out")
     if (options.roi_start is None) != (options.roi_end is None):
-        raise ArgumentError(f"{name}: roi_start and roi_end belong together")
+        raise ArgumentError(f"{name}: roi_start and roi_end must be given together")
     return ResizeGeometry(
         shape=Shape(data=data).value(),
         size=sizes.size,
@@ -144,29 +144,30 @@ def resize(
     dtype: DALIDataType | None = None,
     save_attrs: bool = False,
 ) -> Tensor | tuple[Tensor, ...]:
-    """Change the size of pictures.
+    """Resize images.
 
     Args:
-        data: Pictures.
-        size: Height and width (depth before them for volumes); one number for all; 0 leaves an extent free.
-        resize_x: Width.
-        resize_y: Height.
-        resize_z: Depth of volumes.
-        resize_shorter: Length of the shorter side; the other follows.
-        resize_longer: Length of the longer side; the other follows.
-        mode: `default` gives free extents the scale of the others, `stretch` leaves them; `not_larger` and
-            `not_smaller` keep the aspect ratio and take the extents as upper or lower bounds.
-        max_size: Upper bounds of the result, one for all or one for each extent.
-        subpixel_scale: Keep the exact scale where it gives a fraction of a pixel, instead of the exact edges.
-        roi_start: Where the part to be resized begins, in the order of the axes.
-        roi_end: Where it ends; before its start flips the picture.
-        roi_relative: Whether that part is told as shares.
-        interp_type: The filter, linear when left out.
-        min_filter: The filter for making smaller.
-        mag_filter: The filter for making larger.
-        antialias: Widen the filter when making smaller so that nothing is left out.
-        dtype: Type of the result: that of `data`, or FLOAT.
-        save_attrs: Give the old extents as a second result.
+        data: Images.
+        size: Height and width in pixels (preceded by depth for volumes); one number for all; 0 computes an extent.
+        resize_x: Width of the result in pixels.
+        resize_y: Height of the result in pixels.
+        resize_z: Depth of the result, for volumes.
+        resize_shorter: Length of the shorter side in pixels; the aspect ratio is kept.
+        resize_longer: Length of the longer side in pixels; the aspect ratio is kept.
+        mode: `default` scales unspecified extents like the others, `stretch` keeps them; `not_larger` and `not_smaller`
+            keep the aspect ratio and treat the extents as upper or lower bounds.
+        max_size: Upper limit of the output size: one number for all extents, or one per extent.
+        subpixel_scale: If the computed size has a fraction of a pixel, whether to keep the exact scale instead of exact
+            edges.
+        roi_start: Start of the region to resize, in the order of the axes; the whole input if None.
+        roi_end: End of the region; if it lies before the start, the result is flipped.
+        roi_relative: Whether the region is relative to the input's extents, from 0 to 1, instead of in pixels.
+        interp_type: The filter for downscaling and upscaling; linear if None.
+        min_filter: The filter for downscaling; overrides `interp_type`.
+        mag_filter: The filter for upscaling; overrides `interp_type`.
+        antialias: Whether to widen the filter when downscaling, so that every input pixel contributes.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
+        save_attrs: Whether to return the input size as a second output.
     """
     sizes = ResizeSize(size, resize_x, resize_y, resize_z, resize_shorter, resize_longer)
     options = ResizeOptions(mode, max_size, subpixel_scale, roi_start, roi_end, roi_relative)
@@ -218,19 +219,19 @@ def random_resized_crop(
     antialias: bool = True,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Cut a random window out of pictures and change it to a given size.
+    """Crop a random window out of images and resize it to a fixed size.
 
     Args:
-        data: Pictures.
-        size: Height and width of the result; one number for both.
-        random_area: Smallest and largest share of the picture's area.
-        random_aspect_ratio: Smallest and largest width divided by height.
-        num_attempts: How often to draw before the whole picture, cut to the allowed ratios, is taken.
-        interp_type: The filter, linear when left out.
-        min_filter: The filter for making smaller.
-        mag_filter: The filter for making larger.
-        antialias: Widen the filter when making smaller so that nothing is left out.
-        dtype: Type of the result: that of `data`, or FLOAT.
+        data: Images.
+        size: Height and width of the result in pixels; one number for both.
+        random_area: Smallest and largest area of the window, as fractions of the image area.
+        random_aspect_ratio: Smallest and largest aspect ratio (width divided by height) of the window.
+        num_attempts: How many windows to draw before falling back to the largest allowed window.
+        interp_type: The filter for downscaling and upscaling; linear if None.
+        min_filter: The filter for downscaling; overrides `interp_type`.
+        mag_filter: The filter for upscaling; overrides `interp_type`.
+        antialias: Whether to widen the filter when downscaling, so that every input pixel contributes.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
     """
     if len(size) not in (1, 2) or any(extent < 1 for extent in size):
         raise ArgumentError(
@@ -259,13 +260,13 @@ def random_crop_generator(
     random_aspect_ratio: Floats = [0.75, 4 / 3],  # noqa: B006
     num_attempts: Annotated[int, Range(1)] = 10,
 ) -> tuple[Tensor, ...]:
-    """Draw the window of a random crop: its first corner (y, x) and its extents (height, width), as int32.
+    """Draw the window of a random crop; returns its start (y, x) and its size (height, width) as int32.
 
     Args:
-        shape: The shape of a picture, height first.
-        random_area: Smallest and largest share of the picture's area.
-        random_aspect_ratio: Smallest and largest width divided by height.
-        num_attempts: How often to draw before the whole picture, cut to the allowed ratios, is taken.
+        shape: The shape of an image, height first.
+        random_area: Smallest and largest area of the window, as fractions of the image area.
+        random_aspect_ratio: Smallest and largest aspect ratio (width divided by height) of the window.
+        num_attempts: How many windows to draw before falling back to the largest allowed window.
     """
     window = random_window(shape, random_area, random_aspect_ratio, num_attempts, "")
     return tuple(Cast(data=part, dtype=DALIDataType.INT32).value() for part in window)
@@ -302,36 +303,37 @@ def resize_crop_mirror(
     rounding: Rounding = "round",
     mirror: PerSample[int] = 0,
 ) -> Tensor:
-    """Change the size of pictures, then crop, then mirror, in one pass. Outside of the picture its edge is repeated.
+    """Resize, crop and flip images in one pass. Outside the image, its edge pixels are repeated.
 
     Args:
-        data: Pictures.
-        size: Height and width; one number for both; 0 leaves an extent free.
-        resize_x: Width.
-        resize_y: Height.
-        resize_z: Depth of volumes.
-        resize_shorter: Length of the shorter side; the other follows.
-        resize_longer: Length of the longer side; the other follows.
-        mode: What becomes of extents that are not given, as in `resize`.
-        max_size: Upper bounds of the result, one for all or one for each extent.
-        subpixel_scale: Keep the exact scale where it gives a fraction of a pixel, instead of the exact edges.
-        roi_start: Where the part to be resized begins, in the order of the axes.
-        roi_end: Where it ends; before its start flips the picture.
-        roi_relative: Whether that part is told as shares.
-        interp_type: The filter, linear when left out.
-        min_filter: The filter for making smaller.
-        mag_filter: The filter for making larger.
-        antialias: Widen the filter when making smaller so that nothing is left out.
-        dtype: Type of the result: that of `data`, or FLOAT.
-        crop: Height and width of the window.
-        crop_h: Its height alone.
-        crop_w: Its width alone.
-        crop_d: Its depth alone.
-        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
-        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
-        crop_pos_z: Where it lies along the depth.
-        rounding: How a position between pixels is brought to one.
-        mirror: 1 swaps left and right, 2 top and bottom, 4 front and back of volumes; their sum does several.
+        data: Images.
+        size: Height and width in pixels; one number for both; 0 computes an extent.
+        resize_x: Width of the result in pixels.
+        resize_y: Height of the result in pixels.
+        resize_z: Depth of the result, for volumes.
+        resize_shorter: Length of the shorter side in pixels; the aspect ratio is kept.
+        resize_longer: Length of the longer side in pixels; the aspect ratio is kept.
+        mode: How unspecified extents are computed, as in `resize`.
+        max_size: Upper limit of the output size: one number for all extents, or one per extent.
+        subpixel_scale: If the computed size has a fraction of a pixel, whether to keep the exact scale instead of exact
+            edges.
+        roi_start: Start of the region to resize, in the order of the axes; the whole input if None.
+        roi_end: End of the region; if it lies before the start, the result is flipped.
+        roi_relative: Whether the region is relative to the input's extents, from 0 to 1, instead of in pixels.
+        interp_type: The filter for downscaling and upscaling; linear if None.
+        min_filter: The filter for downscaling; overrides `interp_type`.
+        mag_filter: The filter for upscaling; overrides `interp_type`.
+        antialias: Whether to widen the filter when downscaling, so that every input pixel contributes.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
+        crop: Height and width of the window in pixels.
+        crop_h: Height of the window, as an alternative to `crop`.
+        crop_w: Width of the window, as an alternative to `crop`.
+        crop_d: Depth of the window, for volumes.
+        crop_pos_x: Horizontal position of the window: 0 is the left edge, 1 the right edge.
+        crop_pos_y: Vertical position of the window: 0 is the top edge, 1 the bottom edge.
+        crop_pos_z: Position of the window along the depth, from 0 to 1.
+        rounding: How the start of the window is brought to a whole pixel.
+        mirror: Sum of 1 (swap left and right), 2 (swap top and bottom) and 4 (swap front and back of volumes).
     """
     name = "resize_crop_mirror"
     sizes = ResizeSize(size, resize_x, resize_y, resize_z, resize_shorter, resize_longer)

@@ -1,11 +1,11 @@
-"""Shapes of samples: told, changed, joined."""
+"""Operators on the shape of samples: query, reshape, squeeze, expand, concatenate."""
 
 from __future__ import annotations
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
-from pixelmill.operators.reductions import counted, named_axes
+from pixelmill.operators.reductions import axis_indices, resolved_axes
 from pixelmill.steps.elements import Cast
 from pixelmill.steps.shapes import Concatenate, ExpandDims, Reshape, Shape, Squeeze, Subscript
 from pixelmill.steps.sources import constant, constant_array, constant_numbers
@@ -14,11 +14,11 @@ from pixelmill.types import INT64, UINT8, DALIDataType
 
 @operator("shapes", renamed={"type": "dtype"}, dali=DaliCall(anywhere=True))
 def shapes(data: Tensor, *, dtype: DALIDataType = INT64) -> Tensor:
-    """Give the extents of each sample.
+    """Return the shape of each sample.
 
     Args:
-        data: Any array.
-        dtype: Type of the numbers.
+        data: Arrays of any type and shape.
+        dtype: Type of the result.
     """
     extents = Shape(data=data).value()
     return extents if dtype == INT64 else Cast(data=extents, dtype=dtype).value()
@@ -35,13 +35,13 @@ def reshaped(
     layout: str | None,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Add the step that takes elements for another shape, and perhaps another type."""
+    """Add the step that reinterprets elements with another shape, and optionally another type."""
     ways = {"shape": shape, "rel_shape": rel_shape, "the input": shape_input}
     given = [way for way, value in ways.items() if value is not None]
     if len(given) > 1:
-        raise ArgumentError(f"{name}: the shape is given twice, by {given[0]} and by {given[1]}")
+        raise ArgumentError(f"{name}: the shape is specified twice, by {given[0]} and by {given[1]}")
     if not given and layout is None and src_dims is None and dtype is None:
-        raise ArgumentError(f"{name}: nothing says what is to change; give a shape or a layout")
+        raise ArgumentError(f"{name}: nothing to change; specify a shape or a layout")
     for way in (shape, rel_shape):
         numbers = constant_numbers(way)
         if numbers is not None:
@@ -51,7 +51,7 @@ def reshaped(
     array = constant_array(target)
     known = None if array is None else array.size
     if layout and known is not None and len(layout) != known:
-        raise ArgumentError(f"{name}: the layout {layout!r} does not fit {known} axes")
+        raise ArgumentError(f"{name}: the layout {layout!r} does not match {known} axes")
     kept = data.layout if known is None or known == len(data.layout) else ""
     return Reshape(
         data=data,
@@ -81,15 +81,15 @@ def reshape(
     src_dims: PerSample[Ints] | None = None,
     layout: str | None = None,
 ) -> Tensor:
-    """Take the elements, in their order, for an array of another shape.
+    """Change the shape, keeping the elements and their order.
 
     Args:
-        data: Any array.
-        shape_input: The shape, as an input.
-        shape: The shape; one extent may be -1 and is then found.
-        rel_shape: The shape as shares of the old one; one may be -1.
-        src_dims: The old axis whose extent each new axis gets, -1 for extent 1.
-        layout: New names of the axes; the old ones are kept where their number is, when left out.
+        data: Arrays of any type and shape.
+        shape_input: The shape of the result, as an input.
+        shape: The shape of the result; one extent may be -1 and is then inferred.
+        rel_shape: The shape as multiples of the input's extents; one may be -1 and is then inferred.
+        src_dims: For each axis of the result, the input axis whose extent it takes; -1 for extent 1.
+        layout: The layout of the result. If None, the layout of `data` is kept if the number of axes is the same.
     """
     return reshaped("reshape", data, shape_input, shape=shape, rel_shape=rel_shape, src_dims=src_dims, layout=layout)
 
@@ -105,16 +105,16 @@ def reinterpret(
     layout: str | None = None,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Take the bytes of the elements for elements of another type or shape.
+    """Reinterpret the bytes of the elements as another type or shape.
 
     Args:
-        data: Any array.
-        shape_input: The shape, as an input.
-        shape: The shape; one extent may be -1 and is then found.
-        rel_shape: The shape as shares of the old one; one may be -1.
-        src_dims: The old axis whose extent each new axis gets, -1 for extent 1.
-        layout: New names of the axes; the old ones are kept where their number is, when left out.
-        dtype: The type that the bytes are taken for; without a shape, the last extent changes with it.
+        data: Arrays of any type and shape.
+        shape_input: The shape of the result, as an input.
+        shape: The shape of the result; one extent may be -1 and is then inferred.
+        rel_shape: The shape as multiples of the input's extents; one may be -1 and is then inferred.
+        src_dims: For each axis of the result, the input axis whose extent it takes; -1 for extent 1.
+        layout: The layout of the result. If None, the layout of `data` is kept if the number of axes is the same.
+        dtype: The new element type; without a shape, the last extent changes accordingly.
     """
     return reshaped(
         "reinterpret",
@@ -132,98 +132,100 @@ def reinterpret(
 def decode_raw(
     data: Tensor, *, shape: PerSample[Ints] | None = None, dtype: DALIDataType = UINT8, layout: str | None = None
 ) -> Tensor:
-    """Take bytes for the elements of an array, as they are.
+    """Interpret bytes as the elements of an array, without decoding.
 
     Args:
         data: The bytes, such as the feature `image/encoded` of records with raw pixels.
-        shape: Their shape; one extent may be -1 and is then found. One axis when left out.
-        dtype: The type of the elements, in the byte order of this machine.
-        layout: Names of the axes.
+        shape: The shape of the result; one extent may be -1 and is then inferred. One axis if None.
+        dtype: The element type, in the byte order of this machine.
+        layout: The layout of the result, one letter per axis, such as `"HWC"`.
     """
     return reshaped("decoders.raw", data, None, shape=shape, rel_shape=None, src_dims=None, layout=layout, dtype=dtype)
 
 
 @operator("squeeze")
 def squeeze(data: Tensor, *, axes: Ints | None = None, axis_names: str | None = None) -> Tensor:
-    """Leave out axes of extent 1.
+    """Remove axes of extent 1.
 
     Args:
-        data: Any array.
-        axes: The axes to leave out, by number.
-        axis_names: The same by name.
+        data: Arrays of any type and shape.
+        axes: The axes to remove, by index.
+        axis_names: The same axes by layout letter, such as `"HW"`.
     """
-    chosen = named_axes("squeeze", data.layout, axes, axis_names)
+    chosen = axis_indices("squeeze", data.layout, axes, axis_names)
     if chosen is None:
-        raise ArgumentError("squeeze: nothing says which axes; give axes or axis_names")
-    chosen = counted("squeeze", data.layout, chosen)
+        raise ArgumentError("squeeze: specify axes or axis_names")
+    chosen = resolved_axes("squeeze", data.layout, chosen)
     layout = "".join(letter for axis, letter in enumerate(data.layout) if axis not in chosen)
     return Squeeze(data=data, axes=tuple(chosen)).value(layout)
 
 
 @operator("expand_dims")
 def expand_dims(data: Tensor, *, axes: Ints, new_axis_names: str = "") -> Tensor:
-    """Put in axes of extent 1.
+    """Insert axes of extent 1.
 
     Args:
-        data: Any array.
-        axes: The places that the new axes have in the result.
-        new_axis_names: The names of the new axes; without them the result has no names.
+        data: Arrays of any type and shape.
+        axes: The positions of the new axes in the result.
+        new_axis_names: The layout letters of the new axes; without them the result has no layout.
     """
     if min(axes, default=0) < 0 or len(set(axes)) < len(axes):
-        raise ArgumentError(f"expand_dims: axes must be places from 0 on, each once, got {axes}")
+        raise ArgumentError(f"expand_dims: axes must be distinct and not negative, got {axes}")
     layout = "" if axes else data.layout
     if new_axis_names:
         if len(new_axis_names) != len(axes):
-            raise ArgumentError(f"expand_dims: {len(axes)} new axes cannot be named {new_axis_names!r}")
+            raise ArgumentError(
+                f"expand_dims: new_axis_names {new_axis_names!r} must have {len(axes)} letters, one per new axis"
+            )
         letters = list(data.layout)
         for axis, letter in sorted(zip(axes, new_axis_names, strict=True)):
             if axis > len(letters):
-                raise ArgumentError(f"expand_dims: there is no place {axis} for an axis in {data.layout!r}")
+                raise ArgumentError(f"expand_dims: axis {axis} is out of range for the layout {data.layout!r}")
             letters.insert(axis, letter)
         layout = "".join(letters)
     elif data.layout and axes and max(axes) >= len(data.layout) + len(axes):
-        raise ArgumentError(f"expand_dims: there is no place {max(axes)} for an axis in {data.layout!r}")
+        raise ArgumentError(f"expand_dims: axis {max(axes)} is out of range for the layout {data.layout!r}")
     return ExpandDims(data=data, axes=tuple(axes), names=len(layout) or None).value(layout)
 
 
 @operator("cat")
 def cat(*inputs: Tensor, axis: int | None = None, axis_name: str | None = None) -> Tensor:
-    """Join arrays along an axis.
+    """Concatenate arrays along an existing axis.
 
     Args:
-        inputs: Arrays of one type and number of axes.
-        axis: The axis, by number; the first when left out.
-        axis_name: The same by name.
+        inputs: Arrays of the same type and number of axes.
+        axis: The axis, by index; the first if None.
+        axis_name: The same axis by layout letter.
     """
     if not inputs:
         raise ArgumentError("cat: at least one input is needed")
     layout = _first_layout("cat", inputs)
     if axis_name is not None:
         if axis is not None:
-            raise ArgumentError("cat: axis and axis_name exclude each other")
+            raise ArgumentError("cat: axis and axis_name are mutually exclusive")
         if len(axis_name) != 1 or axis_name not in layout:
-            raise ArgumentError(f"cat: axis_name {axis_name!r} is not one of the axes {layout!r}")
+            raise ArgumentError(f"cat: axis_name {axis_name!r} is not part of the layout {layout!r}")
         axis = layout.index(axis_name)
     axis = axis or 0
     if layout and not -len(layout) <= axis < len(layout):
-        raise ArgumentError(f"cat: there is no axis {axis} among {layout!r}")
+        raise ArgumentError(f"cat: axis {axis} does not exist in the layout {layout!r}")
     return Concatenate(parts=inputs, axis=axis, stacks=False, name="cat", names=None).value(layout)
 
 
 @operator("stack")
 def stack(*inputs: Tensor, axis: int = 0, axis_name: str | None = None) -> Tensor:
-    """Join arrays of one shape along a new axis.
+    """Stack arrays of the same shape along a new axis.
 
     Args:
-        inputs: Arrays of one type and shape.
-        axis: The place of the new axis in the result.
-        axis_name: The name of the new axis; without it the result has no names.
+        inputs: Arrays of the same type and shape.
+        axis: The position of the new axis in the result.
+        axis_name: The name of the new axis; if None, the result has no layout.
     """
     if not inputs:
         raise ArgumentError("stack: at least one input is needed")
     layout = _first_layout("stack", inputs)
     if layout and not -len(layout) <= axis <= len(layout):
-        raise ArgumentError(f"stack: there is no place {axis} for an axis in {layout!r}")
+        raise ArgumentError(f"stack: axis {axis} is out of range for the layout {layout!r}")
     named = ""
     if axis_name is not None:
         if len(axis_name) != 1:
@@ -243,16 +245,16 @@ def _first_layout(name: str, inputs: tuple[Tensor, ...]) -> str:
 
 @operator("element_extract", outputs=None)
 def element_extract(data: Tensor, *, element_map: Ints) -> Tensor | tuple[Tensor, ...]:
-    """Take single elements of sequences: frames of a video, say.
+    """Extract elements of sequences, such as frames of a video.
 
     Args:
-        data: Sequences; where the axes have names, the first must be `F`.
-        element_map: The numbers of the elements; there is a result for each.
+        data: Sequences; the first letter of the layout, if there is one, must be `F`.
+        element_map: The indices of the elements; there is one output for each.
     """
     if not element_map or min(element_map) < 0:
-        raise ArgumentError(f"element_extract: element_map must be numbers from 0 on, got {element_map}")
+        raise ArgumentError(f"element_extract: element_map must be indices from 0, got {element_map}")
     if data.layout and data.layout[0] != "F":
-        raise ArgumentError(f"element_extract: the axes {data.layout!r} are no sequence; its first axis would be F")
+        raise ArgumentError(f"element_extract: the layout of a sequence must begin with F, got {data.layout!r}")
     taken = tuple(
         Subscript(
             data=data,

@@ -1,12 +1,12 @@
-"""Data that the user's own program makes."""
+"""Data from the user's own program: external sources and Python functions."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, TypeVar, cast
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE
@@ -15,12 +15,14 @@ from pixelmill.steps.batch import callback
 from pixelmill.steps.sources import BatchSource, ExternalInput
 from pixelmill.types import DALIDataType
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, eq=False)
 class ExternalSource(BatchSource):
-    """Where an `external_source` gets its batches; the pipeline asks it, or is fed."""
+    """An `external_source`: the pipeline asks it for batches, or is fed."""
 
-    source: Callable[..., Any] | Iterable[Any] | None
+    source: Callable[..., object] | Iterable[object] | None
     outputs: int
     several: bool
     cycle: str | None
@@ -59,24 +61,24 @@ def external_source(
     """Take data from a callable, an iterable, or `Pipeline.feed_input`.
 
     Args:
-        source: A callable, an iterable, or a generator function; None to be fed by `feed_input` or `run(name=…)`.
-        num_outputs: How many values one call of the source gives; then a list of nodes is returned.
-        cycle: What to do when an iterable ends: `"no"` stops, `"quiet"` (or True) begins again, `"raise"` stops the
-            epoch and begins again after `reset`.
-        batch: Whether the source makes whole batches (default) or single samples.
-        batch_info: Hand a callable that makes batches a BatchInfo instead of the number of the batch.
-        layout: Names of the axes, such as `"HWC"`; one string or one for each output.
-        dtype: Type of the elements, checked when data arrives; one or one for each output.
-        ndim: Number of axes, checked when data arrives; one or one for each output.
-        repeat_last: Use the last batch that was fed again when no newer one is there.
-        no_copy: Read the arrays where they are; whoever gave them does not change them until their batch is there.
+        source: A callable, an iterable, or a generator function; None to use `feed_input` or `run(name=…)`.
+        num_outputs: The number of values that one call of the source returns; the result is then a list of nodes.
+        cycle: What to do when an iterable ends: `"no"` stops, `"quiet"` (or True) starts over, `"raise"` ends the epoch
+            and starts over after `reset`.
+        batch: Whether the source returns whole batches (the default) or single samples.
+        batch_info: Whether to call a source of batches with a BatchInfo instead of the index of the batch.
+        layout: The layout of the data, such as `"HWC"`: one string, or one per output.
+        dtype: The expected element type, checked when data arrives: one, or one per output.
+        ndim: The expected number of axes, checked when data arrives: one, or one per output.
+        repeat_last: Whether to reuse the last batch that was fed if there is no newer one.
+        no_copy: Whether to read the arrays in place; they must not be modified until their batch is complete.
     """
     count = num_outputs or 1
     kind, wants = _kind_of(source)
     if cycle not in (None, "no", False) and kind in ("callable", "generator"):
-        raise ArgumentError(f"cycle: a {kind} cannot begin again; give an iterable or a generator function")
+        raise ArgumentError(f"cycle: a {kind} cannot start over; pass an iterable or a generator function")
     if repeat_last and source is not None:
-        raise ArgumentError("repeat_last is for data that is fed, not for a source")
+        raise ArgumentError("repeat_last is for data passed to feed_input, not for a source")
     external = ExternalSource(
         source,
         outputs=count,
@@ -97,8 +99,8 @@ def external_source(
     return values if external.several else values[0]
 
 
-def _kind_of(source: Any) -> tuple[str, bool]:
-    """Tell what a source is, and whether it wants to be told which batch or sample it makes."""
+def _kind_of(source: object) -> tuple[str, bool]:
+    """Return the kind of a source, and whether it takes the index of the batch or sample as an argument."""
     if source is None:
         return "none", False
     if _is_generator_function(source):
@@ -110,35 +112,35 @@ def _kind_of(source: Any) -> tuple[str, bool]:
     raise ArgumentError(f"source must be a callable or an iterable, got {source!r}")
 
 
-def _is_generator_function(source: Any) -> bool:
+def _is_generator_function(source: object) -> bool:
     if isinstance(source, functools.partial):
         return _is_generator_function(source.func)
     return inspect.isgeneratorfunction(source) or inspect.isgeneratorfunction(vars(type(source)).get("__call__"))
 
 
-def _wants_argument(source: Callable[..., Any]) -> bool:
+def _wants_argument(source: Callable[..., object]) -> bool:
     try:
         parameters = list(inspect.signature(source).parameters.values())
     except (TypeError, ValueError):
         return False
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(parameters) > 1 or len(positional) < len(parameters):
-        raise ArgumentError("source takes no argument, or one that says which batch or sample it is")
+        raise ArgumentError("source must take no argument, or one: the batch or sample to produce")
     return bool(positional)
 
 
-def output_layouts_of(layout: Any, count: int) -> tuple[str, ...]:
-    """Give the layout of each output: one string for all, or a list that may leave the last ones out."""
+def output_layouts_of(layout: str | Sequence[str] | None, count: int) -> tuple[str, ...]:
+    """Return the layout of each output: one string for all, or a list that may omit the last ones."""
     if layout is None or isinstance(layout, str):
         return (layout or "",) * count
     if len(layout) > count or not all(isinstance(names, str) for names in layout):
-        raise ArgumentError(f"layout must be a string, or one for each of {count} outputs, got {layout!r}")
+        raise ArgumentError(f"layout must be a string, or one per output ({count}), got {layout!r}")
     return (*layout, *[""] * (count - len(layout)))
 
 
-def _for_each(name: str, value: Any, count: int) -> tuple[Any, ...]:
+def _for_each(name: str, value: T | Sequence[T] | None, count: int) -> tuple[T | None, ...]:
     if value is None or not isinstance(value, (list, tuple)):
-        return (value,) * count
+        return (cast("T | None", value),) * count
     if len(value) == 1:
         return tuple(value) * count
     if len(value) != count:
@@ -147,7 +149,7 @@ def _for_each(name: str, value: Any, count: int) -> tuple[Any, ...]:
 
 
 class Guessed(tuple[str, ...]):
-    """Layouts of results that count where they fit, and are no error where they do not."""
+    """Layouts of outputs that apply if the number of axes matches and are ignored otherwise."""
 
     __slots__ = ()
 
@@ -160,16 +162,16 @@ def python_function(
     batch_processing: bool = False,
     output_layouts: Anything | None = None,
 ) -> Tensor | tuple[Tensor, ...]:
-    """Call a Python function in the middle of a graph. It gets and gives NumPy arrays.
+    """Call a Python function that takes and returns NumPy arrays.
 
-    In a branch of a condition it is called for the samples that take the branch.
+    Inside a branch of a conditional, it is called only for the samples that take the branch.
 
     Args:
-        inputs: What the function is called with.
+        inputs: The inputs of the function.
         function: The function.
-        num_outputs: How many arrays it gives.
-        batch_processing: Call it once with lists of samples, instead of for every sample.
-        output_layouts: Names of the axes of the results; one string or one for each of them.
+        num_outputs: The number of arrays it returns.
+        batch_processing: Whether to call it once per batch, with lists of samples, instead of once per sample.
+        output_layouts: The layouts of the outputs: one string, or one per output.
     """
     if not callable(function):
         raise ArgumentError(f"function must be callable, got {function!r}")

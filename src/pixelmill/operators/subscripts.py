@@ -1,4 +1,4 @@
-"""Subscripts of nodes: `x[1:3, :, 0, index]`, and new axes in between."""
+"""Indexing of nodes: `x[1:3, :, 0, index]`, including new axes."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from pixelmill.operators.declare import COMMON_IGNORED, Operator, Tensor
 from pixelmill.steps.shapes import Subscript
 from pixelmill.steps.sources import constant_array, constant_numbers
 
-# Of one axis: an index, or first, end and step of a slice.
+# The bounds of one axis: an index, or start, stop and step of a slice.
 Bounds = tuple[object, object, object, object]
 WHOLE: Bounds = (None, None, None, None)
 
 
 class NewAxis:
-    """A new axis of extent 1 in a subscript, with a name where the node has names for its axes.
+    """A new axis of extent 1 in a subscript, with a layout letter if the node has a layout.
 
     Args:
-        name: One letter.
+        name: The layout letter.
     """
 
     def __init__(self, name: str | None = None) -> None:
         if name is not None and (not isinstance(name, str) or len(name) != 1):
-            raise ArgumentError(f"newaxis: the name of an axis is one letter, got {name!r}")
+            raise ArgumentError(f"newaxis: the name of an axis must be one letter, got {name!r}")
         self.name = name
 
     def __call__(self, name: str | None = None) -> NewAxis:
-        """Give a new axis with a name: `newaxis("C")`."""
+        """Return a new axis with a name: `newaxis("C")`."""
         return NewAxis(name)
 
     def __repr__(self) -> str:
@@ -36,10 +36,10 @@ newaxis = NewAxis()
 
 
 def subscripts(key: object) -> tuple[list[Bounds], list[int], str | None]:
-    """Take a subscript apart.
+    """Split a subscript into its parts.
 
     Returns:
-        The bounds of every axis that is named, empty when all of it is taken; the places of new axes; their names.
+        The bounds of every indexed axis, empty for a full slice; the positions of new axes; their names.
     """
     items = key if isinstance(key, tuple) else (key,)
     bounds: list[Bounds] = []
@@ -70,13 +70,13 @@ def _subscript(data: Tensor, *bounds: Tensor | None) -> Tensor:
     for bound in bounds:
         array = constant_array(bound)
         if array is not None and (array.dtype.kind not in "iub" or array.ndim > 0):
-            raise ArgumentError(f"an index must be a whole number, got {array.tolist()}")
+            raise ArgumentError(f"an index must be an integer, got {array.tolist()}")
     for steps in bounds[3::4]:
         if constant_numbers(steps) == [0]:
             raise ArgumentError("the step of a slice must not be 0")
     count = len(bounds) // 4
     if data.layout and count > len(data.layout):
-        raise ArgumentError(f"{count} indices are too many for the axes {data.layout!r}")
+        raise ArgumentError(f"{count} indices are too many for the layout {data.layout!r}")
     indexed = {axis for axis in range(count) if bounds[4 * axis] is not None}
     layout = "".join(letter for axis, letter in enumerate(data.layout) if axis not in indexed)
     return Subscript(data=data, bounds=bounds).value(layout)
@@ -88,9 +88,9 @@ SUBSCRIPT = Operator(
     inputs=("data", "bounds"),
     optional_inputs=1,
     many_inputs=True,
-    input_docs={"data": "Any array.", "bounds": "Four for every axis: index, first, end and step."},
+    input_docs={"data": "Any array.", "bounds": "Four per axis: index, start, stop and step."},
     arguments={},
-    summary="Take a part of each sample.",
+    summary="Index or slice each sample.",
     details="",
     draws=False,
     outputs=1,

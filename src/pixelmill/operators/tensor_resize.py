@@ -1,4 +1,4 @@
-"""Resampling of arrays along any axes."""
+"""Resizing of arrays along any axes."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ def _axes(layout: str, axes: list[int] | None, axis_names: str | None) -> list[i
     if axis_names is None:
         return axes
     if axes is not None:
-        raise ArgumentError("tensor_resize: axes and axis_names exclude each other")
+        raise ArgumentError("tensor_resize: axes and axis_names are mutually exclusive")
     if any(letter not in layout for letter in axis_names):
-        raise ArgumentError(f"tensor_resize: axis_names {axis_names!r} are not all among the axes {layout!r}")
+        raise ArgumentError(f"tensor_resize: axis_names {axis_names!r} are not all part of the layout {layout!r}")
     return [layout.index(letter) for letter in axis_names]
 
 
 def _check_sizes(sizes: Tensor | None, scales: Tensor | None, axes: list[int] | None, mode: str) -> None:
     if (sizes is None) == (scales is None):
-        raise ArgumentError("tensor_resize: give one of sizes and scales")
+        raise ArgumentError("tensor_resize: specify either sizes or scales")
     if scales is not None and mode in ("not_larger", "not_smaller"):
         raise ArgumentError(f"tensor_resize: mode {mode!r} needs sizes")
     if axes is not None and len(set(axes)) != len(axes):
-        raise ArgumentError(f"tensor_resize: axes must name each axis once, got {axes}")
+        raise ArgumentError(f"tensor_resize: axes must contain each axis once, got {axes}")
     numbers = constant_numbers(scales if sizes is None else sizes)
     if axes is not None and numbers is not None and len(numbers) not in (1, len(axes)):
-        raise ArgumentError(f"tensor_resize: {len(numbers)} sizes or scales do not fit {len(axes)} axes")
+        raise ArgumentError(f"tensor_resize: {len(numbers)} sizes or scales do not match {len(axes)} axes")
 
 
 @operator("tensor_resize", tolerance=CLOSE, ignored=MEMORY_HINTS)
@@ -58,33 +58,34 @@ def tensor_resize(
     antialias: bool = True,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Change the extents of arrays, along up to three axes that lie side by side.
+    """Resize arrays along up to three adjacent axes.
 
     Args:
-        data: Any array.
-        sizes: New extents, one for all axes or one for each.
-        scales: What the old extents are multiplied with, instead of `sizes`.
-        axes: The axes that the other arguments mean, by number; all when left out.
-        axis_names: The same by name.
-        mode: What becomes of extents that are 0, as in `resize`.
-        alignment: The point that stays where it is when a new extent is rounded: 0 the start, 1 the end; 0.5 when left
-            out.
-        size_rounding: How a new extent is brought to a whole number.
-        max_size: Upper bounds of the result.
-        subpixel_scale: Keep the exact scale where it gives a fraction of an element, instead of the exact edges.
-        roi_start: Where the part to be resized begins.
-        roi_end: Where it ends; before its start turns the axis round.
-        roi_relative: Whether that part is told as shares.
-        interp_type: The filter, linear when left out.
-        min_filter: The filter for making smaller.
-        mag_filter: The filter for making larger.
-        antialias: Widen the filter when making smaller so that nothing is left out.
-        dtype: Type of the result: that of `data`, or FLOAT.
+        data: Arrays of any type and shape.
+        sizes: Output extents: one for all axes, or one per axis.
+        scales: Factors for the input extents, as an alternative to `sizes`.
+        axes: The axes to resize, by index; all if None.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        mode: How extents of 0 are computed, as in `resize`.
+        alignment: The point that stays in place when an output extent is rounded: 0 is the start, 1 the end; 0.5 if
+            None.
+        size_rounding: How an output extent is rounded to an integer.
+        max_size: Upper limit of the output extents.
+        subpixel_scale: If the computed extent is not an integer, whether to keep the exact scale instead of exact
+            edges.
+        roi_start: Start of the region to resize; the whole input if None.
+        roi_end: End of the region; if it lies before the start, the axis is reversed.
+        roi_relative: Whether the region is relative to the input's extents, from 0 to 1, instead of in pixels.
+        interp_type: The filter for downscaling and upscaling; linear if None.
+        min_filter: The filter for downscaling; overrides `interp_type`.
+        mag_filter: The filter for upscaling; overrides `interp_type`.
+        antialias: Whether to widen the filter when downscaling, so that every input pixel contributes.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
     """
     chosen = _axes(data.layout, axes, axis_names)
     _check_sizes(sizes, scales, chosen, mode)
     if (roi_start is None) != (roi_end is None):
-        raise ArgumentError("tensor_resize: roi_start and roi_end belong together")
+        raise ArgumentError("tensor_resize: roi_start and roi_end must be given together")
     geometry = TensorGeometry(
         shape=Shape(data=data).value(),
         sizes=sizes,
@@ -99,12 +100,12 @@ def tensor_resize(
         subpixel_scale=subpixel_scale,
         roi_relative=roi_relative,
     ).value()
-    # Two axes make pictures, for which the resampler is fastest; more than that, or a gap between them, make volumes.
+    # Two adjacent axes are an image, for which the resampler is fastest; everything else is treated as a volume.
     flat = chosen is not None and (len(chosen) == 1 or (len(chosen) == 2 and abs(chosen[0] - chosen[1]) == 1))
     images = TensorImage(data=data, geometry=geometry, spatial=2 if flat else 3)
-    picture, own_axes = images.values("FHWC" if flat else "FDHWC", "")
+    image, own_axes = images.values("FHWC" if flat else "FDHWC", "")
     resized = resample(
-        picture,
+        image,
         own_axes,
         interp_type=interp_type,
         min_filter=min_filter,

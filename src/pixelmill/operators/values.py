@@ -1,4 +1,4 @@
-"""Values made anew: filled, looked up, cast like others, and what is known about a sample."""
+"""Constants, filled arrays, table lookup, one-hot encoding and properties of samples."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ LARGEST_KEY = 65535
 
 @operator("cast_like")
 def cast_like(data: Tensor, like: Tensor) -> Tensor:
-    """Change the type of the elements to that of another value, as `cast` does.
+    """Convert the element type to that of another value, as `cast` does.
 
     Args:
-        data: Any array.
-        like: A value of the type that is wanted.
+        data: Arrays of any type and shape.
+        like: A value of the wanted type.
     """
     return CastLike(data=data, like=like).value(data.layout)
 
 
 @operator("copy")
 def copy(data: Tensor) -> Tensor:
-    """Give the same value.
+    """Copy the input.
 
     Args:
-        data: Any array.
+        data: Arrays of any type and shape.
     """
     return Contiguous(data=data).value(data.layout)
 
@@ -60,17 +60,17 @@ def constant_value(
     dtype: DALIDataType | None = None,
     layout: str = "",
 ) -> Tensor:
-    """Give the same array for every sample; `types.Constant` is the easier way to it.
+    """Produce the same array for every sample. `types.Constant` is the simpler alternative.
 
     Args:
         fdata: The elements as floats.
-        idata: The elements as integers, instead.
-        shape: The shape; a single element is repeated.
-        dtype: Type of the elements; float or int32 when left out.
-        layout: Names of the axes.
+        idata: The elements as integers, as an alternative to `fdata`.
+        shape: The shape of the result; a single element is repeated. One axis if None.
+        dtype: Element type; if None, float for `fdata` and int32 for `idata`.
+        layout: The layout of the result, one letter per axis, such as `"HWC"`.
     """
     if (fdata is None) == (idata is None):
-        raise ArgumentError("constant: give either fdata or idata")
+        raise ArgumentError("constant: specify either fdata or idata")
     elements = np.asarray(fdata if fdata is not None else idata)
     if dtype is None:
         dtype = INT32 if fdata is None else FLOAT
@@ -80,7 +80,7 @@ def constant_value(
             raise ArgumentError(f"constant: {array.size} elements do not fill the shape {shape}")
         array = np.broadcast_to(array, shape) if array.size == 1 else array.reshape(shape)
     if layout and len(layout) != array.ndim:
-        raise ArgumentError(f"constant: the layout {layout!r} does not fit {array.ndim} axes")
+        raise ArgumentError(f"constant: the layout {layout!r} does not match {array.ndim} axes")
     return constant(array, layout=layout)
 
 
@@ -98,7 +98,7 @@ def _filled(
         if any(extent < 0 for extent in extents):
             raise ArgumentError(f"{name}: extents cannot be negative, got {extents}")
         if layout and len(layout) != len(extents):
-            raise ArgumentError(f"{name}: the layout {layout!r} does not fit {len(extents)} axes")
+            raise ArgumentError(f"{name}: the layout {layout!r} does not match {len(extents)} axes")
     return Full(
         fill_value=value, shape=shape, name=name, dtype=dtype, like=like, names=len(layout) if layout else None
     ).value(shape.layout if like and shape is not None else layout or "")
@@ -106,69 +106,69 @@ def _filled(
 
 @operator("full", dali=ON_CPU)
 def full(fill_value: Tensor, *, shape: PerSample[Ints] | None = None, layout: str | None = None) -> Tensor:
-    """Give an array with a value in all places.
+    """Create an array filled with a value.
 
     Args:
-        fill_value: A number, or an array that is stretched to the shape.
-        shape: The shape; a single number when left out.
-        layout: Names of the axes.
+        fill_value: A number, or an array that is broadcast to the shape.
+        shape: The shape of the result; a scalar if None.
+        layout: The layout of the result, one letter per axis, such as `"HWC"`.
     """
     return _filled("full", fill_value, shape, layout=layout)
 
 
 @operator("zeros", dali=ON_CPU)
 def zeros(*, shape: PerSample[Ints] | None = None, dtype: DALIDataType = INT32, layout: str | None = None) -> Tensor:
-    """Give an array of zeros.
+    """Create an array of zeros.
 
     Args:
-        shape: The shape; a single number when left out.
-        dtype: Type of the elements.
-        layout: Names of the axes.
+        shape: The shape of the result; a scalar if None.
+        dtype: Element type.
+        layout: The layout of the result, one letter per axis, such as `"HWC"`.
     """
     return _filled("zeros", constant(0, np.uint8), shape, layout=layout, dtype=dtype)
 
 
 @operator("ones", dali=ON_CPU)
 def ones(*, shape: PerSample[Ints] | None = None, dtype: DALIDataType = INT32, layout: str | None = None) -> Tensor:
-    """Give an array of ones.
+    """Create an array of ones.
 
     Args:
-        shape: The shape; a single number when left out.
-        dtype: Type of the elements.
-        layout: Names of the axes.
+        shape: The shape of the result; a scalar if None.
+        dtype: Element type.
+        layout: The layout of the result, one letter per axis, such as `"HWC"`.
     """
     return _filled("ones", constant(1, np.uint8), shape, layout=layout, dtype=dtype)
 
 
 @operator("full_like", dali=ON_CPU)
 def full_like(data_like: Tensor, fill_value: Tensor) -> Tensor:
-    """Give an array like another, with a value in all places.
+    """Create an array like another one, filled with a value.
 
     Args:
-        data_like: Where shape, type and names of axes are taken from.
-        fill_value: A number, or an array that is stretched to the shape; rounded and cut to the type.
+        data_like: The array whose shape, type and layout the result takes.
+        fill_value: A number, or an array that is broadcast to the shape; rounded and clamped to the type.
     """
     return _filled("full_like", fill_value, data_like, like=True)
 
 
 @operator("zeros_like", dali=ON_CPU)
 def zeros_like(data_like: Tensor, *, dtype: DALIDataType | None = None) -> Tensor:
-    """Give an array of zeros like another.
+    """Create an array of zeros like another one.
 
     Args:
-        data_like: Where shape, type and names of axes are taken from.
-        dtype: Another type.
+        data_like: The array whose shape, type and layout the result takes.
+        dtype: Type of the result; that of `data_like` if None.
     """
     return _filled("zeros_like", constant(0, np.uint8), data_like, like=True, dtype=dtype)
 
 
 @operator("ones_like", dali=ON_CPU)
 def ones_like(data_like: Tensor, *, dtype: DALIDataType | None = None) -> Tensor:
-    """Give an array of ones like another.
+    """Create an array of ones like another one.
 
     Args:
-        data_like: Where shape, type and names of axes are taken from.
-        dtype: Another type.
+        data_like: The array whose shape, type and layout the result takes.
+        dtype: Type of the result; that of `data_like` if None.
     """
     return _filled("ones_like", constant(1, np.uint8), data_like, like=True, dtype=dtype)
 
@@ -182,14 +182,14 @@ def lookup_table(
     default_value: float = 0.0,
     dtype: DALIDataType = FLOAT,
 ) -> Tensor:
-    """Replace integers by the values that a table has for them.
+    """Map integers to values with a lookup table.
 
     Args:
         data: Integers.
-        keys: The integers in the table; of one that is there twice, the last counts.
-        values: A value for each key.
-        default_value: The value of all other integers.
-        dtype: Type of the result; values are rounded and cut to it.
+        keys: The integers in the table; if one occurs several times, the last entry counts.
+        values: One value per key.
+        default_value: The value of all integers that are not in the table.
+        dtype: Type of the result; values are rounded and clamped to it.
     """
     if len(keys) != len(values):
         raise ArgumentError(f"lookup_table: {len(keys)} keys have {len(values)} values")
@@ -210,22 +210,22 @@ def one_hot(
     off_value: float = 0.0,
     dtype: DALIDataType = FLOAT,
 ) -> Tensor:
-    """Turn class numbers into rows with one value for the class and another for all others.
+    """One-hot encode class indices.
 
-    Single numbers become one row. So do arrays with one element, where all samples of a batch are such and `axis` is
-    left out.
+    Scalars become vectors. So do arrays with one element, if all samples of the batch have one element and `axis` is
+    None.
 
     Args:
-        data: Class numbers; one outside of the classes gives a row without a class.
+        data: Class indices; an index out of range produces a vector without a class.
         num_classes: The number of classes.
-        axis: The place of the new axis; the last when left out.
-        axis_name: The name of the new axis; without it the result has no names.
-        on_value: What stands in the place of the class.
-        off_value: What stands in all other places.
+        axis: The position of the new axis; the last if None.
+        axis_name: The name of the new axis; if None, the result has no layout.
+        on_value: The value for the class.
+        off_value: The value for all other classes.
         dtype: Type of the result.
     """
     if axis is not None and (axis < -1 or (data.layout and axis > len(data.layout))):
-        raise ArgumentError(f"one_hot: there is no place {axis} for an axis in {data.layout!r}")
+        raise ArgumentError(f"one_hot: axis {axis} is out of range for the layout {data.layout!r}")
     if axis_name is not None and len(axis_name) != 1:
         raise ArgumentError(f"one_hot: axis_name must be one letter, got {axis_name!r}")
     single = constant(axis is None and is_single(data), np.uint8)
@@ -246,7 +246,7 @@ def one_hot(
 
 
 def is_single(data: Tensor) -> bool:
-    """Tell whether it is certain, before anything runs, that each sample is a single number."""
+    """Whether every sample is certain to be a single number, before anything runs."""
     made = data.step
     if isinstance(made, Constant):
         return made.array.size == 1
@@ -262,11 +262,11 @@ def is_single(data: Tensor) -> bool:
 
 @operator("get_property", dali=BEFORE)
 def get_property(data: Tensor, *, key: Literal["source_info", "layout"]) -> Tensor:
-    """Give what is known about each sample beside its elements, as bytes.
+    """Return a property of each sample as bytes (uint8).
 
     Args:
         data: Any value.
-        key: `"source_info"` for where the sample came from, `"layout"` for the names of its axes.
+        key: `"source_info"` for the origin of the sample, `"layout"` for its layout.
     """
     if key == "layout":
         return constant(np.frombuffer(data.layout.encode(), np.uint8))
@@ -274,7 +274,7 @@ def get_property(data: Tensor, *, key: Literal["source_info", "layout"]) -> Tens
 
 
 def source_info(data: Tensor) -> Tensor:
-    """Give the place that a value was read from: that of the first reader on the way to it, or nothing."""
+    """Return the origin of a value: that of the first reader found among its inputs, or nothing."""
     seen: set[Step] = set()
 
     def found(value: Expr) -> Expr | None:

@@ -1,4 +1,4 @@
-"""Windows of images and arrays, as the arguments of crops and slices give them."""
+"""Windows of images and arrays, from the arguments of crops and slices."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SPATIAL = "DHW"
 
 
 def spatial_axes(layout: str) -> list[int]:
-    """Give the numbers of the axes of a picture that are space."""
+    """Return the indices of the spatial axes of an image."""
     return [axis for axis, letter in enumerate(layout) if letter in SPATIAL]
 
 
 @dataclass(frozen=True, eq=False)
 class CropSize:
-    """The arguments that give the extents of a crop."""
+    """The arguments that specify the size of a crop."""
 
     crop: Tensor | None = None
     crop_h: Tensor | None = None
@@ -30,13 +30,13 @@ class CropSize:
     crop_d: Tensor | None = None
 
     def is_given(self) -> bool:
-        """Whether there is anything to crop."""
+        """Whether any of them is given."""
         return any(size is not None for size in (self.crop, self.crop_h, self.crop_w, self.crop_d))
 
 
 @dataclass(frozen=True, eq=False)
 class SliceBounds:
-    """The arguments that give the edges of a slice."""
+    """The arguments that specify the bounds of a slice."""
 
     start: Tensor | None = None
     end: Tensor | None = None
@@ -46,7 +46,7 @@ class SliceBounds:
     rel_shape: Tensor | None = None
 
     def given(self) -> list[str]:
-        """List the names of those that are given."""
+        """Return the names of the arguments that are given."""
         return [entry.name for entry in fields(self) if getattr(self, entry.name) is not None]
 
 
@@ -58,20 +58,20 @@ def crop_window(
     position: tuple[Tensor, Tensor, Tensor],
     rounding: Rounding,
 ) -> tuple[tuple[Tensor, Tensor], list[int]]:
-    """Add the window of `crop`, its first corner and its extents, and give the axes it is counted along."""
+    """Add the window of `crop`; return its start and size, and the axes they refer to."""
     depth: Tensor | None
     height: Tensor | None
     width: Tensor | None
     if sizes.crop is not None:
         if replace(sizes, crop=None).is_given():
-            raise ArgumentError(f"{name}: crop already says what crop_h, crop_w and crop_d would say")
+            raise ArgumentError(f"{name}: crop cannot be combined with crop_h, crop_w or crop_d")
         depth, height, width = _separate(sizes.crop, len(spatial_axes(layout)))
     else:
         depth, height, width = sizes.crop_d, sizes.crop_h, sizes.crop_w
         if (height is None) != (width is None):
-            raise ArgumentError(f"{name}: crop_h and crop_w belong together")
+            raise ArgumentError(f"{name}: crop_h and crop_w must be given together")
     x, y, z = position
-    # Frames are cut like slices of a volume where a depth is given.
+    # With a depth, the frames of a sequence are cropped like the slices of a volume.
     cut_axes = SPATIAL if depth is None or "D" in layout else SPATIAL + "F"
     window = CropWindow(
         shape=shape,
@@ -88,7 +88,7 @@ def crop_window(
 
 
 def _separate(crop: Tensor, count: int) -> tuple[Tensor | None, Tensor, Tensor]:
-    """Take a vector (depth,) height, width apart."""
+    """Split a vector ([depth,] height, width) into its elements."""
     numbers = constant_array(crop)
     if numbers is not None:
         if numbers.size not in (3, count):
@@ -109,21 +109,19 @@ def slice_window(
     *,
     normalized: tuple[bool, bool],
 ) -> tuple[tuple[Tensor, Tensor], list[int]]:
-    """Add the window of `slice`, and give the axes it is counted along."""
+    """Add the window of `slice`; return its start and size, and the axes they refer to."""
     given = bounds.given()
     if positional[0] is not None and given:
-        raise ArgumentError(f"{name}: the window is given twice, by the inputs and by {given[0]}")
+        raise ArgumentError(f"{name}: the window is specified twice, by the inputs and by {given[0]}")
     if (positional[0] is None) != (positional[1] is None):
-        raise ArgumentError(f"{name}: an anchor and an extent belong together")
+        raise ArgumentError(f"{name}: anchor and extent must be given together")
     for one, other in (("start", "rel_start"), ("end", "rel_end"), ("shape", "rel_shape")):
         if one in given and other in given:
-            raise ArgumentError(f"{name}: {one} and {other} exclude each other")
+            raise ArgumentError(f"{name}: {one} and {other} are mutually exclusive")
     if {"end", "rel_end"} & set(given) and {"shape", "rel_shape"} & set(given):
-        raise ArgumentError(f"{name}: an end and a shape exclude each other")
+        raise ArgumentError(f"{name}: an end and a shape are mutually exclusive")
     if positional[0] is None and not given:
-        raise ArgumentError(
-            f"{name}: nothing says which window; give an anchor and an extent, or start and end or shape"
-        )
+        raise ArgumentError(f"{name}: no window specified; pass an anchor and an extent, or start and end or shape")
     chosen = _chosen_axes(name, layout, axes, axis_names)
     window = SliceWindow(
         shape=shape,
@@ -149,5 +147,5 @@ def _chosen_axes(name: str, layout: str, axes: list[int] | None, axis_names: str
         return [layout.index(letter) for letter in (axis_names or "WH")]
     except ValueError:
         raise ArgumentError(
-            f"{name}: axis_names {axis_names or 'WH'!r} are not all among the axes {layout!r}"
+            f"{name}: axis_names {axis_names or 'WH'!r} are not all part of the layout {layout!r}"
         ) from None

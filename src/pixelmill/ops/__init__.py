@@ -1,13 +1,13 @@
-"""Operators as classes: `ops.Resize(size=224)(images)`. They come from the registry, see docs/operators.md."""
+"""Operators as classes: `ops.Resize(size=224)(images)`. Derived from the registry, see docs/operators.md."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pixelmill.errors import ArgumentError
-from pixelmill.graph.nodes import call
+from pixelmill.graph.nodes import Made, call
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_operators
 from pixelmill.operators.families import family
 
@@ -16,10 +16,10 @@ class OperatorClass:
     """An operator with its constant arguments, to be called with its inputs.
 
     Args:
-        leading: The first arguments of the operator, where it is one of the few that take them without names.
-        device: Where it should run.
+        leading: The first arguments of the operator, if it is one of the few that take them by position.
+        device: The device to run on.
         name: The name of its node.
-        seed: A seed for its random numbers.
+        seed: Seed of its random numbers.
         arguments: The arguments of the operator.
     """
 
@@ -27,43 +27,43 @@ class OperatorClass:
 
     def __init__(
         self,
-        *leading: Any,
+        *leading: object,
         device: str | None = None,
         name: str | None = None,
         seed: int | None = None,
-        **arguments: Any,
+        **arguments: object,
     ) -> None:
         if len(leading) > len(self.spec.leading):
-            raise TypeError(f"ops.{type(self).__name__}: arguments must be given by name")
+            raise TypeError(f"ops.{type(self).__name__}: arguments must be passed by keyword")
         arguments = {**dict(zip(self.spec.leading, leading, strict=False)), **arguments}
-        self._options: dict[str, Any] = {"device": device, "name": name, "seed": seed}
+        self._device, self._name, self._seed = device, name, seed
         self._arguments = arguments
 
-    def __call__(self, *inputs: Any, name: str | None = None, **arguments: Any) -> Any:
-        """Add the operator to the graph; arguments that differ from sample to sample are given here."""
+    def __call__(self, *inputs: object, name: str | None = None, **arguments: object) -> Made:
+        """Add the operator to the graph. Arguments that vary from sample to sample are passed here."""
         given = {key: value for key, value in arguments.items() if value is not None}
         twice = sorted(given.keys() & self._arguments.keys())
         if twice:
-            raise ValueError(f"{self.spec.name}: {', '.join(twice)} was given to the constructor already")
-        options = {**self._options, "name": name or self._options["name"]}
-        return call(self.spec, inputs, {**self._arguments, **given}, **options)
+            raise ValueError(f"{self.spec.name}: {', '.join(twice)} was already passed to the constructor")
+        arguments = {**self._arguments, **given}
+        return call(self.spec, inputs, arguments, device=self._device, name=name or self._name, seed=self._seed)
 
 
 class Compose:
-    """Several operators in a row, to be called like one.
+    """A chain of operators, to be called like one.
 
     Args:
-        op_list: Operators, or functions of nodes; each takes what the one before it gives.
+        op_list: Operators, or functions of nodes; each takes the outputs of the previous one.
     """
 
-    def __init__(self, op_list: Sequence[Callable[..., Any]]) -> None:
+    def __init__(self, op_list: Sequence[Callable[..., object]]) -> None:
         self._ops = list(op_list)
         if not self._ops:
             raise ArgumentError("Compose: the list of operators is empty")
 
-    def __call__(self, *inputs: Any, **arguments: Any) -> Any:
-        """Add the operators to the graph; the arguments are those of the first."""
-        values: Sequence[Any] = inputs
+    def __call__(self, *inputs: object, **arguments: object) -> object:
+        """Add the operators to the graph; the arguments are passed to the first."""
+        values: Sequence[object] = inputs
         for operator in self._ops:
             made = operator(*values, **arguments)
             values = made if isinstance(made, (list, tuple)) else (made,)

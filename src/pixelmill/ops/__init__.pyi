@@ -41,11 +41,11 @@ class Compose:
     def __call__(self, *inputs: Any, **arguments: Any) -> Any: ...
 
 class BatchPermutation(OperatorClass):
-    """Draw an order for the samples of a batch, to be given to `permute_batch`.
+    """Draw a random order of the samples in a batch, for use with `permute_batch`.
 
     Args:
-        allow_repetitions: Whether a sample may be taken twice, and another not at all.
-        no_fixed_points: Whether every sample must get another place.
+        allow_repetitions: Whether a sample may occur several times, and others not at all.
+        no_fixed_points: Whether every sample must move to another position.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -69,12 +69,12 @@ class BatchPermutation(OperatorClass):
     ) -> DataNode: ...
 
 class BbFlip(OperatorClass):
-    """Mirror boxes, as `flip` mirrors the picture that they lie in.
+    """Flip boxes the way `flip` flips the image that they belong to.
 
     Args:
-        ltrb: Whether the rows are left, top, right and bottom instead.
-        horizontal: Swap left and right.
-        vertical: Swap top and bottom.
+        ltrb: Whether boxes are left, top, right and bottom instead.
+        horizontal: Whether to swap left and right.
+        vertical: Whether to swap top and bottom.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -103,13 +103,13 @@ class BbFlip(OperatorClass):
     ) -> _Data: ...
 
 class BBoxPaste(OperatorClass):
-    """Move boxes as `paste` moves the picture that they lie in.
+    """Move boxes the way `paste` moves the image that they belong to.
 
     Args:
-        ratio: How much larger the canvas is than the picture.
-        ltrb: Whether the rows are left, top, right and bottom instead.
-        paste_x: Where the picture lies: 0 at the left, 1 at the right.
-        paste_y: Where it lies: 0 at the top, 1 at the bottom.
+        ratio: Size of the canvas relative to the image; at least 1.
+        ltrb: Whether boxes are left, top, right and bottom instead.
+        paste_x: Horizontal position of the image on the canvas: 0 is the left edge, 1 the right edge.
+        paste_y: Vertical position of the image on the canvas: 0 is the top edge, 1 the bottom edge.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -140,18 +140,19 @@ class BBoxPaste(OperatorClass):
     ) -> _Data: ...
 
 class BBoxRotate(OperatorClass):
-    """Move boxes as `rotate` moves the picture that they lie in.
+    """Rotate boxes the way `rotate` rotates the image that they belong to.
 
     Args:
-        angle: In degrees; positive turns counter-clockwise.
-        input_shape: The shape of the picture before it is rotated.
-        bbox_layout: The order of the four numbers: corners, or a corner and the extents.
-        bbox_normalized: Whether they are shares of the picture, or pixels.
-        keep_size: Whether the rotated picture keeps its extents.
-        mode: `expand` gives boxes that hold the whole rotated box, `fixed` keeps their extents, `halfway` lies between.
-        remove_threshold: Leave out boxes of which a smaller share than this lies in the rotated picture.
-        shape_layout: The order of `input_shape`.
-        size: Height and width of the rotated picture, where they were given to `rotate`.
+        angle: Rotation angle in degrees; positive angles rotate counterclockwise.
+        input_shape: The shape of the image before the rotation.
+        bbox_layout: Whether a box is two corners (`"xyXY"`) or a corner with width and height (`"xyWH"`).
+        bbox_normalized: Whether boxes are fractions of the image size instead of pixels.
+        keep_size: Whether the rotated image keeps the size of the input.
+        mode: Size of the result: `expand` encloses the whole rotated box, `fixed` keeps its size, `halfway` is the mean
+            of both.
+        remove_threshold: Remove boxes with a smaller fraction than this inside the rotated image.
+        shape_layout: The layout of `input_shape`.
+        size: Height and width of the rotated image, if `rotate` was called with `size`.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -188,15 +189,16 @@ class BBoxRotate(OperatorClass):
     ) -> Any: ...
 
 class BoxEncoder(OperatorClass):
-    """Tell each anchor of an SSD detector which object it should find: centre and extents, and the label.
+    """Match boxes to the anchors of an SSD detector; return a box (center and size) and a label for each anchor.
 
     Args:
-        anchors: Left, top, right and bottom of all anchors, one after the other.
-        criteria: How much an anchor and a box must overlap, divided by their union, to be matched.
-        offset: Give boxes relative to their anchors: `((box - anchor) / extent of the anchor - mean) / std`.
-        scale: What boxes and anchors are multiplied with before.
-        means: What is taken away from x, y, width and height.
-        stds: What they are divided by.
+        anchors: Left, top, right and bottom of all anchors, as one flat list.
+        criteria: The smallest intersection over union at which an anchor and a box match.
+        offset: Whether to encode boxes relative to their anchors: centers as `((center - anchor center) / anchor size -
+            mean) / std`, sizes as `(log(size / anchor size) - mean) / std`.
+        scale: Factor applied to boxes and anchors before the offsets are computed; only with `offset`.
+        means: Values subtracted from the offsets of x, y, width and height.
+        stds: Values that the offsets are divided by.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -227,12 +229,12 @@ class BoxEncoder(OperatorClass):
     ) -> list[_Data]: ...
 
 class Brightness(OperatorClass):
-    """Change the brightness: `brightness_shift * range + brightness * x`.
+    """Adjust the brightness: `brightness_shift * range + brightness * x`.
 
     Args:
-        brightness: What every value is multiplied with.
-        brightness_shift: What is added, as a share of the largest value of the result's type, or of 1 for floats.
-        dtype: Type of the result, that of `data` when left out.
+        brightness: Factor that every value is multiplied by.
+        brightness_shift: Offset, as a fraction of the range: the largest value of the result's type, or 1 for floats.
+        dtype: Type of the result; that of `data` if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -261,17 +263,17 @@ class Brightness(OperatorClass):
     ) -> _Data: ...
 
 class BrightnessContrast(OperatorClass):
-    """Change brightness and contrast: `brightness_shift * range + brightness * (c + contrast * (x - c))`.
+    """Adjust brightness and contrast: `brightness_shift * range + brightness * (c + contrast * (x - c))`.
 
     Here `c` is `contrast_center`, and the range is the largest value of the result's type, or 1 for floats.
 
     Args:
-        brightness: What every value is multiplied with.
-        brightness_shift: What is added, as a share of the range.
-        contrast: How far values are moved away from the centre; 0 gives a plain gray.
-        contrast_center: The value that stays, as it stands in `data`: half the range of its type when left out, which
+        brightness: Factor that every value is multiplied by.
+        brightness_shift: Offset, as a fraction of the range.
+        contrast: Factor for the distance from `contrast_center`: 1 changes nothing, 0 produces a uniform gray.
+        contrast_center: The value that contrast leaves unchanged. If None, half the range of the type of `data`, which
             is 128 for uint8, 16384 for int16 and 0.5 for float.
-        dtype: Type of the result, that of `data` when left out.
+        dtype: Type of the result; that of `data` if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -304,7 +306,7 @@ class BrightnessContrast(OperatorClass):
     ) -> _Data: ...
 
 class Cast(OperatorClass):
-    """Change the type of the elements; what does not fit is rounded and cut to the range.
+    """Convert the element type. Values are rounded and clamped to the range of the new type.
 
     Args:
         dtype: The new type.
@@ -332,7 +334,7 @@ class Cast(OperatorClass):
     ) -> _Data: ...
 
 class CastLike(OperatorClass):
-    """Change the type of the elements to that of another value, as `cast` does.
+    """Convert the element type to that of another value, as `cast` does.
 
     Args:
         device: Where it should run; the native engine runs everything on the CPU.
@@ -359,11 +361,11 @@ class CastLike(OperatorClass):
     ) -> _Data: ...
 
 class Cat(OperatorClass):
-    """Join arrays along an axis.
+    """Concatenate arrays along an existing axis.
 
     Args:
-        axis: The axis, by number; the first when left out.
-        axis_name: The same by name.
+        axis: The axis, by index; the first if None.
+        axis_name: The same axis by layout letter.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -387,14 +389,14 @@ class Cat(OperatorClass):
     ) -> DataNode: ...
 
 class Clahe(OperatorClass):
-    """Spread the levels tile by tile, with limited contrast (CLAHE), and blend the tiles.
+    """Apply contrast-limited adaptive histogram equalization (CLAHE), tile by tile with blended borders.
 
     Args:
-        tiles_x: How many tiles there are in a row.
-        tiles_y: How many tiles there are in a column.
-        clip_limit: How often a level may occur in a tile, in multiples of the mean of all levels; 0 for no limit.
-        luma_only: Change the lightness of colours alone (in L*a*b*), not each of red, green and blue.
-        bins: How many levels are told apart, a power of two; all 256 are.
+        tiles_x: Number of tiles per row.
+        tiles_y: Number of tiles per column.
+        clip_limit: Largest count of a level in a tile, as a multiple of the mean count; 0 for no limit.
+        luma_only: Whether to equalize only the lightness (L* of L*a*b*) instead of red, green and blue separately.
+        bins: Number of histogram bins, a power of two. Accepted for compatibility; all 256 levels are always used.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -423,11 +425,11 @@ class Clahe(OperatorClass):
     ) -> _Data: ...
 
 class ColorSpaceConversion(OperatorClass):
-    """Change how colours are told: RGB, BGR, GRAY, or YCbCr of BT.601 with its luminance from 16 to 235.
+    """Convert between RGB, BGR, GRAY and YCbCr (BT.601 with luma from 16 to 235).
 
     Args:
-        image_type: How colours are told now.
-        output_type: How they shall be told.
+        image_type: Color space of the input.
+        output_type: Color space of the result.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -453,14 +455,14 @@ class ColorSpaceConversion(OperatorClass):
     ) -> _Data: ...
 
 class ColorTwist(OperatorClass):
-    """Change hue, saturation, contrast and brightness at once, with no rounding in between.
+    """Adjust hue, saturation, contrast and brightness in one step, without intermediate rounding.
 
     Args:
-        hue: By how many degrees the hue is turned.
-        saturation: What the saturation is multiplied with.
-        contrast: How far values are moved away from the centre: 128, or 0.5 for floats.
-        brightness: What every value is multiplied with.
-        dtype: Type of the result, that of `data` when left out.
+        hue: Hue rotation in degrees.
+        saturation: Factor that the saturation is multiplied by.
+        contrast: Factor for the distance from the center, which is 128, or 0.5 for floats.
+        brightness: Factor that every value is multiplied by.
+        dtype: Type of the result; that of `data` if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -494,14 +496,14 @@ class ColorTwist(OperatorClass):
     ) -> _Data: ...
 
 class Constant(OperatorClass):
-    """Give the same array for every sample; `types.Constant` is the easier way to it.
+    """Produce the same array for every sample. `types.Constant` is the simpler alternative.
 
     Args:
         fdata: The elements as floats.
-        idata: The elements as integers, instead.
-        shape: The shape; a single element is repeated.
-        dtype: Type of the elements; float or int32 when left out.
-        layout: Names of the axes.
+        idata: The elements as integers, as an alternative to `fdata`.
+        shape: The shape of the result; a single element is repeated. One axis if None.
+        dtype: Element type; if None, float for `fdata` and int32 for `idata`.
+        layout: The layout of the result, one letter per axis, such as `"HWC"`.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -528,13 +530,13 @@ class Constant(OperatorClass):
     ) -> DataNode: ...
 
 class Contrast(OperatorClass):
-    """Change the contrast: `contrast_center + contrast * (x - contrast_center)`.
+    """Adjust the contrast: `contrast_center + contrast * (x - contrast_center)`.
 
     Args:
-        contrast: How far values are moved away from the centre; 0 gives a plain gray.
-        contrast_center: The value that stays, as it stands in `data`: half the range of its type when left out, which
+        contrast: Factor for the distance from `contrast_center`: 1 changes nothing, 0 produces a uniform gray.
+        contrast_center: The value that contrast leaves unchanged. If None, half the range of the type of `data`, which
             is 128 for uint8, 16384 for int16 and 0.5 for float.
-        dtype: Type of the result, that of `data` when left out.
+        dtype: Type of the result; that of `data` if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -563,16 +565,16 @@ class Contrast(OperatorClass):
     ) -> _Data: ...
 
 class CoordFlip(OperatorClass):
-    """Mirror points, as `flip` mirrors the picture that they lie in.
+    """Flip points the way `flip` flips the image that they belong to.
 
     Args:
-        flip_x: Swap left and right.
-        flip_y: Swap top and bottom.
-        flip_z: Swap front and back.
-        center_x: The middle of the picture along x.
-        center_y: The middle along y.
-        center_z: The middle along z.
-        layout: The order of the coordinates; `"xy"` for two of them when left out.
+        flip_x: Whether to swap left and right.
+        flip_y: Whether to swap top and bottom.
+        flip_z: Whether to swap front and back.
+        center_x: The center of the image along x.
+        center_y: The center along y.
+        center_z: The center along z.
+        layout: The order of the coordinates; `"x"`, `"xy"` or `"xyz"`, by their number, if empty.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -609,12 +611,12 @@ class CoordFlip(OperatorClass):
     ) -> _Data: ...
 
 class CoordTransform(OperatorClass):
-    """Move points by a matrix and a shift: `M * point + T`.
+    """Apply an affine transform to points: `M * point + T`.
 
     Args:
-        M: The matrix, row by row; one number stands for that number on the diagonal. Nothing changes when left out.
-        T: The shift; one number stands for all.
-        MT: Matrix and shift as one table, the shift in its last column.
+        M: The matrix, row by row; a single number is used for the whole diagonal. The identity if None.
+        T: The translation; a single number is used for all coordinates.
+        MT: Matrix and translation as one matrix, with the translation in the last column.
         dtype: Type of the result.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
@@ -646,7 +648,7 @@ class CoordTransform(OperatorClass):
     ) -> _Data: ...
 
 class Copy(OperatorClass):
-    """Give the same value.
+    """Copy the input.
 
     Args:
         device: Where it should run; the native engine runs everything on the CPU.
@@ -672,20 +674,20 @@ class Copy(OperatorClass):
     ) -> _Data: ...
 
 class Crop(OperatorClass):
-    """Cut a window out of pictures.
+    """Crop images to a window.
 
     Args:
-        crop: Height and width of the window (depth, height and width of a volume).
-        crop_h: Its height alone.
-        crop_w: Its width alone.
-        crop_d: Its depth alone.
-        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
-        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
-        crop_pos_z: Where it lies along the depth.
-        rounding: How a position between pixels is brought to one.
-        out_of_bounds_policy: What to do with a window that leaves the picture.
-        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
-        dtype: Type of the result, that of `data` when left out.
+        crop: Height and width of the window in pixels (depth, height and width for volumes).
+        crop_h: Height of the window, as an alternative to `crop`.
+        crop_w: Width of the window, as an alternative to `crop`.
+        crop_d: Depth of the window, for volumes.
+        crop_pos_x: Horizontal position of the window: 0 is the left edge, 1 the right edge.
+        crop_pos_y: Vertical position of the window: 0 is the top edge, 1 the bottom edge.
+        crop_pos_z: Position of the window along the depth, from 0 to 1.
+        rounding: How the start of the window is brought to a whole pixel.
+        out_of_bounds_policy: How to treat a window that exceeds the image: raise an error, pad it, or trim it.
+        fill_values: The padding of `"pad"`: one value, or one per channel; 0 if None.
+        dtype: Type of the result; that of `data` if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -729,27 +731,27 @@ class Crop(OperatorClass):
     ) -> _Data: ...
 
 class CropMirrorNormalize(OperatorClass):
-    """Crop, mirror, normalise and reorder the axes in one pass: `scale * (x - mean) / std + shift`.
+    """Crop, flip, normalize and transpose in one pass: `scale * (x - mean) / std + shift`.
 
     Args:
-        crop: Height and width of the window (depth, height and width of a volume).
-        crop_h: Its height alone.
-        crop_w: Its width alone.
-        crop_d: Its depth alone.
-        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
-        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
-        crop_pos_z: Where it lies along the depth.
-        mirror: Swap left and right.
-        mean: What is taken away, one value or one for each channel.
-        std: What is divided by, one value or one for each channel.
-        scale: What the result is multiplied with.
-        shift: What is added at last.
+        crop: Height and width of the window in pixels (depth, height and width for volumes).
+        crop_h: Height of the window, as an alternative to `crop`.
+        crop_w: Width of the window, as an alternative to `crop`.
+        crop_d: Depth of the window, for volumes.
+        crop_pos_x: Horizontal position of the window: 0 is the left edge, 1 the right edge.
+        crop_pos_y: Vertical position of the window: 0 is the top edge, 1 the bottom edge.
+        crop_pos_z: Position of the window along the depth, from 0 to 1.
+        mirror: Whether to swap left and right.
+        mean: Values to subtract: one, or one per channel.
+        std: Values to divide by: one, or one per channel.
+        scale: Factor applied after the division.
+        shift: Value added after scaling.
         dtype: Type of the result: FLOAT, FLOAT16, UINT8 or INT8.
-        output_layout: Order of the axes of the result; empty to keep that of `data`.
-        pad_output: Add channels up to the next power of two.
-        rounding: How a position between pixels is brought to one.
-        out_of_bounds_policy: What to do with a window that leaves the picture.
-        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
+        output_layout: The layout of the result; if empty, that of `data`.
+        pad_output: Whether to add channels up to the next power of two.
+        rounding: How the start of the window is brought to a whole pixel.
+        out_of_bounds_policy: How to treat a window that exceeds the image: raise an error, pad it, or trim it.
+        fill_values: The padding of `"pad"`: one value, or one per channel; 0 if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -805,15 +807,15 @@ class CropMirrorNormalize(OperatorClass):
     ) -> _Data: ...
 
 class DLTensorPythonFunction(OperatorClass):
-    """Call a Python function in the middle of a graph. It gets and gives DLPack capsules.
+    """Call a Python function that takes and returns DLPack capsules.
 
-    In a branch of a condition it is called for the samples that take the branch.
+    Inside a branch of a conditional, it is called only for the samples that take the branch.
 
     Args:
-        function: The function. It may also give arrays that can be turned into capsules.
-        num_outputs: How many capsules it gives.
-        batch_processing: Call it once with lists of capsules, one for each sample, instead of for every sample.
-        output_layouts: Names of the axes of the results; one string or one for each of them.
+        function: The function. It may also return arrays that implement `__dlpack__`.
+        num_outputs: The number of capsules it returns.
+        batch_processing: Whether to call it once per batch, with lists of capsules, instead of once per sample.
+        output_layouts: The layouts of the outputs: one string, or one per output.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -840,10 +842,10 @@ class DLTensorPythonFunction(OperatorClass):
     ) -> Any: ...
 
 class ElementExtract(OperatorClass):
-    """Take single elements of sequences: frames of a video, say.
+    """Extract elements of sequences, such as frames of a video.
 
     Args:
-        element_map: The numbers of the elements; there is a result for each.
+        element_map: The indices of the elements; there is one output for each.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -868,7 +870,7 @@ class ElementExtract(OperatorClass):
     ) -> Any: ...
 
 class Equalize(OperatorClass):
-    """Spread the levels of every channel so that all occur about equally often.
+    """Equalize the histogram of every channel.
 
     Args:
         device: Where it should run; the native engine runs everything on the CPU.
@@ -894,18 +896,18 @@ class Equalize(OperatorClass):
     ) -> _Data: ...
 
 class Erase(OperatorClass):
-    """Blot out rectangles.
+    """Erase rectangles.
 
     Args:
-        anchor: Where the rectangles begin; all numbers of one come before those of the next.
-        shape: How large they are.
-        axes: The axes that `anchor` and `shape` mean, by number.
-        axis_names: The same by name; all axes but the channels when neither is given.
-        fill_value: What is put there, one value or one for each channel.
-        normalized: Whether `anchor` and `shape` are shares.
-        normalized_anchor: Whether `anchor` is.
-        normalized_shape: Whether `shape` is.
-        centered_anchor: Whether `anchor` is the centre of a rectangle.
+        anchor: Start of the rectangles: all coordinates of the first, then those of the next.
+        shape: Size of the rectangles, in the same order.
+        axes: The axes that `anchor` and `shape` refer to, by index.
+        axis_names: The same axes by layout letter; all axes except the channels if neither is given.
+        fill_value: Value of the erased pixels: one, or one per channel.
+        normalized: Whether `anchor` and `shape` are fractions of the image size instead of pixels.
+        normalized_anchor: The same for `anchor` alone.
+        normalized_shape: The same for `shape` alone.
+        centered_anchor: Whether `anchor` is the center of a rectangle instead of its start.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -941,11 +943,11 @@ class Erase(OperatorClass):
     ) -> _Data: ...
 
 class ExpandDims(OperatorClass):
-    """Put in axes of extent 1.
+    """Insert axes of extent 1.
 
     Args:
-        axes: The places that the new axes have in the result.
-        new_axis_names: The names of the new axes; without them the result has no names.
+        axes: The positions of the new axes in the result.
+        new_axis_names: The layout letters of the new axes; without them the result has no layout.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -974,17 +976,17 @@ class ExternalSource(OperatorClass):
     """Take data from a callable, an iterable, or `Pipeline.feed_input`.
 
     Args:
-        source: A callable, an iterable, or a generator function; None to be fed by `feed_input` or `run(name=…)`.
-        num_outputs: How many values one call of the source gives; then a list of nodes is returned.
-        cycle: What to do when an iterable ends: `"no"` stops, `"quiet"` (or True) begins again, `"raise"` stops the
-            epoch and begins again after `reset`.
-        batch: Whether the source makes whole batches (default) or single samples.
-        batch_info: Hand a callable that makes batches a BatchInfo instead of the number of the batch.
-        layout: Names of the axes, such as `"HWC"`; one string or one for each output.
-        dtype: Type of the elements, checked when data arrives; one or one for each output.
-        ndim: Number of axes, checked when data arrives; one or one for each output.
-        repeat_last: Use the last batch that was fed again when no newer one is there.
-        no_copy: Read the arrays where they are; whoever gave them does not change them until their batch is there.
+        source: A callable, an iterable, or a generator function; None to use `feed_input` or `run(name=…)`.
+        num_outputs: The number of values that one call of the source returns; the result is then a list of nodes.
+        cycle: What to do when an iterable ends: `"no"` stops, `"quiet"` (or True) starts over, `"raise"` ends the epoch
+            and starts over after `reset`.
+        batch: Whether the source returns whole batches (the default) or single samples.
+        batch_info: Whether to call a source of batches with a BatchInfo instead of the index of the batch.
+        layout: The layout of the data, such as `"HWC"`: one string, or one per output.
+        dtype: The expected element type, checked when data arrives: one, or one per output.
+        ndim: The expected number of axes, checked when data arrives: one, or one per output.
+        repeat_last: Whether to reuse the last batch that was fed if there is no newer one.
+        no_copy: Whether to read the arrays in place; they must not be modified until their batch is complete.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1021,14 +1023,14 @@ class ExternalSource(OperatorClass):
     ) -> Any: ...
 
 class Filter(OperatorClass):
-    """Weigh every pixel with its neighbours by a filter of two dimensions, which is not mirrored (a correlation).
+    """Apply a 2D filter to images (correlation: the filter is not flipped).
 
     Args:
-        anchor: The place of the filter that lies over the pixel, row and column; -1 is its middle.
-        border: What lies beyond the edges: `"reflect_101"` (dcb|abcd|cba), `"reflect_1001"` (cba|abcd|dcb), `"clamp"`
+        anchor: The element of the filter that lies over the pixel, row and column; -1 is the center.
+        border: Border handling: `"reflect_101"` (dcb|abcd|cba), `"reflect_1001"` (cba|abcd|dcb), `"clamp"`
             (aaa|abcd|ddd), `"wrap"` (bcd|abcd|abc) or `"constant"`.
-        mode: `"same"` keeps the size, `"valid"` leaves out the places where the filter passes the edges.
-        dtype: Type of the result: that of `data`, or FLOAT.
+        mode: `"same"` keeps the size; `"valid"` drops positions where the filter extends beyond the image.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1059,12 +1061,12 @@ class Filter(OperatorClass):
     ) -> _Data: ...
 
 class Flip(OperatorClass):
-    """Mirror pictures about their centre lines.
+    """Flip images horizontally, vertically, or along the depth.
 
     Args:
-        horizontal: Swap left and right.
-        vertical: Swap top and bottom.
-        depthwise: Swap front and back of volumes.
+        horizontal: Whether to swap left and right.
+        vertical: Whether to swap top and bottom.
+        depthwise: Whether to swap front and back of volumes.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1094,11 +1096,11 @@ class Flip(OperatorClass):
     ) -> _Data: ...
 
 class Full(OperatorClass):
-    """Give an array with a value in all places.
+    """Create an array filled with a value.
 
     Args:
-        shape: The shape; a single number when left out.
-        layout: Names of the axes.
+        shape: The shape of the result; a scalar if None.
+        layout: The layout of the result, one letter per axis, such as `"HWC"`.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1125,7 +1127,7 @@ class Full(OperatorClass):
     ) -> _Data: ...
 
 class FullLike(OperatorClass):
-    """Give an array like another, with a value in all places.
+    """Create an array like another one, filled with a value.
 
     Args:
         device: Where it should run; the native engine runs everything on the CPU.
@@ -1152,15 +1154,16 @@ class FullLike(OperatorClass):
     ) -> _Data: ...
 
 class GaussianBlur(OperatorClass):
-    """Blur pictures or volumes with a Gaussian bell; beyond the edges they are mirrored.
+    """Blur images or volumes with a Gaussian kernel; the border is reflected.
 
-    Frames and channels are not blurred together; without a layout, all axes are.
+    Frames and channels are blurred separately. Without a layout, all axes are blurred.
 
     Args:
-        sigma: Width of the bell in pixels, one for all axes of space or one for each. 0 stands for the one that fits
-            the window: `0.3 * ((window_size - 1) / 2 - 1) + 0.8`.
-        window_size: How many pixels the bell is cut to, an odd number. 0 stands for `2 * ceil(3 * sigma) + 1`.
-        dtype: Type of the result: that of `data`, or FLOAT.
+        sigma: Standard deviation in pixels: one, or one per spatial axis. 0 derives it from the window size: `0.3 *
+            ((window_size - 1) / 2 - 1) + 0.8`.
+        window_size: Diameter of the kernel in pixels, an odd number. 0 derives it from sigma: `2 * ceil(3 * sigma) +
+            1`.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1189,10 +1192,10 @@ class GaussianBlur(OperatorClass):
     ) -> _Data: ...
 
 class GetProperty(OperatorClass):
-    """Give what is known about each sample beside its elements, as bytes.
+    """Return a property of each sample as bytes (uint8).
 
     Args:
-        key: `"source_info"` for where the sample came from, `"layout"` for the names of its axes.
+        key: `"source_info"` for the origin of the sample, `"layout"` for its layout.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1217,14 +1220,14 @@ class GetProperty(OperatorClass):
     ) -> _Data: ...
 
 class GridMask(OperatorClass):
-    """Black out a grid of squares.
+    """Erase a regular grid of squares (GridMask).
 
     Args:
-        tile: The distance of the squares.
-        ratio: How much of that distance a square takes.
-        angle: By how much the grid is turned, in radians.
-        shift_x: How far it is moved to the right afterwards.
-        shift_y: How far it is moved down.
+        tile: Distance between the squares, in pixels.
+        ratio: Side of a square, as a fraction of `tile`.
+        angle: Rotation of the grid, in radians.
+        shift_x: Horizontal offset after the rotation, in pixels.
+        shift_y: Vertical offset after the rotation, in pixels.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1258,13 +1261,13 @@ class GridMask(OperatorClass):
     ) -> _Data: ...
 
 class Hsv(OperatorClass):
-    """Change hue, saturation and brightness of pictures, by one linear transform of their colours.
+    """Adjust hue, saturation and brightness of images with a single linear color transform.
 
     Args:
-        hue: By how many degrees the hue is turned.
-        saturation: What the saturation is multiplied with.
-        value: What the brightness is multiplied with.
-        dtype: Type of the result; uint8 when left out, whatever the type of `data` is.
+        hue: Hue rotation in degrees.
+        saturation: Factor that the saturation is multiplied by.
+        value: Factor that the brightness is multiplied by.
+        dtype: Type of the result; uint8 if None, whatever the type of `data`.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1295,11 +1298,11 @@ class Hsv(OperatorClass):
     ) -> _Data: ...
 
 class Hue(OperatorClass):
-    """Turn the hue of pictures.
+    """Rotate the hue of images.
 
     Args:
-        hue: By how many degrees.
-        dtype: Type of the result, that of `data` when left out.
+        hue: Hue rotation in degrees.
+        dtype: Type of the result; that of `data` if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1327,10 +1330,10 @@ class Hue(OperatorClass):
     ) -> _Data: ...
 
 class JpegCompressionDistortion(OperatorClass):
-    """Give pictures the marks of JPEG: they are written as such, with half the resolution of colours, and read again.
+    """Add JPEG compression artifacts: encode images with 4:2:0 chroma subsampling and decode them again.
 
     Args:
-        quality: From 1, the worst, to 100; what is outside is taken for the nearest.
+        quality: JPEG quality, from 1 (worst) to 100; other values are clamped.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1356,15 +1359,15 @@ class JpegCompressionDistortion(OperatorClass):
     ) -> _Data: ...
 
 class Laplacian(OperatorClass):
-    """Add up the second derivatives along all axes of space; beyond the edges data are mirrored.
+    """Compute the Laplacian: the sum of second derivatives along the spatial axes; the border is reflected.
 
     Args:
-        window_size: How many pixels a derivative is taken over: odd, from 3 to 23, one for all axes or one for each.
-        smoothing_size: How many pixels are smoothed over along the other axes: odd, from 1, which smooths nothing, to
-            23; that of the derivative when left out.
-        scale: What each derivative is multiplied with, one number for all or one for each; 1 when left out.
-        normalized_kernel: Scale each derivative so that its weights do not grow with the windows.
-        dtype: Type of the result: that of `data`, or FLOAT.
+        window_size: Size of the derivative kernel: odd, from 3 to 23; one for all axes, or one per axis.
+        smoothing_size: Size of the smoothing kernel along the other axes: odd, from 1 (no smoothing) to 23; that of the
+            derivative if None.
+        scale: Factor for each derivative: one for all, or one per axis; 1 if None.
+        normalized_kernel: Whether to scale the derivatives so that their weights do not grow with the window size.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1396,13 +1399,13 @@ class Laplacian(OperatorClass):
     ) -> _Data: ...
 
 class LookupTable(OperatorClass):
-    """Replace integers by the values that a table has for them.
+    """Map integers to values with a lookup table.
 
     Args:
-        keys: The integers in the table; of one that is there twice, the last counts.
-        values: A value for each key.
-        default_value: The value of all other integers.
-        dtype: Type of the result; values are rounded and cut to it.
+        keys: The integers in the table; if one occurs several times, the last entry counts.
+        values: One value per key.
+        default_value: The value of all integers that are not in the table.
+        dtype: Type of the result; values are rounded and clamped to it.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1431,20 +1434,20 @@ class LookupTable(OperatorClass):
     ) -> _Data: ...
 
 class MultiPaste(OperatorClass):
-    """Put parts of several pictures onto one canvas; later ones lie on earlier ones, and the rest is 0.
+    """Paste regions of several images onto one canvas, in order; uncovered pixels are 0.
 
-    The pictures are the inputs, or, with `in_ids`, samples of one input's batch.
+    The images are the inputs or, with `in_ids`, samples of the batch of a single input.
 
     Args:
-        in_ids: Which samples of the batch are put onto a canvas.
-        output_size: Height and width of the canvas, those of the pictures when left out.
-        in_anchors: Where the parts begin in their pictures: two numbers (y, x) for each.
-        in_anchors_rel: The same as shares of the pictures.
-        shapes: Height and width of the parts; they reach to the end of their pictures when left out.
-        shapes_rel: The same as shares of the pictures.
-        out_anchors: Where the parts are put on the canvas.
-        out_anchors_rel: The same as shares of the canvas.
-        dtype: Type of the result, that of the pictures when left out.
+        in_ids: The indices of the samples to paste onto each canvas.
+        output_size: Height and width of the canvas in pixels; those of the images if None.
+        in_anchors: Start of each region in its image, as (y, x) in pixels.
+        in_anchors_rel: The same as fractions of the image size.
+        shapes: Height and width of each region in pixels; up to the end of the image if None.
+        shapes_rel: The same as fractions of the image size.
+        out_anchors: Position of each region on the canvas, as (y, x) in pixels.
+        out_anchors_rel: The same as fractions of the canvas size.
+        dtype: Type of the result; that of the images if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1483,20 +1486,20 @@ class MultiPaste(OperatorClass):
     ) -> DataNode: ...
 
 class Normalize(OperatorClass):
-    """Take away the mean and divide by the standard deviation: `scale * (x - mean) / stddev + shift`.
+    """Subtract the mean and divide by the standard deviation: `scale * (x - mean) / stddev + shift`.
 
     Args:
-        axes: The axes that mean and deviation are taken along; all when left out, or those along which a mean or
-            deviation that is given as an array has extent 1.
-        axis_names: The same by name.
-        mean: The mean: a number, or an array of as many axes as `data`; found in the data when left out.
-        stddev: The standard deviation, likewise.
-        batch: Take mean and deviation over all samples of a batch.
-        ddof: What is taken from the number of elements before the sum of squares is divided by it.
-        epsilon: What is added to the variance.
-        scale: What the result is multiplied with.
-        shift: What is added at last.
-        dtype: Type of the result; it is rounded and cut to it.
+        axes: The axes to reduce, by index. If None, all axes, or those along which a given `mean` or `stddev` array has
+            extent 1.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        mean: The mean: a number, or an array with as many axes as `data`; computed from the data if None.
+        stddev: The standard deviation, in the same form; computed from the data if None.
+        batch: Whether to compute mean and standard deviation over the whole batch instead of per sample.
+        ddof: Delta degrees of freedom: the sum of squares is divided by N - ddof, where N is the number of elements.
+        epsilon: Value added to the variance, to avoid division by small numbers.
+        scale: Factor applied after the division.
+        shift: Value added after scaling.
+        dtype: Type of the result; integers are rounded and clamped.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1532,17 +1535,17 @@ class Normalize(OperatorClass):
     ) -> _Data: ...
 
 class OneHot(OperatorClass):
-    """Turn class numbers into rows with one value for the class and another for all others.
+    """One-hot encode class indices.
 
-    Single numbers become one row. So do arrays with one element, where all samples of a batch are such and `axis` is
-    left out.
+    Scalars become vectors. So do arrays with one element, if all samples of the batch have one element and `axis` is
+    None.
 
     Args:
         num_classes: The number of classes.
-        axis: The place of the new axis; the last when left out.
-        axis_name: The name of the new axis; without it the result has no names.
-        on_value: What stands in the place of the class.
-        off_value: What stands in all other places.
+        axis: The position of the new axis; the last if None.
+        axis_name: The name of the new axis; if None, the result has no layout.
+        on_value: The value for the class.
+        off_value: The value for all other classes.
         dtype: Type of the result.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
@@ -1573,12 +1576,12 @@ class OneHot(OperatorClass):
     ) -> _Data: ...
 
 class Ones(OperatorClass):
-    """Give an array of ones.
+    """Create an array of ones.
 
     Args:
-        shape: The shape; a single number when left out.
-        dtype: Type of the elements.
-        layout: Names of the axes.
+        shape: The shape of the result; a scalar if None.
+        dtype: Element type.
+        layout: The layout of the result, one letter per axis, such as `"HWC"`.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1604,10 +1607,10 @@ class Ones(OperatorClass):
     ) -> DataNode: ...
 
 class OnesLike(OperatorClass):
-    """Give an array of ones like another.
+    """Create an array of ones like another one.
 
     Args:
-        dtype: Another type.
+        dtype: Type of the result; that of `data_like` if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1632,14 +1635,14 @@ class OnesLike(OperatorClass):
     ) -> _Data: ...
 
 class Pad(OperatorClass):
-    """Enlarge arrays at their far ends, by default until all of a batch are equally large.
+    """Pad arrays at the end of each axis, by default to the largest extents in the batch.
 
     Args:
-        axes: The axes to enlarge, by number; all when left out.
-        axis_names: The same by name.
-        shape: Smallest extents; -1 or nothing stands for the largest of the batch.
-        align: What the extents are made a multiple of.
-        fill_value: What is put into the new places.
+        axes: The axes to pad, by index; all if None.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        shape: Minimum extents; -1 or None stands for the largest extent in the batch.
+        align: Extents are rounded up to a multiple of this.
+        fill_value: The value of the padding.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1671,15 +1674,15 @@ class Pad(OperatorClass):
     ) -> _Data: ...
 
 class Paste(OperatorClass):
-    """Put pictures onto larger canvases.
+    """Paste images onto a larger canvas.
 
     Args:
-        fill_value: The colour of the canvas, one value or one for each channel.
-        ratio: How much larger the canvas is than the picture.
-        n_channels: How many values `fill_value` has.
-        paste_x: Where the picture lies: 0 at the left, 1 at the right.
-        paste_y: Where it lies: 0 at the top, 1 at the bottom.
-        min_canvas_size: The least height and width of the canvas.
+        fill_value: Color of the canvas: one value, or one per channel.
+        ratio: Size of the canvas relative to the image; at least 1.
+        n_channels: Number of values in `fill_value`.
+        paste_x: Horizontal position of the image on the canvas: 0 is the left edge, 1 the right edge.
+        paste_y: Vertical position of the image on the canvas: 0 is the top edge, 1 the bottom edge.
+        min_canvas_size: Minimum height and width of the canvas, in pixels.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1713,12 +1716,12 @@ class Paste(OperatorClass):
     ) -> _Data: ...
 
 class PeekImageShape(OperatorClass):
-    """Read height, width and channels from the header of a picture.
+    """Read height, width and number of channels from the header of an image, without decoding it.
 
     Args:
-        dtype: Type of the three numbers.
-        image_type: Colours the picture would be decoded to.
-        adjust_orientation: Give the shape of the picture turned as its EXIF data says.
+        dtype: Type of the result.
+        image_type: Color format that the image would be decoded to.
+        adjust_orientation: Whether to return the shape after applying the EXIF orientation.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1745,10 +1748,10 @@ class PeekImageShape(OperatorClass):
     ) -> _Data: ...
 
 class PermuteBatch(OperatorClass):
-    """Take samples of the batch in another order; some may be taken twice, others not at all.
+    """Reorder the samples of a batch. A sample may be taken several times, or not at all.
 
     Args:
-        indices: For each place of the batch, the sample that is put there: a list, or a number for each sample.
+        indices: For each position in the batch, the index of the sample to put there: a list, or one number per sample.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1774,15 +1777,15 @@ class PermuteBatch(OperatorClass):
     ) -> _Data: ...
 
 class PythonFunction(OperatorClass):
-    """Call a Python function in the middle of a graph. It gets and gives NumPy arrays.
+    """Call a Python function that takes and returns NumPy arrays.
 
-    In a branch of a condition it is called for the samples that take the branch.
+    Inside a branch of a conditional, it is called only for the samples that take the branch.
 
     Args:
         function: The function.
-        num_outputs: How many arrays it gives.
-        batch_processing: Call it once with lists of samples, instead of for every sample.
-        output_layouts: Names of the axes of the results; one string or one for each of them.
+        num_outputs: The number of arrays it returns.
+        batch_processing: Whether to call it once per batch, with lists of samples, instead of once per sample.
+        output_layouts: The layouts of the outputs: one string, or one per output.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1808,28 +1811,31 @@ class PythonFunction(OperatorClass):
     ) -> Any: ...
 
 class RandomBBoxCrop(OperatorClass):
-    """Draw a window that keeps enough of the boxes, for `slice`; and move the boxes into it.
+    """Draw a crop window that keeps enough of the boxes, and move the boxes into it.
 
-    Gives the first corner (x, y) and the extents (width, height) of the window, the boxes that are left, their labels
-    and their numbers. A search that finds no window ends after 100000 attempts with the best one.
+    Returns the anchor (x, y) and the shape (width, height) of the window, for use with `slice`, then the remaining
+    boxes, their labels and their indices. If no window satisfies the threshold after 100000 attempts, the best one
+    found is used.
 
     Args:
-        thresholds: How much of the boxes must lie in the window; one of these is drawn, then a window.
-        threshold_type: How that is measured: overlap divided by union, or by the box.
-        aspect_ratio: Smallest and largest width divided by height, of shares, or of pixels where `input_shape` is
-            given; for volumes also width by depth and height by depth. Both are 1 when left out.
-        scaling: Smallest and largest extent of the window, as shares of the picture; the whole one when left out.
-        allow_no_crop: Let "the whole picture" be one more choice among the thresholds; so it is when left out.
-        num_attempts: How many windows to draw before another threshold is.
-        total_num_attempts: How many windows to draw in all; then the best one is taken.
-        all_boxes_above_threshold: Whether every box must reach the threshold, or one.
-        bbox_prune_threshold: Keep boxes of which this share is left; those whose centre is left when not given.
-        bbox_layout: The order of the numbers of a box: `"xyXY"`, `"xyWH"` or a permutation; with z for volumes.
-        ltrb: An older way to say `"xyXY"` or `"xyWH"`.
-        crop_shape: Extents of the window in pixels, instead of shares.
-        input_shape: Extents of the picture in pixels.
-        shape_layout: The order of these extents, `"WH"` when left out.
-        output_bbox_indices: Give the numbers of the boxes that are left.
+        thresholds: Minimum overlaps between boxes and window; one of them is drawn for each sample.
+        threshold_type: How overlap is measured: `iou` (intersection over union) or `overlap` (fraction of the box).
+        aspect_ratio: Smallest and largest aspect ratio (width divided by height), of fractions, or of pixels if
+            `input_shape` is given; for volumes also width by depth and height by depth. Both are 1 if not given.
+        scaling: Smallest and largest extent of the window, as fractions of the image size; the whole image if not
+            given.
+        allow_no_crop: Whether "no crop" is one more choice among the thresholds; True if not given.
+        num_attempts: How many windows to draw before drawing another threshold.
+        total_num_attempts: How many windows to draw in total before using the best one found.
+        all_boxes_above_threshold: Whether all boxes must reach the threshold, or only one.
+        bbox_prune_threshold: Keep boxes with at least this fraction inside the window; if None, boxes whose center is
+            inside.
+        bbox_layout: The order of the coordinates of a box: `"xyXY"`, `"xyWH"` or a permutation; with z for volumes.
+        ltrb: Legacy form of `bbox_layout`: True for `"xyXY"`, False for `"xyWH"`.
+        crop_shape: Size of the window in pixels; replaces `scaling` and `aspect_ratio`.
+        input_shape: Size of the image in pixels.
+        shape_layout: The order of `crop_shape` and `input_shape`; `"WH"` (`"WHD"` for volumes) if None.
+        output_bbox_indices: Whether to return the indices of the remaining boxes as well.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1872,12 +1878,12 @@ class RandomBBoxCrop(OperatorClass):
     ) -> list[_Data]: ...
 
 class RandomCropGenerator(OperatorClass):
-    """Draw the window of a random crop: its first corner (y, x) and its extents (height, width), as int32.
+    """Draw the window of a random crop; returns its start (y, x) and its size (height, width) as int32.
 
     Args:
-        random_area: Smallest and largest share of the picture's area.
-        random_aspect_ratio: Smallest and largest width divided by height.
-        num_attempts: How often to draw before the whole picture, cut to the allowed ratios, is taken.
+        random_area: Smallest and largest area of the window, as fractions of the image area.
+        random_aspect_ratio: Smallest and largest aspect ratio (width divided by height) of the window.
+        num_attempts: How many windows to draw before falling back to the largest allowed window.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1904,18 +1910,18 @@ class RandomCropGenerator(OperatorClass):
     ) -> list[_Data]: ...
 
 class RandomResizedCrop(OperatorClass):
-    """Cut a random window out of pictures and change it to a given size.
+    """Crop a random window out of images and resize it to a fixed size.
 
     Args:
-        size: Height and width of the result; one number for both.
-        random_area: Smallest and largest share of the picture's area.
-        random_aspect_ratio: Smallest and largest width divided by height.
-        num_attempts: How often to draw before the whole picture, cut to the allowed ratios, is taken.
-        interp_type: The filter, linear when left out.
-        min_filter: The filter for making smaller.
-        mag_filter: The filter for making larger.
-        antialias: Widen the filter when making smaller so that nothing is left out.
-        dtype: Type of the result: that of `data`, or FLOAT.
+        size: Height and width of the result in pixels; one number for both.
+        random_area: Smallest and largest area of the window, as fractions of the image area.
+        random_aspect_ratio: Smallest and largest aspect ratio (width divided by height) of the window.
+        num_attempts: How many windows to draw before falling back to the largest allowed window.
+        interp_type: The filter for downscaling and upscaling; linear if None.
+        min_filter: The filter for downscaling; overrides `interp_type`.
+        mag_filter: The filter for upscaling; overrides `interp_type`.
+        antialias: Whether to widen the filter when downscaling, so that every input pixel contributes.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1954,14 +1960,14 @@ class RandomResizedCrop(OperatorClass):
     ) -> _Data: ...
 
 class Reinterpret(OperatorClass):
-    """Take the bytes of the elements for elements of another type or shape.
+    """Reinterpret the bytes of the elements as another type or shape.
 
     Args:
-        shape: The shape; one extent may be -1 and is then found.
-        rel_shape: The shape as shares of the old one; one may be -1.
-        src_dims: The old axis whose extent each new axis gets, -1 for extent 1.
-        layout: New names of the axes; the old ones are kept where their number is, when left out.
-        dtype: The type that the bytes are taken for; without a shape, the last extent changes with it.
+        shape: The shape of the result; one extent may be -1 and is then inferred.
+        rel_shape: The shape as multiples of the input's extents; one may be -1 and is then inferred.
+        src_dims: For each axis of the result, the input axis whose extent it takes; -1 for extent 1.
+        layout: The layout of the result. If None, the layout of `data` is kept if the number of axes is the same.
+        dtype: The new element type; without a shape, the last extent changes accordingly.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1994,13 +2000,13 @@ class Reinterpret(OperatorClass):
     ) -> _Data: ...
 
 class Reshape(OperatorClass):
-    """Take the elements, in their order, for an array of another shape.
+    """Change the shape, keeping the elements and their order.
 
     Args:
-        shape: The shape; one extent may be -1 and is then found.
-        rel_shape: The shape as shares of the old one; one may be -1.
-        src_dims: The old axis whose extent each new axis gets, -1 for extent 1.
-        layout: New names of the axes; the old ones are kept where their number is, when left out.
+        shape: The shape of the result; one extent may be -1 and is then inferred.
+        rel_shape: The shape as multiples of the input's extents; one may be -1 and is then inferred.
+        src_dims: For each axis of the result, the input axis whose extent it takes; -1 for extent 1.
+        layout: The layout of the result. If None, the layout of `data` is kept if the number of axes is the same.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2032,28 +2038,29 @@ class Reshape(OperatorClass):
     ) -> _Data: ...
 
 class Resize(OperatorClass):
-    """Change the size of pictures.
+    """Resize images.
 
     Args:
-        size: Height and width (depth before them for volumes); one number for all; 0 leaves an extent free.
-        resize_x: Width.
-        resize_y: Height.
-        resize_z: Depth of volumes.
-        resize_shorter: Length of the shorter side; the other follows.
-        resize_longer: Length of the longer side; the other follows.
-        mode: `default` gives free extents the scale of the others, `stretch` leaves them; `not_larger` and
-            `not_smaller` keep the aspect ratio and take the extents as upper or lower bounds.
-        max_size: Upper bounds of the result, one for all or one for each extent.
-        subpixel_scale: Keep the exact scale where it gives a fraction of a pixel, instead of the exact edges.
-        roi_start: Where the part to be resized begins, in the order of the axes.
-        roi_end: Where it ends; before its start flips the picture.
-        roi_relative: Whether that part is told as shares.
-        interp_type: The filter, linear when left out.
-        min_filter: The filter for making smaller.
-        mag_filter: The filter for making larger.
-        antialias: Widen the filter when making smaller so that nothing is left out.
-        dtype: Type of the result: that of `data`, or FLOAT.
-        save_attrs: Give the old extents as a second result.
+        size: Height and width in pixels (preceded by depth for volumes); one number for all; 0 computes an extent.
+        resize_x: Width of the result in pixels.
+        resize_y: Height of the result in pixels.
+        resize_z: Depth of the result, for volumes.
+        resize_shorter: Length of the shorter side in pixels; the aspect ratio is kept.
+        resize_longer: Length of the longer side in pixels; the aspect ratio is kept.
+        mode: `default` scales unspecified extents like the others, `stretch` keeps them; `not_larger` and `not_smaller`
+            keep the aspect ratio and treat the extents as upper or lower bounds.
+        max_size: Upper limit of the output size: one number for all extents, or one per extent.
+        subpixel_scale: If the computed size has a fraction of a pixel, whether to keep the exact scale instead of exact
+            edges.
+        roi_start: Start of the region to resize, in the order of the axes; the whole input if None.
+        roi_end: End of the region; if it lies before the start, the result is flipped.
+        roi_relative: Whether the region is relative to the input's extents, from 0 to 1, instead of in pixels.
+        interp_type: The filter for downscaling and upscaling; linear if None.
+        min_filter: The filter for downscaling; overrides `interp_type`.
+        mag_filter: The filter for upscaling; overrides `interp_type`.
+        antialias: Whether to widen the filter when downscaling, so that every input pixel contributes.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
+        save_attrs: Whether to return the input size as a second output.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2109,35 +2116,36 @@ class Resize(OperatorClass):
     ) -> Any: ...
 
 class ResizeCropMirror(OperatorClass):
-    """Change the size of pictures, then crop, then mirror, in one pass. Outside of the picture its edge is repeated.
+    """Resize, crop and flip images in one pass. Outside the image, its edge pixels are repeated.
 
     Args:
-        size: Height and width; one number for both; 0 leaves an extent free.
-        resize_x: Width.
-        resize_y: Height.
-        resize_z: Depth of volumes.
-        resize_shorter: Length of the shorter side; the other follows.
-        resize_longer: Length of the longer side; the other follows.
-        mode: What becomes of extents that are not given, as in `resize`.
-        max_size: Upper bounds of the result, one for all or one for each extent.
-        subpixel_scale: Keep the exact scale where it gives a fraction of a pixel, instead of the exact edges.
-        roi_start: Where the part to be resized begins, in the order of the axes.
-        roi_end: Where it ends; before its start flips the picture.
-        roi_relative: Whether that part is told as shares.
-        interp_type: The filter, linear when left out.
-        min_filter: The filter for making smaller.
-        mag_filter: The filter for making larger.
-        antialias: Widen the filter when making smaller so that nothing is left out.
-        dtype: Type of the result: that of `data`, or FLOAT.
-        crop: Height and width of the window.
-        crop_h: Its height alone.
-        crop_w: Its width alone.
-        crop_d: Its depth alone.
-        crop_pos_x: Where it lies: 0 at the left, 1 at the right.
-        crop_pos_y: Where it lies: 0 at the top, 1 at the bottom.
-        crop_pos_z: Where it lies along the depth.
-        rounding: How a position between pixels is brought to one.
-        mirror: 1 swaps left and right, 2 top and bottom, 4 front and back of volumes; their sum does several.
+        size: Height and width in pixels; one number for both; 0 computes an extent.
+        resize_x: Width of the result in pixels.
+        resize_y: Height of the result in pixels.
+        resize_z: Depth of the result, for volumes.
+        resize_shorter: Length of the shorter side in pixels; the aspect ratio is kept.
+        resize_longer: Length of the longer side in pixels; the aspect ratio is kept.
+        mode: How unspecified extents are computed, as in `resize`.
+        max_size: Upper limit of the output size: one number for all extents, or one per extent.
+        subpixel_scale: If the computed size has a fraction of a pixel, whether to keep the exact scale instead of exact
+            edges.
+        roi_start: Start of the region to resize, in the order of the axes; the whole input if None.
+        roi_end: End of the region; if it lies before the start, the result is flipped.
+        roi_relative: Whether the region is relative to the input's extents, from 0 to 1, instead of in pixels.
+        interp_type: The filter for downscaling and upscaling; linear if None.
+        min_filter: The filter for downscaling; overrides `interp_type`.
+        mag_filter: The filter for upscaling; overrides `interp_type`.
+        antialias: Whether to widen the filter when downscaling, so that every input pixel contributes.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
+        crop: Height and width of the window in pixels.
+        crop_h: Height of the window, as an alternative to `crop`.
+        crop_w: Width of the window, as an alternative to `crop`.
+        crop_d: Depth of the window, for volumes.
+        crop_pos_x: Horizontal position of the window: 0 is the left edge, 1 the right edge.
+        crop_pos_y: Vertical position of the window: 0 is the top edge, 1 the bottom edge.
+        crop_pos_z: Position of the window along the depth, from 0 to 1.
+        rounding: How the start of the window is brought to a whole pixel.
+        mirror: Sum of 1 (swap left and right), 2 (swap top and bottom) and 4 (swap front and back of volumes).
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2209,14 +2217,14 @@ class ResizeCropMirror(OperatorClass):
     ) -> _Data: ...
 
 class ROIRandomCrop(OperatorClass):
-    """Draw where a window begins that covers as much of a region as it can.
+    """Draw the start of a crop window that covers as much as possible of a region of interest.
 
     Args:
-        crop_shape: Extents of the window.
-        roi_start: Where the region begins.
-        roi_end: Where it ends.
-        roi_shape: Its extents, instead of its end.
-        in_shape: The shape of the picture, instead of `data`.
+        crop_shape: Size of the window.
+        roi_start: Start of the region.
+        roi_end: End of the region.
+        roi_shape: Size of the region, as an alternative to `roi_end`.
+        in_shape: The shape of the image, as an alternative to `data`.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2250,16 +2258,16 @@ class ROIRandomCrop(OperatorClass):
     ) -> _Data: ...
 
 class Rotate(OperatorClass):
-    """Rotate pictures about their centres; the result is large enough to hold the corners.
+    """Rotate images about their center; by default the result is large enough to hold all corners.
 
     Args:
-        angle: In degrees; positive turns counter-clockwise.
-        axis: The axis x, y, z that volumes turn about.
-        size: Height and width of the result (depth before them for volumes).
-        keep_size: Give the result the extents of `data`.
-        fill_value: What lies outside of `data`; its edge is repeated when left out.
-        interp_type: INTERP_LINEAR, or INTERP_NN, which never mixes values and so fits masks.
-        dtype: Type of the result, that of `data` when left out.
+        angle: Rotation angle in degrees; positive angles rotate counterclockwise.
+        axis: The rotation axis (x, y, z), required for volumes.
+        size: Height and width of the result in pixels (preceded by depth for volumes).
+        keep_size: Whether the result keeps the size of `data`.
+        fill_value: The value used outside `data`; if None, the edge pixels are repeated.
+        interp_type: Interpolation: INTERP_LINEAR, or INTERP_NN, which never mixes values and therefore suits masks.
+        dtype: Type of the result; that of `data` if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2294,11 +2302,11 @@ class Rotate(OperatorClass):
     ) -> _Data: ...
 
 class Saturation(OperatorClass):
-    """Change the saturation of pictures.
+    """Adjust the saturation of images.
 
     Args:
-        saturation: What the saturation is multiplied with; 0 leaves gray.
-        dtype: Type of the result, that of `data` when left out.
+        saturation: Factor that the saturation is multiplied by; 0 produces grayscale.
+        dtype: Type of the result; that of `data` if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2326,10 +2334,10 @@ class Saturation(OperatorClass):
     ) -> _Data: ...
 
 class Shapes(OperatorClass):
-    """Give the extents of each sample.
+    """Return the shape of each sample.
 
     Args:
-        dtype: Type of the numbers.
+        dtype: Type of the result.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2355,22 +2363,22 @@ class Shapes(OperatorClass):
     ) -> _Data: ...
 
 class Slice(OperatorClass):
-    """Cut out a part, by shares or by numbers of elements, along any axes.
+    """Cut out a slice along any axes, in relative or absolute coordinates.
 
     Args:
-        start: Where it begins, in elements.
-        end: Where it ends, in elements.
-        shape: How large it is, in elements.
-        rel_start: Where it begins, as a share.
-        rel_end: Where it ends, as a share.
-        rel_shape: How large it is, as a share.
-        axes: The axes that the other arguments mean, by number.
-        axis_names: The same by name; `"WH"`, so x before y, when neither is given.
-        normalized_anchor: Whether an anchor with a fraction is a share.
-        normalized_shape: Whether an extent with a fraction is a share.
-        out_of_bounds_policy: What to do with a part that leaves the array.
-        fill_values: What `"pad"` puts outside, one value or one for each channel; 0 when left out.
-        dtype: Type of the result, that of `data` when left out.
+        start: Start of the slice, in elements.
+        end: End of the slice, in elements.
+        shape: Size of the slice, in elements.
+        rel_start: Start of the slice, as a fraction of the extent.
+        rel_end: End of the slice, as a fraction of the extent.
+        rel_shape: Size of the slice, as a fraction of the extent.
+        axes: The axes that the other arguments refer to, by index.
+        axis_names: The same axes by layout letter; `"WH"` (x before y) if neither is given.
+        normalized_anchor: Whether a floating-point anchor is relative to the shape of the input.
+        normalized_shape: Whether a floating-point extent is relative to the shape of the input.
+        out_of_bounds_policy: How to treat a slice that exceeds the array: raise an error, pad it, or trim it.
+        fill_values: The padding of `"pad"`: one value, or one per channel; 0 if None.
+        dtype: Type of the result; that of `data` if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2417,12 +2425,12 @@ class Slice(OperatorClass):
     ) -> _Data: ...
 
 class Sphere(OperatorClass):
-    """Bend pictures as if they were on a ball.
+    """Distort images as if they were painted on a sphere.
 
     Args:
-        mask: Whether to do so; 0 leaves the picture as it is.
-        interp_type: How pixels between pixels are found: INTERP_NN or INTERP_LINEAR.
-        fill_value: What lies outside of the picture.
+        mask: Whether to apply the effect; 0 leaves the image unchanged.
+        interp_type: Interpolation: INTERP_NN (nearest neighbor) or INTERP_LINEAR.
+        fill_value: The value used outside the image.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2450,11 +2458,11 @@ class Sphere(OperatorClass):
     ) -> _Data: ...
 
 class Squeeze(OperatorClass):
-    """Leave out axes of extent 1.
+    """Remove axes of extent 1.
 
     Args:
-        axes: The axes to leave out, by number.
-        axis_names: The same by name.
+        axes: The axes to remove, by index.
+        axis_names: The same axes by layout letter, such as `"HW"`.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2480,11 +2488,11 @@ class Squeeze(OperatorClass):
     ) -> _Data: ...
 
 class Stack(OperatorClass):
-    """Join arrays of one shape along a new axis.
+    """Stack arrays of the same shape along a new axis.
 
     Args:
-        axis: The place of the new axis in the result.
-        axis_name: The name of the new axis; without it the result has no names.
+        axis: The position of the new axis in the result.
+        axis_name: The name of the new axis; if None, the result has no layout.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2508,27 +2516,28 @@ class Stack(OperatorClass):
     ) -> DataNode: ...
 
 class TensorResize(OperatorClass):
-    """Change the extents of arrays, along up to three axes that lie side by side.
+    """Resize arrays along up to three adjacent axes.
 
     Args:
-        sizes: New extents, one for all axes or one for each.
-        scales: What the old extents are multiplied with, instead of `sizes`.
-        axes: The axes that the other arguments mean, by number; all when left out.
-        axis_names: The same by name.
-        mode: What becomes of extents that are 0, as in `resize`.
-        alignment: The point that stays where it is when a new extent is rounded: 0 the start, 1 the end; 0.5 when left
-            out.
-        size_rounding: How a new extent is brought to a whole number.
-        max_size: Upper bounds of the result.
-        subpixel_scale: Keep the exact scale where it gives a fraction of an element, instead of the exact edges.
-        roi_start: Where the part to be resized begins.
-        roi_end: Where it ends; before its start turns the axis round.
-        roi_relative: Whether that part is told as shares.
-        interp_type: The filter, linear when left out.
-        min_filter: The filter for making smaller.
-        mag_filter: The filter for making larger.
-        antialias: Widen the filter when making smaller so that nothing is left out.
-        dtype: Type of the result: that of `data`, or FLOAT.
+        sizes: Output extents: one for all axes, or one per axis.
+        scales: Factors for the input extents, as an alternative to `sizes`.
+        axes: The axes to resize, by index; all if None.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        mode: How extents of 0 are computed, as in `resize`.
+        alignment: The point that stays in place when an output extent is rounded: 0 is the start, 1 the end; 0.5 if
+            None.
+        size_rounding: How an output extent is rounded to an integer.
+        max_size: Upper limit of the output extents.
+        subpixel_scale: If the computed extent is not an integer, whether to keep the exact scale instead of exact
+            edges.
+        roi_start: Start of the region to resize; the whole input if None.
+        roi_end: End of the region; if it lies before the start, the axis is reversed.
+        roi_relative: Whether the region is relative to the input's extents, from 0 to 1, instead of in pixels.
+        interp_type: The filter for downscaling and upscaling; linear if None.
+        min_filter: The filter for downscaling; overrides `interp_type`.
+        mag_filter: The filter for upscaling; overrides `interp_type`.
+        antialias: Whether to widen the filter when downscaling, so that every input pixel contributes.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2580,12 +2589,12 @@ class TensorResize(OperatorClass):
     ) -> _Data: ...
 
 class Transpose(OperatorClass):
-    """Reorder the axes.
+    """Permute the axes.
 
     Args:
-        perm: The axis of `data` that each axis of the result is; all in reverse order when left out.
-        transpose_layout: Reorder the names of the axes as well.
-        output_layout: New names of the axes.
+        perm: For each axis of the result, the axis of `data` that it takes; the reverse order if None.
+        transpose_layout: Whether to permute the layout as well.
+        output_layout: The layout of the result; overrides `transpose_layout`.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2612,15 +2621,15 @@ class Transpose(OperatorClass):
     ) -> _Data: ...
 
 class WarpAffine(OperatorClass):
-    """Move pictures by an affine matrix: rotate, scale, shear and shift in one pass.
+    """Apply an affine transform to images: rotation, scaling, shear and translation in one pass.
 
     Args:
-        matrix: 2 x 3 numbers in the order x, y (3 x 4 for volumes); places are counted from the first pixel's corner.
-        inverse_map: Whether the matrix maps places of the result to places of `data`, or the other way round.
-        size: Height and width of the result (depth before them for volumes), those of `data` when left out.
-        fill_value: What lies outside of `data`; its edge is repeated when left out.
-        interp_type: INTERP_LINEAR, or INTERP_NN, which never mixes values and so fits masks.
-        dtype: Type of the result, that of `data` when left out.
+        matrix: A 2 x 3 matrix for (x, y), or 3 x 4 for volumes. The origin is the corner of the first pixel.
+        inverse_map: Whether the matrix maps output coordinates to input coordinates (the default), or the reverse.
+        size: Height and width of the result in pixels (preceded by depth for volumes); those of `data` if None.
+        fill_value: The value used outside `data`; if None, the edge pixels are repeated.
+        interp_type: Interpolation: INTERP_LINEAR, or INTERP_NN, which never mixes values and therefore suits masks.
+        dtype: Type of the result; that of `data` if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2654,18 +2663,18 @@ class WarpAffine(OperatorClass):
     ) -> _Data: ...
 
 class Water(OperatorClass):
-    """Bend pictures as if they were seen through water: by a sine wave across and a cosine wave down.
+    """Distort images as if seen through water: a sine wave along x and a cosine wave along y.
 
     Args:
-        ampl_x: How far pixels are moved across, in pixels.
-        ampl_y: How far they are moved down.
-        freq_x: By how much the wave across goes on from row to row, in radians; a turn takes 128 when left out.
-        freq_y: By how much the wave down goes on from column to column.
-        phase_x: Where the wave across begins.
-        phase_y: Where the wave down begins.
-        mask: Whether to do so; 0 leaves the picture as it is.
-        interp_type: How pixels between pixels are found: INTERP_NN or INTERP_LINEAR.
-        fill_value: What lies outside of the picture.
+        ampl_x: Amplitude of the wave along x, in pixels.
+        ampl_y: Amplitude of the wave along y, in pixels.
+        freq_x: Frequency of the wave along x, in radians per row; by default one period takes 128 rows.
+        freq_y: Frequency of the wave along y, in radians per column.
+        phase_x: Phase of the wave along x, in radians.
+        phase_y: Phase of the wave along y, in radians.
+        mask: Whether to apply the effect; 0 leaves the image unchanged.
+        interp_type: Interpolation: INTERP_NN (nearest neighbor) or INTERP_LINEAR.
+        fill_value: The value used outside the image.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2699,12 +2708,12 @@ class Water(OperatorClass):
     ) -> _Data: ...
 
 class Zeros(OperatorClass):
-    """Give an array of zeros.
+    """Create an array of zeros.
 
     Args:
-        shape: The shape; a single number when left out.
-        dtype: Type of the elements.
-        layout: Names of the axes.
+        shape: The shape of the result; a scalar if None.
+        dtype: Element type.
+        layout: The layout of the result, one letter per axis, such as `"HWC"`.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2730,10 +2739,10 @@ class Zeros(OperatorClass):
     ) -> DataNode: ...
 
 class ZerosLike(OperatorClass):
-    """Give an array of zeros like another.
+    """Create an array of zeros like another one.
 
     Args:
-        dtype: Another type.
+        dtype: Type of the result; that of `data_like` if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

@@ -18,12 +18,12 @@ _Constant: TypeAlias = (
 _Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
 
 class Image(OperatorClass):
-    """Write pictures as files in memory: uint8 with one axis, each as long as its file.
+    """Encode images as JPEG or PNG; returns the bytes of each file as a uint8 vector.
 
     Args:
         format: `"jpeg"` or `"png"`.
-        quality: Of JPEG, from 1, the worst, to 100; what is outside is taken for the nearest.
-        subsampling: How much of the colours JPEG keeps: `"4:4:4"` all, `"4:2:2"` half, `"4:2:0"` a quarter.
+        quality: JPEG quality, from 1 (worst) to 100; other values are clamped.
+        subsampling: JPEG chroma subsampling: `"4:4:4"` (none), `"4:2:2"` or `"4:2:0"`.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

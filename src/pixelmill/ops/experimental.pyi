@@ -20,7 +20,7 @@ _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 
 class Equalize(OperatorClass):
-    """Spread the levels of every channel so that all occur about equally often.
+    """Equalize the histogram of every channel.
 
     Args:
         device: Where it should run; the native engine runs everything on the CPU.
@@ -46,14 +46,14 @@ class Equalize(OperatorClass):
     ) -> _Data: ...
 
 class Filter(OperatorClass):
-    """Weigh every pixel with its neighbours by a filter of two dimensions, which is not mirrored (a correlation).
+    """Apply a 2D filter to images (correlation: the filter is not flipped).
 
     Args:
-        anchor: The place of the filter that lies over the pixel, row and column; -1 is its middle.
-        border: What lies beyond the edges: `"reflect_101"` (dcb|abcd|cba), `"reflect_1001"` (cba|abcd|dcb), `"clamp"`
+        anchor: The element of the filter that lies over the pixel, row and column; -1 is the center.
+        border: Border handling: `"reflect_101"` (dcb|abcd|cba), `"reflect_1001"` (cba|abcd|dcb), `"clamp"`
             (aaa|abcd|ddd), `"wrap"` (bcd|abcd|abc) or `"constant"`.
-        mode: `"same"` keeps the size, `"valid"` leaves out the places where the filter passes the edges.
-        dtype: Type of the result: that of `data`, or FLOAT.
+        mode: `"same"` keeps the size; `"valid"` drops positions where the filter extends beyond the image.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -84,10 +84,10 @@ class Filter(OperatorClass):
     ) -> _Data: ...
 
 class MedianBlur(OperatorClass):
-    """Replace every pixel by the median of its neighbours; beyond the edges the outermost pixels are repeated.
+    """Apply a median filter; the border pixels are repeated.
 
     Args:
-        window_size: Height and width of the neighbourhood, odd and up to 255; one number for both.
+        window_size: Height and width of the window in pixels, odd and up to 255; one number for both.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -113,27 +113,28 @@ class MedianBlur(OperatorClass):
     ) -> _Data: ...
 
 class TensorResize(OperatorClass):
-    """Change the extents of arrays, along up to three axes that lie side by side.
+    """Resize arrays along up to three adjacent axes.
 
     Args:
-        sizes: New extents, one for all axes or one for each.
-        scales: What the old extents are multiplied with, instead of `sizes`.
-        axes: The axes that the other arguments mean, by number; all when left out.
-        axis_names: The same by name.
-        mode: What becomes of extents that are 0, as in `resize`.
-        alignment: The point that stays where it is when a new extent is rounded: 0 the start, 1 the end; 0.5 when left
-            out.
-        size_rounding: How a new extent is brought to a whole number.
-        max_size: Upper bounds of the result.
-        subpixel_scale: Keep the exact scale where it gives a fraction of an element, instead of the exact edges.
-        roi_start: Where the part to be resized begins.
-        roi_end: Where it ends; before its start turns the axis round.
-        roi_relative: Whether that part is told as shares.
-        interp_type: The filter, linear when left out.
-        min_filter: The filter for making smaller.
-        mag_filter: The filter for making larger.
-        antialias: Widen the filter when making smaller so that nothing is left out.
-        dtype: Type of the result: that of `data`, or FLOAT.
+        sizes: Output extents: one for all axes, or one per axis.
+        scales: Factors for the input extents, as an alternative to `sizes`.
+        axes: The axes to resize, by index; all if None.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        mode: How extents of 0 are computed, as in `resize`.
+        alignment: The point that stays in place when an output extent is rounded: 0 is the start, 1 the end; 0.5 if
+            None.
+        size_rounding: How an output extent is rounded to an integer.
+        max_size: Upper limit of the output extents.
+        subpixel_scale: If the computed extent is not an integer, whether to keep the exact scale instead of exact
+            edges.
+        roi_start: Start of the region to resize; the whole input if None.
+        roi_end: End of the region; if it lies before the start, the axis is reversed.
+        roi_relative: Whether the region is relative to the input's extents, from 0 to 1, instead of in pixels.
+        interp_type: The filter for downscaling and upscaling; linear if None.
+        min_filter: The filter for downscaling; overrides `interp_type`.
+        mag_filter: The filter for upscaling; overrides `interp_type`.
+        antialias: Whether to widen the filter when downscaling, so that every input pixel contributes.
+        dtype: Type of the result: that of `data` (the default) or FLOAT.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

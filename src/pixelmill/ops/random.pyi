@@ -20,13 +20,13 @@ _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 
 class Beta(OperatorClass):
-    """Draw numbers between 0 and 1 from a beta distribution.
+    """Draw random numbers between 0 and 1 from a beta distribution.
 
     Args:
-        alpha: Above 0; the larger it is, the closer to 1 are the numbers.
-        beta: Above 0; the larger it is, the closer to 0 are the numbers.
-        shape: The shape of the result; a single number when left out.
-        dtype: Type of the result, float or double; float when left out.
+        alpha: First shape parameter, above 0; larger values move the distribution toward 1.
+        beta: Second shape parameter, above 0; larger values move the distribution toward 0.
+        shape: The shape of the result; a scalar if None.
+        dtype: Type of the result: FLOAT (the default) or FLOAT64.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -57,11 +57,11 @@ class Beta(OperatorClass):
     ) -> _Data: ...
 
 class Choice(OperatorClass):
-    """Draw from a list, or from the numbers 0 to a - 1.
+    """Draw random elements of a list, or integers from 0 to a - 1.
 
     Args:
-        p: How likely each choice is; equally, when left out.
-        shape: The shape of the result; a single choice when left out.
+        p: The probability of each element; uniform if None.
+        shape: The shape of the result; a single element if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -90,12 +90,12 @@ class Choice(OperatorClass):
     ) -> _Data: ...
 
 class CoinFlip(OperatorClass):
-    """Draw ones and zeros.
+    """Draw 1 with a given probability, 0 otherwise.
 
     Args:
-        probability: How likely a one is.
-        shape: The shape of the result; a single number when left out.
-        dtype: Type of the result, int32 when left out.
+        probability: Probability of a 1.
+        shape: The shape of the result; a scalar if None.
+        dtype: Type of the result; int32 if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -124,13 +124,13 @@ class CoinFlip(OperatorClass):
     ) -> _Data: ...
 
 class Normal(OperatorClass):
-    """Draw numbers from a normal distribution.
+    """Draw random numbers from a normal distribution.
 
     Args:
-        mean: The centre of the distribution.
-        stddev: Its standard deviation.
-        shape: The shape of the result; a single number when left out.
-        dtype: Type of the result, float when left out.
+        mean: Mean of the distribution.
+        stddev: Standard deviation of the distribution.
+        shape: The shape of the result; a scalar if None.
+        dtype: Type of the result; float if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -161,13 +161,13 @@ class Normal(OperatorClass):
     ) -> _Data: ...
 
 class Uniform(OperatorClass):
-    """Draw numbers that are equally likely everywhere in a range, or among given values.
+    """Draw random numbers uniformly from a range or from a list of values.
 
     Args:
-        range: The smallest number, and the number that is never reached; -1 and 1 when left out.
-        values: Numbers to choose from, instead of a range.
-        shape: The shape of the result; a single number when left out.
-        dtype: Type of the result, float when left out.
+        range: Lower bound (inclusive) and upper bound (exclusive); -1 and 1 if None.
+        values: Numbers to choose from, as an alternative to `range`.
+        shape: The shape of the result; a scalar if None.
+        dtype: Type of the result; float if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

@@ -18,12 +18,12 @@ _Constant: TypeAlias = (
 _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 
 class Max(OperatorClass):
-    """Give the largest element.
+    """Compute the maximum of elements.
 
     Args:
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -50,13 +50,13 @@ class Max(OperatorClass):
     ) -> _Data: ...
 
 class Mean(OperatorClass):
-    """Give the mean of elements.
+    """Compute the mean of elements.
 
     Args:
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        dtype: Type of the result, float when left out.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        dtype: Type of the result; float if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -84,13 +84,13 @@ class Mean(OperatorClass):
     ) -> _Data: ...
 
 class MeanSquare(OperatorClass):
-    """Give the mean of the squares of elements.
+    """Compute the mean square of elements.
 
     Args:
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        dtype: Type of the result, float when left out.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        dtype: Type of the result; float if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -118,12 +118,12 @@ class MeanSquare(OperatorClass):
     ) -> _Data: ...
 
 class Min(OperatorClass):
-    """Give the smallest element.
+    """Compute the minimum of elements.
 
     Args:
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -150,13 +150,13 @@ class Min(OperatorClass):
     ) -> _Data: ...
 
 class RMS(OperatorClass):
-    """Give the square root of the mean of the squares of elements.
+    """Compute the root mean square of elements.
 
     Args:
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        dtype: Type of the result, float when left out.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        dtype: Type of the result; float if None.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -184,13 +184,13 @@ class RMS(OperatorClass):
     ) -> _Data: ...
 
 class StdDev(OperatorClass):
-    """Give the standard deviation of elements from a mean.
+    """Compute the standard deviation of elements around a given mean.
 
     Args:
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        ddof: What is taken from the number of elements before the sum of squares is divided by it.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        ddof: Delta degrees of freedom: the sum of squares is divided by N - ddof, where N is the number of elements.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -219,13 +219,13 @@ class StdDev(OperatorClass):
     ) -> _Data: ...
 
 class Sum(OperatorClass):
-    """Add up elements.
+    """Compute the sum of elements.
 
     Args:
-        axes: The axes to add up along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        dtype: Type of the result; uint64 or int64 for integers and that of `data` for floats, when left out.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        dtype: Type of the result; if None, uint64 or int64 for integers and that of `data` for floats.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -253,13 +253,13 @@ class Sum(OperatorClass):
     ) -> _Data: ...
 
 class Variance(OperatorClass):
-    """Give the mean square of the distance of elements from a mean.
+    """Compute the variance of elements around a given mean.
 
     Args:
-        axes: The axes to go along, by number; all when left out, none when empty.
-        axis_names: The same by name.
-        keep_dims: Keep these axes, with extent 1.
-        ddof: What is taken from the number of elements before the sum of squares is divided by it.
+        axes: The axes to reduce, by index; None reduces all axes, an empty list reduces none.
+        axis_names: The same axes by layout letter, such as `"HW"`.
+        keep_dims: Whether to keep the reduced axes with extent 1.
+        ddof: Delta degrees of freedom: the sum of squares is divided by N - ddof, where N is the number of elements.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

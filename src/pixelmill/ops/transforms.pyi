@@ -19,10 +19,10 @@ _Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 
 class Combine(OperatorClass):
-    """Make one matrix of several that are applied one after the other.
+    """Combine several affine matrices into one.
 
     Args:
-        reverse_order: Apply the last one first.
+        reverse_order: Whether to apply the last one first.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -45,15 +45,15 @@ class Combine(OperatorClass):
     ) -> DataNode: ...
 
 class Crop(OperatorClass):
-    """Make a matrix that maps one window to another, as a crop and a resize do.
+    """Create a matrix that maps one window to another, like a crop followed by a resize.
 
     Args:
-        from_start: Where the old window begins; one number is taken for all axes.
-        from_end: Where it ends.
-        to_start: Where the new window begins.
-        to_end: Where it ends.
-        absolute: Swap the start and the end of a window that are in the wrong order.
-        reverse_order: Apply `matrix` after this one instead.
+        from_start: Start of the input window; one number is used for all axes.
+        from_end: End of the input window.
+        to_start: Start of the output window.
+        to_end: End of the output window.
+        absolute: Whether to swap the start and end of a window that are in the wrong order.
+        reverse_order: Whether to apply `matrix` after this transform instead of before it.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -87,13 +87,13 @@ class Crop(OperatorClass):
     ) -> _Data: ...
 
 class Rotation(OperatorClass):
-    """Make a matrix that rotates: in the plane, or about an axis in space.
+    """Create a rotation matrix, in the plane or about an axis in space.
 
     Args:
-        angle: In degrees; positive turns x towards y, which is clockwise on a screen.
-        axis: The axis x, y, z to turn about.
-        center: The point that stays where it is; the origin when left out.
-        reverse_order: Apply `matrix` after this one instead.
+        angle: Rotation angle in degrees; positive angles rotate x toward y, which is clockwise on a screen.
+        axis: The rotation axis (x, y, z); in the plane if None.
+        center: The fixed point of the transform; the origin if None.
+        reverse_order: Whether to apply `matrix` after this transform instead of before it.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -124,13 +124,13 @@ class Rotation(OperatorClass):
     ) -> _Data: ...
 
 class Scale(OperatorClass):
-    """Make a matrix that scales.
+    """Create a scaling matrix.
 
     Args:
-        scale: A factor for each axis, x first; or one for all, with `ndim`.
-        center: The point that stays where it is; the origin when left out.
-        ndim: The number of axes, where `scale` is a single factor.
-        reverse_order: Apply `matrix` after this one instead.
+        scale: The factor for each axis, x first; or one for all, together with `ndim`.
+        center: The fixed point of the transform; the origin if None.
+        ndim: The number of axes, if `scale` is a single factor.
+        reverse_order: Whether to apply `matrix` after this transform instead of before it.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -160,13 +160,13 @@ class Scale(OperatorClass):
     ) -> _Data: ...
 
 class Shear(OperatorClass):
-    """Make a matrix that shears: each axis is moved along as one goes along the others.
+    """Create a shear matrix.
 
     Args:
-        shear: How far: x along y and y along x; in space x along y and z, y along x and z, z along x and y.
+        shear: Shear factors: x along y and y along x; in space x along y and z, y along x and z, z along x and y.
         angles: The same as angles in degrees, from -90 to 90.
-        center: The point that stays where it is; the origin when left out.
-        reverse_order: Apply `matrix` after this one instead.
+        center: The fixed point of the transform; the origin if None.
+        reverse_order: Whether to apply `matrix` after this transform instead of before it.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -197,11 +197,11 @@ class Shear(OperatorClass):
     ) -> _Data: ...
 
 class Translation(OperatorClass):
-    """Make a matrix that shifts.
+    """Create a translation matrix.
 
     Args:
-        offset: How far, x first.
-        reverse_order: Apply `matrix` after this one instead.
+        offset: The translation along each axis, x first.
+        reverse_order: Whether to apply `matrix` after this transform instead of before it.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

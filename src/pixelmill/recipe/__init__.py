@@ -1,7 +1,7 @@
-"""Recipes: lists of operators with constants and draws as arguments, for offline and online augmentation.
+"""Recipes: lists of operators with constants and random numbers as arguments, for offline and online augmentation.
 
 name: flips
-about: Mirrored, and a little brighter or darker.
+about: Random flip, and slightly changed brightness.
 steps:
   - flip: {horizontal: {coin: 0.5}}
   - brightness: {brightness: {uniform: [0.8, 1.2]}, p: 0.5}
@@ -15,7 +15,6 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -36,19 +35,19 @@ __all__ = ["Move", "Recipe", "Scene", "check_recipe", "follow", "load_recipe", "
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is done to each image.
+    """What is done to each image, as a list of steps or as a function.
 
     Attributes:
-        name: What it is called.
-        about: One sentence.
+        name: Its name.
+        about: A description in one sentence.
         steps: The steps, each a mapping of one name to its arguments; empty for a recipe that is a function.
-        function: A function from a `Scene` to a `Scene`, where the recipe is one.
-        source: Where the function comes from, `file.py:name`.
+        function: A function from a `Scene` to a `Scene`; None if the recipe is a list of steps.
+        source: The origin of the function, `file.py:name`.
     """
 
     name: str
     about: str = ""
-    steps: tuple[Mapping[str, Any], ...] = ()
+    steps: tuple[Mapping[str, object], ...] = ()
     function: Callable[[Scene], Scene] | None = field(default=None, compare=False)
     source: str | None = None
 
@@ -58,7 +57,7 @@ class Recipe:
         Args:
             image: Images, HWC.
             mask: Masks of the size of the images.
-            seed: Seed of the draws, in addition to the sample and the epoch.
+            seed: Seed of the random numbers, in addition to the sample and the epoch.
         """
         scene = Scene(image, mask)
         if self.function is None:
@@ -68,8 +67,8 @@ class Recipe:
             raise ArgumentError(f"recipe {self.name}: the function must return a Scene, got {type(found).__name__}")
         return found
 
-    def content(self) -> dict[str, Any]:
-        """Return what decides the result, as plain values."""
+    def content(self) -> dict[str, object]:
+        """Return everything that determines the result, as JSON values, for the plan of a job."""
         if self.source is None:
             return {"steps": json.loads(json.dumps(self.steps))}
         digest = hashlib.sha256(Path(self.source.rpartition(":")[0]).read_bytes()).hexdigest()
@@ -77,7 +76,7 @@ class Recipe:
 
 
 def recipe_names() -> tuple[str, ...]:
-    """List the recipes that come with pixelmill."""
+    """Return the names of the recipes that come with pixelmill."""
     return tuple(sorted(path.stem for path in _BUILTIN.glob("*.yaml")))
 
 
@@ -91,7 +90,7 @@ def load_recipe(source: str | os.PathLike[str]) -> Recipe:
         return _from_function(Path(path), name)
     if not Path(text).is_file():
         known = ", ".join(recipe_names())
-        raise ArgumentError(f"recipe: there is no file {text} and no built-in recipe of this name; there are {known}")
+        raise ArgumentError(f"recipe: there is no file {text} and no built-in recipe of this name; built-in: {known}")
     return _from_yaml(Path(text))
 
 
@@ -111,7 +110,7 @@ def check_recipe(recipe: Recipe) -> tuple[int, int]:
     pipeline.close()
     sizes = [output.at(0).shape[:2] for output in outputs]
     if sizes[0] != sizes[1]:
-        raise ArgumentError(f"recipe {recipe.name}: the image becomes {sizes[0]}, but its mask {sizes[1]}")
+        raise ArgumentError(f"recipe {recipe.name}: the image becomes {sizes[0]}, but its mask becomes {sizes[1]}")
     return int(sizes[0][0]), int(sizes[0][1])
 
 
@@ -122,8 +121,9 @@ def _from_yaml(path: Path) -> Recipe:
         raise ArgumentError(f"recipe: {path} has more than {_MOST_BYTES} bytes")
     data = path.read_bytes()
     try:
+        # A few nested aliases expand to gigabytes.
         if any(isinstance(token, (yaml.AliasToken, yaml.AnchorToken)) for token in yaml.scan(data)):
-            raise ArgumentError(f"recipe: {path} uses aliases, which are not allowed")
+            raise ArgumentError(f"recipe: {path} uses YAML aliases, which are not allowed")
         content = yaml.safe_load(data)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ArgumentError(f"recipe: {path} is not YAML: {error}") from None
@@ -131,7 +131,7 @@ def _from_yaml(path: Path) -> Recipe:
         raise ArgumentError(f"recipe: {path} needs a list `steps`")
     unknown = sorted(str(key) for key in content.keys() - _FIELDS)
     if unknown:
-        raise ArgumentError(f"recipe: {path}: unknown field {unknown[0]!r}; there are {', '.join(sorted(_FIELDS))}")
+        raise ArgumentError(f"recipe: {path}: unknown field {unknown[0]!r}; expected {', '.join(sorted(_FIELDS))}")
     name = str(content.get("name", path.stem))
     try:
         steps = tuple({key: value} for key, value in (named_step(s, n) for n, s in enumerate(content["steps"], 1)))

@@ -1,6 +1,6 @@
-"""Where points and boxes go when an image is resized, flipped, rotated or cropped.
+"""How points and boxes move when an image is resized, flipped, rotated or cropped.
 
-A transform is a 3x3 matrix on points (x, y, 1) in pixels of the image before the step.
+A transform is a 3x3 matrix on points (x, y, 1) in pixels.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def resized(before: Array, after: Array) -> Transform:
 
 
 def flipped(shape: Array, horizontal: Array, vertical: Array) -> Transform:
-    """Return the transform of a mirror."""
+    """Return the transform of a flip."""
     height, width = _size(shape)
     left_right = [-1.0, 0.0, width] if horizontal else [1.0, 0.0, 0.0]
     top_bottom = [0.0, -1.0, height] if vertical else [0.0, 1.0, 0.0]
@@ -42,7 +42,7 @@ def cropped(corner: Array, extents: Array) -> Transform:
 
 
 def follow(ltrb: Array, path: Sequence[Transform], size: tuple[int, int]) -> tuple[Array, Array]:
-    """Move boxes through the transforms of an image; what leaves the image on the way is cut off, as its pixels are.
+    """Move boxes through the transforms of an image; parts that leave the image on the way are cut off like its pixels.
 
     Args:
         ltrb: Left, top, right and bottom of each box, relative to the image, shape (n, 4).
@@ -50,17 +50,20 @@ def follow(ltrb: Array, path: Sequence[Transform], size: tuple[int, int]) -> tup
         size: Height and width of the image before all of them.
 
     Returns:
-        The bounding boxes of what is left, relative to the new image, and the fraction of each box that is left.
+        The bounding boxes of what remains, relative to the new image, and the fraction of each box that remains.
     """
     boxes = np.zeros((len(ltrb), 4), np.float32)
     visible = np.zeros(len(ltrb))
+    # A box is followed as a polygon: the bounding box of a rotated box that is cropped afterwards would be too large if
+    # it were taken after each step.
     for number, box in enumerate(np.asarray(ltrb, np.float64)):
         x = np.clip(box[[0, 2, 2, 0]], 0, 1) * size[1]
         y = np.clip(box[[1, 1, 3, 3]], 0, 1) * size[0]
         points, whole = np.stack([x, y], axis=1), (box[2] - box[0]) * (box[3] - box[1]) * size[0] * size[1]
         for matrix, (height, width) in path:
+            # Clip after every step: pixels that left the image do not come back with a later rotation.
             points = _clipped(points @ matrix[:2, :2].T + matrix[:2, 2], height, width)
-            # The uncut box grows and shrinks with the image, so that a resize alone leaves its fraction at 1.
+            # The uncut box scales with the image, so that a resize alone leaves the visible fraction at 1.
             whole *= abs(np.linalg.det(matrix[:2, :2]))
         if len(points) < 3 or whole <= 0:
             continue
@@ -81,7 +84,7 @@ def _clipped(points: Array, height: int, width: int) -> Array:
 
 
 def _cut(points: Array, distance: Array) -> Array:
-    """Keep the part of a polygon where the distance to a line, given at its corners, is not negative."""
+    """Keep the part of a polygon on one side of a line; `distance` is the signed distance of its corners."""
     kept = []
     for here, there, d, e in zip(points, np.roll(points, -1, axis=0), distance, np.roll(distance, -1), strict=True):
         if d >= 0:

@@ -21,7 +21,7 @@ class Move:
     """One geometric step.
 
     Attributes:
-        nodes: The values of a sample that decide its transform.
+        nodes: The values of a sample that determine its transform.
         transform: Returns the transform for the values of `nodes`.
     """
 
@@ -46,8 +46,8 @@ class Scene:
     mask: DataNode | None = None
     moves: tuple[Move, ...] = field(default=())
 
-    def apply(self, change: Callable[..., Any], **arguments: Any) -> Scene:
-        """Change the image by an operator that moves nothing, such as `fn.brightness`; the mask stays."""
+    def apply(self, change: Callable[..., DataNode], **arguments: object) -> Scene:
+        """Change the image with an operator that moves nothing, such as `fn.brightness`; the mask is unchanged."""
         return Scene(change(self.image, **arguments), self.mask, self.moves)
 
     def resize(self, *, size: Sequence[float], mode: str = "default", **arguments: Any) -> Scene:
@@ -59,12 +59,10 @@ class Scene:
         return self._moved(image, mask, (_shape(self.image), _shape(image)), geometry.resized)
 
     def flip(self, *, horizontal: Number = 0, vertical: Number = 0) -> Scene:
-        """Mirror left and right, or top and bottom, or both."""
+        """Swap left and right, top and bottom, or both."""
         flags = tuple(fn.cast(_node(flag), dtype=types.INT32) for flag in (horizontal, vertical))
-        image, mask = (
-            None if value is None else fn.flip(value, horizontal=flags[0], vertical=flags[1])
-            for value in (self.image, self.mask)
-        )
+        image = fn.flip(self.image, horizontal=flags[0], vertical=flags[1])
+        mask = None if self.mask is None else fn.flip(self.mask, horizontal=flags[0], vertical=flags[1])
         return self._moved(image, mask, (_shape(self.image), *flags), geometry.flipped)
 
     def rotate(
@@ -81,7 +79,7 @@ class Scene:
         return self._moved(image, mask, (_shape(self.image), _shape(image), turn), geometry.rotated)
 
     def crop(self, *, size: Sequence[int], y: Number = 0.5, x: Number = 0.5) -> Scene:
-        """Crop to (height, width) at the relative position y, x from 0 to 1. A side that is already shorter stays."""
+        """Crop to (height, width) at the relative position y, x from 0 to 1. A side that is shorter is kept."""
         if len(size) != 2 or min(size) < 1:
             raise ArgumentError(f"crop: size must be a height and a width of at least 1, got {tuple(size)}")
         there = _shape(self.image)
@@ -112,20 +110,20 @@ class Scene:
         return self._cut((corner, extents)).resize(size=size)
 
     def _cut(self, window: tuple[DataNode, DataNode]) -> Scene:
-        image, mask = (
-            None
-            if value is None
-            else fn.slice(value, *window, axes=[0, 1], normalized_anchor=False, normalized_shape=False)
-            for value in (self.image, self.mask)
-        )
-        return self._moved(image, mask, window, geometry.cropped)
+        def cut(value: DataNode) -> DataNode:
+            return fn.slice(value, *window, axes=[0, 1], normalized_anchor=False, normalized_shape=False)
 
-    def _moved(self, image: Any, mask: Any, nodes: tuple[DataNode, ...], transform: Callable[..., Transform]) -> Scene:
+        mask = None if self.mask is None else cut(self.mask)
+        return self._moved(cut(self.image), mask, window, geometry.cropped)
+
+    def _moved(
+        self, image: DataNode, mask: DataNode | None, nodes: tuple[DataNode, ...], transform: Callable[..., Transform]
+    ) -> Scene:
         return Scene(image, mask, (*self.moves, Move(nodes, transform)))
 
 
 def _shape(image: DataNode) -> DataNode:
-    """Return the shape of an image; it is in main memory wherever the image is."""
+    """Return the shape of an image, which is in main memory even if the image is not."""
     return fn.shapes(image, device="cpu")
 
 

@@ -14,7 +14,7 @@ from pixelmill.recipe.scene import Scene
 
 # Geometric steps: methods of the scene.
 GEOMETRY = ("resize", "flip", "rotate", "crop", "random_resized_crop")
-# All other steps change pixel values only; masks and boxes stay.
+# All other steps change pixel values only; masks and boxes are unchanged.
 PIXELS = (
     *("brightness", "contrast", "brightness_contrast", "hue", "saturation", "hsv", "color_twist"),
     *("gaussian_blur", "laplacian", "median_blur", "experimental.equalize", "clahe", "jpeg_compression_distortion"),
@@ -29,7 +29,7 @@ DRAWS = {
 }
 
 
-def apply_steps(scene: Scene, steps: Sequence[Mapping[str, Any]], *, seed: int) -> Scene:
+def apply_steps(scene: Scene, steps: Sequence[Mapping[str, object]], *, seed: int) -> Scene:
     """Add the steps of a recipe to a graph. Raises ArgumentError that names the invalid step."""
     for number, entry in enumerate(steps, start=1):
         name, arguments = named_step(entry, number)
@@ -40,7 +40,7 @@ def apply_steps(scene: Scene, steps: Sequence[Mapping[str, Any]], *, seed: int) 
     return scene
 
 
-def named_step(entry: Any, number: int) -> tuple[str, dict[str, Any]]:
+def named_step(entry: object, number: int) -> tuple[str, dict[str, object]]:
     """Split a step into its name and its arguments."""
     if isinstance(entry, str):
         entry = {entry: {}}
@@ -53,11 +53,11 @@ def named_step(entry: Any, number: int) -> tuple[str, dict[str, Any]]:
         raise ArgumentError(f"step {number}: the arguments of {name!r} must have names, got {arguments!r}")
     if name not in GEOMETRY and name not in PIXELS and name not in SHORT_NAMES:
         known = ", ".join(sorted({*GEOMETRY, *PIXELS, *SHORT_NAMES} - set(SHORT_NAMES.values())))
-        raise ArgumentError(f"step {number}: there is no step {name!r}; there are {known}")
+        raise ArgumentError(f"step {number}: there is no step {name!r}; available steps: {known}")
     return name, dict(arguments)
 
 
-def _apply(scene: Scene, name: str, arguments: dict[str, Any], *, seed: int, number: int) -> Scene:
+def _apply(scene: Scene, name: str, arguments: dict[str, object], *, seed: int, number: int) -> Scene:
     probability = arguments.pop("p", None)
     values = {key: drawn(value, _seed(seed, number, key)) for key, value in arguments.items()}
     if name in GEOMETRY:
@@ -75,7 +75,7 @@ def _apply(scene: Scene, name: str, arguments: dict[str, Any], *, seed: int, num
     return scene.apply(lambda image: apply_with_probability(probability, change, image, seed=_seed(seed, number, "p")))
 
 
-def _pixel_change(name: str, values: dict[str, Any], *, seed: int) -> Callable[[DataNode], Any]:
+def _pixel_change(name: str, values: dict[str, object], *, seed: int) -> Callable[[DataNode], DataNode]:
     operator: Any = fn
     for part in name.split("."):
         operator = getattr(operator, part)
@@ -84,13 +84,13 @@ def _pixel_change(name: str, values: dict[str, Any], *, seed: int) -> Callable[[
     return lambda image: operator(image, **values)
 
 
-def drawn(value: Any, seed: int) -> Any:
-    """Return an argument: a constant unchanged, or a node for a draw such as `{uniform: [-10, 10]}`."""
+def drawn(value: object, seed: int) -> object:
+    """Return an argument: a constant unchanged, or a node for a random number such as `{uniform: [-10, 10]}`."""
     if not isinstance(value, Mapping):
         return value
     if len(value) != 1 or next(iter(value)) not in DRAWS:
         known = "; ".join(f"{name}: {what}" for name, what in DRAWS.items())
-        raise ArgumentError(f"{dict(value)!r} is not a draw; there are {known}")
+        raise ArgumentError(f"{dict(value)!r} is not a random value; available: {known}")
     ((kind, given),) = value.items()
     numbers = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     if not all(isinstance(item, (int, float)) for item in numbers) or len(numbers) < 1:
@@ -111,5 +111,6 @@ def drawn(value: Any, seed: int) -> Any:
 
 
 def _seed(seed: int, step: int, what: str) -> int:
-    """Return a seed for one draw, which does not change when other steps change their arguments."""
+    """Return a seed for one random argument, independent of the arguments of other steps."""
+    # Not `hash()`, which differs from process to process.
     return int.from_bytes(hashlib.sha256(f"{seed}/{step}/{what}".encode()).digest()[:6], "little")

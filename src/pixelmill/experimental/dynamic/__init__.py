@@ -1,23 +1,23 @@
-"""Operators at once: called on arrays, they give arrays. For notebooks and for looking into things.
+"""Operators that run immediately on arrays and tensors, without a pipeline, for notebooks and debugging.
 
     import pixelmill.experimental.dynamic as pmd
 
-    small = pmd.resize(picture, size=[64, 64])          # a NumPy array in, a Tensor out
-    turned = pmd.flip(pmd.batch([a, b]), horizontal=1)  # a Batch in, a Batch out
+    small = pmd.resize(image, size=[64, 64])             # a NumPy array in, a Tensor out
+    mirrored = pmd.flip(pmd.batch([a, b]), horizontal=1)  # a Batch in, a Batch out
 
-The functions come from the registry, like those of `fn`; readers are classes with `next_epoch`.
+The functions are derived from the registry, like those of `fn`; readers are classes with `next_epoch`.
 """
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from pixelmill import math as _math
 from pixelmill.experimental.dynamic.modes import EvalMode, get_num_threads, set_num_threads
 from pixelmill.experimental.dynamic.readers import reader_class
-from pixelmill.experimental.dynamic.run import RNG, operate, run
+from pixelmill.experimental.dynamic.run import RNG, Result, operate, run
 from pixelmill.experimental.dynamic.values import Batch, Tensor, as_batch, as_tensor
 from pixelmill.operators import REGISTRY, Operator, public_operators
 from pixelmill.operators.families import family
@@ -31,12 +31,12 @@ uint8, uint16, uint32, uint64 = DataType.UINT8, DataType.UINT16, DataType.UINT32
 int8, int16, int32, int64 = DataType.INT8, DataType.INT16, DataType.INT32, DataType.INT64
 float16, float32, float64 = DataType.FLOAT16, DataType.FLOAT, DataType.FLOAT64
 
-# Operators that only make sense inside of a pipeline.
+# Operators that only make sense inside a pipeline.
 _NOT_EAGER = {"dl_tensor_python_function", "external_source", "python_function"}
 
 
-def _function(spec: Operator) -> Any:
-    def function(*inputs: Any, batch_size: int | None = None, rng: RNG | None = None, **arguments: Any) -> Any:
+def _function(spec: Operator) -> Callable[..., Result]:
+    def function(*inputs: object, batch_size: int | None = None, rng: RNG | None = None, **arguments: object) -> Result:
         return run(spec, inputs, arguments, batch_size=batch_size, rng=rng)
 
     function.__name__ = function.__qualname__ = spec.name.rsplit(".", 1)[-1]
@@ -56,8 +56,8 @@ for _name, _spec in public_operators().items():
 family(__name__, ["random"]).RNG = RNG  # type: ignore[attr-defined]
 
 
-def _mathematics(name: str, doc: str | None) -> Any:
-    def function(*operands: Any) -> Any:
+def _mathematics(name: str, doc: str | None) -> Callable[..., Result]:
+    def function(*operands: object) -> Result:
         return operate(name, *operands)
 
     function.__name__ = function.__qualname__ = name
@@ -70,16 +70,18 @@ for _name, _plain in inspect.getmembers(_math, inspect.isfunction):
         setattr(family(__name__, ["math"]), _name, _mathematics(_name, _plain.__doc__))
 
 
-def imread(filepaths: Any, device: str = "cpu", **arguments: Any) -> Any:
+def imread(
+    filepaths: str | Path | Tensor | Batch | Iterable[str | Path], device: str = "cpu", **arguments: object
+) -> Result:
     """Read and decode images into tensors. `pixelmill.imread` returns arrays.
 
     Args:
-        filepaths: A path, which gives a Tensor, or a list of paths, which gives a Batch.
+        filepaths: A path, which returns a Tensor, or a list of paths, which returns a Batch.
         device: Accepted for compatibility.
-        arguments: Those of `decoders.image`.
+        arguments: The arguments of `decoders.image`.
     """
     if isinstance(filepaths, (str, Path)):
-        names: Any = Tensor(str(filepaths).encode())
+        names: Tensor | Batch = Tensor(str(filepaths).encode())
     elif isinstance(filepaths, (Tensor, Batch)):
         names = filepaths
     else:

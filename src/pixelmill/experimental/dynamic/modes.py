@@ -1,4 +1,4 @@
-"""How operators that are called at once are worked out: with how many threads, and when."""
+"""Settings of the dynamic mode: the number of threads, and the evaluation mode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _threads: int | None = None
 
 
 class EvalMode(enum.Enum):
-    """When results are worked out. Here they always are at once; programs that choose a mode run all the same."""
+    """When results are computed. Accepted for compatibility: here they are always computed immediately."""
 
     deferred = 1
     eager = 2
@@ -27,7 +27,7 @@ class EvalMode(enum.Enum):
 
 
 def set_num_threads(num_threads: int | None) -> None:
-    """Say how many samples of a batch are worked on at a time; as many as there are processors when None."""
+    """Set the number of samples of a batch that are processed in parallel; None for the number of processors."""
     global _threads
     if num_threads is not None and num_threads < 1:
         raise ArgumentError(f"set_num_threads: num_threads must be at least 1, got {num_threads}")
@@ -35,5 +35,5 @@ def set_num_threads(num_threads: int | None) -> None:
 
 
 def get_num_threads() -> int:
-    """Give how many samples of a batch are worked on at a time."""
+    """Return the number of samples of a batch that are processed in parallel."""
     return _threads or os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Readers that are asked for batches epoch by epoch."""
+"""Readers outside a pipeline, which return batches epoch by epoch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pixelmill.experimental.dynamic.modes import get_num_threads
-from pixelmill.experimental.dynamic.values import Batch
+from pixelmill.experimental.dynamic.values import Batch, Tensor
 from pixelmill.graph.nodes import call
 from pixelmill.operators import Operator
 from pixelmill.pipeline import Pipeline
@@ -14,40 +14,40 @@ from pixelmill.pipeline.loader import Loader
 
 
 class Reader:
-    """A reader outside of a pipeline. Its arguments are those of the reader of the same name in `fn.readers`.
+    """A reader outside a pipeline. Its arguments are those of the reader of the same name in `fn.readers`.
 
     Args:
-        seed: What the order of shuffled samples follows from; a new one each time when left out.
+        seed: Seed of the shuffled order; random if None.
         arguments: The arguments of the reader.
     """
 
     spec: Operator
 
-    def __init__(self, *, seed: int | None = None, **arguments: Any) -> None:
+    def __init__(self, *, seed: int | None = None, **arguments: object) -> None:
         self._seed = -1 if seed is None else seed
         self._arguments = arguments
         self._loader: Loader | None = None
 
-    def next_epoch(self, batch_size: int | None = None) -> Iterator[tuple[Any, ...]]:
-        """Give the batches of one epoch, a Batch for each output; single tensors where no size is given."""
+    def next_epoch(self, batch_size: int | None = None) -> Iterator[tuple[Batch | Tensor, ...]]:
+        """Yield the batches of one epoch, a Batch for each output; single tensors if no size is given."""
         for batch in self._started(batch_size or 1):
             batches = tuple(Batch(samples) for samples in batch.values())
             yield batches if batch_size else tuple(values.tensors[0] for values in batches)
 
     def get_metadata(self) -> dict[str, int]:
-        """Tell how many samples there are, and how they are divided."""
+        """Return the number of samples, and how they are divided into shards."""
         return dict(self._started(None).pipeline.reader_meta("reader"))
 
     def get_state(self) -> dict[str, Any]:
-        """Give the place behind the last batch."""
+        """Return the position after the last batch."""
         return self._started(None).state_dict()
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from a place that `get_state` gave."""
+        """Continue from a position that `get_state` returned."""
         self._started(None).load_state_dict(state)
 
     def _started(self, batch_size: int | None) -> Loader:
-        """Give what makes the batches; one of another size goes on where the last one is."""
+        """Return the loader for this batch size; a new one continues at the position of the previous one."""
         state = None
         if self._loader is not None:
             if batch_size in (None, self._loader.pipeline.max_batch_size):
@@ -67,5 +67,5 @@ class Reader:
 
 
 def reader_class(spec: Operator) -> type[Reader]:
-    """Make the class of a reader."""
+    """Create the class of a reader."""
     return type(spec.class_name, (Reader,), {"spec": spec, "__doc__": spec.body.__doc__})

@@ -1,9 +1,10 @@
-"""Running one operator at once: a graph of this operator alone, for one batch."""
+"""Immediate execution of one operator: a graph of this operator alone, run for one batch."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -18,12 +19,15 @@ from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.permutation import fold
 from pixelmill.tensors import TensorListCPU
 
+# What an operator returns: one value per output; operators with named outputs are readers, which run elsewhere.
+Result = Tensor | Batch | tuple[Tensor | Batch, ...]
+
 
 class RNG:
-    """A source of random choices: each operator that draws from it gets its next one.
+    """A source of seeds: each random operator that uses it takes the next one.
 
     Args:
-        seed: What all choices follow from; a new one each time when left out.
+        seed: Seed of the sequence; random if None.
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -31,12 +35,12 @@ class RNG:
         self.drawn = 0
 
     def next_seed(self) -> int:
-        """Give the seed for the next operator."""
+        """Return the seed for the next operator."""
         self.drawn += 1
         return fold(self.seed, self.drawn) >> 1
 
     def clone(self) -> RNG:
-        """Give a source that makes the same choices from here on."""
+        """Return an RNG that continues with the same sequence."""
         copy = RNG(self.seed)
         copy.drawn = self.drawn
         return copy
@@ -46,33 +50,33 @@ DEFAULT_RNG = RNG()
 
 
 def run(
-    spec: Operator, inputs: tuple[Any, ...], arguments: dict[str, Any], *, batch_size: int | None, rng: RNG | None
-) -> Any:
-    """Call an operator on arrays, tensors or batches.
+    spec: Operator, inputs: tuple[object, ...], arguments: dict[str, object], *, batch_size: int | None, rng: RNG | None
+) -> Result:
+    """Run an operator on arrays, tensors or batches.
 
     Returns:
-        A Batch where one of the values is a Batch or `batch_size` is given, a Tensor where all are single; a tuple of
-        these where the operator gives several.
+        A Batch if one of the values is a Batch or `batch_size` is given, a Tensor if all are single; a tuple of these
+        if the operator has several outputs.
     """
     size = _common_size(spec.name, [*inputs, *arguments.values()], batch_size)
     seed = (rng or DEFAULT_RNG).next_seed() if spec.draws else 0
-    options = {key: arguments.pop(key, None) for key in ("device", "name")}
+    device, name = (cast("str | None", arguments.pop(key, None)) for key in ("device", "name"))
     pipe = _pipeline(size or 1, seed)
     with pipe:
         nodes = [_node(value, size or 1, is_input=True) for value in inputs]
         given = {key: _node(value, size or 1, is_input=_varies(spec, key)) for key, value in arguments.items()}
-        made = call(spec, nodes, given, **options)
+        made = call(spec, nodes, given, device=device, name=name)
     return _evaluated(pipe, made, single=size is None)
 
 
-def operate(operation: str, *operands: Any) -> Any:
-    """Do what one of Python's own operators, or a function of `math`, stands for."""
-    key = operands[1] if operation == "subscript" else ()
+def operate(operation: str, *operands: object) -> Result:
+    """Run one of Python's own operators, or a function of `math`."""
+    key = cast("tuple[object, ...]", operands[1]) if operation == "subscript" else ()
     bounds = [part for item in key for part in _parts(item)]
     size = _common_size(operation, [*operands, *bounds], None)
     pipe = _pipeline(size or 1, 0)
 
-    def node(value: Any) -> Any:
+    def node(value: object) -> object:
         if isinstance(value, slice):
             return slice(*map(node, _parts(value)))
         if isinstance(value, tuple):
@@ -84,15 +88,15 @@ def operate(operation: str, *operands: Any) -> Any:
     return _evaluated(pipe, made, single=size is None)
 
 
-def _parts(item: Any) -> tuple[Any, ...]:
+def _parts(item: object) -> tuple[object, ...]:
     return (item.start, item.stop, item.step) if isinstance(item, slice) else (item,)
 
 
-def _common_size(name: str, values: list[Any], batch_size: int | None) -> int | None:
-    """Give the number of samples that batches agree in; None where there is none."""
+def _common_size(name: str, values: Sequence[object], batch_size: int | None) -> int | None:
+    """Return the common size of all batches; None if there is no batch."""
     sizes = {len(value) for value in values if isinstance(value, Batch)} | ({batch_size} if batch_size else set())
     if len(sizes) > 1:
-        raise ArgumentError(f"{name}: batches of different sizes: {sorted(sizes)}")
+        raise ArgumentError(f"{name}: the batches have different sizes: {sorted(sizes)}")
     return sizes.pop() if sizes else None
 
 
@@ -100,14 +104,13 @@ def _pipeline(size: int, seed: int) -> Pipeline:
     return Pipeline(size, min(size, get_num_threads()), None, seed, prefetch_queue_depth=1)
 
 
-def _evaluated(pipe: Pipeline, made: Any, *, single: bool) -> Any:
-    """Run a graph once; give its only output, or a tuple of several."""
-    several = isinstance(made, (list, tuple))
-    pipe.set_outputs(*(made if several else [made]))
+def _evaluated(pipe: Pipeline, made: graph.Made, *, single: bool) -> Result:
+    """Run a graph once; return its only output, or a tuple of several."""
+    pipe.set_outputs(*(made if isinstance(made, list) else [made]))
     lists = pipe.run()
     pipe.close()
     results = tuple(_result(batch, single=single) for batch in lists)
-    return results if several else results[0]
+    return results if isinstance(made, list) else results[0]
 
 
 def _varies(spec: Operator, key: str) -> bool:
@@ -115,8 +118,8 @@ def _varies(spec: Operator, key: str) -> bool:
     return argument is not None and argument.per_sample
 
 
-def _node(value: Any, size: int, *, is_input: bool) -> Any:
-    """Give what stands for a value in the graph: the data of tensors comes from outside, the rest is constant."""
+def _node(value: object, size: int, *, is_input: bool) -> object:
+    """Return the graph node for a value: tensors become external sources, everything else is a constant."""
     if isinstance(value, np.ndarray) and is_input:
         value = Tensor(value)
     if isinstance(value, bytes):
@@ -129,6 +132,6 @@ def _node(value: Any, size: int, *, is_input: bool) -> Any:
     return fn.external_source(source=[samples], layout=value.layout or None)
 
 
-def _result(batch: TensorListCPU, *, single: bool) -> Any:
+def _result(batch: TensorListCPU, *, single: bool) -> Tensor | Batch:
     made = Batch([batch.at(index) for index in range(len(batch))], layout=batch.layout())
     return made.tensors[0] if single else made

@@ -1,64 +1,62 @@
-"""Tensors and batches that operators can be called on at once."""
+"""Tensors and batches for operators that run immediately."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
 from pixelmill.node_operators import Arithmetic
-from pixelmill.types import DALIDataType, default_array, to_data_type, to_numpy_type
-
-Array = np.ndarray[Any, Any]
+from pixelmill.types import Array, DALIDataType, default_array, to_data_type, to_numpy_type
 
 
 class _Value(Arithmetic):
-    """What tensors and batches have in common: arithmetic at once, and the memory they are in."""
+    """Common base of tensors and batches: immediate arithmetic, and methods for devices."""
 
     @property
     def device(self) -> str:
-        """Where the elements are."""
+        """The device that holds the elements."""
         return "cpu"
 
     def cpu(self) -> Self:
-        """Give the value in main memory, where it is."""
+        """Return the value itself, which is always in main memory."""
         return self
 
     def gpu(self, index: int | None = None) -> Self:
         """Accepted for compatibility; the value stays in main memory."""
         return self
 
-    def to_device(self, device: Any, force_copy: bool = False) -> Self:
+    def to_device(self, device: object, force_copy: bool = False) -> Self:
         """Accepted for compatibility; the value stays in main memory."""
         return self
 
     def evaluate(self) -> Self:
-        """Give the value; its elements are there already."""
+        """Return the value itself, which is already computed."""
         return self
 
-    def _operate(self, operation: str, *operands: Any, **arguments: Any) -> Self:
+    def _operate(self, operation: str, *operands: object, **arguments: object) -> Self:
         from pixelmill.experimental.dynamic.run import operate
 
-        made: Self = operate(operation, *operands)
-        return made
+        return cast("Self", operate(operation, *operands))
 
 
 class Tensor(_Value):
-    """One array with names for its axes.
+    """An array with a layout.
 
     Args:
-        data: Anything NumPy takes for an array; bytes are taken for encoded data.
-        layout: The names of the axes.
-        dtype: A type to change the elements to.
+        data: Anything NumPy can convert to an array; bytes become uint8 vectors of encoded data.
+        layout: One letter per axis, such as `"HWC"`.
+        dtype: The element type to convert to.
     """
 
     array: Array
     layout: str
 
-    def __init__(self, data: Any, layout: str | None = None, dtype: Any = None) -> None:
+    def __init__(self, data: object, layout: str | None = None, dtype: object = None) -> None:
         if isinstance(data, Tensor):
             layout = data.layout if layout is None else layout
             data = data.array
@@ -71,12 +69,12 @@ class Tensor(_Value):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The extents."""
+        """The shape."""
         return tuple(self.array.shape)
 
     @property
     def dtype(self) -> DALIDataType:
-        """The type of the elements."""
+        """The element type."""
         return to_data_type(self.array.dtype)
 
     @property
@@ -91,38 +89,39 @@ class Tensor(_Value):
 
     @property
     def itemsize(self) -> int:
-        """The bytes of an element."""
+        """The size of an element in bytes."""
         return self.array.itemsize
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all elements."""
+        """The size of all elements in bytes."""
         return self.array.nbytes
 
-    def item(self) -> Any:
-        """Give the only element as a Python number."""
-        return self.array.item()
+    def item(self) -> int | float | bool:
+        """Return the only element as a Python number."""
+        number: int | float | bool = self.array.item()
+        return number
 
-    def torch(self) -> Any:
-        """Give the elements as a torch tensor, without a copy."""
+    def torch(self) -> Any:  # torch.Tensor; only plugins import frameworks
+        """Return the elements as a torch tensor, without a copy."""
         from pixelmill.plugin.pytorch import tensor_of
 
         return tensor_of(self.array)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         return np.array(self.array, dtype, copy=True if copy else None)
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options: Any) -> object:  # NumPy checks the options
         return self.array.__dlpack__(**options)
 
-    def __dlpack_device__(self) -> Any:
+    def __dlpack_device__(self) -> tuple[int, int]:
         return self.array.__dlpack_device__()
 
     def __len__(self) -> int:
         return len(self.array)
 
-    def __getitem__(self, key: Any) -> Tensor:
-        """Take a part: numbers, tensors of one number, and slices for axes."""
+    def __getitem__(self, key: object) -> Tensor:
+        """Index or slice the tensor with integers, tensors of one integer, and slices."""
         return self._operate("subscript", self, _without_dots(key, self.ndim))
 
     def __bool__(self) -> bool:
@@ -142,17 +141,19 @@ class Tensor(_Value):
 
 
 class Batch(_Value):
-    """Several tensors of one type and number of axes.
+    """Several tensors of the same type and number of axes.
 
     Args:
         tensors: Arrays, or one array with the samples along its first axis.
-        layout: The names of the axes of a sample.
-        dtype: A type to change the elements to.
+        layout: The layout of a sample.
+        dtype: The element type to convert to.
     """
 
     tensors: list[Tensor]
 
-    def __init__(self, tensors: Any, layout: str | None = None, dtype: Any = None) -> None:
+    def __init__(
+        self, tensors: Batch | Array | Iterable[object], layout: str | None = None, dtype: object = None
+    ) -> None:
         source = tensors.tensors if isinstance(tensors, Batch) else tensors
         self.tensors = [Tensor(sample, layout, dtype) for sample in source]
         if not self.tensors:
@@ -160,7 +161,7 @@ class Batch(_Value):
 
     @property
     def layout(self) -> str:
-        """The names of the axes of a sample."""
+        """The layout of a sample."""
         return self.tensors[0].layout
 
     @property
@@ -175,7 +176,7 @@ class Batch(_Value):
 
     @property
     def dtype(self) -> DALIDataType:
-        """The type of the elements."""
+        """The element type."""
         return self.tensors[0].dtype
 
     @property
@@ -184,12 +185,12 @@ class Batch(_Value):
         return self.tensors[0].ndim
 
     @staticmethod
-    def broadcast(sample: Any, batch_size: int, device: Any = None, dtype: Any = None) -> Batch:
-        """Make a batch that holds one sample several times."""
+    def broadcast(sample: object, batch_size: int, device: object = None, dtype: object = None) -> Batch:
+        """Create a batch that repeats one sample."""
         return Batch([Tensor(sample, dtype=dtype)] * batch_size)
 
-    def select(self, indices: int | slice | Sequence[int]) -> Any:
-        """Give one sample, or a batch of some of them."""
+    def select(self, indices: int | slice | Sequence[int]) -> Tensor | Batch:
+        """Return one sample, or a batch of several."""
         if isinstance(indices, int):
             return self.tensors[indices]
         chosen = range(len(self))[indices] if isinstance(indices, slice) else indices
@@ -197,11 +198,11 @@ class Batch(_Value):
 
     @property
     def slice(self) -> BatchSlice:
-        """Parts of each sample: `batch.slice[1:3, start]`, where numbers may be batches, one for each sample."""
+        """Indexes each sample: `batch.slice[1:3, start]`, where integers may be batches with one per sample."""
         return BatchSlice(self)
 
     def torch(self) -> Any:
-        """Give the samples, which must agree in shape, as one torch tensor."""
+        """Return the samples, which must have the same shape, as one torch tensor."""
         from pixelmill.plugin.pytorch import tensor_of
 
         return tensor_of(np.stack([tensor.array for tensor in self.tensors]))
@@ -217,31 +218,36 @@ class Batch(_Value):
 
 
 class BatchSlice:
-    """Gives parts of each sample of a batch."""
+    """Indexes each sample of a batch."""
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
 
-    def __getitem__(self, key: Any) -> Batch:
+    def __getitem__(self, key: object) -> Batch:
         return self._batch._operate("subscript", self._batch, _without_dots(key, self._batch.ndim))
 
 
-def _without_dots(key: Any, ndim: int) -> tuple[Any, ...]:
-    """Write `...` in a subscript out as whole axes."""
+def _without_dots(key: object, ndim: int) -> tuple[object, ...]:
+    """Expand `...` in a subscript to full slices."""
     items = key if isinstance(key, tuple) else (key,)
     dots = [place for place, item in enumerate(items) if item is Ellipsis]
     if len(dots) > 1:
-        raise ArgumentError("a subscript may have one `...`")
+        raise ArgumentError("a subscript may contain `...` only once")
     if not dots:
         return items
     return (*items[: dots[0]], *[slice(None)] * (ndim - len(items) + 1), *items[dots[0] + 1 :])
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None, layout: str | None = None) -> Tensor:
-    """Make a tensor of anything NumPy takes for an array."""
+def as_tensor(data: object, dtype: object = None, device: object = None, layout: str | None = None) -> Tensor:
+    """Create a tensor from anything NumPy can convert to an array."""
     return Tensor(data, layout, dtype)
 
 
-def as_batch(tensors: Any, dtype: Any = None, device: Any = None, layout: str | None = None) -> Batch:
-    """Make a batch of several arrays, or of one along its first axis."""
+def as_batch(
+    tensors: Batch | Array | Iterable[object],
+    dtype: object = None,
+    device: object = None,
+    layout: str | None = None,
+) -> Batch:
+    """Create a batch from several arrays, or from one along its first axis."""
     return Batch(tensors, layout, dtype)

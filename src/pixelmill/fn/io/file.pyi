@@ -27,10 +27,10 @@ def read(
     name: str | None = None,
     seed: int | None = None,
 ) -> _Data:
-    """Read files by name; names are bytes.
+    """Read the files with the given names.
 
     Args:
-        filepaths: The name of the file of each sample, uint8 with one axis.
+        filepaths: The name of the file for each sample, uint8 with one axis.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

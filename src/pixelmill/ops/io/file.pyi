@@ -17,7 +17,7 @@ _Constant: TypeAlias = (
 )
 
 class Read(OperatorClass):
-    """Read files by name; names are bytes.
+    """Read the files with the given names.
 
     Args:
         device: Where it should run; the native engine runs everything on the CPU.

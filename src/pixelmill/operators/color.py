@@ -1,4 +1,4 @@
-"""Colours and brightness."""
+"""Brightness, contrast, hue, saturation and color spaces."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ SPACES: dict[DALIImageType, Space] = {RGB: "rgb", BGR: "bgr", GRAY: "gray", YCbC
 
 
 def check_layout(name: str, layout: str, allowed: Sequence[str]) -> None:
-    """Refuse pictures whose axes an operator cannot work with; no layout at all is left to the run."""
+    """Raise ArgumentError for layouts that the operator does not support; an empty layout is checked at run time."""
     if layout and layout not in allowed:
-        raise ArgumentError(f"{name}: the axes of the input must be {' or '.join(allowed)}, got {layout}")
+        raise ArgumentError(f"{name}: the layout of the input must be {' or '.join(allowed)}, got {layout}")
 
 
 def check_dtype(name: str, dtype: DALIDataType | None, allowed: Sequence[DALIDataType]) -> None:
-    """Raise an ArgumentError for types that the operator does not support; None is that of the input."""
+    """Raise ArgumentError for types that the operator does not support; None keeps the type of the input."""
     if dtype is not None and dtype not in allowed:
         raise ArgumentError(f"{name}: dtype must be {', '.join(kind.name for kind in allowed)}, got {dtype.name}")
 
@@ -71,13 +71,13 @@ def brightness(
     brightness_shift: PerSample[float] = 0.0,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Change the brightness: `brightness_shift * range + brightness * x`.
+    """Adjust the brightness: `brightness_shift * range + brightness * x`.
 
     Args:
-        data: Pictures.
-        brightness: What every value is multiplied with.
-        brightness_shift: What is added, as a share of the largest value of the result's type, or of 1 for floats.
-        dtype: Type of the result, that of `data` when left out.
+        data: Images.
+        brightness: Factor that every value is multiplied by.
+        brightness_shift: Offset, as a fraction of the range: the largest value of the result's type, or 1 for floats.
+        dtype: Type of the result; that of `data` if None.
     """
     return _brightness_contrast(
         "brightness", data, brightness=brightness, brightness_shift=brightness_shift, dtype=dtype
@@ -92,14 +92,14 @@ def contrast(
     contrast_center: PerSample[float] | None = None,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Change the contrast: `contrast_center + contrast * (x - contrast_center)`.
+    """Adjust the contrast: `contrast_center + contrast * (x - contrast_center)`.
 
     Args:
-        data: Pictures.
-        contrast: How far values are moved away from the centre; 0 gives a plain gray.
-        contrast_center: The value that stays, as it stands in `data`: half the range of its type when left out, which
+        data: Images.
+        contrast: Factor for the distance from `contrast_center`: 1 changes nothing, 0 produces a uniform gray.
+        contrast_center: The value that contrast leaves unchanged. If None, half the range of the type of `data`, which
             is 128 for uint8, 16384 for int16 and 0.5 for float.
-        dtype: Type of the result, that of `data` when left out.
+        dtype: Type of the result; that of `data` if None.
     """
     return _brightness_contrast("contrast", data, contrast=contrast, contrast_center=contrast_center, dtype=dtype)
 
@@ -114,18 +114,18 @@ def brightness_contrast(
     contrast_center: PerSample[float] | None = None,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Change brightness and contrast: `brightness_shift * range + brightness * (c + contrast * (x - c))`.
+    """Adjust brightness and contrast: `brightness_shift * range + brightness * (c + contrast * (x - c))`.
 
     Here `c` is `contrast_center`, and the range is the largest value of the result's type, or 1 for floats.
 
     Args:
-        data: Pictures.
-        brightness: What every value is multiplied with.
-        brightness_shift: What is added, as a share of the range.
-        contrast: How far values are moved away from the centre; 0 gives a plain gray.
-        contrast_center: The value that stays, as it stands in `data`: half the range of its type when left out, which
+        data: Images.
+        brightness: Factor that every value is multiplied by.
+        brightness_shift: Offset, as a fraction of the range.
+        contrast: Factor for the distance from `contrast_center`: 1 changes nothing, 0 produces a uniform gray.
+        contrast_center: The value that contrast leaves unchanged. If None, half the range of the type of `data`, which
             is 128 for uint8, 16384 for int16 and 0.5 for float.
-        dtype: Type of the result, that of `data` when left out.
+        dtype: Type of the result; that of `data` if None.
     """
     return _brightness_contrast(
         "brightness_contrast",
@@ -171,12 +171,12 @@ def hue(
     hue: PerSample[float] = 0.0,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Turn the hue of pictures.
+    """Rotate the hue of images.
 
     Args:
-        data: Pictures in red, green and blue.
-        hue: By how many degrees.
-        dtype: Type of the result, that of `data` when left out.
+        data: RGB images.
+        hue: Hue rotation in degrees.
+        dtype: Type of the result; that of `data` if None.
     """
     return _twist("hue", data, hue=hue, dtype=dtype)
 
@@ -188,12 +188,12 @@ def saturation(
     saturation: PerSample[float] = 1.0,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Change the saturation of pictures.
+    """Adjust the saturation of images.
 
     Args:
-        data: Pictures in red, green and blue.
-        saturation: What the saturation is multiplied with; 0 leaves gray.
-        dtype: Type of the result, that of `data` when left out.
+        data: RGB images.
+        saturation: Factor that the saturation is multiplied by; 0 produces grayscale.
+        dtype: Type of the result; that of `data` if None.
     """
     return _twist("saturation", data, saturation=saturation, dtype=dtype)
 
@@ -207,14 +207,14 @@ def hsv(
     value: PerSample[float] = 1.0,
     dtype: DALIDataType = UINT8,
 ) -> Tensor:
-    """Change hue, saturation and brightness of pictures, by one linear transform of their colours.
+    """Adjust hue, saturation and brightness of images with a single linear color transform.
 
     Args:
-        data: Pictures in red, green and blue.
-        hue: By how many degrees the hue is turned.
-        saturation: What the saturation is multiplied with.
-        value: What the brightness is multiplied with.
-        dtype: Type of the result; uint8 when left out, whatever the type of `data` is.
+        data: RGB images.
+        hue: Hue rotation in degrees.
+        saturation: Factor that the saturation is multiplied by.
+        value: Factor that the brightness is multiplied by.
+        dtype: Type of the result; uint8 if None, whatever the type of `data`.
     """
     return _twist("hsv", data, hue=hue, saturation=saturation, value=value, dtype=dtype)
 
@@ -229,15 +229,15 @@ def color_twist(
     brightness: PerSample[float] = 1.0,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
-    """Change hue, saturation, contrast and brightness at once, with no rounding in between.
+    """Adjust hue, saturation, contrast and brightness in one step, without intermediate rounding.
 
     Args:
-        data: Pictures in red, green and blue.
-        hue: By how many degrees the hue is turned.
-        saturation: What the saturation is multiplied with.
-        contrast: How far values are moved away from the centre: 128, or 0.5 for floats.
-        brightness: What every value is multiplied with.
-        dtype: Type of the result, that of `data` when left out.
+        data: RGB images.
+        hue: Hue rotation in degrees.
+        saturation: Factor that the saturation is multiplied by.
+        contrast: Factor for the distance from the center, which is 128, or 0.5 for floats.
+        brightness: Factor that every value is multiplied by.
+        dtype: Type of the result; that of `data` if None.
     """
     return _twist(
         "color_twist", data, hue=hue, saturation=saturation, contrast=contrast, brightness=brightness, dtype=dtype
@@ -246,12 +246,12 @@ def color_twist(
 
 @operator("color_space_conversion", tolerance=CLOSE)
 def color_space_conversion(data: Tensor, *, image_type: DALIImageType, output_type: DALIImageType) -> Tensor:
-    """Change how colours are told: RGB, BGR, GRAY, or YCbCr of BT.601 with its luminance from 16 to 235.
+    """Convert between RGB, BGR, GRAY and YCbCr (BT.601 with luma from 16 to 235).
 
     Args:
-        data: Pictures of type uint8.
-        image_type: How colours are told now.
-        output_type: How they shall be told.
+        data: Images of type uint8.
+        image_type: Color space of the input.
+        output_type: Color space of the result.
     """
     check_layout("color_space_conversion", data.layout, (*FRAMES, "FDHWC"))
     for name, kind in (("image_type", image_type), ("output_type", output_type)):

@@ -1,4 +1,4 @@
-"""Colours."""
+"""Color operators."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from cases.case import Array, Case
 
 COLOURS = np.array([[0.4, 0.3, 0.2], [0.3, 0.4, 0.2], [0.2, 0.3, 0.4]], np.float32)
-NAMES = {"YCbCr": "YCrCb"}  # in OpenCV
+NAMES = {"YCbCr": "YCrCb"}  # OpenCV's names
 
 
-def _conversion(before: str, behind: str, kinds: str) -> Case:
-    code = getattr(cv2, f"COLOR_{NAMES.get(before, before)}2{NAMES.get(behind, behind)}")
+def _conversion(before: str, after: str, kinds: str) -> Case:
+    code = getattr(cv2, f"COLOR_{NAMES.get(before, before)}2{NAMES.get(after, after)}")
 
     def graph(m: Any, x: Any) -> Any:
-        types = {"image_type": getattr(m.types, before), "output_type": getattr(m.types, behind)}
+        types = {"image_type": getattr(m.types, before), "output_type": getattr(m.types, after)}
         return m.fn.color_space_conversion(x, **types)
 
-    return Case(f"color_space_conversion {before}-{behind}", kinds, graph, lambda x: cv2.cvtColor(x, code))
+    return Case(f"color_space_conversion {before}-{after}", kinds, graph, lambda x: cv2.cvtColor(x, code))
 
 
 def _scaled(x: Array, factor: float, offset: float) -> Array:
