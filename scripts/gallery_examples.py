@@ -60,7 +60,7 @@ HIDDEN = {
     ),
     *("external_source", "full", "full_like", "get_property", "one_hot", "ones", "ones_like", "peek_image_shape"),
     *("permute_batch", "python_function", "reinterpret", "reshape", "decoders.numpy", "decoders.raw", "shapes"),
-    *("squeeze", "stack", "zeros", "zeros_like"),
+    *("per_frame", "sequence_rearrange", "squeeze", "stack", "zeros", "zeros_like"),
 }
 
 
@@ -96,6 +96,15 @@ def _with(name: str, first: Callable[[Pixels], Any] | None = None, **arguments: 
         return np.asarray(_called(name)(data, rng=pmd.RNG(5), **arguments))
 
     return name, Example(text, make)
+
+
+def _whirl(image: Pixels) -> Any:
+    y, x = np.mgrid[:HEIGHT, :WIDTH].astype(np.float32)
+    across, down = x - WIDTH / 2, y - HEIGHT / 2
+    turn = np.maximum(0, 1 - np.hypot(across, down) / 80) * 2
+    mapx = across * np.cos(turn) - down * np.sin(turn) + WIDTH / 2
+    mapy = across * np.sin(turn) + down * np.cos(turn) + HEIGHT / 2
+    return np.asarray(pmd.experimental.remap(pmd.tensor(image, layout="HWC"), mapx, mapy))
 
 
 def _filter(image: Pixels) -> Any:
@@ -139,7 +148,11 @@ EXAMPLES: dict[str, Example] = dict(
         _with("decoders.image_slice", _jpeg, start=[80, 20], end=[190, 110]),
         _with("equalize"),
         _with("erase", anchor=[50, 60], shape=[50, 70], fill_value=90),
+        _with("experimental.dilate", mask_size=[7, 7]),
+        _with("experimental.erode", mask_size=[7, 7]),
         _with("experimental.median_blur", window_size=[7, 7]),
+        ("experimental.remap", Example("mapx, mapy: a whirl", _whirl)),
+        _with("experimental.warp_perspective", matrix=[1, 0, 0, 0, 1, 0, 0, 0.004, 0.7]),
         ("filter", Example("[[0, -1, 0], [-1, 5, -1], [0, -1, 0]]", _filter)),
         _with("flip", horizontal=1),
         _with("gaussian_blur", sigma=3.0),

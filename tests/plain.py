@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -257,3 +258,35 @@ def pasted_boxes(boxes, ratio, x, y):
 def turn(degrees):
     angle = np.radians(degrees)
     return np.float32([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0]])
+
+
+def extreme(x: np.ndarray, of: Callable[..., np.ndarray], width: int, height: int) -> np.ndarray:
+    """Return the largest or smallest pixels of rectangles; pixels outside of the image do not take part."""
+    rows, columns = x.shape[:2]
+    result = np.empty_like(x)
+    for i in range(rows):
+        for j in range(columns):
+            down = slice(max(i - height // 2, 0), i - height // 2 + height)
+            across = slice(max(j - width // 2, 0), j - width // 2 + width)
+            result[i, j] = of(x[down, across], axis=(0, 1))
+    return result
+
+
+def projected(matrix: Sequence[float], height: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the columns and rows that a projective map finds for each pixel; pixel centers are whole numbers."""
+    y, x = np.mgrid[:height, :width] + 0.5
+    places = np.reshape(matrix, (3, 3)) @ np.stack([x, y, np.ones_like(x)]).reshape(3, -1)
+    across, down = (places[:2] / places[2] - 0.5).reshape(2, height, width)
+    return across, down
+
+
+def at_places(x: np.ndarray, across: np.ndarray, down: np.ndarray) -> np.ndarray:
+    """Interpolate linearly between the pixels around places; what is outside of the image is 0."""
+    left, top = np.floor(across).astype(int), np.floor(down).astype(int)
+    result = np.zeros((*across.shape, x.shape[2]))
+    for row, column in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        i, j = top + row, left + column
+        inside = (i >= 0) & (j >= 0) & (i < x.shape[0]) & (j < x.shape[1])
+        weight = (1 - abs(down - i)) * (1 - abs(across - j)) * inside
+        result += weight[..., None] * x[np.clip(i, 0, x.shape[0] - 1), np.clip(j, 0, x.shape[1] - 1)]
+    return result

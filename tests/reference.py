@@ -56,6 +56,11 @@ POLYGONS = np.array([[0, 0, 2], [2, 2, 5]])
 VERTICES = np.eye(5, 2, dtype=np.float32)
 
 
+# A map of the result to the source that is not affine, and places of a result of 4 x 6 pixels, by column and row.
+PERSPECTIVE = [1.1, 0.1, -0.7, 0.05, 0.9, 0.4, 0.002, -0.003, 1.0]
+PLACES = np.stack(np.meshgrid(np.linspace(-1, 9, 6), np.linspace(-0.5, 7, 4))).astype(np.float32)
+
+
 NOT_DALIS = "DALI has no such operator"
 
 
@@ -171,6 +176,36 @@ ENTRIES = {
         lambda x: plain.median(x, 5),
         unlike_dali="DALI has it for GPUs only",
     ),
+    "experimental.dilate": Entry(
+        lambda m, x: m.fn.experimental.dilate(x, mask_size=[3, 5]),
+        lambda x: plain.extreme(x, np.max, 3, 5),
+        unlike_dali="DALI has it for GPUs only",
+    ),
+    "experimental.erode": Entry(
+        lambda m, x: m.fn.experimental.erode(x, mask_size=[3, 5]),
+        lambda x: plain.extreme(x, np.min, 3, 5),
+        unlike_dali="DALI has it for GPUs only",
+    ),
+    "experimental.remap": Entry(
+        lambda m, x: m.fn.experimental.remap(x, m.types.Constant(PLACES[0]), m.types.Constant(PLACES[1])),
+        lambda x: saturated(plain.at_places(x, *(PLACES - 0.5))),
+        unlike_dali="DALI has it for GPUs only",
+        empty=False,
+        level=1,
+    ),
+    "experimental.warp_perspective": Entry(
+        lambda m, x: m.fn.experimental.warp_perspective(x, matrix=PERSPECTIVE, size=[9, 12]),
+        lambda x: saturated(plain.at_places(x, *plain.projected(PERSPECTIVE, 9, 12))),
+        empty=False,
+        level=1,
+    ),
+    # Sequences: here the rows of images are the frames
+    "sequence_rearrange": Entry(
+        lambda m, x: m.fn.sequence_rearrange(m.fn.reshape(x, layout="FWC"), new_order=[0, 0]),
+        lambda x: x[[0, 0]],
+        empty=False,
+    ),
+    "per_frame": Entry(lambda m, x: m.fn.per_frame(x, replace=True), lambda x: x),
     "equalize": Entry(lambda m, x: m.fn.equalize(x), plain.equalized, level=1),
     "sphere": Entry(lambda m, x: m.fn.sphere(x), plain.on_a_ball),
     "water": Entry(

@@ -17,7 +17,8 @@ WHOLE = "u1 u2 u4 u8 i1 i2 i4 i8"
 ALL = f"{WHOLE} f2 f4 f8 b1"
 INPUTS = {
     ALL: "transpose cast random.uniform random.normal random.coin_flip random.beta random.choice shapes reshape "
-    "reinterpret expand_dims squeeze copy full_like zeros_like ones_like cast_like permute_batch get_property",
+    "reinterpret expand_dims squeeze copy full_like zeros_like ones_like cast_like permute_batch get_property "
+    "per_frame sequence_rearrange",
     f"{WHOLE} f2 f4 f8": "crop slice gaussian_blur",
     f"{WHOLE} f4 f8": "flip stack cat element_extract one_hot",
     f"{WHOLE} f2 f4 b1": "pad",

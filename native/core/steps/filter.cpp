@@ -9,13 +9,6 @@ namespace pixelmill {
 
 namespace {
 
-Border border_named(const std::string& name) {
-    if (name == "reflect_101") return Border::reflect_101;
-    if (name == "reflect_1001") return Border::reflect_1001;
-    if (name == "clamp") return Border::clamp;
-    return name == "wrap" ? Border::wrap : Border::constant;
-}
-
 class FilterStep : public Step {
    public:
     explicit FilterStep(const FilterParams& params)

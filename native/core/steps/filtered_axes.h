@@ -64,6 +64,13 @@ struct FilteredAxes {
     }
 };
 
+inline Border border_named(const std::string& name) {
+    if (name == "reflect_101") return Border::reflect_101;
+    if (name == "reflect_1001") return Border::reflect_1001;
+    if (name == "clamp") return Border::clamp;
+    return name == "wrap" ? Border::wrap : Border::constant;
+}
+
 // One number for each axis, or one for all.
 inline double number_of_axis(const Value& values, int axis, int axes, const std::string& name) {
     const int64_t given = values.elements();

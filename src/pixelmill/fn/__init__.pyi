@@ -1402,6 +1402,27 @@ def peek_image_shape(
         seed: A seed for its random numbers.
     """
 
+def per_frame(
+    data: _Data | _Constant,
+    /,
+    *,
+    replace: bool = False,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Mark an array as a sequence: the first letter of its layout becomes F.
+
+    Args:
+        data: Any array.
+        replace: Whether to replace a first letter other than F; by default that is an error.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def permute_batch(
     data: _Data | _Constant,
     /,
@@ -1942,6 +1963,27 @@ def saturation(
         data: RGB images.
         saturation: Factor that the saturation is multiplied by; 0 produces grayscale.
         dtype: Type of the result; that of `data` if None.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def sequence_rearrange(
+    data: _Data | _Constant,
+    /,
+    *,
+    new_order: _Ints | _Node,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Reorder, repeat or drop the frames of a sequence.
+
+    Args:
+        data: Sequences.
+        new_order: The frames of the result, by their numbers in `data`; at least one.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

@@ -1747,6 +1747,34 @@ class PeekImageShape(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class PerFrame(OperatorClass):
+    """Mark an array as a sequence: the first letter of its layout becomes F.
+
+    Args:
+        replace: Whether to replace a first letter other than F; by default that is an error.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        replace: bool = False,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class PermuteBatch(OperatorClass):
     """Reorder the samples of a batch. A sample may be taken several times, or not at all.
 
@@ -2330,6 +2358,35 @@ class Saturation(OperatorClass):
         /,
         *,
         saturation: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class SequenceRearrange(OperatorClass):
+    """Reorder, repeat or drop the frames of a sequence.
+
+    Args:
+        new_order: The frames of the result, by their numbers in `data`; at least one.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        new_order: _Ints | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        new_order: _Ints | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 

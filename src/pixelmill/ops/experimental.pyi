@@ -19,6 +19,43 @@ _Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
 _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 
+class Dilate(OperatorClass):
+    """Replace every pixel by the largest value in a rectangle around it, channel by channel.
+
+    Args:
+        mask_size: Width and height of the rectangle, at most 255.
+        anchor: The pixel of the rectangle, by column and row, that lies on the pixel of the result; -1 is the middle.
+        iterations: How many times to apply the operation.
+        border_mode: What lies outside of `data`, as in `experimental.warp_perspective`; with `"constant"`, pixels
+            outside do not take part.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        mask_size: _Ints = (3, 3),
+        anchor: _Ints = (-1, -1),
+        iterations: int = 1,
+        border_mode: Literal["constant", "replicate", "reflect", "reflect_101", "wrap"] = "constant",
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        mask_size: _Ints | _Node | None = None,
+        anchor: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Equalize(OperatorClass):
     """Equalize the histogram of every channel.
 
@@ -42,6 +79,43 @@ class Equalize(OperatorClass):
         data: _Data | _Constant,
         /,
         *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Erode(OperatorClass):
+    """Replace every pixel by the smallest value in a rectangle around it, channel by channel.
+
+    Args:
+        mask_size: Width and height of the rectangle, at most 255.
+        anchor: The pixel of the rectangle, by column and row, that lies on the pixel of the result; -1 is the middle.
+        iterations: How many times to apply the operation.
+        border_mode: What lies outside of `data`, as in `experimental.warp_perspective`; with `"constant"`, pixels
+            outside do not take part.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        mask_size: _Ints = (3, 3),
+        anchor: _Ints = (-1, -1),
+        iterations: int = 1,
+        border_mode: Literal["constant", "replicate", "reflect", "reflect_101", "wrap"] = "constant",
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        mask_size: _Ints | _Node | None = None,
+        anchor: _Ints | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -109,6 +183,40 @@ class MedianBlur(OperatorClass):
         /,
         *,
         window_size: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Remap(OperatorClass):
+    """Take each pixel of the result from a place of the input: `output(x, y) = input(mapx(x, y), mapy(x, y))`.
+
+    Pixels from outside of the input are 0.
+
+    Args:
+        interp: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
+        pixel_origin: Whether (0, 0) in the maps is the `"corner"` or the `"center"` of the first pixel.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        interp: DALIInterpType = DALIInterpType.INTERP_LINEAR,
+        pixel_origin: Literal["corner", "center"] = "corner",
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        mapx: DataNode | list[DataNode] | _Constant,
+        mapy: DataNode | list[DataNode] | _Constant,
+        /,
+        *,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -182,5 +290,49 @@ class TensorResize(OperatorClass):
         interp_type: DALIInterpType | _Node | None = None,
         min_filter: DALIInterpType | _Node | None = None,
         mag_filter: DALIInterpType | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class WarpPerspective(OperatorClass):
+    """Apply a perspective transform to images.
+
+    Args:
+        matrix: 3 x 3 numbers, row by row, which map (x, y, 1).
+        size: Height and width of the result; those of `data` by default.
+        interp_type: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
+        inverse_map: Whether the matrix maps the result to `data`, or `data` to the result.
+        pixel_origin: Whether (0, 0) is the `"corner"` or the `"center"` of the first pixel.
+        border_mode: What lies outside of `data`: `"constant"`, `"replicate"` (aaa|abcd|ddd), `"reflect"`
+            (cba|abcd|dcb), `"reflect_101"` (dcb|abcd|cba) or `"wrap"` (bcd|abcd|abc).
+        fill_value: The value for `border_mode="constant"`, one for all channels or one each; 0 by default.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        matrix: _Floats | None = None,
+        size: _Floats | None = None,
+        interp_type: DALIInterpType = DALIInterpType.INTERP_LINEAR,
+        inverse_map: bool = True,
+        pixel_origin: Literal["corner", "center"] = "corner",
+        border_mode: Literal["constant", "replicate", "reflect", "reflect_101", "wrap"] = "constant",
+        fill_value: _Floats | None = None,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        matrix_input: DataNode | list[DataNode] | _Constant | None = None,
+        /,
+        *,
+        matrix: _Floats | _Node | None = None,
+        size: _Floats | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...

@@ -9,6 +9,7 @@ void declare_codecs(Declarations& all);
 void declare_elements(Declarations& all);
 void declare_pixels(Declarations& all);
 void declare_random(Declarations& all);
+void declare_remapping(Declarations& all);
 void declare_resampling(Declarations& all);
 void declare_shapes(Declarations& all);
 void declare_sources(Declarations& all);
@@ -22,6 +23,7 @@ const Declarations& declarations() {
         declare_elements(made);
         declare_pixels(made);
         declare_random(made);
+        declare_remapping(made);
         declare_resampling(made);
         declare_shapes(made);
         declare_sources(made);

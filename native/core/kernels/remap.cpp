@@ -1,0 +1,130 @@
+#include "remap.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convert.h"
+
+namespace pixelmill {
+
+namespace {
+
+// Places beyond this are as good as infinitely far away, and fit an int; NaN counts as such too.
+float bounded(float place) { return place > -1e9f ? std::min(place, 1e9f) : -1e9f; }
+
+// The four weights of cubic convolution with the parameter -0.75, which is what OpenCV and DALI use.
+std::array<float, 4> cubic_weights(float t) {
+    constexpr float a = -0.75f;
+    const auto near = [](float d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
+    const auto far = [](float d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
+    return {far(t + 1), near(t), near(1 - t), far(2 - t)};
+}
+
+template <class T>
+class PixelSource {
+   public:
+    PixelSource(const Raster& in, const PlaceSampling& sampling, Arena& arena)
+        : in_(in), sampling_(sampling), fill_(arena.take<T>(static_cast<size_t>(in.channels))) {
+        for (int64_t c = 0; c < in.channels; ++c) fill_[c] = sampling.fill ? convert<T>(sampling.fill[c]) : T{};
+    }
+
+    // The pixel at a place that may be outside of the image.
+    const T* at(int64_t y, int64_t x) const {
+        if (y < 0 || y >= in_.height) y = border_index(y, in_.height, sampling_.border);
+        if (x < 0 || x >= in_.width) x = border_index(x, in_.width, sampling_.border);
+        return y < 0 || x < 0 ? fill_ : reinterpret_cast<const T*>(in_.data) + y * in_.row + x * in_.pixel;
+    }
+
+    void nearest(T* out, float x, float y) const {
+        const T* from = at(static_cast<int64_t>(std::nearbyint(y)), static_cast<int64_t>(std::nearbyint(x)));
+        std::copy_n(from, in_.channels, out);
+    }
+
+    void linear(T* out, float x, float y) const {
+        const float left = std::floor(x), top = std::floor(y), across = x - left, down = y - top;
+        const auto column = static_cast<int64_t>(left), row = static_cast<int64_t>(top);
+        const T *a = at(row, column), *b = at(row, column + 1), *c = at(row + 1, column), *d = at(row + 1, column + 1);
+        for (int64_t i = 0; i < in_.channels; ++i) {
+            const float above = static_cast<float>(a[i]) * (1 - across) + static_cast<float>(b[i]) * across;
+            const float below = static_cast<float>(c[i]) * (1 - across) + static_cast<float>(d[i]) * across;
+            out[i] = convert<T>(above * (1 - down) + below * down);
+        }
+    }
+
+    void cubic(T* out, float x, float y) const {
+        const float left = std::floor(x), top = std::floor(y);
+        const auto column = static_cast<int64_t>(left) - 1, row = static_cast<int64_t>(top) - 1;
+        const auto across = cubic_weights(x - left), down = cubic_weights(y - top);
+        const T* pixels[4][4];
+        for (int r = 0; r < 4; ++r) {
+            for (int k = 0; k < 4; ++k) pixels[r][k] = at(row + r, column + k);
+        }
+        for (int64_t i = 0; i < in_.channels; ++i) {
+            float sum = 0;
+            for (int r = 0; r < 4; ++r) {
+                float line = 0;
+                for (int k = 0; k < 4; ++k) line += across[k] * static_cast<float>(pixels[r][k][i]);
+                sum += down[r] * line;
+            }
+            out[i] = convert<T>(sum);
+        }
+    }
+
+   private:
+    const Raster& in_;
+    const PlaceSampling& sampling_;
+    T* fill_;
+};
+
+template <class T>
+void remap_as(const Raster& out, const Raster& in, const SourcePlaces& places, const PlaceSampling& sampling,
+              Arena& arena) {
+    const PixelSource<T> source(in, sampling, arena);
+    const auto width = static_cast<size_t>(out.width);
+    auto *x = arena.take<float>(width), *y = arena.take<float>(width);
+    for (int64_t row = 0; row < out.height; ++row) {
+        places.row(x, y, row, out.width);
+        auto* to = reinterpret_cast<T*>(out.at(row, 0));
+        for (int64_t i = 0; i < out.width; ++i, to += out.channels) {
+            const float across = bounded(x[i]), down = bounded(y[i]);
+            switch (sampling.interpolation) {
+                case Interpolation::nearest: source.nearest(to, across, down); break;
+                case Interpolation::linear: source.linear(to, across, down); break;
+                case Interpolation::cubic: source.cubic(to, across, down); break;
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void Perspective::row(float* x, float* y, int64_t at, int64_t width) const {
+    const auto& m = matrix_;
+    const auto down = static_cast<double>(at);
+    for (int64_t i = 0; i < width; ++i) {
+        const auto across = static_cast<double>(i);
+        const double divisor = m[6] * across + m[7] * down + m[8];
+        const double scale = divisor == 0 ? 0 : 1 / divisor;  // the horizon: as in OpenCV, the origin of the source
+        x[i] = static_cast<float>((m[0] * across + m[1] * down + m[2]) * scale);
+        y[i] = static_cast<float>((m[3] * across + m[4] * down + m[5]) * scale);
+    }
+}
+
+void PlaceMaps::row(float* x, float* y, int64_t at, int64_t width) const {
+    for (int64_t i = 0; i < width; ++i) {
+        x[i] = x_[at * width + i] + shift_;
+        y[i] = y_[at * width + i] + shift_;
+    }
+}
+
+void remap(const Raster& out, const Raster& in, const SourcePlaces& places, const PlaceSampling& sampling,
+           Arena& arena) {
+    switch (in.dtype) {
+        case DType::u8: return remap_as<uint8_t>(out, in, places, sampling, arena);
+        case DType::i16: return remap_as<int16_t>(out, in, places, sampling, arena);
+        case DType::u16: return remap_as<uint16_t>(out, in, places, sampling, arena);
+        default: return remap_as<float>(out, in, places, sampling, arena);
+    }
+}
+
+}  // namespace pixelmill
