@@ -126,7 +126,7 @@ def test_photo_statistics_and_distinctness_are_measured(tmp_path: Path) -> None:
     create_photo_folder(tmp_path / "photos", 2, size_mean=(400, 470), spread=0)
     done = run("photo_statistics.py", "--photos", tmp_path / "photos", "--count", "2")
     assert done.stdout.count("\n| ") == 9, done.stderr
-    assert "200 pictures of 2 seeds, no two equal" in run("distinct.py", "--count", "100").stdout
+    assert "200 images of 2 seeds, no two equal" in run("find_duplicates.py", "--count", "100").stdout
 
 
 # DALI has nothing like these.

@@ -385,7 +385,7 @@ def test_peeking_insists_on_one_shape() -> None:
 def test_ragged_batches_are_refused(tmp_path: Path) -> None:
     for number in range(3):
         Image.new("RGB", (8 + number, 8)).save(tmp_path / f"{number}.png")
-    with pytest.raises(ArgumentError, match="'images': samples of shapes"):
+    with pytest.raises(ArgumentError, match="'images': shapes"):
         iterator(pixelmill, piped(pixelmill, sorted(map(str, tmp_path.glob("*.png")))))
 
 

@@ -20,7 +20,7 @@ def variants(kind: Kind, source: Source) -> tuple[str, ...]:
 
 
 class Pairs:
-    """A dataset of pictures and masks."""
+    """A dataset of images and masks."""
 
     def __init__(self, job: PeerTask) -> None:
         self.images, self.masks = job.source.epoch, masks(job.source.epoch)

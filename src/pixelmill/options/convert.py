@@ -79,7 +79,7 @@ class ConvertOptions(ListOptions, EncodingOptions):
     seed: Annotated[int, Range(0), Help("Seed of the order and of the split.")] = 0
     split: Annotated[
         Mapping[str, float] | Sequence[tuple[str, float]],
-        Parsed(parse_split, "NAME=SHARE,…"),
+        Parsed(parse_split, "NAME=FRACTION,…"),
         Help("Random subsets by name and fraction, such as train=0.9,valid=0.1; each becomes a dataset of its own."),
     ] = ()
     keys: Annotated[
