@@ -16,6 +16,8 @@ import data
 import machine
 from workloads import WORKLOADS
 
+from pixelmill.benchmark.contestants import Record
+
 ROOT = Path(__file__).resolve().parents[1]
 SLOWER = 0.05  # allowed loss against a program written by hand
 
@@ -49,7 +51,7 @@ def main() -> None:
     print(json.dumps(result["dali_engine"], indent=1))
 
 
-def pairs(records: list[contest.Record]) -> dict[str, Any]:
+def pairs(records: list[Record]) -> dict[str, Any]:
     """Pair both programs of each variant, round by round."""
     by_hand = {record.variant: record for record in records if record.peer == "dali"}
     found = {}

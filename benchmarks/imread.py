@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -124,7 +125,8 @@ def loader(name: str, workers: int, files: list[str], epochs: int) -> float:
     torch.set_num_threads(1)
     more: dict[str, Any] = {"persistent_workers": True, "multiprocessing_context": "fork"} if workers else {}
     more |= {"batch_size": 32, "num_workers": workers, "collate_fn": len}
-    batches = torch.utils.data.DataLoader(Images(name, files), **more)
+    dataset: Any = Images(name, files)
+    batches: Iterable[int] = torch.utils.data.DataLoader(dataset, **more)
     seconds = []
     for _ in range(epochs + 1):
         clock = time.perf_counter()
@@ -217,7 +219,7 @@ def table(result: dict[str, Any]) -> str:
         for name, by_workers in result["loader"].items():
             rates = [f"{found['median']:.0f}" for found in by_workers.values()]
             lines.append(f"| {name} | {' | '.join(rates)} |")
-    options, facts, small, camera = result["options"], result["machine"], *result["data"].values()
+    options, facts, (small, camera) = result["options"], result["machine"], result["data"].values()
     how = f"Medians of {options['rounds']} rounds in turns; {small['files']} small files of {small['mean_megapixels']} "
     how += f"megapixels, {camera['files']} of {camera['mean_megapixels']}; load {facts['load_before']} before, "
     how += f"{facts['load_after']} after; {facts['processor']}, {facts['date'][:10]}."

@@ -23,6 +23,8 @@ from rich.console import Console
 from rich.table import Table
 from workloads import WORKLOADS, Workload
 
+from pixelmill.benchmark.contestants import Record
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -73,7 +75,7 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _result(workload: Workload, files: data.Dataset, records: list[contest.Record]) -> dict[str, Any]:
+def _result(workload: Workload, files: data.Dataset, records: list[Record]) -> dict[str, Any]:
     measured = summary.figures(records)
     return {
         "title": workload.title,

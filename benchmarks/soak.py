@@ -65,7 +65,8 @@ def counters() -> dict[str, float]:
 def run(folder: str, seconds: float) -> dict[str, Any]:
     """Run epochs until the time is over."""
     loader = Loader(train(folder), ["images", "labels"])
-    began, history, images = time.time(), [], 0
+    history: list[dict[str, Any]] = []
+    began, images = time.time(), 0
     while time.time() - began < seconds:
         known = len(loader.errors)
         length = sum(len(batch["labels"]) for batch in loader)

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from statistics import median
 from typing import Any
 
-from contest import Record
 from workloads import TARGETS
 
 from pixelmill.benchmark import agreement
+from pixelmill.benchmark.contestants import Record
 
 
 def contestants(records: Sequence[Record]) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,9 @@ SIDES = ("ymin", "xmin", "ymax", "xmax")
 @pipeline_def(batch_size=16, num_threads=2, device_id=None, seed=7)
 def load(records: list[str]) -> tuple[DataNode, DataNode, DataNode]:
     """Return images, their boxes, padded to the largest number of boxes in the batch, and labels."""
-    features = {f"image/object/bbox/{side}": tfrec.VarLenFeature(tfrec.float32, 0.0) for side in SIDES}
+    features: dict[str, tfrec.FixedLenFeature | tfrec.VarLenFeature] = {
+        f"image/object/bbox/{side}": tfrec.VarLenFeature(tfrec.float32, 0.0) for side in SIDES
+    }
     features |= {
         "image/encoded": tfrec.FixedLenFeature((), tfrec.string, ""),
         "image/class/label": tfrec.FixedLenFeature([1], tfrec.int64, -1),
@@ -43,8 +46,8 @@ def main(arguments: list[str] | None = None) -> dict[str, int]:
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as temporary:
         made, new = Path(temporary) / "made", Path(temporary) / "new"
-        shapes = {"content": "shapes", "classes": 4, "boxes": True, "objects": (1, 3)}
-        create_images(made, "s", 96, 80, options.images, "jpg", container="tfrecord", img_per_file=64, **shapes)
+        shapes = partial(create_images, content="shapes", classes=4, boxes=True, objects=(1, 3))
+        shapes(made, "s", 96, 80, options.images, "jpg", container="tfrecord", img_per_file=64)
         augment(made, new, recipe="detection", variants=options.variants, seed=3)
         records = sorted(str(path) for path in new.glob("*.tfrecord*") if path.suffix != ".idx")
         counted = {"files": len(records), "images": 0, "boxes": 0}

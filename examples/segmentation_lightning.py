@@ -50,8 +50,8 @@ def drawn(low: float, high: float) -> DataNode:
 @pipeline_def(batch_size=BATCH, num_threads=2, device_id=None, seed=7)
 def pairs(folder: Path, part: str, shard_id: int, num_shards: int) -> tuple[DataNode, DataNode]:
     """Return images and masks as floats, channels first."""
-    options = {"random_shuffle": part == "train", "shard_id": shard_id, "num_shards": num_shards}
-    images, masks = (fn.readers.numpy(files=listed(folder, part, of), **options) for of in ("images", "masks"))
+    read = partial(fn.readers.numpy, random_shuffle=part == "train", shard_id=shard_id, num_shards=num_shards)
+    images, masks = (read(files=listed(folder, part, of)) for of in ("images", "masks"))
     images = fn.resize(fn.cast(images, dtype=types.FLOAT), size=(SIDE, SIDE))
     masks = fn.expand_dims(fn.reshape(masks, layout="HW"), axes=2, new_axis_names="C")
     masks = fn.resize(masks, size=(SIDE, SIDE), interp_type=types.INTERP_NN)

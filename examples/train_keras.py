@@ -74,7 +74,8 @@ def main(arguments: list[str] | None = None) -> dict[str, list[float]]:
             verbose=2,
             shuffle=False,  # the reader shuffles
         )
-    return history.history
+    losses: dict[str, list[float]] = history.history
+    return losses
 
 
 if __name__ == "__main__":

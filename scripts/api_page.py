@@ -7,7 +7,7 @@ import inspect
 import sys
 import typing
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from api_stubs import OPTIONS, literal, wrapped
 
@@ -47,7 +47,7 @@ def page() -> str:
 
 
 def anchor(heading: str) -> str:
-    """Give the address of a heading inside the page."""
+    """Return the address of a heading inside the page."""
     return "".join(letter for letter in heading.lower() if letter.isalnum() or letter in "_-")
 
 
@@ -96,7 +96,7 @@ def _section(spec: Operator) -> str:
 
 
 def _on_dali(spec: Operator) -> str:
-    """Say what the DALI engine makes of an operator, and how close the results are."""
+    """Describe how the DALI engine runs an operator, and how close the results are."""
     if spec.dali is None:
         return "On the DALI engine it runs natively."
     if not isinstance(spec.dali, DaliCall):
@@ -157,7 +157,7 @@ def _type(argument: Argument) -> str:
         (Strings, "`str` or list"),
         (Any, "anything"),
     ]
-    text = next((name for known, name in lists if known == kind), None) or f"`{kind.__name__}`"
+    text = next((name for known, name in lists if known == kind), None) or f"`{getattr(kind, '__name__', kind)}`"
     if argument.limits is None:
         return text
     low, high = argument.limits.low, argument.limits.high
@@ -187,12 +187,12 @@ def _names(names: Sequence[str]) -> str:
 def _enumerations() -> str:
     """List the values of the enumerations that arguments take."""
     arguments = [argument for spec in public_operators().values() for argument in spec.arguments.values()]
-    kinds = {argument.kind for argument in arguments if _is_enum(argument.kind)}
+    kinds = {kind for argument in arguments if _is_enum(kind := argument.kind)}
     parts = ["## Enumerations", "Their values are names of `pixelmill.types`, such as `types.RGB`."]
     for kind in sorted(kinds, key=lambda kind: str(kind.__name__)):
         parts += [f"### {kind.__name__}", (kind.__doc__ or "").strip(), _names([member.name for member in kind])]
     return "\n\n".join(parts)
 
 
-def _is_enum(kind: Any) -> bool:
+def _is_enum(kind: object) -> TypeGuard[type[enum.Enum]]:
     return isinstance(kind, type) and issubclass(kind, enum.Enum)

@@ -115,10 +115,10 @@ def _cpp_type(entry: Field) -> str:
 def _types(entry: Field) -> tuple[str, str]:
     if typing.get_origin(entry.hint) is Literal:
         return "std::string", "text"
-    table: dict[object, tuple[str, str]] = {**LISTS} if entry.many else TYPES
-    if entry.hint not in table:
-        raise LookupError(f"{entry.name}: the core knows no parameter like {entry.hint}")
-    return table[entry.hint]
+    for hint, names in (LISTS if entry.many else TYPES).items():
+        if hint == entry.hint:
+            return names
+    raise LookupError(f"{entry.name}: the core has no parameters of type {entry.hint}")
 
 
 def _table(family: str, kinds: list[type[Step]]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from pixelmill.steps.step import Expr
 WIDTH = 120
 NOTE = "# Written by scripts/write_api.py from the declarations in pixelmill/operators."
 
-# Arguments that decide whether an operator gives one value or a list of them.
+# Arguments that decide whether an operator returns one value or a list of them.
 DECIDING = ("num_outputs", "save_attrs")
 
 # Arguments that every operator has beside its own: type and meaning.
@@ -27,7 +27,7 @@ OPTIONS = {
     "seed": ("int | None", "A seed for its random numbers."),
 }
 
-# Names for longer types. A list of nodes as the first input gives a list of results, which is what `_Data` says.
+# Names for longer types. A list of nodes as the first input returns a list of results, which `_Data` expresses.
 ALIASES = {
     "_Data": '_Data = TypeVar("_Data", DataNode, list[DataNode], default=DataNode)',
     "_Constant": "_Constant: TypeAlias = (\n"
@@ -179,7 +179,7 @@ def _older_classes() -> list[str]:
 
 
 def _older_functions() -> list[str]:
-    """Write the older names of functions, as far as they stand directly below `fn`."""
+    """Write the older names of functions, if they are directly below `fn`."""
     return ["\n".join(f"{older} = {name}" for older, name in sorted(OLDER_FUNCTIONS.items()) if "." not in older)]
 
 
@@ -244,16 +244,16 @@ def _type(argument: Argument, *, nodes: bool) -> str:
 
 
 def _plain(argument: Argument) -> str:
-    """Give the type of the constants that an argument takes."""
+    """Return the type of the constants that an argument takes."""
     kind = argument.kind
     if typing.get_origin(kind) is Literal:
         return f"Literal[{', '.join(map(literal, typing.get_args(kind)))}]"
     names: list[tuple[Any, str]] = [(Ints, "_Ints"), (Floats, "_Floats"), (Strings, "_Strings"), (Any, "Any")]
-    return next((name for known, name in names if known == kind), None) or str(kind.__name__)
+    return next((name for known, name in names if known == kind), None) or str(getattr(kind, "__name__", kind))
 
 
 def _result(spec: Operator) -> tuple[str, str | None]:
-    """Give the type of an operator's result, and the argument that decides whether there are several of them."""
+    """Return the type of an operator's result, and the argument that decides whether there are several of them."""
     hint = typing.get_type_hints(spec.body)["return"]
     one = "_Data" if spec.inputs and not spec.many_inputs else "DataNode"
     if hint is Expr:
