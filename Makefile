@@ -48,7 +48,7 @@ api: $(VENV)/installed.stamp ## write what is derived from operators and steps: 
 
 docs: api ## write the generated pages of docs/
 	@$(PY) scripts/gallery.py
-	@$(PY) scripts/preview_picture.py
+	@$(PY) scripts/preview_image.py
 
 bench: $(VENV)/test.stamp ## measure beside DALI, tf.data and torch
 	@$(PY) benchmarks/run.py $(ARGS)

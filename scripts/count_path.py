@@ -1,11 +1,11 @@
-"""Counts what a reader has to follow: functions, modules and changes of module on two common paths.
+"""Counts what a reader of the code has to follow: functions, modules and changes of module on two common paths.
 
 `loader` decodes one JPEG of a folder into a batch through `Loader`; `augment` takes one TFRecord through
 `pixelmill.augment`. Each path runs once in this process under `sys.setprofile`, so only Python code is counted.
 
-    python scripts/count_path.py                          the package of this repository
-    python scripts/count_path.py --source /work/before    another checkout, for a comparison
-    python scripts/count_path.py --path augment --list    with the modules and their calls
+    python scripts/count_path.py                          # the package of this repository
+    python scripts/count_path.py --source /work/before    # another checkout, for a comparison
+    python scripts/count_path.py --path augment --list    # with the modules and their calls
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Trace:
             return
         module = frame.f_code.co_filename.removeprefix(self.package)
         name = frame.f_code.co_qualname if sys.version_info >= (3, 11) else frame.f_code.co_name
-        if name == "<module>":  # an import is no step of the path
+        if name == "<module>":  # an import is not a step of the path
             return
         self.functions.add((module, name))
         self.calls[module] += 1
@@ -93,7 +93,7 @@ def augment_record(folder: Path, output: Path) -> None:
 
 
 def measure(path: str) -> dict[str, object]:
-    """Run a path twice, the second time under a trace, so that imports are over."""
+    """Run a path twice, the second time under a trace, so that imports do not count."""
     import pixelmill
 
     package = str(Path(pixelmill.__file__).parent) + os.sep
@@ -125,7 +125,7 @@ def main() -> None:
     python = options.source / ".venv" / "bin" / "python"
     print(f"{'path':<10}{'functions':>10}{'modules':>10}{'changes of module':>20}")
     for path in options.path or PATHS:
-        # Each path has a process of its own: caches that another path has filled would shorten it.
+        # Each path has its own process: caches filled by another path would shorten it.
         command = [str(python if python.exists() else sys.executable), __file__, "--path", path]
         done = subprocess.run(command, env={**os.environ, _IN_CHILD: "1"}, stdout=subprocess.PIPE, check=True)
         found = json.loads(done.stdout)

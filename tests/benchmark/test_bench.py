@@ -23,7 +23,7 @@ from PIL import Image
 
 import pixelmill
 from pixelmill import benchmark
-from pixelmill.benchmark import BenchInterrupted, BenchReport, reading, selection, workload
+from pixelmill.benchmark import BenchInterrupted, BenchReport, selection, storage_speed, workload
 from pixelmill.benchmark.bench_report import Absent, Measured, Scaling, Speed, Stage, Storage, Work, verdict
 from pixelmill.benchmark.fastest_variant import reason_in, start_fastest
 from pixelmill.benchmark.peers import PEERS, graphs
@@ -418,13 +418,13 @@ def test_all_bytes_are_read_and_the_cache_is_told(photos: Path, monkeypatch: pyt
     found = selection.select(photos, samples=100)
     size = sum(path.stat().st_size for path in photos.rglob("*.jpg"))
     assert sum(length for _, _, length in found.ranges) == size
-    monkeypatch.setattr(reading, "_in_memory", lambda entry: False)
-    (cold, warm), note = reading.read_storage(found.ranges, threads=2, seconds=0.2)
+    monkeypatch.setattr(storage_speed, "_in_memory", lambda entry: False)
+    (cold, warm), note = storage_speed.read_storage(found.ranges, threads=2, seconds=0.2)
     assert (cold.cache, warm.cache, note) == ("cold", "warm", None)
     assert cold.samples == COUNT and cold.bytes_per_second * cold.seconds == pytest.approx(size, rel=0.05)
-    monkeypatch.setattr(reading, "_in_memory", lambda entry: True)
-    (only,), note = reading.read_storage(found.ranges, threads=1, seconds=0.05)
-    assert only.cache == "warm" and note == reading.NOT_COLD
+    monkeypatch.setattr(storage_speed, "_in_memory", lambda entry: True)
+    (only,), note = storage_speed.read_storage(found.ranges, threads=1, seconds=0.05)
+    assert only.cache == "warm" and note == storage_speed.NOT_COLD
 
 
 def test_several_record_files_are_one_dataset(tmp_path: Path) -> None:

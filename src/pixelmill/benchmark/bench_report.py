@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
-from pixelmill.benchmark.page import page
+from pixelmill.benchmark.report_page import page
 
 _BUSY = 0.75  # fraction of the processors above which they are the limit
 SCHEMA = 1  # grows when a field changes its meaning or goes away, not when one is added

@@ -12,10 +12,10 @@ from typing import Any
 from pixelmill.errors import ArgumentError, DataError, Event, OutputExists
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
+from pixelmill.inspect.grid_builder import View
 from pixelmill.inspect.preview_page import write_page
 from pixelmill.inspect.preview_sheet import encode_sheet
 from pixelmill.inspect.thumbnails import Thumbnail
-from pixelmill.inspect.viewing import View
 from pixelmill.jobs.storage import open_storage
 from pixelmill.options.declaration import pick, takes
 from pixelmill.options.inspect import Overwrite, PreviewOptions
@@ -98,7 +98,7 @@ class PreviewReport:
 
 
 @takes(PreviewOptions)
-def preview(given: PreviewOptions) -> PreviewReport:
+def preview(options: PreviewOptions) -> PreviewReport:
     """Draw samples of a dataset with their labels, boxes and masks, and next to each what a recipe makes of it.
 
     Variants are those that `augment` writes with the same recipe and seed. Samples that cannot be read get a cell that
@@ -111,15 +111,15 @@ def preview(given: PreviewOptions) -> PreviewReport:
     Returns:
         The preview.
     """
-    view = pick(View, given)
+    view = pick(View, options)
     _check(view)
-    target = None if given.output is None else os.fspath(given.output)
+    target = None if options.output is None else os.fspath(options.output)
     kind = "png" if target is None else _kind(target)
     if target is not None:
-        _check_free(target, given.exists)
-    dataset = open_dataset(given.source, given.format, root=given.root, allow_outside=given.allow_outside)
+        _check_free(target, options.exists)
+    dataset = open_dataset(options.source, options.format, root=options.root, allow_outside=options.allow_outside)
     side = view.size if kind == "png" else min(view.size * _ENLARGED, _LARGEST)
-    grid = view.grid(dataset, side=side, on_sample=given.on_sample)
+    grid = view.grid(dataset, side=side, on_sample=options.on_sample)
     if not grid.groups and not view.errors:
         raise DataError(f"preview: {dataset.source} has no samples; there is nothing to show")
     content = b"" if not grid.groups else encode_sheet(grid) if kind == "png" else write_page(grid)

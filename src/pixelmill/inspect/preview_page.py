@@ -11,8 +11,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from pixelmill.inspect.grid import PreviewGrid, caption
 from pixelmill.inspect.overlays import Color, by_area, color_of, ink_on, mask_overlay, place_tags
+from pixelmill.inspect.preview_grid import PreviewGrid, caption
 from pixelmill.inspect.thumbnails import Thumbnail
 
 _QUALITY = 85

@@ -130,7 +130,7 @@ class SegmentationJob(Job):
 
 
 @takes(SegmentationArguments)
-def prepare_segmentation(given: SegmentationArguments) -> JobReport:
+def prepare_segmentation(options: SegmentationArguments) -> JobReport:
     """Write npy files and lists from ``Images/<group>/*`` and ``Masks/<group>/*``.
 
     Images and masks of a group are paired by the stems of their names, in any format. The output has the same folders
@@ -142,9 +142,9 @@ def prepare_segmentation(given: SegmentationArguments) -> JobReport:
     Returns:
         The state of the output.
     """
-    root = os.fspath(given.data_root)
+    root = os.fspath(options.data_root)
     pairs, unpaired = find_pairs(root)
-    if unpaired and given.on_error == "fail":
+    if unpaired and options.on_error == "fail":
         more = f" and {len(unpaired) - 1} more" if len(unpaired) > 1 else ""
         text = f"segmentation: {unpaired[0]} has no partner of the same name{more}"
         events = tuple(
@@ -153,10 +153,10 @@ def prepare_segmentation(given: SegmentationArguments) -> JobReport:
         raise DataError(f"{text}\n  on_error=skip skips such files", events)
     if not pairs:
         raise ArgumentError(f"segmentation: {root} has no pairs in Images/ and Masks/")
-    job = SegmentationJob(options=pick(SegmentationOptions, given), data_root=str(Path(root).absolute()))
+    job = SegmentationJob(options=pick(SegmentationOptions, options), data_root=str(Path(root).absolute()))
     groups = (RunOptions, WorkersOption, SplitOptions, QuarantineOption)
-    arguments = {name: value for group in groups for name, value in values_of(group, given).items()}
-    return run_job(job, given.output, **arguments)
+    arguments = {name: value for group in groups for name, value in values_of(group, options).items()}
+    return run_job(job, options.output, **arguments)
 
 
 def png2numpy(

@@ -17,11 +17,11 @@ from pixelmill.benchmark.bench_report import Absent, BenchReport, Measured, Stag
 from pixelmill.benchmark.contestants import Contestant, MissingError, in_turns
 from pixelmill.benchmark.fastest_variant import reason_in, start_fastest
 from pixelmill.benchmark.peers import PEERS, Peer
-from pixelmill.benchmark.reading import read_storage
 from pixelmill.benchmark.results import is_installed, scaling, speeds
 from pixelmill.benchmark.selection import Selection, select, with_indexes
 from pixelmill.benchmark.settings import BenchSettings
 from pixelmill.benchmark.stage_costs import stages
+from pixelmill.benchmark.storage_speed import read_storage
 from pixelmill.benchmark.workload import PeerTask
 from pixelmill.errors import DataError, EngineError
 
@@ -32,7 +32,7 @@ _BUSY = 0.5  # load of a processor from which on others disturb
 _LISTED = 8  # bad samples that are described
 
 
-class Measuring:
+class Measurement:
     """One run of `bench`.
 
     Args:
