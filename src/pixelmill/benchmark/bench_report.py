@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from statistics import median
-from typing import Any
 
+from pixelmill.benchmark.environment import Machine
 from pixelmill.benchmark.report_page import page
 
 _BUSY = 0.75  # fraction of the processors above which they are the limit
@@ -183,7 +183,7 @@ class BenchReport:
 
     dataset: Measured
     work: Work
-    machine: Mapping[str, Any]
+    machine: Machine
     storage: tuple[Storage, ...] = ()
     stages: tuple[Stage, ...] = ()
     scaling: tuple[Scaling, ...] = ()
@@ -199,7 +199,7 @@ class BenchReport:
         """The speed of pixelmill; None if it was not measured."""
         return self.contestants[0].images_per_second if self.contestants else None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return everything as JSON values."""
         return asdict(self)
 
@@ -237,7 +237,7 @@ def _costliest(report: BenchReport) -> str:
 
 
 def _threads(report: BenchReport) -> str:
-    threads, cores = report.work.threads, int(report.machine["cores"])
+    threads, cores = report.work.threads, report.machine["cores"]
     own = report.contestants[0]
     used = own.cpu_milliseconds * own.images_per_second / 1000
     if used < _BUSY * min(threads, cores):

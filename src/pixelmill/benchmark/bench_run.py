@@ -1,4 +1,4 @@
-"""`bench`: how fast a dataset is on this machine, stage by stage, next to the peers that are installed."""
+"""`bench`: measure how fast a dataset loads on this machine, stage by stage, next to installed peers."""
 
 from __future__ import annotations
 
@@ -51,10 +51,12 @@ def bench(options: BenchOptions) -> BenchReport:
         options, options.workload, options.threads or cores(), peers, placed("bench", options.mode)
     )
     with tempfile.TemporaryDirectory(prefix="pixelmill-bench-") as folder:
-        measurement = Measurement(settings, Path(folder), options.on_progress or (lambda what, share: None))
+        measurement = Measurement(settings, Path(folder), options.on_progress or (lambda what, fraction: None))
         try:
             source = options.source
-            measurement.open(_created(Path(folder), settings, measurement.tell) if source is None else source)
+            measurement.open(
+                _created(Path(folder), settings, measurement.report_progress) if source is None else source
+            )
             if source is None:
                 measurement.rename(_SYNTHETIC_NAME)
             return measurement.run()
@@ -62,14 +64,14 @@ def bench(options: BenchOptions) -> BenchReport:
             raise BenchInterrupted(measurement.report(complete=False)) from None
 
 
-def _created(folder: Path, settings: BenchSettings, tell: Callable[[str, float], object]) -> Path:
+def _created(folder: Path, settings: BenchSettings, on_progress: Callable[[str, float], object]) -> Path:
     """Create images and sync them, so that they can be read from the device."""
     done = 0
 
     def show(_: Path) -> None:
         nonlocal done
         done += 1
-        tell("creating images", done / SYNTHETIC)
+        on_progress("creating images", done / SYNTHETIC)
 
     for path in create_photo_folder(folder / "photos", SYNTHETIC, on_image=show, workers=settings.threads):
         with path.open("rb") as stream:

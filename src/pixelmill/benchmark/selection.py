@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from pixelmill.benchmark.workload import Container, Content, Source
 from pixelmill.errors import ArgumentError, DataError
@@ -22,7 +21,7 @@ from pixelmill.inspect.index_files import index as write_indexes
 MOST_BYTES = 512 << 20  # of the samples that are measured; more would not fit into every page cache
 LEAST_EPOCH = 4096  # samples of an epoch; the beginning of one costs some contestants time
 _LOOKED_AT = 16  # records that are taken apart to see what they hold
-_HEAD = 1 << 10  # bytes that tell what a file is
+_HEAD = 1 << 10  # bytes that identify the type of a file
 
 Range = tuple[str, int, int]  # path, first byte, bytes
 
@@ -177,7 +176,7 @@ def _record_source(source: Source, samples: Sequence[Sample], layout: str) -> tu
 
 
 def with_indexes(selection: Selection, folder: Path) -> tuple[Selection, str | None]:
-    """Write DALI's index of each record file; also give why that cannot be done."""
+    """Write DALI's index of each record file; also return why that failed."""
     files = selection.source.files
     try:
         indexes = [write_indexes([path], output=folder / str(place))[0] for place, path in enumerate(files)]
@@ -229,11 +228,11 @@ def _kind(head: bytes) -> str:
     return image_type(head) or "unknown"
 
 
-def _sample(dataset: Dataset, number: int) -> Any:
+def _sample(dataset: Dataset, number: int) -> Sample | None:
     try:
         return dataset.sample(number)
     except DataError:
-        return None  # a bad sample; it is told later
+        return None  # bad samples are reported later
 
 
 def _repeats(count: int) -> int:

@@ -40,7 +40,7 @@ def read_storage(ranges: Sequence[Range], *, threads: int, seconds: float) -> tu
 
 
 def _drop(ranges: Sequence[Range]) -> bool:
-    """Ask the operating system to forget the files; tell whether it did."""
+    """Drop the files from the page cache; return whether that succeeded."""
     if not hasattr(os, "posix_fadvise") or not hasattr(os, "preadv"):
         return False
     for written in (True, False):

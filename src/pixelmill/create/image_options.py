@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, asdict, dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pixelmill import _core
 from pixelmill.errors import ArgumentError
@@ -53,7 +53,7 @@ class PictureOptions(ContentOptions):
             if not holds:
                 raise ArgumentError(f"create: {message}")
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the options as plain values, for jobs."""
         return asdict(self)
 

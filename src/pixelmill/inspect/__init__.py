@@ -1,4 +1,4 @@
-"""Look at data: what it contains, and what a pipeline made of it."""
+"""Inspect datasets: contents, integrity, index files and previews."""
 
 from pixelmill.inspect.contact_sheets import contact_sheet
 

@@ -73,8 +73,8 @@ class View(ViewOptions):
 
     def _numbers(self, dataset: Dataset, on_sample: OnSample | None) -> list[int]:
         if self.samples is not None:
-            given = sample_selection.parse_numbers(self.samples) if isinstance(self.samples, str) else self.samples
-            return sample_selection.check_numbers(dataset, given)
+            numbers = sample_selection.parse_numbers(self.samples) if isinstance(self.samples, str) else self.samples
+            return sample_selection.check_numbers(dataset, numbers)
         if self.filter != sample_selection.Filter():
             return sample_selection.matching(dataset, self.filter, count=self.most, seed=self.seed, on_look=on_sample)
         return sample_selection.spread(dataset, count=self.most, seed=self.seed)

@@ -16,7 +16,7 @@ from pixelmill.options.running import Target
 
 @takes(IndexOptions)
 def index(options: IndexOptions) -> list[str]:
-    """Write the index file of each record file: `.idx`, as DALI's tfrecord, mxnet and webdataset readers take it.
+    """Write the index file of each record file: `.idx`, as DALI's tfrecord, mxnet and webdataset readers expect it.
 
     Returns:
         The files written.
@@ -45,5 +45,5 @@ def index(options: IndexOptions) -> list[str]:
 
 
 def _target(path: str, output: Target | None) -> Path:
-    beside = Path(f"{split_name(path)[0]}.idx")
-    return beside if output is None else Path(output) / beside.name
+    adjacent = Path(f"{split_name(path)[0]}.idx")
+    return adjacent if output is None else Path(output) / adjacent.name

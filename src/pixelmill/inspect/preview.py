@@ -7,7 +7,6 @@ import os
 from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import PurePosixPath
-from typing import Any
 
 from pixelmill.errors import ArgumentError, DataError, Event, OutputExists
 from pixelmill.formats.dataset import Dataset
@@ -78,7 +77,7 @@ class PreviewReport:
     damaged: int
     warnings: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return everything but the image, as plain values."""
         values = {name: value for name, value in vars(self).items() if name not in ("content", "cells")}
         return {**values, "bytes": len(self.content), "cells": [asdict(cell) for cell in self.cells]}
@@ -93,8 +92,8 @@ class PreviewReport:
         if self.kind == "html":
             page = escape(self.content.decode("utf-8"))
             return f'<iframe srcdoc="{page}" style="width:100%;height:80vh;border:0"></iframe>'
-        picture = base64.b64encode(self.content).decode()
-        return f'<img src="data:image/png;base64,{picture}" alt="{escape(self.source)}" style="max-width:100%">'
+        encoded = base64.b64encode(self.content).decode()
+        return f'<img src="data:image/png;base64,{encoded}" alt="{escape(self.source)}" style="max-width:100%">'
 
 
 @takes(PreviewOptions)

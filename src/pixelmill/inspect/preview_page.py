@@ -111,7 +111,7 @@ def _picture(cell: Thumbnail, grid: PreviewGrid, name: str) -> Iterator[str]:
 
 
 def _boxes(cell: Thumbnail, grid: PreviewGrid) -> Iterator[str]:
-    """Draw boxes as empty elements with a border; their names stand where they fit if the page is as wide as usual."""
+    """Draw boxes as empty elements with a border; their names are where they fit at the usual page width."""
     if cell.boxes is None or cell.image is None:
         return
     names = grid.box_names(cell)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -253,8 +253,8 @@ def decoded(paths: list[str], *, threads: int, gray: bool = False) -> Iterator[A
         yield events[place] if place in events else np.array(batch.at(place))
 
 
-def _noting(events: dict[int, Event]) -> Callable[[Event], Any]:
-    def note(event: Event) -> str:
+def _noting(events: dict[int, Event]) -> Callable[[Event], Literal["fill"]]:
+    def note(event: Event) -> Literal["fill"]:
         events[event.sample] = event
         return "fill"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Peer:
-    """Somebody to compare with.
+    """A library to compare with.
 
     Attributes:
         name: Its name on the command line.
