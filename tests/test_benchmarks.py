@@ -161,7 +161,7 @@ def test_scaling_of_jobs_is_measured(results: Path, tmp_path: Path) -> None:
     done = run("scaling.py", *options, "--json", target)
     assert done.returncode == 0, done.stderr
     rates = json.loads(target.read_text("utf-8"))["images_per_second"]
-    assert list(rates) == ["augment", "ingest", "convert, encoded anew", "create, photo"]
+    assert list(rates) == ["augment", "ingest", "convert, re-encoded", "create, photo"]
     assert all(rate > 0 for found in rates.values() for rate in found.values())
 
 
