@@ -260,7 +260,7 @@ def test_arguments_that_cannot_be_meant_are_refused(photos: Path) -> None:
         (name,) = wrong
         with pytest.raises(ArgumentError, match=f"bench: {name} must be"):
             pixelmill.bench(photos, **SHORT | wrong)
-    with pytest.raises(ArgumentError, match="s3://bucket/x lies elsewhere"):
+    with pytest.raises(ArgumentError, match="s3://bucket/x is remote"):
         pixelmill.bench("s3://bucket/x", **SHORT)
     assert run(photos, "--peers", "dail").exit_code == 2
     assert "there is no folder" in run(photos, "--output", "/nowhere/x.html").output
@@ -411,7 +411,7 @@ def test_images_and_arrays_in_one_folder_are_not_mixed(photos: Path, tmp_path: P
     np.save(folder / "x.npy", np.zeros((8, 8, 3), np.uint8))
     found = selection.select(folder, samples=100)
     assert len(found.source.files) == COUNT and found.source.content == "jpeg"
-    assert found.notes == ["left out: 1 npy file, as the others are read in another way"]
+    assert found.notes == ["excluded: 1 npy file, in another format than the rest"]
 
 
 def test_all_bytes_are_read_and_the_cache_is_told(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from pixelmill.benchmark.environment import Machine
 from pixelmill.benchmark.report_page import page
 
 _BUSY = 0.75  # fraction of the processors above which they are the limit
-SCHEMA = 1  # grows when a field changes its meaning or goes away, not when one is added
+SCHEMA = 1  # increases when a field changes its meaning or is removed, not when one is added
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Measured:
         samples: How many it has.
         measured: How many of them were used.
         mean_bytes: Of a sample.
-        kinds: How many are of each kind, of those that were looked at.
+        kinds: Number of examined samples of each kind.
         bad: Samples that cannot be used.
         bad_samples: What is wrong with the first of them.
     """
@@ -143,7 +143,7 @@ class Work:
 
     Attributes:
         workload: `train`, `val`, `resize` or `read`.
-        title: The same in words.
+        title: A sentence about it.
         batch_size: Samples in a batch.
         size: Height and width of what comes out.
         threads: Threads or processes, and processors, of each contestant.

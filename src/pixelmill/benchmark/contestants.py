@@ -145,7 +145,7 @@ def in_turns(
         seconds: How long each of them runs in a round.
         after_run: Called with a contestant after its turn.
         after_round: Called with the number of rounds done.
-        on_failure: Called with a contestant that has ended, which is left out from then on; without it, that is raised.
+        on_failure: Called with a contestant that ended, which is then excluded; without it, the error is raised.
     """
     order = list(contestants)
     random.Random(SEED).shuffle(order)

@@ -108,7 +108,7 @@ def _read(ranges: Sequence[Range], end: float, stop: Event, cycles: bool) -> tup
     try:
         while ranges:
             for path, offset, length in ranges:
-                with suppress(OSError):  # a bad sample; it is told elsewhere
+                with suppress(OSError):  # bad samples are reported elsewhere
                     size += len(os.pread(_kept(opened, path), length, offset))
                     samples += 1
                 if stop.is_set() or time.perf_counter() > end:

@@ -1,4 +1,4 @@
-"""Contact sheets: many images on one, to judge by eye."""
+"""Contact sheets: many images in one, for visual inspection."""
 
 from __future__ import annotations
 

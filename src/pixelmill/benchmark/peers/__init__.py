@@ -19,7 +19,7 @@ class Peer:
         module: Its module here.
         title: Its name for people.
         package: What is imported, to see whether it is there.
-        reads: What it can read, in words.
+        reads: A phrase about what it can read.
     """
 
     name: str

@@ -18,7 +18,7 @@ _WINDOWS = {"random_area": AREA, "random_aspect_ratio": RATIO, "num_attempts": A
 
 
 def train(library: Library, job: PeerTask, encoded: Node) -> Node:
-    """Decode, then cut out and resize a random window."""
+    """Decode, then crop and resize a random window."""
     return _mirrored(library, job, _window(library, job, encoded))
 
 
@@ -28,7 +28,7 @@ def train_window(library: Library, job: PeerTask, encoded: Node) -> Node:
 
 
 def rand_augment(library: Library, job: PeerTask, encoded: Node) -> Node:
-    """Decode, cut out and resize a random window, then augment it."""
+    """Decode, crop and resize a random window, then augment it."""
     return _augmented(library, job, _window(library, job, encoded))
 
 
@@ -51,7 +51,7 @@ def val_joint(library: Library, job: PeerTask, encoded: Node) -> Node:
 
 
 def val_window(library: Library, job: PeerTask, encoded: Node) -> Node:
-    """Decode the center only: a square as large as the crop is before resizing."""
+    """Decode only the center: the square that becomes the crop after resizing."""
     fn, types = library.fn, library.types
     shape = fn.peek_image_shape(encoded, dtype=types.INT32)
     height, width = shape[0], shape[1]
