@@ -21,7 +21,7 @@ help: ## list the targets
 		awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
 	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, gpu-test, fuzz, soak, slow)"
 
-demo: $(VENV)/installed.stamp ## make 300 photo-like pictures, augment one epoch, show speed and a contact sheet
+demo: $(VENV)/installed.stamp ## create 300 photo-like images, augment one epoch, show speed and a contact sheet
 	@$(BIN)/pixelmill demo --output build/demo
 
 test: $(VENV)/test.stamp lint ## check everything, the comparisons with DALI, TensorFlow and torch included
@@ -36,7 +36,7 @@ lint: $(VENV)/test.stamp ## check style and types
 	@echo "checking style and types"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy --strict src
+	@$(BIN)/mypy --strict src benchmarks scripts examples
 
 format: $(VENV)/test.stamp ## bring Python and C++ sources into shape
 	@$(BIN)/ruff check --fix .
@@ -48,7 +48,7 @@ api: $(VENV)/installed.stamp ## write what is derived from operators and steps: 
 
 docs: api ## write the generated pages of docs/
 	@$(PY) scripts/gallery.py
-	@$(PY) scripts/preview_picture.py
+	@$(PY) scripts/preview_image.py
 
 bench: $(VENV)/test.stamp ## measure beside DALI, tf.data and torch
 	@$(PY) benchmarks/run.py $(ARGS)

@@ -1,11 +1,11 @@
-"""Measures `pixelmill augment` beside the same job by DALI on the CPU, Pillow and TensorFlow's writer.
+"""Measures `pixelmill augment` next to the same job with DALI on the CPU, Pillow and TensorFlow's writer.
 
 python benchmarks/augment.py [--small DIR] [--images 10800] [--threads 2] [--rounds 3] [--json FILE]
 
 The job: TFRecords of JPEG files in; decode, resize to 512x512, mirror, rotate by up to 7 degrees, crop to 448x448, JPEG
-of quality 90; TFRecords out. Contestants take turns. Time by the clock counts the whole call of `augment`, the start of
-its workers and the manifest included; DALI's pipelines are built before their clock starts. The bare codecs decode the
-same files and encode the pictures that came out, in as many threads, and do nothing else.
+of quality 90; TFRecords out. Contestants take turns. Wall-clock time covers the whole call of `augment`, including the
+start of its workers and the manifest; DALI's pipelines are built before their clock starts. The bare codecs decode the
+same files and encode the resulting images in as many threads, and do nothing else.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from pixelmill.formats import example, tfrecord
 ROOT = Path(__file__).resolve().parents[1]
 SHARDS, BATCH = 12, 32
 BARE = "bare codecs"
-ENCODED = 256  # pictures that the bare encoder has in memory
+ENCODED = 256  # images that the bare encoder holds in memory
 
 
 def main() -> None:
-    """Measure, print, and write the results."""
+    """Measure, print and save the results."""
     options = _options()
     machine.compile_modules()
     facts = machine.describe()
@@ -76,7 +76,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; made if left out")
+    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; created if omitted")
     parser.add_argument("--images", type=int, default=10800)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
@@ -104,8 +104,8 @@ def fill(folder: Path, count: int, files: list[str]) -> Path:
 
 
 def unpacked(folder: Path) -> list[str]:
-    """Write some of the pictures that came out as files."""
-    target = folder / "pictures"
+    """Write some of the resulting images as files."""
+    target = folder / "images"
     target.mkdir(exist_ok=True)
     dataset = open_dataset(str(folder / "out"))
     paths = [target / f"{number}.jpg" for number in range(min(ENCODED, len(dataset)))]
@@ -127,7 +127,7 @@ def ours(source: Path, output: Path, *, workers: int, threads: int | None = None
 
 
 class DaliJob:
-    """The same job: DALI reads, decodes and changes, a pool of threads encodes by Pillow, TensorFlow writes."""
+    """The same job: DALI reads, decodes and augments, a thread pool encodes with Pillow, TensorFlow writes."""
 
     def __init__(self, source: Path, threads: int) -> None:
         import nvidia.dali as dali
@@ -164,8 +164,8 @@ class DaliJob:
                     while left > 0:
                         images, labels = pipeline.run()
                         count = min(left, BATCH)
-                        pictures = [images.at(place) for place in range(count)]
-                        for place, encoded in enumerate(pool.map(jpeg, pictures)):
+                        samples = [images.at(place) for place in range(count)]
+                        for place, encoded in enumerate(pool.map(jpeg, samples)):
                             writer.write(self._example(tf, encoded, int(labels.at(place)[0])))
                         left -= count
                 pipeline.reset()
@@ -188,7 +188,7 @@ def jpeg(pixels: Any) -> bytes:
 
 
 def measured(work: Callable[[Path], None], output: Path) -> tuple[float, float]:
-    """Give the seconds by the clock, and those of all processors."""
+    """Return the wall-clock seconds and the processor seconds."""
     before, begin = _processor_seconds(), time.perf_counter()
     work(output)
     return time.perf_counter() - begin, _processor_seconds() - before
@@ -200,7 +200,7 @@ def _processor_seconds() -> float:
 
 
 def figures(rounds: list[tuple[float, float]], images: int) -> dict[str, Any]:
-    """Summarise the rounds of a contestant."""
+    """Summarize the rounds of a contestant."""
     clock, processor = (statistics.median(values) for values in zip(*rounds, strict=True))
     return {
         "images_per_second": round(images / clock, 1),
@@ -221,8 +221,8 @@ def show(results: dict[str, Any]) -> None:
     bare_rate, bare_time = (results[BARE][figure] for figure in ("images_per_second", "processor_ms_per_image"))
     for name, values in results.items():
         rate, spent = values["images_per_second"], values["processor_ms_per_image"]
-        beside = f"{rate / bare_rate:.2f}, {spent / bare_time:.2f}"
-        table.add_row(name, f"{rate:,.0f}", f"{spent:.2f}", f"{rate / dali:.2f}", beside)
+        next_to_codecs = f"{rate / bare_rate:.2f}, {spent / bare_time:.2f}"
+        table.add_row(name, f"{rate:,.0f}", f"{spent:.2f}", f"{rate / dali:.2f}", next_to_codecs)
     Console().print(table)
 
 

@@ -1,4 +1,4 @@
-"""The bare codecs beside bulk jobs: what decoding and encoding the same JPEG files costs libjpeg-turbo alone."""
+"""The bare codecs next to bulk jobs: the cost of decoding and encoding the same JPEG files in libjpeg-turbo alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Cost:
-    """Milliseconds for each picture: by the clock, with all threads at work, and of a processor."""
+    """Milliseconds per image: wall-clock time with all threads, and processor time."""
 
     clock: float
     processor: float
@@ -23,7 +23,7 @@ class Cost:
 
 
 def bare_codecs(decode: Sequence[str], encode: Sequence[str] = (), *, threads: int, quality: int = 90) -> Cost:
-    """Decode files that are in memory, and encode the pictures that others show."""
+    """Decode one set of files in memory, and encode the images of the other."""
     with tempfile.TemporaryDirectory() as folder:
         lists = []
         for number, files in enumerate((decode, encode)):

@@ -1,4 +1,4 @@
-"""Reads what valgrind's callgrind writes: how many instructions went into which function."""
+"""Reads the profiles of valgrind's callgrind: how many instructions each function executed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# Without the abbreviations of names and positions that the parser below does not know.
+# Without name and position compression, which the parser below does not support.
 OPTIONS = ("--tool=callgrind", "--compress-strings=no", "--compress-pos=no")
 
 
@@ -15,8 +15,8 @@ class Profile:
     """Instructions by function.
 
     Attributes:
-        own: Those of a function itself.
-        total: Those of a function and all it calls. Recursion would count twice; the functions asked about have none.
+        own: Those of the function itself.
+        total: Those of the function and all it calls. Recursion would count twice; the functions of interest have none.
         calls: How often a function was called.
     """
 
@@ -29,7 +29,7 @@ def read(path: Path) -> Profile:
     """Read a profile.
 
     A function begins with `fn=`; its lines are `position cost`. A call is `cfn=`, `calls=count position` and a line
-    with the cost of all that the call did.
+    with the inclusive cost of the call.
     """
     profile = Profile()
     function = callee = ""

@@ -1,7 +1,7 @@
 // The limit of bulk jobs: bare libjpeg-turbo in threads, on files that are in memory.
 //   codec_limit THREADS QUALITY DECODE_LIST [ENCODE_LIST]
-// Decodes all files of the first list; then encodes the pictures of the second, at most 256 of them, over and over.
-// Prints seconds by the clock and milliseconds of a processor for each picture: decoding, then encoding.
+// Decodes all files of the first list; then encodes the images of the second, at most 256 of them, over and over.
+// Prints wall-clock and processor milliseconds per image: decoding, then encoding.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 
 using Bytes = std::vector<unsigned char>;
 
-struct Picture {
+struct Image {
     Bytes pixels;
     JDIMENSION width = 0, height = 0;
 };
@@ -39,7 +39,7 @@ std::vector<Bytes> load(const char* list, size_t most) {
     return files;
 }
 
-void decode(const Bytes& file, Picture& out) {
+void decode(const Bytes& file, Image& out) {
     jpeg_decompress_struct info{};
     jpeg_error_mgr errors{};
     info.err = jpeg_std_error(&errors);
@@ -59,24 +59,24 @@ void decode(const Bytes& file, Picture& out) {
     jpeg_destroy_decompress(&info);
 }
 
-void encode(const Picture& picture, int quality, Bytes& memory) {
+void encode(const Image& image, int quality, Bytes& memory) {
     jpeg_compress_struct info{};
     jpeg_error_mgr errors{};
     info.err = jpeg_std_error(&errors);
     jpeg_create_compress(&info);
-    memory.resize(picture.pixels.size() + 4096);
+    memory.resize(image.pixels.size() + 4096);
     unsigned char* out = memory.data();
     unsigned long size = memory.size();
     jpeg_mem_dest(&info, &out, &size);
-    info.image_width = picture.width;
-    info.image_height = picture.height;
+    info.image_width = image.width;
+    info.image_height = image.height;
     info.input_components = 3;
     info.in_color_space = JCS_RGB;
     jpeg_set_defaults(&info);
     jpeg_set_quality(&info, quality, TRUE);
     jpeg_start_compress(&info, TRUE);
     while (info.next_scanline < info.image_height) {
-        const unsigned char* row = picture.pixels.data() + static_cast<size_t>(info.next_scanline) * picture.width * 3;
+        const unsigned char* row = image.pixels.data() + static_cast<size_t>(info.next_scanline) * image.width * 3;
         JSAMPROW rows = const_cast<JSAMPROW>(row);
         jpeg_write_scanlines(&info, &rows, 1);
     }
@@ -105,8 +105,8 @@ void measure(size_t count, int threads, const std::function<std::function<void(s
     }
     for (std::thread& thread : pool) thread.join();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    const auto pictures = static_cast<double>(std::max<size_t>(count, 1));
-    std::printf("%.6f %.6f\n", seconds.count() / pictures * 1e3, (processor_seconds() - before) / pictures * 1e3);
+    const auto images = static_cast<double>(std::max<size_t>(count, 1));
+    std::printf("%.6f %.6f\n", seconds.count() / images * 1e3, (processor_seconds() - before) / images * 1e3);
 }
 
 }  // namespace
@@ -117,15 +117,15 @@ int main(int words, char** word) {
     {
         const std::vector<Bytes> files = load(word[3], 1 << 20);
         measure(files.size(), threads,
-                [&] { return [&, picture = Picture()](size_t number) mutable { decode(files[number], picture); }; });
+                [&] { return [&, image = Image()](size_t number) mutable { decode(files[number], image); }; });
     }
     if (words < 5) return 0;
-    std::vector<Picture> pictures;
-    for (const Bytes& file : load(word[4], 256)) decode(file, pictures.emplace_back());
-    if (pictures.empty()) return 1;
-    measure(std::max<size_t>(pictures.size(), 1024), threads, [&] {
+    std::vector<Image> images;
+    for (const Bytes& file : load(word[4], 256)) decode(file, images.emplace_back());
+    if (images.empty()) return 1;
+    measure(std::max<size_t>(images.size(), 1024), threads, [&] {
         return [&, memory = Bytes()](size_t number) mutable {
-            encode(pictures[number % pictures.size()], quality, memory);
+            encode(images[number % images.size()], quality, memory);
         };
     });
 }

@@ -15,7 +15,7 @@ from workloads import Workload
 from pixelmill.benchmark.contestants import SEED, WORKER, Contestant, MissingError, Record, in_turns
 from pixelmill.benchmark.workload import PeerTask, Source
 
-RECORD_PEERS = ("pixelmill", "dali")  # who reads TFRecords here
+RECORD_PEERS = ("pixelmill", "dali")  # those that read TFRecords here
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Plan:
 def run(
     workload: Workload, data: Dataset, names: Sequence[str], plan: Plan, tell: Callable[[str], None]
 ) -> list[Record]:
-    """Measure a workload: start every contestant, then let them run in turns, round after round."""
+    """Measure a workload: start every contestant, then run them in turns, round after round."""
     with ExitStack() as stack:
         contestants = []
         for job in _jobs(workload, data, names, plan):
@@ -76,11 +76,11 @@ def _jobs(workload: Workload, data: Dataset, names: Sequence[str], plan: Plan) -
 
 
 def _started(job: PeerTask, plan: Plan) -> Contestant:
-    """Start a process several times for the time of its first batch, and keep the last."""
+    """Start a process several times to measure the time of its first batch, and keep the last one."""
     times: list[float] = []
     starts = plan.starts if job.peer in ("pixelmill", "dali") else 1
     command = limit.command(job, plan.build) if job.peer == "limit" else WORKER
-    here = {"PYTHONPATH": str(Path(__file__).resolve().parent)}  # where modules of our own peers are
+    here = {"PYTHONPATH": str(Path(__file__).resolve().parent)}  # for the modules of extra_peers
     for number in range(starts):
         contestant = Contestant(job, command=command, environment=here)
         times += contestant.record.first_batch_seconds

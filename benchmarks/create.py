@@ -2,8 +2,8 @@
 
     python benchmarks/create.py [jpg png bmp records] [--count 100] [--rounds 3] [--folder DIR] [--json FILE]
 
-Beside it, in the same run and in turns: NumPy, Pillow and multiprocessing in the way of Imageinary; bare libjpeg-turbo
-encoding in threads; TensorFlow's record writer. Medians of the rounds are shown, with what is asked for.
+Measured next to it, in the same run and in turns: NumPy, Pillow and multiprocessing as in Imageinary; bare
+libjpeg-turbo encoding in threads; TensorFlow's record writer. Prints the medians of the rounds and the targets.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ ROOT = Path(__file__).resolve().parents[1]
 WIDTH, HEIGHT = 1920, 1080
 RECORDS, PER_FILE = 1000, 100
 CHUNK = 64
-# At least so many times as fast as the way of Imageinary; for records, as TensorFlow's writer.
+# Targets: how many times as fast as Imageinary's method; for records, as TensorFlow's writer.
 WANTED = {"jpg": 4.5, "png": 6.0, "bmp": 4.0, "tfrecord": 3.0, "recordio": 3.0}
 WANTED_OF_LIMIT = 0.75
 
 
 def main() -> None:
-    """Measure, print, and write the results."""
+    """Measure, print and save the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", help="of jpg, png, bmp, records; all if none")
     parser.add_argument("--count", type=int, default=100, help="images in each round")
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def _in_turns(contestants: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
-    """Let each take its turn in each round; give the medians."""
+    """Run all contestants in turns in each round; return the medians."""
     figures: dict[str, list[float]] = {name: [] for name in contestants}
     for _ in range(rounds):
         for name, run in contestants.items():
@@ -105,7 +105,7 @@ def _images(kind: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def numpy_pillow(folder: Path, count: int, kind: str) -> None:
-    """Make noise as Imageinary does: a process for each processor, NumPy's old generator, Pillow's writers."""
+    """Make noise as Imageinary does: one process per processor, NumPy's old generator, Pillow's writers."""
     folder.mkdir(parents=True)
     with Pool() as pool:
         work = ((str(folder / f"i_{number}.{kind}"), number, kind) for number in range(count))
@@ -119,7 +119,7 @@ def _write_noise(path: str, seed: int, kind: str) -> None:
 
 
 def bare_encoder(count: int) -> float:
-    """Encode noise that is in memory, in as many threads as there are processors; nothing is written."""
+    """Encode noise in memory with one thread per processor; write nothing."""
     source, program = ROOT / "benchmarks" / "encode_limit.cpp", ROOT / "build" / "encode_limit"
     if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
         program.parent.mkdir(exist_ok=True)
@@ -129,11 +129,11 @@ def bare_encoder(count: int) -> float:
 
 
 def _records(part: str, options: argparse.Namespace) -> dict[str, Any]:
-    import tensorflow  # noqa: F401 - not within the time of the first round
+    import tensorflow  # noqa: F401 - keep the import out of the first round
 
     del part
     source = options.folder / "photos"
-    if len(list(source.glob("*/*"))) != RECORDS:  # none yet, or what an interrupted run has left
+    if len(list(source.glob("*/*"))) != RECORDS:  # may exist after an interrupted run
         shutil.rmtree(source, ignore_errors=True)
         create_photo_folder(source, RECORDS, classes=1, quality_range=(85, 90))
     files = sorted((source / "class_000").iterdir())
@@ -166,7 +166,7 @@ def _records(part: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def tensorflow_writer(files: list[Path], target: Path) -> None:
-    """Wrap files by TensorFlow's Example and TFRecordWriter."""
+    """Wrap files with TensorFlow's Example and TFRecordWriter."""
     import tensorflow as tf
 
     for at in range(0, len(files), PER_FILE):

@@ -1,4 +1,4 @@
-"""What the DALI engine costs: the same graph written for DALI by hand, and given to DALI by pixelmill, on the CPU.
+"""Measures the overhead of the DALI engine: the same graph written for DALI by hand, and run on DALI by pixelmill.
 
 python benchmarks/dali_engine.py [WORKLOAD ...] [--small DIR] [--rounds 9] [--json FILE]
 """
@@ -16,15 +16,17 @@ import data
 import machine
 from workloads import WORKLOADS
 
+from pixelmill.benchmark.contestants import Record
+
 ROOT = Path(__file__).resolve().parents[1]
-SLOWER = 0.05  # what may be lost against a program written by hand
+SLOWER = 0.05  # allowed loss against a program written by hand
 
 
 def main() -> None:
-    """Measure in turns, print, and write the results."""
+    """Measure in turns, print and save the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workloads", nargs="*", default=["train"], metavar="WORKLOAD")
-    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; made if left out")
+    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; created if omitted")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--seconds", type=float, default=4)
@@ -39,7 +41,7 @@ def main() -> None:
     }
     for name in options.workloads:
         workload = WORKLOADS[name]
-        files = data.load(workload.pictures, getattr(options, workload.pictures, None), build)
+        files = data.load(workload.file_kind, getattr(options, workload.file_kind, None), build)
         if workload.container == "tfrecord":
             files = data.packed(files, build)
         records = contest.run(workload, files, ("dali", "dali_engine"), plan, print)
@@ -49,8 +51,8 @@ def main() -> None:
     print(json.dumps(result["dali_engine"], indent=1))
 
 
-def pairs(records: list[contest.Record]) -> dict[str, Any]:
-    """Set both programs of each variant side by side, round by round."""
+def pairs(records: list[Record]) -> dict[str, Any]:
+    """Pair both programs of each variant, round by round."""
     by_hand = {record.variant: record for record in records if record.peer == "dali"}
     found = {}
     for engine in records:

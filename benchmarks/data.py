@@ -1,4 +1,4 @@
-"""The files: a folder of the user's, or photo-like ones made on the spot and kept under build/."""
+"""The input files: a folder of the user, or photo-like files that are created once and kept under build/."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from workloads import Pictures
+from workloads import FileKind
 
 SMALL_COUNT, CAMERA_COUNT, ARRAY_COUNT = 64, 8, 32
 # Height, width and subsampling of the camera-like files, 8 to 12 megapixels.
@@ -29,32 +29,32 @@ _SAMPLING_NAMES = {(1, 1): "4:4:4", (2, 2): "4:2:0", (2, 1): "4:2:2", (1, 2): "4
 
 @dataclass(frozen=True)
 class Dataset:
-    """Files, and what to know about them."""
+    """Files and their properties."""
 
     source: str
     files: list[str]
     mean_kilobytes: float
     mean_megapixels: float
     subsampling: dict[str, int]
-    packed: str = ""  # a TFRecord file with all of them, where one is wanted
+    packed: str = ""  # a TFRecord file with all of them, if the workload reads one
 
     @property
     def repeats(self) -> int:
-        """How often the list is repeated to make an epoch."""
+        """How often the list is repeated in an epoch."""
         return -(-LEAST_EPOCH // len(self.files))
 
     def describe(self) -> dict[str, Any]:
-        """Give what goes into the results: no names."""
+        """Return what goes into the results, without file names."""
         facts = {**asdict(self), "files": len(self.files)}
         del facts["packed"]
         return facts
 
 
 def packed(files: Dataset, build: Path) -> Dataset:
-    """Write the files into one TFRecord file, and DALI's index of it, as most people keep ImageNet."""
+    """Write the files into one TFRecord file with DALI's index, as ImageNet is usually stored."""
     from pixelmill.formats import example, tfrecord
 
-    target = build / "bench-data" / "pictures.tfrecord"
+    target = build / "bench-data" / "images.tfrecord"
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("wb") as stream, tfrecord.RecordWriter(stream) as writer:
         for number, name in enumerate(files.files):
@@ -67,20 +67,20 @@ def packed(files: Dataset, build: Path) -> Dataset:
     return replace(files, packed=str(target))
 
 
-def load(pictures: Pictures, folder: Path | None, build: Path) -> Dataset:
-    """Find the files, read them once so that they are in memory, and look at their headers."""
-    root = folder if folder is not None else _synthetic(pictures, build / "bench-data")
-    wanted = (".npy",) if pictures == "arrays" else (".jpg", ".jpeg")
-    below = root / "images" if pictures == "arrays" else root
+def load(kind: FileKind, folder: Path | None, build: Path) -> Dataset:
+    """Find the files, read them once so that they are in the page cache, and parse their headers."""
+    root = folder if folder is not None else _synthetic(kind, build / "bench-data")
+    wanted = (".npy",) if kind == "arrays" else (".jpg", ".jpeg")
+    below = root / "images" if kind == "arrays" else root
     files = sorted(str(path) for path in below.rglob("*") if path.suffix.lower() in wanted)
     if not files:
         raise SystemExit(f"{below}: there are no {wanted[0]} files below it")
     source = "photographs" if folder is not None else "synthetic"
-    return _look_at_arrays(files) if pictures == "arrays" else _look(files, source)
+    return _look_at_arrays(files) if kind == "arrays" else _look(files, source)
 
 
 def _look_at_arrays(files: list[str]) -> Dataset:
-    """Read pictures and masks once; of arrays it does not matter what they show."""
+    """Read images and masks once. The content of arrays does not affect the speed."""
     kilobytes, megapixels, kinds = 0.0, 0.0, Counter[str]()
     for name in files:
         pixels, _ = np.load(name), np.load(name.replace("/images/", "/masks/"))
@@ -107,18 +107,18 @@ def _look(files: list[str], source: str) -> Dataset:
     return Dataset(source, files, round(kilobytes / count, 1), round(megapixels / count, 3), dict(sampling))
 
 
-def _synthetic(pictures: Pictures, cache: Path) -> Path:
-    target = cache / pictures
+def _synthetic(kind: FileKind, cache: Path) -> Path:
+    target = cache / kind
     if not target.exists():
-        print(f"making photo-like files for {pictures} in {target}")
+        print(f"creating photo-like files for {kind} in {target}")
         with _finished(target) as folder:
-            {"small": _make_small, "camera": _make_camera, "arrays": _make_arrays}[pictures](folder)
+            {"small": _make_small, "camera": _make_camera, "arrays": _make_arrays}[kind](folder)
     return target
 
 
 @contextmanager
 def _finished(target: Path) -> Iterator[Path]:
-    """Give a folder to fill that gets its name when it is complete."""
+    """Yield a folder to fill, and rename it to its final name when it is complete."""
     unfinished = target.with_name(f"{target.name}.{os.getpid()}")
     unfinished.mkdir(parents=True)
     try:
@@ -135,7 +135,7 @@ def _make_small(folder: Path) -> None:
 
 
 def _make_arrays(folder: Path) -> None:
-    """Write pictures from 0 to 1, and masks of what is bright in them."""
+    """Write images with values from 0 to 1, and masks of their bright areas."""
     from pixelmill.create import photo
 
     for kind in ("images", "masks"):
@@ -163,7 +163,7 @@ def _make_camera(folder: Path) -> None:
 
 
 def _encode(image: Any, subsampling: str, wanted: int) -> bytes:
-    """Choose the quality whose file comes closest to a size."""
+    """Return the file of the quality that comes closest to a size."""
     low, high, best = 30, 98, b""
     while low <= high:
         quality = (low + high) // 2

@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md about whole datasets: creating, wrapping, reading, ingesting, augmenting them."""
+"""The tables of docs/performance.md about whole datasets: creating, wrapping, reading, ingesting and augmenting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 Run = dict[str, Any]
 Rows = list[list[str]]
 
-# What is asked of pixelmill against each, times as fast by the clock; of the bare codecs, times their time.
+# Targets: how many times as fast as each contestant by wall-clock time; of the bare codecs, how many times as slow.
 WANTED = {
     ("augment.py", "DALI + Pillow + TensorFlow"): 2.5,
     ("ingest.py", "tensorflow, antialias"): 3.0,
@@ -18,7 +18,7 @@ WANTED_OF_BARE = 1.25
 
 
 def latest(runs: Iterable[Run]) -> list[Run]:
-    """Find the newest run of each of these programs, in the order of the tables."""
+    """Return the newest run of each program, in the order of the tables."""
     newest: dict[str, Run] = {}
     for run in sorted(runs, key=lambda run: str(run["machine"]["date"])):
         program = run["machine"].get("program")
@@ -47,7 +47,7 @@ def _create(run: Run) -> Rows:
             share = f"{run[kind]['share_of_bare_encoder']:.2f}", "0.75", _word(run[kind]["met_bare_encoder"])
             rows.append(
                 [
-                    f"the same beside bare encoding, {kind}",
+                    f"the same next to bare encoding, {kind}",
                     f"{rates['pixelmill']:,.0f}",
                     f"{rates['bare_encoder']:,.0f}",
                     *share,
@@ -56,7 +56,7 @@ def _create(run: Run) -> Rows:
     for name, times in run.get("records", {}).get("times_as_fast", {}).items():
         rates, wanted = run["records"]["images_per_second"], run["records"]["wanted"]
         figures = f"{rates[name]:,.0f}", f"{rates['tensorflow']:,.0f}", f"{times:.2f}", f"{wanted:g}"
-        rows.append([f"1000 JPEG files into {name}, beside TensorFlow's writer", *figures, _word(times >= wanted)])
+        rows.append([f"1000 JPEG files into {name}, next to TensorFlow's writer", *figures, _word(times >= wanted)])
     return rows
 
 
@@ -75,7 +75,7 @@ def _records(run: Run) -> Rows:
             limit = [] if wanted is None else [f"{wanted:g}", _word(theirs["times_slower"] >= wanted)]
             rates = _rate(ours["rate"]), _rate(theirs["rate"])
             who = names[0].removeprefix("pixelmill").strip()
-            title = f"{case['title']}, {case['unit']}/s, {who + ' ' if who else ''}beside {name}"
+            title = f"{case['title']}, {case['unit']}/s, {who + ' ' if who else ''}next to {name}"
             times = f"{theirs['times_slower']:.2f}", f"{theirs['times_cpu']:.2f}"
             rows.append([title, *rates, *times, *(limit or ["", ""])])
     return rows
@@ -115,9 +115,9 @@ def _word(met: bool) -> str:
 _SIDE = ("images/s", "pixelmill", "the other", "times as fast", "wanted", "")
 _JOB = ("", "images/s", "CPU ms/image", "pixelmill's speed by this", "wanted", "")
 
-# By program: the title, the headings, and how its results become rows.
+# By program: title, headings, and the function that turns its results into rows.
 TABLES: dict[str, tuple[str, Sequence[str], Callable[[Run], Rows]]] = {
-    "create.py": ("Creating pictures, and wrapping files into records", _SIDE, _create),
+    "create.py": ("Creating images, and wrapping files into records", _SIDE, _create),
     "records.py": ("TFRecords", ("", "pixelmill", "the other", "times as fast", "by CPU time", "wanted", ""), _records),
     "ingest.py": ("Ingesting, 300x300 raw pixels, 2 workers", _JOB, _job),
     "augment.py": ("Augmenting TFRecords: resize 512, mirror, rotate, crop 448, JPEG", _JOB, _job),

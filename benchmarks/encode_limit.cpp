@@ -1,5 +1,5 @@
-// The limit of creating noise: bare libjpeg-turbo in threads, one picture of noise in memory encoded over and over.
-//   encode_limit WIDTH HEIGHT COUNT THREADS      prints pictures per second
+// The limit of creating noise: bare libjpeg-turbo in threads, one image of noise in memory encoded over and over.
+//   encode_limit WIDTH HEIGHT COUNT THREADS      prints images per second
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -38,7 +38,7 @@ void encode(const std::vector<uint8_t>& pixels, int width, int height, unsigned 
 
 int main(int count, char** words) {
     if (count != 5) return 2;
-    const int width = std::atoi(words[1]), height = std::atoi(words[2]), pictures = std::atoi(words[3]);
+    const int width = std::atoi(words[1]), height = std::atoi(words[2]), images = std::atoi(words[3]);
     std::vector<uint8_t> pixels(static_cast<size_t>(width) * height * 3);
     std::mt19937 random(1);
     for (uint8_t& value : pixels) value = static_cast<uint8_t>(random());
@@ -49,7 +49,7 @@ int main(int count, char** words) {
         threads.emplace_back([&] {
             unsigned long room = pixels.size();
             std::vector<unsigned char> memory(room);
-            while (next++ < pictures) {
+            while (next++ < images) {
                 unsigned char* out = memory.data();
                 unsigned long size = room;
                 encode(pixels, width, height, &out, &size);
@@ -58,5 +58,5 @@ int main(int count, char** words) {
     }
     for (std::thread& thread : threads) thread.join();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    std::printf("%.3f\n", pictures / seconds.count());
+    std::printf("%.3f\n", images / seconds.count());
 }

@@ -1,4 +1,4 @@
-"""How each library reads a file into an RGB array: one function each, in the way its documentation recommends."""
+"""One function per library that reads a file into an RGB array, as its documentation recommends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Reader:
     """A library.
 
     Attributes:
-        package: What pip installs.
+        package: Its name for pip.
         make: Import it and return the function that reads a file; ImportError or RuntimeError if it does not run here.
         formats: The extensions it reads.
     """

@@ -1,11 +1,11 @@
-"""Reading image files into RGB arrays: pixelmill.imread beside the libraries that people use for it.
+"""Measures reading image files into RGB arrays: `pixelmill.imread` next to the libraries commonly used for it.
 
     python benchmarks/imread.py [--small DIR] [--camera DIR] [--rounds 9] [--epochs 3] [--json FILE] [--page]
 
 One thread: all libraries take turns in one process, file by file from the page cache to an array, for JPEG files and
-for PNG files made from them by Pillow. CPU time is that of all threads of the process. Loader: a torch DataLoader whose
-workers read the small JPEG files and return shapes, each library in processes of its own, in turns. Libraries that are
-not installed are named and left out; the libturbojpeg for PyTurboJPEG is Debian's package libturbojpeg0.
+for PNG files made from them by Pillow. CPU time covers all threads of the process. Loader: a torch DataLoader whose
+workers read the small JPEG files and return shapes, each library in its own processes, in turns. Libraries that are not
+installed are listed and skipped; the libturbojpeg of PyTurboJPEG is Debian's package libturbojpeg0.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -30,12 +31,12 @@ from image_readers import READERS, Read, available, install_line
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKERS = (0, 2, 4)
-CAMERA_PNGS = 2  # a camera's picture takes 20 MB as PNG
+CAMERA_PNGS = 2  # a camera image takes 20 MB as PNG
 BEGIN, END = "<!-- figures: written by benchmarks/imread.py -->", "<!-- end of figures -->"
 
 
 def png_files(files: list[str], folder: Path) -> list[str]:
-    """Write the images as PNG with Pillow's default settings, and without profiles, at which libpng complains."""
+    """Write the images as PNG with Pillow's default settings, without color profiles, which libpng warns about."""
     from PIL import Image
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -48,7 +49,7 @@ def png_files(files: list[str], folder: Path) -> list[str]:
 
 
 def differences(readers: dict[str, Read], files: list[str]) -> dict[str, float]:
-    """Compare what the libraries make of a few files with Pillow's pixels: mean difference in levels."""
+    """Return the mean difference of each library's pixels from Pillow's, in levels, over a few files."""
     found = {}
     reference = READERS["Pillow"].make()
     for name, read in readers.items():
@@ -57,14 +58,14 @@ def differences(readers: dict[str, Read], files: list[str]) -> dict[str, float]:
             image, wanted = np.asarray(read(file)), reference(file)
             if image.dtype != np.uint8 or image.shape[2:] != (3,):
                 raise SystemExit(f"{name} returns {image.dtype} {image.shape} for {file}: not an RGB array")
-            same = image.shape == wanted.shape  # some turn images as their EXIF data says
+            same = image.shape == wanted.shape  # some apply the EXIF orientation
             apart.append(float(np.abs(image.astype(int) - wanted).mean()) if same else float("nan"))
         found[name] = round(float(np.nanmean(apart)), 3) if not np.all(np.isnan(apart)) else float("nan")
     return found
 
 
 def measure(read: Read, files: list[str]) -> tuple[float, float]:
-    """Read all files; return seconds and seconds of processors for each."""
+    """Read all files; return wall-clock and processor seconds per file."""
     used, clock = time.process_time(), time.perf_counter()
     for file in files:
         read(file)
@@ -79,7 +80,7 @@ def spread(values: list[float]) -> dict[str, float]:
 
 
 def one_thread(readers: dict[str, Read], files: list[str], rounds: int) -> dict[str, Any]:
-    """Let all take turns; the first round is not counted."""
+    """Measure all libraries in turns; the first round is not counted."""
     extension = Path(files[0]).suffix.lstrip(".").replace("jpeg", "jpg")
     chosen = {name: read for name, read in readers.items() if extension in READERS[name].formats}
     measured: dict[str, list[tuple[float, float]]] = {name: [] for name in chosen}
@@ -118,13 +119,14 @@ def _reader(name: str) -> Read:
 
 
 def loader(name: str, workers: int, files: list[str], epochs: int) -> float:
-    """Return the images a second of the best epoch; the first, in which workers start, is not counted."""
+    """Return the images per second of the best epoch; the first, in which workers start, is not counted."""
     import torch
 
     torch.set_num_threads(1)
     more: dict[str, Any] = {"persistent_workers": True, "multiprocessing_context": "fork"} if workers else {}
     more |= {"batch_size": 32, "num_workers": workers, "collate_fn": len}
-    batches = torch.utils.data.DataLoader(Images(name, files), **more)
+    dataset: Any = Images(name, files)
+    batches: Iterable[int] = torch.utils.data.DataLoader(dataset, **more)
     seconds = []
     for _ in range(epochs + 1):
         clock = time.perf_counter()
@@ -134,7 +136,7 @@ def loader(name: str, workers: int, files: list[str], epochs: int) -> float:
 
 
 def loaders(names: list[str], files: list[str], options: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    """Run every library with every number of workers in a process of its own, in turns."""
+    """Run every library with every number of workers in its own process, in turns."""
     found: dict[str, dict[int, list[float]]] = {name: {workers: [] for workers in WORKERS} for name in names}
     for _ in range(options.loader_rounds):
         for workers in WORKERS:
@@ -154,8 +156,8 @@ def loaders(names: list[str], files: list[str], options: argparse.Namespace) -> 
 
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; made if left out")
-    parser.add_argument("--camera", type=Path, help="folder of JPEG files of some MB; made if left out")
+    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; created if omitted")
+    parser.add_argument("--camera", type=Path, help="folder of JPEG files of some MB; created if omitted")
     parser.add_argument("--rounds", type=int, default=9, help="turns of each library in one thread")
     parser.add_argument("--loader-rounds", type=int, default=3, help="turns of each library in a loader; 0 for none")
     parser.add_argument("--epochs", type=int, default=3, help="epochs of a loader in a turn")
@@ -168,9 +170,9 @@ def parsed() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Measure, print, and write the results."""
+    """Measure, print and save the results."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    warnings.simplefilter("ignore")  # advice of frameworks
+    warnings.simplefilter("ignore")  # of frameworks, such as tuning advice
     options = parsed()
     if options.loader:
         name, workers = options.loader
@@ -205,7 +207,7 @@ def main() -> None:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Write the figures as the tables of the page."""
+    """Return the figures as the tables of the page."""
     sets = result["one_thread"]
     lines = [f"| CPU ms an image, one thread | {' | '.join(sets)} |", "|---|" + "---|" * len(sets)]
     for name, version in result["versions"].items():
@@ -217,7 +219,7 @@ def table(result: dict[str, Any]) -> str:
         for name, by_workers in result["loader"].items():
             rates = [f"{found['median']:.0f}" for found in by_workers.values()]
             lines.append(f"| {name} | {' | '.join(rates)} |")
-    options, facts, small, camera = result["options"], result["machine"], *result["data"].values()
+    options, facts, (small, camera) = result["options"], result["machine"], result["data"].values()
     how = f"Medians of {options['rounds']} rounds in turns; {small['files']} small files of {small['mean_megapixels']} "
     how += f"megapixels, {camera['files']} of {camera['mean_megapixels']}; load {facts['load_before']} before, "
     how += f"{facts['load_after']} after; {facts['processor']}, {facts['date'][:10]}."
@@ -225,7 +227,7 @@ def table(result: dict[str, Any]) -> str:
 
 
 def write_page(result: dict[str, Any], page: Path) -> None:
-    """Replace what stands between the markers."""
+    """Replace the text between the markers."""
     pattern = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
     text = page.read_text("utf-8")
     page.write_text(pattern.sub(lambda _: f"{BEGIN}\n\n{table(result)}\n\n{END}", text), "utf-8")

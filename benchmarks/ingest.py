@@ -1,10 +1,10 @@
-"""Measures `pixelmill ingest` beside TensorFlow doing the same with as many processes, and the bare codecs.
+"""Measures `pixelmill ingest` next to TensorFlow with as many processes, and to the bare codecs.
 
 python benchmarks/ingest.py [--images 6000] [--size 300] [--workers 2] [--rounds 3] [--json FILE]
 
-Contestants take turns. Time by the clock counts the whole call of `ingest`, the start of its workers and the manifest
-included; TensorFlow's processes are warm before their clock starts. Processor time is that of all processes. The bare
-codec decodes the same files in as many threads and does nothing else.
+Contestants take turns. Wall-clock time covers the whole call of `ingest`, including the start of its workers and the
+manifest; TensorFlow's processes are warm before their clock starts. Processor time covers all processes. The bare codec
+decodes the same files in as many threads and does nothing else.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def main() -> None:
-    """Measure, print, and write the results."""
+    """Measure, print and save the results."""
     options = _options()
     machine.compile_modules()
     facts = machine.describe()
@@ -71,14 +71,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--size", type=int, default=300)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; made if left out")
+    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; created if omitted")
     parser.add_argument("--folder", type=Path, default=Path("/dev/shm"), help="where to write")
     parser.add_argument("--json", type=Path, help="where to write the results")
     return parser.parse_args()
 
 
 def fill(folder: Path, count: int, small: Path | None) -> Path:
-    """Make a folder of classes with so many files."""
+    """Create class folders with this many files."""
     files = data.load("small", small, ROOT / "build").files
     for number in range(count):
         place = folder / f"class{number % 10}"
@@ -168,7 +168,7 @@ def tensorflow_worker(files: list[str], target: Path, size: int, antialias: bool
 
 
 def processor_seconds() -> float:
-    """Give the processor time of this process and of its children that have ended."""
+    """Return the processor time of this process and of its children that have ended."""
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in usage)
 

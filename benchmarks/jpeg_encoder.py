@@ -1,8 +1,8 @@
-"""Our JPEG encoder beside libjpeg-turbo's: thread time for each image at quality 90, the minimum of many in turns.
+"""Measures the JPEG encoder of pixelmill next to libjpeg-turbo: thread time per image at quality 90, best of many.
 
     python benchmarks/jpeg_encoder.py --output benchmarks/results/jpeg_encoder.json
 
-Both encode the same photo-like pixels in memory to the same bytes.
+Both take turns and encode the same photo-like pixels in memory to the same bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Encoder = Callable[[Pixels, int, str], bytes]
 
 
 def at_level(level: str) -> Encoder:
-    """Encode by our encoder at a SIMD level."""
+    """Encode with pixelmill at a SIMD level."""
 
     def encode(image: Pixels, quality: int, subsampling: str) -> bytes:
         _core.force_simd_level(level)
@@ -38,7 +38,7 @@ def at_level(level: str) -> Encoder:
 
 
 def measure(image: Pixels, subsampling: str, rounds: int) -> dict[str, float]:
-    """Return the microseconds of each encoder; raise where they write different bytes."""
+    """Return the microseconds of each encoder; raise if they write different bytes."""
     best = _core.simd_level()
     encoders = {"libjpeg-turbo": _core.encode_jpeg_by_libjpeg, **{level: at_level(level) for level in (best, "base")}}
     least = dict.fromkeys(encoders, float("inf"))
@@ -55,7 +55,7 @@ def measure(image: Pixels, subsampling: str, rounds: int) -> dict[str, float]:
 
 
 def cases(sizes: list[tuple[int, int]], rounds: int) -> list[dict[str, Any]]:
-    """Measure pixels of three and of four bytes, with all of the chroma and with a quarter of it."""
+    """Measure RGB and RGBA pixels, with 4:4:4 and with 4:2:0 chroma."""
     found = []
     for (height, width), pixel, subsampling in product(sizes, (3, 4), ("4:2:0", "4:4:4")):
         memory = np.zeros((height, width, pixel), np.uint8)

@@ -1,4 +1,4 @@
-// How fast bare libjpeg-turbo decodes: whole pictures or windows of them, in threads, from memory.
+// How fast bare libjpeg-turbo decodes: whole images or windows of them, in threads, from memory.
 // limit all|random|centre full|scaled THREADS SEED SIZE SHORTER FILE...
 // Answers every line {"seconds": S, ...} on its input with a line of JSON, as worker.py does.
 #include <algorithm>
@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include <jpeglib.h>  // behind the others: it needs size_t and FILE
+#include <jpeglib.h>  // after the others: it needs size_t and FILE
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)

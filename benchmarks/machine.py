@@ -1,4 +1,4 @@
-"""Where and with what a measurement was made, with the commit of this repository."""
+"""The environment of a measurement: machine, versions, and the commit of this repository."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def describe() -> dict[str, Any]:
-    """Describe machine, versions, commit, and the program that measures."""
+    """Return machine, versions, commit and the name of the program."""
     return {"program": Path(sys.argv[0]).name, **environment.describe(), "commit": _commit()}
 
 
@@ -29,7 +29,7 @@ def _commit() -> str:
 
 
 def compile_modules() -> None:
-    """Write the bytecode of pixelmill, as pip does when it installs; else every worker would compile all modules."""
+    """Write the bytecode of pixelmill, as pip does at installation, so that workers need not compile it."""
     import pixelmill
 
     compileall.compile_dir(str(Path(pixelmill.__file__).parent), quiet=1)

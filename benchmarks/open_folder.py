@@ -1,4 +1,4 @@
-"""How long it takes to open a folder of many files, the first time and again.
+"""Measures how long it takes to open a folder of many files, the first time and again.
 
     python benchmarks/open_folder.py --files 1000000
 
@@ -36,7 +36,7 @@ def make(folder: Path, files: int, classes: int) -> None:
 
 
 def opened(folder: Path, cache: Path) -> float:
-    """Open the folder in a process of its own and give the seconds of the call."""
+    """Open the folder in its own process and return the seconds of the call."""
     environment = {**os.environ, "PIXELMILL_CACHE": str(cache)}
     command = [sys.executable, "-c", PROGRAM, str(folder)]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
@@ -52,7 +52,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as base:
         folder, cache = Path(base) / "images", Path(base) / "cache"
         make(folder, arguments.files, arguments.classes)
-        time.sleep(2.5)  # a folder that has just changed is not kept in the cache
+        time.sleep(2.5)  # a folder that changed just now is not cached
         first = opened(folder, cache)
         again = sorted(opened(folder, cache) for _ in range(5))
         figures = {

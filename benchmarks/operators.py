@@ -1,8 +1,8 @@
-"""Measures single operators beside DALI and OpenCV, each with one thread: microseconds of processor time a sample.
+"""Measures single operators next to DALI and OpenCV, each with one thread: processor microseconds per sample.
 
 python benchmarks/operators.py [NAME ...] [--seconds 1] [--below 1.1] [--json FILE]
 
-Processor time, not time by the clock, of the best block of runs: so that other work on the machine counts little.
+Uses processor time of the best block of runs, not wall-clock time, so that other work on the machine matters little.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from rich.table import Table
 import pixelmill
 from pixelmill.graph.nodes import as_node
 
-TURNS = 3  # pixelmill and DALI run one after the other as often as this
-LEAST_RUNS, MOST_RUNS = 5, 200  # in a block
+TURNS = 3  # turns of pixelmill and DALI
+LEAST_RUNS, MOST_RUNS = 5, 200  # runs in a block
 BLOCK_SECONDS, LEAST_BLOCKS = 0.03, 2
 
 Row = dict[str, Any]
 
 
 def main() -> None:
-    """Measure, print, and write the results."""
+    """Measure, print and save the results."""
     options = _options()
     facts = machine.describe()
     cv2.setNumThreads(1)
@@ -48,7 +48,7 @@ def main() -> None:
     for group, cases in GROUPS.items():
         chosen = [case for case in cases if not options.names or any(name in case.name for name in options.names)]
         rows += [measure(group, case, kind, options.seconds) for case in chosen for kind in case.kinds]
-        if options.json:  # after each group, so that little is lost where one fails
+        if options.json:  # after each group, so that little is lost if one fails
             result = {"machine": facts, "options": how, "operators": rows}
             options.json.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
     shown = [
@@ -59,7 +59,7 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="parts of names; all operators if left out")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="parts of names; all operators if omitted")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each operator and library")
     parser.add_argument("--below", type=float, help="show only what is not as many times as fast as DALI")
     parser.add_argument("--json", type=Path, help="where to write the results")
@@ -67,7 +67,7 @@ def _options() -> argparse.Namespace:
 
 
 def measure(group: str, case: Case, kind: str, seconds: float) -> Row:
-    """Give the times of one operator on one kind of data, in microseconds; None where a peer has no such operator."""
+    """Return the times of one operator on one kind of data, in microseconds; None if a peer has no such operator."""
     source = data(kind)
     contestants: dict[str, tuple[Callable[[], Any], int]] = {
         "pixelmill": (pipeline(pixelmill, case, kind, source), case.batch)
@@ -75,7 +75,7 @@ def measure(group: str, case: Case, kind: str, seconds: float) -> Row:
     try:
         contestants["dali"] = (pipeline(nvidia.dali, case, kind, source), case.batch)
     except RuntimeError as error:
-        if "median_blur" not in case.name:  # DALI has it on the GPU only
+        if "median_blur" not in case.name:  # DALI has it only on the GPU
             raise RuntimeError(f"{case.name}: DALI refuses it: {error}") from error
     opencv = case.opencv
     if opencv is not None:
@@ -101,9 +101,9 @@ def pipeline(module: Any, case: Case, kind: str, source: Any) -> Callable[[], An
 
 
 def best(work: Callable[[], Any], samples: int, seconds: float) -> float:
-    """Give the time for one sample in the best block of runs, in microseconds.
+    """Return the time per sample in the best block of runs, in microseconds.
 
-    Blocks, because a library may work ahead: what one run of it takes may be charged to the run before.
+    Blocks are needed because a library may work ahead: the cost of one run may fall into the run before it.
     """
     shortest, end, blocks = math.inf, time.perf_counter() + seconds, 0
     work()
@@ -118,7 +118,7 @@ def best(work: Callable[[], Any], samples: int, seconds: float) -> float:
 
 
 def table(rows: list[Row]) -> Table:
-    """Lay the results out."""
+    """Return the results as a table."""
     shown = Table(title="one thread, 512x512 pixels, microseconds of processor time a sample")
     for number, heading in enumerate(tables.OPERATOR_HEADINGS):
         shown.add_column(heading, justify="right" if number > 1 else "left", no_wrap=True)

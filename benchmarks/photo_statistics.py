@@ -1,10 +1,10 @@
-"""Compares photo-like pictures with photographs: JPEG size, decoding time, spectrum, PNG size.
+"""Compares photo-like images with photographs: JPEG size, decoding time, spectrum, PNG size.
 
     python benchmarks/photo_statistics.py --photos FOLDER [--count 64] [--seed 0]
 
-All pictures are brought to 400x470 pixels (photographs by the largest window of that shape, reduced where they are
-larger) and encoded by Pillow at qualities from 75 to 95. Decoding of both kinds is measured in turns. Without a folder,
-only the made pictures are measured. The exit code is 1 where a figure is more than a quarter away.
+All images have 400x470 pixels (photographs are cropped to that aspect ratio and reduced) and are encoded by Pillow at
+qualities from 75 to 95. Decoding of both kinds is measured in turns. Without a folder, only the synthetic images are
+measured. The exit code is 1 if a figure differs by more than a quarter.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ HEIGHT, WIDTH = 400, 470
 QUALITIES = (75, 85, 95)
 TOLERANCE = 0.25
 ROUNDS = 7
-Picture = np.ndarray[Any, Any]
+Pixels = np.ndarray[Any, Any]
 
 
-def photographs(folder: Path, count: int) -> list[Picture]:
-    """Load photographs; those with fewer pixels than asked for are left out."""
-    pictures = []
+def photographs(folder: Path, count: int) -> list[Pixels]:
+    """Load photographs, except those with too few pixels."""
+    images = []
     for path in sorted(folder.rglob("*.jpg"))[:count]:
         with Image.open(path) as image:
             if min(image.width / WIDTH, image.height / HEIGHT) >= 0.75:
                 fitted = ImageOps.fit(image.convert("RGB"), (WIDTH, HEIGHT), Image.Resampling.LANCZOS)
-                pictures.append(np.asarray(fitted))
-    return pictures
+                images.append(np.asarray(fitted))
+    return images
 
 
-def encoded(picture: Picture, kind: str, **options: Any) -> bytes:
-    """Encode by Pillow."""
+def encoded(image: Pixels, kind: str, **options: Any) -> bytes:
+    """Encode with Pillow."""
     buffer = io.BytesIO()
-    Image.fromarray(picture).save(buffer, kind, **options)
+    Image.fromarray(image).save(buffer, kind, **options)
     return buffer.getvalue()
 
 
 def decode_nanoseconds(sets: list[list[bytes]]) -> list[float]:
-    """Measure the time to decode files, for each pixel, of several sets in turns: the best of some rounds for each."""
+    """Return the decoding time per pixel of several sets of files, measured in turns: the best round of each."""
     best = [np.full(len(files), np.inf) for files in sets]
     for _ in range(ROUNDS):
         for number in range(max(map(len, sets))):
@@ -62,10 +62,10 @@ def decode_nanoseconds(sets: list[list[bytes]]) -> list[float]:
     return [float(times.mean()) / (HEIGHT * WIDTH) for times in best]
 
 
-def slope(picture: Picture) -> float:
+def slope(image: Pixels) -> float:
     """Fit a line to the logarithm of the radial power spectrum of the brightness."""
-    side = min(picture.shape[:2])
-    gray = picture[:side, :side].astype(float) @ [0.299, 0.587, 0.114]
+    side = min(image.shape[:2])
+    gray = image[:side, :side].astype(float) @ [0.299, 0.587, 0.114]
     window = np.hanning(side)[:, None] * np.hanning(side)
     power = np.abs(np.fft.fft2((gray - gray.mean()) * window)) ** 2
     frequency = np.hypot(np.fft.fftfreq(side)[:, None], np.fft.fftfreq(side))
@@ -74,22 +74,22 @@ def slope(picture: Picture) -> float:
     return float(np.polyfit(np.log(np.sqrt(bands[1:] * bands[:-1])), np.log(means), 1)[0])
 
 
-def statistics(sets: list[list[Picture]]) -> dict[str, list[float]]:
-    """Give the means over the pictures of each set."""
+def statistics(sets: list[list[Pixels]]) -> dict[str, list[float]]:
+    """Return the means over the images of each set."""
 
-    def means(measure: Callable[[Picture], float]) -> list[float]:
-        return [float(np.mean([measure(picture) for picture in pictures])) for pictures in sets]
+    def means(measure: Callable[[Pixels], float]) -> list[float]:
+        return [float(np.mean([measure(image) for image in images])) for images in sets]
 
     figures: dict[str, list[float]] = {}
     for quality in QUALITIES:
-        files = [[encoded(picture, "JPEG", quality=quality) for picture in pictures] for pictures in sets]
+        files = [[encoded(image, "JPEG", quality=quality) for image in images] for images in sets]
         sizes = [float(np.mean([len(file) for file in of_set])) / (HEIGHT * WIDTH) for of_set in files]
         figures[f"JPEG bytes per pixel, quality {quality}"] = sizes
         figures[f"decoding, ns per pixel, quality {quality}"] = decode_nanoseconds(files)
     figures["slope of the power spectrum"] = means(slope)
-    figures["PNG bytes per pixel"] = means(lambda picture: len(encoded(picture, "PNG")) / (HEIGHT * WIDTH))
+    figures["PNG bytes per pixel"] = means(lambda image: len(encoded(image, "PNG")) / (HEIGHT * WIDTH))
     figures["correlation of red and green"] = means(
-        lambda picture: float(np.corrcoef(picture[..., 0].ravel(), picture[..., 1].ravel())[0, 1])
+        lambda image: float(np.corrcoef(image[..., 0].ravel(), image[..., 1].ravel())[0, 1])
     )
     return figures
 
@@ -99,7 +99,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--photos", type=Path, help="folder of photographs")
     parser.add_argument("--count", type=int, default=64)
-    parser.add_argument("--seed", type=int, default=0, help="of the made pictures")
+    parser.add_argument("--seed", type=int, default=0, help="of the synthetic images")
     options = parser.parse_args()
     sets = [[photo(options.seed, index, height=HEIGHT, width=WIDTH) for index in range(options.count)]]
     if options.photos:

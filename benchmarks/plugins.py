@@ -1,9 +1,9 @@
-"""What it costs to hand batches to a framework: each plugin beside the bare `Loader`, on the train workload.
+"""Measures the cost of handing batches to a framework: each plugin next to the bare `Loader`, on the train workload.
 
     python benchmarks/plugins.py [--small DIR] [--rounds 7] [--steps 40] [--json FILE] [--page]
 
-Everybody has a pipeline of its own in the same process and takes turns. The cost of a batch is processor time of all
-threads, so a busy machine spoils it less than the speed. Batches of one number show the fixed cost.
+Each plugin has its own pipeline in the same process, and they take turns. The cost of a batch is the processor time of
+all threads, which a busy machine affects less than the speed. Batches of one number show the fixed cost.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BEGIN, END = "<!-- costs: written by benchmarks/plugins.py -->", "<!-- end of co
 
 @pipeline_def(batch_size=BATCH, device_id=None, seed=7)
 def train(files: list[str]) -> Any:
-    """Give the train workload."""
+    """Define the train workload."""
     encoded, labels = fn.readers.file(files=files, labels=[0] * len(files), random_shuffle=True, name="Reader")
     images = fn.random_resized_crop(fn.decoders.image(encoded), size=224)
     mirror = fn.random.coin_flip(probability=0.5)
@@ -43,7 +43,7 @@ def train(files: list[str]) -> Any:
 
 
 def numbers(threads: int) -> Pipeline:
-    """Give batches of one number and one label."""
+    """Define batches of one number and one label."""
     batch = np.ones((1, 1), np.float32), np.ones((1, 1), np.int32)
     pipe = Pipeline(1, threads, None, seed=7)
     with pipe:
@@ -52,7 +52,7 @@ def numbers(threads: int) -> Pipeline:
 
 
 def loader(pipe: Pipeline) -> Iterator[Any]:
-    """Give dicts of NumPy arrays."""
+    """Yield dicts of NumPy arrays."""
     batches = Loader(pipe, NAMES)
     while True:
         yield from batches
@@ -66,14 +66,14 @@ def _endless(iterator: Any, pipe: Pipeline) -> Iterator[Any]:
 
 
 def pytorch(pipe: Pipeline) -> Iterator[Any]:
-    """Give dicts of tensors, in lists."""
+    """Yield lists of dicts of tensors."""
     from pixelmill.plugin.pytorch import DALIGenericIterator
 
     return _endless(DALIGenericIterator, pipe)
 
 
 def lightning(pipe: Pipeline) -> Iterator[Any]:
-    """Give dicts of tensors as a Trainer gets them."""
+    """Yield dicts of tensors as a Trainer receives them."""
     from pixelmill.plugin.lightning import PipelineDataModule
 
     batches = PipelineDataModule(pipe, names=NAMES).train_dataloader()
@@ -82,14 +82,14 @@ def lightning(pipe: Pipeline) -> Iterator[Any]:
 
 
 def jax(pipe: Pipeline) -> Iterator[Any]:
-    """Give dicts of JAX arrays."""
+    """Yield dicts of JAX arrays."""
     from pixelmill.plugin.jax import DALIGenericIterator
 
     return _endless(DALIGenericIterator, pipe)
 
 
 def tf_dataset(pipe: Pipeline) -> Iterator[Any]:
-    """Give tuples of tensors, endlessly."""
+    """Yield tuples of tensors, endlessly."""
     import tensorflow as tf
 
     from pixelmill.plugin.tf import DALIDataset
@@ -99,7 +99,7 @@ def tf_dataset(pipe: Pipeline) -> Iterator[Any]:
 
 
 def tf_from_loader(pipe: Pipeline) -> Iterator[Any]:
-    """Give dicts of tensors, epoch after epoch."""
+    """Yield dicts of tensors, epoch after epoch."""
     from pixelmill.plugin.tf import from_loader
 
     batches = from_loader(Loader(pipe, NAMES))
@@ -118,7 +118,7 @@ CONTESTANTS: dict[str, Callable[[Pipeline], Iterator[Any]]] = {
 
 
 def measure(batches: Iterator[Any], steps: int) -> tuple[float, float]:
-    """Take some batches; give seconds and seconds of processors for each."""
+    """Take some batches; return wall-clock and processor seconds per batch."""
     usage, clock = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
     for _ in range(steps):
         next(batches)
@@ -128,7 +128,7 @@ def measure(batches: Iterator[Any], steps: int) -> tuple[float, float]:
 
 
 def in_turns(make: Callable[[], Pipeline], *, rounds: int, steps: int) -> dict[str, dict[str, Any]]:
-    """Let all go through some batches, again and again; costs are medians of differences to the bare loader."""
+    """Measure all plugins in turns; costs are medians of the differences to the bare loader."""
     running = {name: begin(make()) for name, begin in CONTESTANTS.items()}
     measured: dict[str, list[tuple[float, float]]] = {name: [] for name in running}
     for batches in running.values():
@@ -148,14 +148,14 @@ def in_turns(make: Callable[[], Pipeline], *, rounds: int, steps: int) -> dict[s
 
 
 def main() -> None:
-    """Measure, print, and write the results."""
+    """Measure, print and save the results."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    warnings.simplefilter("ignore")  # advice of frameworks
+    warnings.simplefilter("ignore")  # of frameworks, such as tuning advice
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; made if left out")
+    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; created if omitted")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--steps", type=int, default=40, help="batches for each in each round")
+    parser.add_argument("--steps", type=int, default=40, help="batches of each plugin in each round")
     parser.add_argument("--json", type=Path, default=ROOT / "benchmarks" / "results" / "plugins.json")
     parser.add_argument("--page", action="store_true", help="write the figures into docs/plugins.md as well")
     options = parser.parse_args()
@@ -179,7 +179,7 @@ def main() -> None:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Write the figures as a table of the page."""
+    """Return the figures as a table of the page."""
     lines = ["| | train, images/s | CPU ms a batch | batches of one number, µs a batch more |", "|---|---|---|---|"]
     for name, found in result["plugins"]["train"].items():
         small = result["plugins"]["numbers"][name]["cost_cpu_microseconds"]
@@ -192,7 +192,7 @@ def table(result: dict[str, Any]) -> str:
 
 
 def write_page(result: dict[str, Any], page: Path) -> None:
-    """Replace what stands between the markers."""
+    """Replace the text between the markers."""
     pattern = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
     text = page.read_text("utf-8")
     page.write_text(pattern.sub(lambda _: f"{BEGIN}\n\n{table(result)}\n\n{END}", text), "utf-8")

@@ -1,4 +1,4 @@
-"""What `records.py` measures: indexing, reading and writing, each by all who can do it."""
+"""The cases of `records.py`: indexing, reading and writing, each by all libraries that can do it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from pixelmill.create.wrapping import create_recordio, create_tfrecords
 from pixelmill.formats import example, tfrecord
 
 LARGE_BYTES = 1_000_000_000
-WRITTEN = 1000
+WRITTEN, SHARDS = 1000, 4
 SMALL_RECORDS, SMALL_BYTES = 10_000, 300
 
-# DALI's program tries to import TensorFlow first, which takes seconds where it is installed and is of no use here.
+# DALI's program tries to import TensorFlow first, which takes seconds if it is installed, and does not need it.
 WITHOUT_TENSORFLOW = """
 import runpy, sys
 sys.modules["tensorflow"] = None
@@ -34,9 +34,9 @@ Run = Callable[[], None]
 
 @dataclass(frozen=True)
 class Case:
-    """A comparison: who does what, how much of it, and what is asked of the first contestant against the second.
+    """A comparison: contestants, the amount of work, and the target of the first contestant against the second.
 
-    `prepare` is called before each run and not measured; it removes what the last run has written.
+    `prepare` is called before each run and not measured; it removes the output of the last run.
     """
 
     title: str
@@ -47,11 +47,8 @@ class Case:
     prepare: Run | None = None
 
 
-# Indexing
-
-
 def dali_script() -> Path | None:
-    """Find DALI's `tfrecord2idx`, which is a Python program; None where ours lies in its place."""
+    """Find DALI's `tfrecord2idx`, a Python program; None if ours has replaced it."""
     for distribution in importlib.metadata.distributions():
         if (distribution.metadata["Name"] or "").lower().startswith("nvidia-dali"):
             for file in distribution.files or []:
@@ -61,21 +58,21 @@ def dali_script() -> Path | None:
     return None
 
 
-def _large(pictures: Sequence[bytes], scratch: Path) -> Path:
+def _large(images: Sequence[bytes], scratch: Path) -> Path:
     path = scratch / "large.tfrecord"
     if not path.exists() or path.stat().st_size < LARGE_BYTES:
         with path.open("wb") as stream:
             number = end = 0
             with tfrecord.RecordWriter(stream) as writer:
                 while end < LARGE_BYTES:
-                    end = sum(writer.write_example(features_of(pictures, number)))
+                    end = sum(writer.write_example(features_of(images, number)))
                     number += 1
     return path
 
 
-def index_case(pictures: Sequence[bytes], scratch: Path) -> Case:
-    """Make the index of a gigabyte within a running process: the work itself."""
-    path, script = _large(pictures, scratch), dali_script()
+def index_case(images: Sequence[bytes], scratch: Path) -> Case:
+    """Index a gigabyte within a running process: the work itself."""
+    path, script = _large(images, scratch), dali_script()
 
     def ours() -> None:
         tfrecord.write_index(str(scratch / "ours.idx"), tfrecord.scan(str(path)).index)
@@ -95,12 +92,12 @@ def index_case(pictures: Sequence[bytes], scratch: Path) -> Case:
     contestants: dict[str, Run] = {"pixelmill": ours}
     if script is not None:
         contestants["DALI's tfrecord2idx, in this process"] = dali
-    return Case("index 1 GB of pictures", "GB", path.stat().st_size / 1e9, contestants, 5.0)
+    return Case("index 1 GB of images", "GB", path.stat().st_size / 1e9, contestants, 5.0)
 
 
-def command_case(pictures: Sequence[bytes], scratch: Path) -> Case:
-    """Make the same by the commands, whose start counts."""
-    path, script, idx = _large(pictures, scratch), dali_script(), scratch / "dali.idx"
+def command_case(images: Sequence[bytes], scratch: Path) -> Case:
+    """Index a gigabyte with the commands, including their start."""
+    path, script, idx = _large(images, scratch), dali_script(), scratch / "dali.idx"
 
     def ours() -> None:
         command = [sys.executable, "-m", "pixelmill.cli.tfrecord2idx", str(path), str(scratch / "ours.idx")]
@@ -113,28 +110,25 @@ def command_case(pictures: Sequence[bytes], scratch: Path) -> Case:
     if script is not None:
         contestants["DALI's tfrecord2idx"] = dali
     return Case(
-        "index 1 GB of pictures, start of the command included", "GB", path.stat().st_size / 1e9, contestants, None
+        "index 1 GB of images, start of the command included", "GB", path.stat().st_size / 1e9, contestants, None
     )
 
 
-# Reading
-
-
-def read_case(pictures: Sequence[bytes], scratch: Path) -> Case:
-    """Read the payloads of records of 100 kB, verified."""
-    path = scratch / "pictures.tfrecord"
+def read_case(images: Sequence[bytes], scratch: Path) -> Case:
+    """Read the payloads of records of 100 kB and verify their checksums."""
+    path = scratch / "images.tfrecord"
     with path.open("wb") as stream, tfrecord.RecordWriter(stream) as writer:
         for number in range(WRITTEN):
-            writer.write_example(features_of(pictures, number))
-    return _reading(path, WRITTEN, "read records of pictures")
+            writer.write_example(features_of(images, number))
+    return _reading(path, WRITTEN, "read records of images")
 
 
-def read_small_case(pictures: Sequence[bytes], scratch: Path) -> Case:
-    """Read the payloads of records of 300 bytes, verified."""
+def read_small_case(images: Sequence[bytes], scratch: Path) -> Case:
+    """Read the payloads of records of 300 bytes and verify their checksums."""
     path = scratch / "small.tfrecord"
     with path.open("wb") as stream, tfrecord.RecordWriter(stream) as writer:
         for number in range(SMALL_RECORDS):
-            writer.write(pictures[0][number % 1000 : number % 1000 + SMALL_BYTES])
+            writer.write(images[0][number % 1000 : number % 1000 + SMALL_BYTES])
     return _reading(path, SMALL_RECORDS, "read records of 300 bytes")
 
 
@@ -155,21 +149,18 @@ def _reading(path: Path, count: int, title: str) -> Case:
     return Case(title, "records", count, contestants, 3.0)
 
 
-# Writing
-
-
-def features_of(pictures: Sequence[bytes], number: int) -> dict[str, example.Feature]:
-    """Give what is written for a picture."""
+def features_of(images: Sequence[bytes], number: int) -> dict[str, example.Feature]:
+    """Return the features of an image."""
     return {
-        "image/encoded": example.bytes_feature(pictures[number % len(pictures)]),
+        "image/encoded": example.bytes_feature(images[number % len(images)]),
         "image/format": example.bytes_feature(b"jpeg"),
         "image/filename": example.bytes_feature(b"%d.jpg" % number),
         "image/class/label": example.int64_feature(number),
     }
 
 
-def write_case(pictures: Sequence[bytes], scratch: Path, *, threads: int = 1) -> Case:
-    """Write a thousand pictures, each thread into a file of its own."""
+def write_case(images: Sequence[bytes], scratch: Path, *, threads: int = 1) -> Case:
+    """Write a thousand images, each thread into its own file."""
     import tensorflow as tf
 
     feature, texts, integers = tf.train.Feature, tf.train.BytesList, tf.train.Int64List
@@ -178,14 +169,14 @@ def write_case(pictures: Sequence[bytes], scratch: Path, *, threads: int = 1) ->
         path = scratch / f"written-{shard}"
         with path.open("wb") as stream, tfrecord.RecordWriter(stream) as writer:
             for number in range(shard, WRITTEN, threads):
-                writer.write_example(features_of(pictures, number))
+                writer.write_example(features_of(images, number))
 
     def theirs(shard: int) -> None:
         path = scratch / f"written-{shard}"
         with tf.io.TFRecordWriter(str(path)) as writer:
             for number in range(shard, WRITTEN, threads):
                 features = {
-                    "image/encoded": feature(bytes_list=texts(value=[pictures[number % len(pictures)]])),
+                    "image/encoded": feature(bytes_list=texts(value=[images[number % len(images)]])),
                     "image/format": feature(bytes_list=texts(value=[b"jpeg"])),
                     "image/filename": feature(bytes_list=texts(value=[b"%d.jpg" % number])),
                     "image/class/label": feature(int64_list=integers(value=[number])),
@@ -197,7 +188,7 @@ def write_case(pictures: Sequence[bytes], scratch: Path, *, threads: int = 1) ->
         path = scratch / f"written-{shard}"
         with path.open("wb", buffering=0) as stream:
             for number in range(shard, WRITTEN, threads):
-                stream.write(pictures[number % len(pictures)])
+                stream.write(images[number % len(images)])
 
     def side_by_side(write: Callable[[int], None]) -> Run:
         def run() -> None:
@@ -216,36 +207,31 @@ def write_case(pictures: Sequence[bytes], scratch: Path, *, threads: int = 1) ->
         for shard in range(threads):
             (scratch / f"written-{shard}").unlink(missing_ok=True)
 
-    title = f"write {WRITTEN} pictures into {threads} file{'s' * (threads > 1)}, a thread each"
-    return Case(title, "pictures", WRITTEN, contestants, 3.0, prepare)
+    title = f"write {WRITTEN} images into {threads} file{'s' * (threads > 1)}, a thread each"
+    return Case(title, "images", WRITTEN, contestants, 3.0, prepare)
 
 
-def write_two_case(pictures: Sequence[bytes], scratch: Path) -> Case:
+def write_two_case(images: Sequence[bytes], scratch: Path) -> Case:
     """Write with two threads."""
-    return write_case(pictures, scratch, threads=2)
+    return write_case(images, scratch, threads=2)
 
 
-# The whole job: a folder of pictures into record files
-
-SHARDS = 4
-
-
-def _folder(pictures: Sequence[bytes], scratch: Path) -> Path:
+def _folder(images: Sequence[bytes], scratch: Path) -> Path:
     folder = scratch / "folder"
     if not folder.exists():
         folder.mkdir()
         for number in range(WRITTEN):
-            (folder / f"{number:05d}.jpg").write_bytes(pictures[number % len(pictures)])
+            (folder / f"{number:05d}.jpg").write_bytes(images[number % len(images)])
     return folder
 
 
 def job_case(
-    pictures: Sequence[bytes], scratch: Path, *, threads: int | None = None, theirs: int = 1, recordio: bool = False
+    images: Sequence[bytes], scratch: Path, *, threads: int | None = None, theirs: int = 1, recordio: bool = False
 ) -> Case:
-    """Wrap the files of a folder into four record files, beside the loop that people write."""
+    """Wrap the files of a folder into four record files, next to the usual hand-written loop."""
     import tensorflow as tf
 
-    folder, target = _folder(pictures, scratch), scratch / "job"
+    folder, target = _folder(images, scratch), scratch / "job"
     names = sorted(str(path) for path in folder.iterdir())
     per_file = WRITTEN // SHARDS
     feature, texts, integers = tf.train.Feature, tf.train.BytesList, tf.train.Int64List
@@ -265,7 +251,7 @@ def job_case(
     def shard(number: int) -> None:
         with tf.io.TFRecordWriter(str(target / f"data{number}")) as writer:
             for name in names[number * per_file : (number + 1) * per_file]:
-                with open(name, "rb") as file:  # noqa: PTH123 - the quickest way
+                with open(name, "rb") as file:  # noqa: PTH123 - the fastest way
                     content = file.read()
                 features = {
                     "image/encoded": feature(bytes_list=texts(value=[content])),
@@ -289,7 +275,7 @@ def job_case(
         "pixelmill convert, with SHA-256 and fsync": converted,
     }
     title = f"{WRITTEN} files into {SHARDS} record files, {workers}"
-    return Case(title, "pictures", WRITTEN, contestants, 3.0, prepare)
+    return Case(title, "images", WRITTEN, contestants, 3.0, prepare)
 
 
 CASES: dict[str, Callable[[Sequence[bytes], Path], Case]] = {

@@ -1,9 +1,9 @@
-"""Measures TFRecords beside TensorFlow and DALI: to index, to read and to write them.
+"""Measures indexing, reading and writing TFRecords next to TensorFlow and DALI.
 
 python benchmarks/records.py [CASE ...] [--small DIR] [--rounds 7] [--json FILE]
 
-All contestants of a case run in turns in this process, round after round; what counts is the median of the rounds'
-ratios. The files lie in a scratch folder and are in memory when they are read.
+All contestants of a case run in turns in this process, round after round; the result is the median of the rounds'
+ratios. The files are in a scratch folder, and in the page cache when they are read.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def main() -> None:
-    """Measure, print, and write the results."""
+    """Measure, print and save the results."""
     options = _options()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ["PIXELMILL_CACHE"] = "off"
-    pictures = [Path(name).read_bytes() for name in data.load("small", options.small, ROOT / "build").files]
+    images = [Path(name).read_bytes() for name in data.load("small", options.small, ROOT / "build").files]
     options.scratch.mkdir(parents=True, exist_ok=True)
     result: dict[str, Any] = {"machine": machine.describe(), "rounds": options.rounds, "cases": {}}
     console = Console(width=None if sys.stdout.isatty() else 140)
     for name in options.cases or CASES:
-        result["cases"][name] = measure(CASES[name](pictures, options.scratch), options.rounds)
+        result["cases"][name] = measure(CASES[name](images, options.scratch), options.rounds)
         show(console, name, result["cases"][name])
     result["machine"]["load_after"] = machine.load()
     moment = result["machine"]["date"][:16].replace(":", "")
@@ -49,10 +49,10 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)}; all if none")
-    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; made if left out")
+    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; created if omitted")
     parser.add_argument("--scratch", type=Path, default=ROOT / "build" / "bench-records", help="where to write")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--json", type=Path, help="where to write; a new file in benchmarks/results if left out")
+    parser.add_argument("--json", type=Path, help="where to write; a new file in benchmarks/results if omitted")
     options = parser.parse_args()
     unknown = sorted(set(options.cases) - set(CASES))
     if unknown:
@@ -61,7 +61,7 @@ def _options() -> argparse.Namespace:
 
 
 def measure(case: Case, rounds: int) -> dict[str, Any]:
-    """Let the contestants run in turns, once unmeasured, and every round beginning with another."""
+    """Run the contestants in turns, once unmeasured; every round starts with another contestant."""
     names = list(case.contestants)
     seconds: dict[str, list[float]] = {name: [] for name in names}
     cpu: dict[str, list[float]] = {name: [] for name in names}
@@ -101,7 +101,7 @@ def _cpu() -> float:
 
 
 def show(console: Console, name: str, result: dict[str, Any]) -> None:
-    """Print the table of a case and whether its target is met."""
+    """Print the table of a case, and whether its target is met."""
     table = Table(title=f"{name}: {result['title']}")
     for heading in ("", f"{result['unit']}/s", "times pixelmill's time", "times pixelmill's CPU time"):
         table.add_column(heading, justify="right" if heading else "left", no_wrap=True)

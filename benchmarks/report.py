@@ -1,4 +1,4 @@
-"""Writes the tables of docs/performance.md from benchmarks/results: for every workload and kind of files the newest.
+"""Writes the tables of docs/performance.md from the newest files in benchmarks/results.
 
 python benchmarks/report.py [--check]
 """
@@ -21,12 +21,12 @@ ROOT = Path(__file__).resolve().parents[1]
 NOTHING = "Nothing has been measured yet."
 SOURCES = ("photographs", "synthetic")
 
-# A workload's results with the run they come from.
+# The results of a workload, with the run they come from.
 Found = dict[tuple[str, str], tuple[dict[str, Any], dict[str, Any]]]
 
 
 def main() -> None:
-    """Write the page, or compare it with what would be written."""
+    """Write the page, or check that it is up to date."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail if the page is not up to date")
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "performance.md")
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def page(text: str, runs: Sequence[dict[str, Any]]) -> str:
-    """Replace what stands between the markers."""
+    """Replace the text between the markers."""
     speeds, stages = newest(runs, "workloads"), newest(runs, "stages")
     others = latest_operators(runs) + dataset_tables.latest(runs) + latest(runs, "dali_engine")
     sections = {
@@ -67,7 +67,7 @@ def page(text: str, runs: Sequence[dict[str, Any]]) -> str:
 
 
 def newest(runs: Iterable[dict[str, Any]], part: str) -> Found:
-    """Find the latest results for each workload and kind of files."""
+    """Return the latest results for each workload and kind of files."""
     found: Found = {}
     for run in sorted((run for run in runs if part in run), key=lambda run: str(run["machine"]["date"])):
         for name, result in run[part].items():
@@ -76,20 +76,20 @@ def newest(runs: Iterable[dict[str, Any]], part: str) -> Found:
 
 
 def ordered(found: Found) -> list[tuple[str, str]]:
-    """Put photographs before synthetic files, and workloads in their order."""
+    """Sort photographs before synthetic files, and workloads in their order."""
     names = list(WORKLOADS)
     return sorted(found, key=lambda key: (SOURCES.index(key[0]), names.index(key[1])))
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, texts: int = 1) -> str:
-    """Write a table; all columns but the first ones are numbers."""
+    """Return a table; all columns except the first ones are numbers."""
     escaped = ([cell.replace("|", "\\|") for cell in row] for row in rows)
     lines = [headings, [*["---"] * texts, *["---:"] * (len(headings) - texts)], *escaped]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def overview(found: Found) -> str:
-    """Set pixelmill and the others side by side."""
+    """Return the overview table of pixelmill and the others."""
     rows = []
     for source, name in ordered(found):
         contestants = found[source, name][1]["contestants"]
@@ -108,7 +108,7 @@ def overview(found: Found) -> str:
 
 
 def speed_section(source: str, name: str, run: dict[str, Any], result: dict[str, Any]) -> str:
-    """Write a workload's table and its targets."""
+    """Return the table and the targets of a workload."""
     options = run["options"]
     seconds = options["seconds"] or WORKLOADS[name].seconds
     lines = [
@@ -122,17 +122,17 @@ def speed_section(source: str, name: str, run: dict[str, Any], result: dict[str,
 
 
 def latest_operators(runs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Find the newest run of benchmarks/operators.py, if there is one."""
+    """Return the newest run of benchmarks/operators.py, if there is one."""
     return latest(runs, "operators")
 
 
 def latest(runs: Iterable[dict[str, Any]], part: str) -> list[dict[str, Any]]:
-    """Find the newest run that has a part, if there is one."""
+    """Return the newest run with this key, if there is one."""
     return sorted((run for run in runs if part in run), key=lambda run: str(run["machine"]["date"]))[-1:]
 
 
 def dali_engine(runs: Iterable[dict[str, Any]]) -> str:
-    """Write what the DALI engine costs beside the same program written for DALI."""
+    """Return the overhead of the DALI engine next to the same program written for DALI."""
     found = latest(runs, "dali_engine")
     if not found:
         return NOTHING
@@ -155,7 +155,7 @@ def dali_engine(runs: Iterable[dict[str, Any]]) -> str:
 
 
 def operators(runs: Iterable[dict[str, Any]]) -> str:
-    """Write a table of single operators for each group."""
+    """Return a table of single operators for each group."""
     found = latest_operators(runs)
     if not found:
         return NOTHING
@@ -175,7 +175,7 @@ def operators(runs: Iterable[dict[str, Any]]) -> str:
 
 
 def stage_section(source: str, name: str, run: dict[str, Any], result: dict[str, Any]) -> str:
-    """Write where the work for a picture goes."""
+    """Return where the time of an image goes."""
     per_image = result["instructions_per_image"]
     rows = [[step, f"{count:,}", f"{count / per_image['Decode']:.1%}"] for step, count in per_image.items()]
     met = "met" if result["after_decoding"] < AFTER_DECODING else "not met"
@@ -186,8 +186,8 @@ def stage_section(source: str, name: str, run: dict[str, Any], result: dict[str,
         f"(below {AFTER_DECODING:.0%})",
     ]
     if result["time"]:
-        shares = ", ".join(f"{place} {share:.1%}" for place, share in result["time"].items())
-        lines[-1] += f"\n- processor time of the working thread: {shares}"
+        fractions = ", ".join(f"{place} {fraction:.1%}" for place, fraction in result["time"].items())
+        lines[-1] += f"\n- processor time of the working thread: {fractions}"
     return "\n\n".join(lines)
 
 

@@ -1,6 +1,6 @@
-"""Measures pixelmill beside DALI, tf.data, torch with Pillow or OpenCV, and bare libjpeg-turbo.
+"""Measures pixelmill next to DALI, tf.data, torch with Pillow or OpenCV, and bare libjpeg-turbo.
 
-docs/performance.md tells how.
+docs/performance.md describes the method.
 
 python benchmarks/run.py [WORKLOAD ...] [--small DIR --camera DIR] [--rounds 5] [--json FILE]
 """
@@ -23,11 +23,13 @@ from rich.console import Console
 from rich.table import Table
 from workloads import WORKLOADS, Workload
 
+from pixelmill.benchmark.contestants import Record
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def main() -> None:
-    """Measure, print, and write the results."""
+    """Measure, print and save the results."""
     options = _options()
     console = Console(width=None if sys.stdout.isatty() else 140)
     build = ROOT / "build"
@@ -39,7 +41,7 @@ def main() -> None:
     }
     for name in options.workloads or WORKLOADS:
         workload = WORKLOADS[name]
-        files = data.load(workload.pictures, getattr(options, workload.pictures), build)
+        files = data.load(workload.file_kind, getattr(options, workload.file_kind), build)
         if workload.container == "tfrecord":
             files = data.packed(files, build)
         records = contest.run(workload, files, options.peers, plan, lambda text: console.print(text, style="dim"))
@@ -57,15 +59,15 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)}; all if none")
-    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; made if left out")
-    parser.add_argument("--camera", type=Path, help="folder of JPEG files of some MB; made if left out")
-    parser.add_argument("--arrays", type=Path, help="folder with images/*.npy and masks/*.npy; made if left out")
+    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; created if omitted")
+    parser.add_argument("--camera", type=Path, help="folder of JPEG files of some MB; created if omitted")
+    parser.add_argument("--arrays", type=Path, help="folder with images/*.npy and masks/*.npy; created if omitted")
     parser.add_argument("--threads", type=int, default=2, help="threads or processes of each contestant, and its cores")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, help="for each contestant in each round; 4, and 8 with camera files")
     parser.add_argument("--starts", type=int, default=3, help="process starts for the time of the first batch")
-    parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS, help="whom to measure")
-    parser.add_argument("--json", type=Path, help="where to write; a new file in benchmarks/results if left out")
+    parser.add_argument("--peers", nargs="+", choices=PEERS, default=PEERS, help="contestants to measure")
+    parser.add_argument("--json", type=Path, help="where to write; a new file in benchmarks/results if omitted")
     options = parser.parse_args()
     unknown = sorted(set(options.workloads) - set(WORKLOADS))
     if unknown:
@@ -73,7 +75,7 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _result(workload: Workload, files: data.Dataset, records: list[contest.Record]) -> dict[str, Any]:
+def _result(workload: Workload, files: data.Dataset, records: list[Record]) -> dict[str, Any]:
     measured = summary.figures(records)
     return {
         "title": workload.title,
@@ -92,7 +94,7 @@ def _default_target(result: dict[str, Any]) -> Path:
 
 
 def show(console: Console, name: str, result: dict[str, Any]) -> None:
-    """Print a workload's table and its targets."""
+    """Print the table and the targets of a workload."""
     table = Table(title=f"{name}: {tables.about(result)}")
     for heading in tables.HEADINGS:
         table.add_column(heading, justify="right" if heading else "left", no_wrap=True)

@@ -1,9 +1,9 @@
-"""Measures how bulk jobs become faster with workers, from one to as many as there are processors.
+"""Measures how bulk jobs scale from one worker to as many as there are processors.
 
 python benchmarks/scaling.py [--images 3600] [--rounds 3] [--small DIR] [--json FILE]
 
-One worker has one processor, two have two, and so on. Rounds take turns; the table has their medians. Time by the clock
-counts the whole call: listing the files, starting the workers, writing, syncing, the manifest.
+One worker has one processor, two have two, and so on. Rounds take turns; the table has their medians. Wall-clock time
+covers the whole call: listing the files, starting the workers, writing, syncing, the manifest.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from pixelmill.create import create_images
 from pixelmill.ingest import ingest
 
 ROOT = Path(__file__).resolve().parents[1]
-SHARE = {"create, photo": 6}  # of the images, where each takes long
+FEWER_IMAGES = {"create, photo": 6}  # divisor of the number of images, for jobs where each image takes long
 
 
 def main() -> None:
-    """Measure, print, and write the results."""
+    """Measure, print and save the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=int, default=3600)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; made if left out")
+    parser.add_argument("--small", type=Path, help="folder of JPEG files of some 100 kB; created if omitted")
     parser.add_argument("--folder", type=Path, default=Path("/dev/shm"), help="where to write")
     parser.add_argument("--json", type=Path, help="where to write the results")
     options = parser.parse_args()
@@ -54,7 +54,7 @@ def main() -> None:
                 for count in steps:
                     os.sched_setaffinity(0, processors[:count])
                     try:
-                        images = options.images // SHARE.get(job, 1)
+                        images = options.images // FEWER_IMAGES.get(job, 1)
                         speeds[job][count].append(images / _seconds(work, Path(name) / "out", count))
                     finally:
                         os.sched_setaffinity(0, processors)
@@ -76,7 +76,7 @@ def _jobs(folder: Path, options: argparse.Namespace) -> dict[str, Callable[[Path
     return {
         "augment": lambda out, workers: augment(records, out, workers=workers),
         "ingest": lambda out, workers: ingest(photos, out, num_workers=workers),
-        "convert, encoded anew": lambda out, workers: convert(
+        "convert, re-encoded": lambda out, workers: convert(
             photos, out, to="tfrecord", num_shards=8, resize=256, workers=workers
         ),
         "create, photo": lambda out, workers: create_images(

@@ -1,11 +1,11 @@
-"""Loads one dataset for a long time, with bad files among the good, and watches memory, threads and files.
+"""Loads one dataset for a long time, with damaged files among the good, and watches memory, threads and open files.
 
     python benchmarks/soak.py --minutes 60
     python benchmarks/soak.py --job augment --images 100000 [--workers 2]
 
-Every epoch must have its exact length and name exactly the damaged files. Every tenth is begun by a new pipeline from
-a saved state. With --job, a bulk job over many small pictures is watched instead. The last line of output is JSON; the
-exit code is 1 where an epoch was wrong, or where a job's memory grew.
+Every epoch must have its exact length and report exactly the damaged files. Every tenth starts with a new pipeline from
+a saved state. With --job, a bulk job over many small images is watched instead. The last line of output is JSON;
+the exit code is 1 if an epoch was wrong, or if the memory of a job grew.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from pixelmill.create import create_photo_folder
 
 COUNT, BAD = 500, 5
 MOST_MB_PER_10000 = 2.0
-ENOUGH = 10_000  # images of a job that say something about its memory
+ENOUGH = 10_000  # images of a job after which its memory is meaningful
 
 
 @pipeline_def(batch_size=32, num_threads=2, seed=11, on_error="skip")
 def train(folder: str) -> Any:
-    """Build the pipeline that is run for long."""
+    """Define the pipeline of the long run."""
     encoded, labels = fn.readers.file(file_root=folder, random_shuffle=True, name="Reader")
     images = fn.random_resized_crop(fn.decoders.image(encoded), size=160)
     mirror = fn.random.coin_flip()
@@ -41,13 +41,13 @@ def train(folder: str) -> Any:
 
 
 def resident_mb() -> float:
-    """Read the memory that this process holds now."""
+    """Return the resident memory of this process."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def damage(folder: Path) -> None:
-    """Cut some files short."""
+    """Truncate some files."""
     for path in sorted(folder.rglob("*.jpg"))[:: COUNT // BAD][:BAD]:
         path.write_bytes(path.read_bytes()[:2000])
 
@@ -63,9 +63,10 @@ def counters() -> dict[str, float]:
 
 
 def run(folder: str, seconds: float) -> dict[str, Any]:
-    """Go through epochs until the time is over."""
+    """Run epochs until the time is over."""
     loader = Loader(train(folder), ["images", "labels"])
-    began, history, images = time.time(), [], 0
+    history: list[dict[str, Any]] = []
+    began, images = time.time(), 0
     while time.time() - began < seconds:
         known = len(loader.errors)
         length = sum(len(batch["labels"]) for batch in loader)
@@ -102,7 +103,7 @@ def main() -> None:
     parser.add_argument("--job", choices=soak_jobs.JOBS, help="watch a bulk job")
     parser.add_argument("--images", type=int, default=100_000, help="of the bulk job")
     parser.add_argument("--workers", type=int, default=2, help="of the bulk job")
-    parser.add_argument("--folder", type=Path, help="where to write; the system's folder for such files when left out")
+    parser.add_argument("--folder", type=Path, help="where to write; the folder for temporary files if omitted")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         if options.job:

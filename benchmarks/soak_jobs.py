@@ -1,4 +1,4 @@
-"""Bulk jobs over many small pictures: memory must not grow with their number. `soak.py --job` calls this."""
+"""Bulk jobs over many small images, whose memory must not grow with their number. `soak.py --job` calls this."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ JOBS = ("augment", "ingest", "create")
 DISTINCT = 500
 CLASSES = 10
 SIDE = 96
-SECONDS = 0.5  # between two looks at the memory
+SECONDS = 0.5  # seconds between two samples of the memory
 
 
 def run_job(job: str, folder: Path, *, images: int, workers: int) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def run_job(job: str, folder: Path, *, images: int, workers: int) -> dict[str, A
 
 
 def _linked(folder: Path, images: int) -> Path:
-    """Make class folders of so many names; some hundred files have many names each."""
+    """Create class folders with this many hard links to a few hundred files."""
     made, source = folder / "made", folder / "in"
     create_images(made, "i_", SIDE, SIDE, DISTINCT, "jpg", content="gradient")
     for number in range(CLASSES):
@@ -78,13 +78,13 @@ def _watched(work: Any, images: int) -> dict[str, Any]:
 
 
 def resident_mb() -> float:
-    """Add up the memory of this process and of its workers, what they share counted once for each."""
+    """Return the memory of this process and of its workers; shared memory counts once per process."""
     own = os.getpid()
     children = Path(f"/proc/{own}/task/{own}/children").read_text().split()
     pages = 0
     for process in (own, *children):
         try:
             pages += int(Path(f"/proc/{process}/statm").read_text().split()[1])
-        except FileNotFoundError:  # has just ended
+        except FileNotFoundError:  # the process has just ended
             continue
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -7,14 +7,14 @@ from dataclasses import asdict
 from statistics import median
 from typing import Any
 
-from contest import Record
 from workloads import TARGETS
 
 from pixelmill.benchmark import agreement
+from pixelmill.benchmark.contestants import Record
 
 
 def contestants(records: Sequence[Record]) -> list[dict[str, Any]]:
-    """Give the figures of every contestant, rounded for people, with the rounds they come from."""
+    """Return the rounded figures of every contestant, with the rounds they come from."""
     return [
         {
             **asdict(record),
@@ -31,7 +31,7 @@ def contestants(records: Sequence[Record]) -> list[dict[str, Any]]:
 
 
 def chosen(records: Sequence[Record], peer: str) -> Record | None:
-    """Take the variant that stands for a peer: the fastest, but of pixelmill always the default."""
+    """Return the variant that represents a peer: the fastest, but for pixelmill always the default."""
     own = [record for record in records if record.peer == peer and record.rates]
     if peer == "pixelmill":
         return own[0] if own else None
@@ -46,7 +46,7 @@ def _ratio(record: Record, other: Record | None) -> dict[str, float] | None:
 
 
 def figures(records: Sequence[Record]) -> dict[str, float]:
-    """Give what the targets speak of, as far as it was measured."""
+    """Return the figures that have targets, as far as they were measured."""
     ours, dali = chosen(records, "pixelmill"), chosen(records, "dali")
     found: dict[str, float] = {}
     if ours is None:
@@ -63,12 +63,12 @@ def figures(records: Sequence[Record]) -> dict[str, float]:
 
 
 def _least_memory(records: Sequence[Record], peer: str) -> int:
-    """Take the variant with the least memory, which need not be the fastest."""
+    """Return the variant with the least memory, which need not be the fastest."""
     return min(record.peak_memory for record in records if record.peer == peer)
 
 
 def targets(workload: str, measured: dict[str, float]) -> list[dict[str, Any]]:
-    """Compare with what is asked."""
+    """Compare the figures with their targets."""
     return [
         {
             "name": name,
@@ -82,6 +82,6 @@ def targets(workload: str, measured: dict[str, float]) -> list[dict[str, Any]]:
 
 
 def disagreements(records: Sequence[Record], *, random: bool) -> list[str]:
-    """Name contestants whose first batch is not like pixelmill's: another shape or type, or other pictures."""
+    """Return the contestants whose first batch differs from pixelmill's in shape, type or images."""
     ours = chosen(records, "pixelmill")
     return [] if ours is None else agreement.disagreements(ours, records, random=random)

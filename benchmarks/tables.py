@@ -22,7 +22,7 @@ TARGET_NAMES = {
     "speed_vs_dali": "speed, times DALI's",
     "speed_vs_tfdata": "speed, times that of tf.data's fastest variant",
     "speed_vs_opencv": "speed, times that of the DataLoader with OpenCV",
-    "memory_vs_dali": "peak memory, share of DALI's",
+    "memory_vs_dali": "peak memory, fraction of DALI's",
     "first_batch_seconds": "seconds from the start of the process to the first batch",
 }
 PEER_NAMES = {
@@ -35,7 +35,7 @@ PEER_NAMES = {
 
 
 def about(workload: dict[str, Any]) -> str:
-    """Say what was done to which files."""
+    """Return a line about the work and the files."""
     files = workload["data"]
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(files["subsampling"].items()))
     title = workload["title"]
@@ -47,7 +47,7 @@ def about(workload: dict[str, Any]) -> str:
 
 
 def row(contestant: dict[str, Any]) -> list[str]:
-    """Give a contestant's figures under HEADINGS."""
+    """Return the figures of a contestant under HEADINGS."""
     rates, starts, ratio = contestant["rates"], contestant["first_batch_seconds"], contestant["ratio_to_dali"]
     return [
         name(contestant),
@@ -63,25 +63,25 @@ def row(contestant: dict[str, Any]) -> list[str]:
 
 
 def name(contestant: dict[str, Any]) -> str:
-    """Name peer and variant."""
+    """Return the name of peer and variant."""
     peer = PEER_NAMES.get(contestant["peer"], contestant["peer"])
     return f"{peer}: {contestant['variant']}" if contestant["variant"] else peer
 
 
 def number(rate: float) -> str:
-    """Write a rate with three figures."""
+    """Return a rate with three significant digits."""
     return f"{rate:.0f}" if rate >= 100 else f"{rate:.1f}"
 
 
 def target(wanted: dict[str, Any]) -> tuple[str, str]:
-    """Say what was asked and found, and whether that is met."""
+    """Return a target, the figure, and whether it is met."""
     bound = "at least" if wanted["name"].startswith("speed") else "at most"
     text = f"{TARGET_NAMES[wanted['name']]}: {wanted['value']:.2f} ({bound} {wanted['limit']})"
     return text, "met" if wanted["met"] else "not met"
 
 
 def operator_row(row: dict[str, Any]) -> list[str]:
-    """Give the times of an operator under OPERATOR_HEADINGS."""
+    """Return the times of an operator under OPERATOR_HEADINGS."""
     own, peers = row["pixelmill"], (row["dali"], row["opencv"])
     times = [(number(value) if value >= 10 else f"{value:.2f}") if value else "" for value in (own, *peers)]
     ratios = [f"{value / own:.2f}" if value else "" for value in peers]

@@ -1,4 +1,4 @@
-"""What is measured, and what is asked of pixelmill."""
+"""The workloads, and the targets of pixelmill."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal
 
 from pixelmill.benchmark.workload import RANDOM, Container, Kind
 
-ARRAY_SIZE = 384  # height and width of pictures and masks for segmentation
+ARRAY_SIZE = 384  # height and width of images and masks for segmentation
 
-# For segmentation: each change happens with this probability, and how strong it is, is drawn from these ranges.
+# Segmentation: each augmentation is applied with this probability, with a strength drawn from these ranges.
 CHANGED = 0.15
 NOISE, SIGMA, BRIGHTNESS, CONTRAST = (0.0, 0.33), (0.5, 1.5), (0.7, 1.3), (0.65, 1.5)
 
-Pictures = Literal["small", "camera", "arrays"]
+FileKind = Literal["small", "camera", "arrays"]
 
 
 @dataclass(frozen=True)
@@ -22,34 +22,34 @@ class Workload:
 
     Attributes:
         name: Its name on the command line.
-        title: What is done to a picture.
-        kind: Which program every contestant runs.
-        pictures: Which files it runs on.
-        batch: Pictures in a batch.
-        seconds: Time for a contestant in a round.
-        container: What the pictures are read from.
+        title: What is done to an image.
+        kind: The program that every contestant runs.
+        file_kind: The kind of files it runs on.
+        batch: Images in a batch.
+        seconds: Time of a contestant in a round.
+        container: The container that images are read from.
     """
 
     name: str
     title: str
     kind: Kind
-    pictures: Pictures
+    file_kind: FileKind
     batch: int
     seconds: float
     container: Container = "files"
 
     @property
     def random(self) -> bool:
-        """Whether the order of files and what is done to them are random."""
+        """Whether the order of files and the augmentations are random."""
         return self.kind in RANDOM
 
 
-_TRAIN = "random window resized to 224x224, random mirror, normalised float32 CHW"
-_VAL = "shorter side to 256, centre crop 224x224, normalised float32 CHW"
-_RESIZE = "whole picture resized to 224x224, uint8 HWC"
-_RAND_AUGMENT = "random window resized to 224x224, RandAugment (n=2, m=9), random mirror, normalised float32 CHW"
+_TRAIN = "random window resized to 224x224, random mirror, normalized float32 CHW"
+_VAL = "shorter side to 256, center crop 224x224, normalized float32 CHW"
+_RESIZE = "whole image resized to 224x224, uint8 HWC"
+_RAND_AUGMENT = "random window resized to 224x224, RandAugment (n=2, m=9), random mirror, normalized float32 CHW"
 _SEGMENTATION = (
-    "picture (linear) and mask (nearest) resized to 384x384, both flipped at random; noise, blur, brightness and "
+    "image (linear) and mask (nearest) resized to 384x384, both flipped at random; noise, blur, brightness and "
     "contrast with a probability of 0.15 each, float32 CHW"
 )
 
@@ -66,7 +66,7 @@ WORKLOADS = {
     )
 }
 
-# At least (speed) or at most (memory, time); speed counts by the median of the rounds' ratios.
+# Targets: at least (speed) or at most (memory, time); speed counts by the median of the rounds' ratios.
 # The first batch has a target where a batch is small against the start of a process: not with camera files, of
 # which two threads need longer than that to decode sixteen.
 TARGETS: dict[str, dict[str, float]] = {
@@ -78,5 +78,5 @@ TARGETS: dict[str, dict[str, float]] = {
     "camera_train": {"speed_vs_dali": 1.9, "speed_vs_tfdata": 1.2, "memory_vs_dali": 0.5},
     "camera_resize": {"speed_vs_dali": 2.4, "memory_vs_dali": 0.5},
 }
-# Instructions after decoding, as a share of those of decoding (benchmarks/stages.py).
+# Instructions after decoding, as a fraction of those of decoding (benchmarks/stages.py).
 AFTER_DECODING = 0.2

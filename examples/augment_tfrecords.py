@@ -1,30 +1,33 @@
-"""TFRecords: augment a dataset offline, and read it back for training.
+"""TFRecords: augment a dataset offline and read it back for training.
 
-    python examples/augment_tfrecords.py [--pictures 200] [--variants 3]
+    python examples/augment_tfrecords.py [--images 200] [--variants 3]
 
-Pictures with boxes are made on the spot, straight into TFRecords. Each gets variants by the recipe `detection`; boxes
-follow their picture. A pipeline then reads the new records. TensorFlow is not needed for any of it.
+Creates images with boxes directly as TFRecords, writes variants of each with the recipe `detection`, which transforms
+the boxes with their image, and reads the new records in a pipeline. TensorFlow is not needed.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import pixelmill.tfrecord as tfrec
-from pixelmill import Loader, augment, fn, pipeline_def
+from pixelmill import DataNode, Loader, augment, fn, pipeline_def
 from pixelmill.create import create_images
 
 SIDES = ("ymin", "xmin", "ymax", "xmax")
 
 
 @pipeline_def(batch_size=16, num_threads=2, device_id=None, seed=7)
-def load(records: list[str]):
-    """Give pictures, and the boxes of each; as many rows for each picture as the one with most boxes has."""
-    features = {f"image/object/bbox/{side}": tfrec.VarLenFeature(tfrec.float32, 0.0) for side in SIDES}
+def load(records: list[str]) -> tuple[DataNode, DataNode, DataNode]:
+    """Return images, their boxes, padded to the largest number of boxes in the batch, and labels."""
+    features: dict[str, tfrec.FixedLenFeature | tfrec.VarLenFeature] = {
+        f"image/object/bbox/{side}": tfrec.VarLenFeature(tfrec.float32, 0.0) for side in SIDES
+    }
     features |= {
         "image/encoded": tfrec.FixedLenFeature((), tfrec.string, ""),
         "image/class/label": tfrec.FixedLenFeature([1], tfrec.int64, -1),
@@ -36,24 +39,24 @@ def load(records: list[str]):
 
 
 def main(arguments: list[str] | None = None) -> dict[str, int]:
-    """Augment, read back, and give what was counted."""
+    """Augment, read back, and return the counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pictures", type=int, default=200)
+    parser.add_argument("--images", type=int, default=200)
     parser.add_argument("--variants", type=int, default=3)
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as temporary:
         made, new = Path(temporary) / "made", Path(temporary) / "new"
-        shapes = {"content": "shapes", "classes": 4, "boxes": True, "objects": (1, 3)}
-        create_images(made, "s", 96, 80, options.pictures, "jpg", container="tfrecord", img_per_file=64, **shapes)
+        shapes = partial(create_images, content="shapes", classes=4, boxes=True, objects=(1, 3))
+        shapes(made, "s", 96, 80, options.images, "jpg", container="tfrecord", img_per_file=64)
         augment(made, new, recipe="detection", variants=options.variants, seed=3)
         records = sorted(str(path) for path in new.glob("*.tfrecord*") if path.suffix != ".idx")
-        counted = {"files": len(records), "pictures": 0, "boxes": 0}
+        counted = {"files": len(records), "images": 0, "boxes": 0}
         for batch in Loader(load(records), ["images", "boxes", "labels"]):
             real = batch["boxes"][..., 0] >= 0
-            assert np.all(batch["boxes"][real] <= 1.001), "boxes are shares of the picture"
-            counted["pictures"] += len(batch["images"])
+            assert np.all(batch["boxes"][real] <= 1.001), "box coordinates are fractions of the image size"
+            counted["images"] += len(batch["images"])
             counted["boxes"] += int(real.sum())
-        print(f"{counted['pictures']} pictures with {counted['boxes']} boxes in {counted['files']} files")
+        print(f"{counted['images']} images with {counted['boxes']} boxes in {counted['files']} files")
     return counted
 
 

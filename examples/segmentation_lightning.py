@@ -1,10 +1,10 @@
-"""Segmentation with Lightning: pictures and masks as npy files, lists as CSV, a Trainer.
+"""Segmentation with Lightning: images and masks as npy files, CSV lists, a Trainer.
 
-    python examples/segmentation_lightning.py [--pictures 400] [--epochs 5] [--output FOLDER] [--resume CHECKPOINT]
+    python examples/segmentation_lightning.py [--images 400] [--epochs 5] [--output FOLDER] [--resume CHECKPOINT]
 
-Pictures of shapes and their masks are made on the spot and written as arrays. Training pairs are resized, mirrored,
-made noisy, blurred, and changed in brightness and contrast; validation pairs are resized. The Trainer's checkpoints
-hold the place in the epoch, so `--resume` goes on behind the step they were written after.
+Creates images of shapes with masks and writes them as arrays. Training pairs are resized and mirrored, with random
+noise, blur, brightness and contrast; validation pairs are only resized. The Trainer's checkpoints contain the position
+in the epoch, so `--resume` continues after the step at which they were written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import lightning.pytorch as pl
 import torch
 from torch import nn
 
-from pixelmill import fn, math, pipeline_def, types
+from pixelmill import DataNode, fn, math, pipeline_def, types
 from pixelmill.create import create_images
 from pixelmill.plugin.lightning import PipelineDataModule
 from pixelmill.segmentation import prepare_segmentation
@@ -28,7 +28,7 @@ SIDE, BATCH = 64, 16
 
 
 def make_arrays(folder: Path, count: int) -> Path:
-    """Make pictures with masks, and write them as arrays and lists."""
+    """Create images with masks, and write them as arrays and lists."""
     create_images(folder / "made", "s", 96, 80, count, "png", content="shapes", classes=5, masks=True, objects=(1, 1))
     for old, new in (("images", "Images"), ("masks", "Masks")):
         (folder / "made" / old).rename(folder / "made" / new)
@@ -37,21 +37,21 @@ def make_arrays(folder: Path, count: int) -> Path:
 
 
 def listed(folder: Path, part: str, column: str) -> list[str]:
-    """Give the files that a list names."""
+    """Return the files in a list."""
     with (folder / "csv_file" / f"{part}.csv").open(encoding="utf-8") as lines:
         return [str(folder / row[column]) for row in csv.DictReader(lines)]
 
 
-def drawn(low: float, high: float):
-    """Draw a number for each sample; half of the samples get the first of the two."""
+def drawn(low: float, high: float) -> DataNode:
+    """Draw a number for each sample; half of the samples get `low`."""
     return low + fn.random.coin_flip(dtype=types.FLOAT) * fn.random.uniform(range=(0.0, high - low))
 
 
 @pipeline_def(batch_size=BATCH, num_threads=2, device_id=None, seed=7)
-def pairs(folder: Path, part: str, shard_id: int, num_shards: int):
-    """Give pictures and masks as floats, channels first."""
-    options = {"random_shuffle": part == "train", "shard_id": shard_id, "num_shards": num_shards}
-    images, masks = (fn.readers.numpy(files=listed(folder, part, of), **options) for of in ("images", "masks"))
+def pairs(folder: Path, part: str, shard_id: int, num_shards: int) -> tuple[DataNode, DataNode]:
+    """Return images and masks as floats, channels first."""
+    read = partial(fn.readers.numpy, random_shuffle=part == "train", shard_id=shard_id, num_shards=num_shards)
+    images, masks = (read(files=listed(folder, part, of)) for of in ("images", "masks"))
     images = fn.resize(fn.cast(images, dtype=types.FLOAT), size=(SIDE, SIDE))
     masks = fn.expand_dims(fn.reshape(masks, layout="HW"), axes=2, new_axis_names="C")
     masks = fn.resize(masks, size=(SIDE, SIDE), interp_type=types.INTERP_NN)
@@ -67,7 +67,7 @@ def pairs(folder: Path, part: str, shard_id: int, num_shards: int):
 
 
 class Segmentation(pl.LightningModule):
-    """Three convolutions that see the picture at half its size."""
+    """Three convolutions at half the resolution of the image."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,35 +76,35 @@ class Segmentation(pl.LightningModule):
         self.overlaps: list[float] = []
 
     def training_step(self, batch: dict[str, torch.Tensor], number: int) -> torch.Tensor:
-        """Give the loss of a batch."""
+        """Return the loss of a batch."""
         return nn.functional.binary_cross_entropy_with_logits(self.network(batch["images"]), batch["masks"])
 
     def validation_step(self, batch: dict[str, torch.Tensor], number: int) -> None:
-        """Compare the pixels that were found with the mask."""
+        """Compare the predicted pixels with the mask."""
         found, mask = self.network(batch["images"]) > 0, batch["masks"] > 0
         self.log("overlap", (found & mask).sum() / (found | mask).sum().clamp(min=1), batch_size=len(mask))
 
     def on_validation_epoch_end(self) -> None:
-        """Say how well it went."""
+        """Print the intersection over union."""
         self.overlaps.append(float(self.trainer.callback_metrics["overlap"]))
         print(f"epoch {self.current_epoch}: intersection over union {self.overlaps[-1]:.3f}")
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        """Choose Adam."""
+        """Return Adam."""
         return torch.optim.Adam(self.parameters(), 3e-3)
 
 
 def main(arguments: list[str] | None = None) -> list[float]:
-    """Learn, and give the intersection over union after each epoch."""
+    """Train, and return the intersection over union after each epoch."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pictures", type=int, default=400)
+    parser.add_argument("--images", type=int, default=400)
     parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--output", help="folder for checkpoints; none are kept when left out")
-    parser.add_argument("--resume", help="a checkpoint to go on from")
+    parser.add_argument("--output", help="folder for checkpoints; without it, none are kept")
+    parser.add_argument("--resume", help="a checkpoint to resume from")
     options = parser.parse_args(arguments)
     pl.seed_everything(1)
     with tempfile.TemporaryDirectory() as temporary:
-        arrays = make_arrays(Path(temporary), options.pictures)
+        arrays = make_arrays(Path(temporary), options.images)
         train, valid = (partial(pairs, arrays, part) for part in ("train", "valid"))
         data = PipelineDataModule(train, valid, names=["images", "masks"])
         model = Segmentation()

@@ -1,9 +1,9 @@
-"""Keras: `model.fit` on a folder of pictures.
+"""Keras: `model.fit` on a folder of images.
 
-    python examples/train_keras.py [--pictures 2000] [--epochs 6]
+    python examples/train_keras.py [--images 2000] [--epochs 6]
 
-Labelled shapes are made on the spot. The training set is a `DALIDataset`, which never ends; the validation set comes
-from a `Loader`, so that it ends with its epoch. Neither copies a batch.
+Creates images of labeled shapes. The training set is a `DALIDataset`, which never ends; the validation set comes from a
+`Loader`, so it ends with its epoch. Neither copies a batch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import tensorflow as tf
 
-from pixelmill import Loader, fn, pipeline_def, types
+from pixelmill import DataNode, Loader, fn, pipeline_def, types
 from pixelmill.create import create_images
 from pixelmill.plugin.tf import DALIDataset, from_loader
 
@@ -25,8 +25,8 @@ CLASSES, SIDE, BATCH = 5, 40, 32
 
 
 @pipeline_def(batch_size=BATCH, num_threads=2, device_id=None, seed=7)
-def load(folder: Path, training: bool):
-    """Read, decode and scale; training pictures are mirrored and change in brightness."""
+def load(folder: Path, training: bool) -> tuple[DataNode, DataNode]:
+    """Read, decode and scale; training images are randomly mirrored and brightened."""
     encoded, labels = fn.readers.file(file_root=str(folder), random_shuffle=training, name="Reader")
     images = fn.decoders.image(encoded)
     if training:
@@ -36,7 +36,7 @@ def load(folder: Path, training: bool):
 
 
 def network() -> tf.keras.Model:
-    """Give three convolutions and a linear layer."""
+    """Return three convolutions and a linear layer."""
     layers: list[tf.keras.layers.Layer] = [tf.keras.Input((SIDE, SIDE, 3))]
     for width in (16, 32, 64):
         layers += [tf.keras.layers.Conv2D(width, 3, padding="same", activation="relu"), tf.keras.layers.MaxPool2D(2)]
@@ -44,15 +44,15 @@ def network() -> tf.keras.Model:
 
 
 def main(arguments: list[str] | None = None) -> dict[str, list[float]]:
-    """Learn, and give what Keras wrote down."""
+    """Train, and return the history of Keras."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pictures", type=int, default=2000)
+    parser.add_argument("--images", type=int, default=2000)
     parser.add_argument("--epochs", type=int, default=6)
     options = parser.parse_args(arguments)
     tf.keras.utils.set_random_seed(1)
     with tempfile.TemporaryDirectory() as temporary:
         folders = {name: Path(temporary) / name for name in ("train", "valid")}
-        for seed, (name, count) in enumerate((("train", options.pictures), ("valid", options.pictures // 4))):
+        for seed, (name, count) in enumerate((("train", options.images), ("valid", options.images // 4))):
             create_images(folders[name], "s", SIDE, SIDE, count, "png", seed, content="shapes", classes=CLASSES)
         train = DALIDataset(
             load(folders["train"], training=True),
@@ -68,13 +68,14 @@ def main(arguments: list[str] | None = None) -> dict[str, list[float]]:
         model.compile(optimizer=tf.keras.optimizers.Adam(2e-3), loss=loss, metrics=["accuracy"])
         history = model.fit(
             train,
-            steps_per_epoch=options.pictures // BATCH,
+            steps_per_epoch=options.images // BATCH,
             epochs=options.epochs,
             validation_data=valid.map(lambda batch: (batch["images"], batch["labels"])),
             verbose=2,
-            shuffle=False,  # the reader does it
+            shuffle=False,  # the reader shuffles
         )
-    return history.history
+    losses: dict[str, list[float]] = history.history
+    return losses
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Train a small network on made pictures: the labels of `shapes` mean something.
+"""Train a small network on synthetic images: `shapes` has labels that can be learned.
 
     python examples/train_shapes.py [--seconds 60] [--classes 10]
 
-It needs torch and nothing else: pictures of labelled shapes are made on the spot (a training and a validation set of
-different seeds, which have no picture in common), loaded through pixelmill and learned until 95 % of the validation
-pictures are recognised. The exit code is 1 where the time was not enough.
+Needs only torch. Creates images of labeled shapes, a training and a validation set with different seeds, which have no
+image in common, and trains until 95 % of the validation images are classified correctly. The exit code is 1 if the time
+was not enough.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from pixelmill import fn, pipeline_def
+from pixelmill import DataNode, fn, pipeline_def
 from pixelmill.create import create_images
 from pixelmill.plugin.pytorch import DALIClassificationIterator
 
@@ -26,8 +26,8 @@ SIDE, BATCH, WANTED = 40, 64, 0.95
 
 
 @pipeline_def(batch_size=BATCH, num_threads=2, device_id=None, seed=7)
-def load(folder: str, training: bool):
-    """Read, decode and normalise; training pictures are mirrored at random."""
+def load(folder: str, training: bool) -> tuple[DataNode, DataNode]:
+    """Read, decode and normalize; training images are mirrored at random."""
     encoded, labels = fn.readers.file(file_root=folder, random_shuffle=training, name="Reader")
     images = fn.decoders.image(encoded)
     mirror = fn.random.coin_flip(probability=0.5) if training else 0
@@ -35,7 +35,7 @@ def load(folder: str, training: bool):
 
 
 def network(classes: int) -> nn.Module:
-    """Give four convolutions and a linear layer."""
+    """Return four convolutions and a linear layer."""
     layers: list[nn.Module] = []
     channels = 3
     for width in (16, 32, 64, 64):
@@ -45,7 +45,7 @@ def network(classes: int) -> nn.Module:
 
 
 def accuracy(model: nn.Module, batches: DALIClassificationIterator) -> float:
-    """Give the share of pictures whose class is recognised."""
+    """Return the fraction of images that are classified correctly."""
     model.eval()
     right = total = 0
     with torch.no_grad():
@@ -57,13 +57,13 @@ def accuracy(model: nn.Module, batches: DALIClassificationIterator) -> float:
 
 
 def main() -> int:
-    """Make the pictures, learn, and say how it went."""
+    """Create the images and train. Return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60, help="when to give up")
+    parser.add_argument("--seconds", type=float, default=60, help="time limit")
     parser.add_argument("--classes", type=int, default=10)
     options = parser.parse_args()
     torch.manual_seed(1)
-    torch.set_num_threads(1)  # the loader has threads of its own
+    torch.set_num_threads(1)  # the loader has its own threads
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as temporary:
         loaders = {}
@@ -71,17 +71,17 @@ def main() -> int:
             folder = Path(temporary) / name
             create_images(folder, "s", SIDE, SIDE, count, "png", seed, content="shapes", classes=options.classes)
             loaders[name] = DALIClassificationIterator(load(str(folder), name == "train"), reader_name="Reader")
-        print(f"made 6400 pictures in {time.perf_counter() - start:.1f} s")
+        print(f"created 6400 images in {time.perf_counter() - start:.1f} s")
         model = network(options.classes)
-        optimiser = torch.optim.AdamW(model.parameters(), 4e-3, weight_decay=1e-2)
+        optimizer = torch.optim.AdamW(model.parameters(), 4e-3, weight_decay=1e-2)
         epoch, reached = 0, 0.0
         while reached < WANTED and time.perf_counter() - start < options.seconds:
             epoch += 1
             for (batch,) in loaders["train"]:
                 loss = nn.functional.cross_entropy(model(batch["data"]), batch["label"].view(-1).long())
-                optimiser.zero_grad()
+                optimizer.zero_grad()
                 loss.backward()
-                optimiser.step()
+                optimizer.step()
             reached = accuracy(model, loaders["validation"])
             print(f"epoch {epoch}: {reached:.1%} of the validation set after {time.perf_counter() - start:.1f} s")
     return 0 if reached >= WANTED else 1

@@ -12,14 +12,14 @@ TITLES = {"class_name": "class name", "rest": "boxes and the rest"}
 
 
 def with_table(page: str) -> str:
-    """Return the page with the table of today's containers between its two marks."""
+    """Return the page with the table of the registered containers between its two markers."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}{table()}{END}{after}"
 
 
 def table() -> str:
-    """Write the table: a row for each container, a column for each part of a sample."""
+    """Return the table: a row for each container, a column for each part of a sample."""
     names = [field.name for field in fields(Fields)]
     rows = [["", *(TITLES.get(name, name) for name in names)], ["---"] * (len(names) + 1)]
     for format in all_formats():

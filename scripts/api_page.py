@@ -7,7 +7,7 @@ import inspect
 import sys
 import typing
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from api_stubs import OPTIONS, literal, wrapped
 
@@ -17,25 +17,25 @@ from pixelmill.operators.declare import COMMON_IGNORED, Argument, Floats, Ints, 
 
 NOTE = "<!-- Written by scripts/write_api.py from the declarations in src/pixelmill/operators. -->"
 
-# Families in the order in which a pipeline is written; others follow.
+# Families in the order in which a pipeline uses them; others follow.
 FAMILIES = ("readers", "sources", "decoders", "resize", "crop", "generic", "random")
 
 INTRODUCTION = """\
 # Operators
 
 Every operator is a function of `pixelmill.fn` and a class of `pixelmill.ops`. Names, defaults and meanings are DALI's.
-`fn.flip(images, horizontal=1)` adds a flip to the graph that is being built and gives a node;
+`fn.flip(images, horizontal=1)` adds a flip to the graph that is being built and returns a node;
 `ops.Flip(horizontal=1)(images)` does the same in two steps.
 
-Inputs come first and without a name: nodes, numbers, arrays or `types.Constant`. An operator whose first input is a
-list of nodes is applied to each of them, with the same random numbers, and gives a list. All other arguments are given
-by name. Where *per sample* says yes, an argument may be a node as well, with a value of its own for each sample; a
-class takes such nodes when it is called. A wrong name or value is an error in the line that adds the operator, before
-anything runs."""
+Inputs are positional: nodes, numbers, arrays or `types.Constant`. An operator whose first input is a list of nodes is
+applied to each of them, with the same random numbers, and returns a list. All other arguments are keywords. If the
+column *per sample* is yes, an argument may also be a node, with a different value for each sample; a class takes such
+nodes when it is called. A wrong name or value raises an error in the line that adds the operator, before anything
+runs."""
 
 
 def page() -> str:
-    """Write the page."""
+    """Return the page."""
     families = _families()
     parts = [NOTE, INTRODUCTION, _options(), "## All operators"]
     for family, specs in families.items():
@@ -47,12 +47,12 @@ def page() -> str:
 
 
 def anchor(heading: str) -> str:
-    """Give the address of a heading inside the page."""
+    """Return the address of a heading inside the page."""
     return "".join(letter for letter in heading.lower() if letter.isalnum() or letter in "_-")
 
 
 def _families() -> dict[str, list[Operator]]:
-    """Sort the operators by the module that declares them."""
+    """Return the operators by the module that declares them."""
     families: dict[str, list[Operator]] = {}
     for spec in public_operators().values():
         families.setdefault(spec.body.__module__, []).append(spec)
@@ -96,7 +96,7 @@ def _section(spec: Operator) -> str:
 
 
 def _on_dali(spec: Operator) -> str:
-    """Say what the DALI engine makes of an operator, and how close the results are."""
+    """Describe how the DALI engine runs an operator, and how close the results are."""
     if spec.dali is None:
         return "On the DALI engine it runs natively."
     if not isinstance(spec.dali, DaliCall):
@@ -124,7 +124,7 @@ def _signature(spec: Operator) -> str:
     ]
     start = f"fn.{spec.name}("
     star = [] if spec.many_inputs else ["*"]
-    whole = [part.replace(" ", "\0") for part in [*inputs, *star, *arguments]]  # no line ends inside a default
+    whole = [part.replace(" ", "\0") for part in [*inputs, *star, *arguments]]  # no line breaks inside a default
     lines = wrapped(", ".join(whole) + ")", width=100, first=start, later="    ")
     return "\n".join(["```text", *(line.replace("\0", " ") for line in lines), "```"])
 
@@ -157,7 +157,7 @@ def _type(argument: Argument) -> str:
         (Strings, "`str` or list"),
         (Any, "anything"),
     ]
-    text = next((name for known, name in lists if known == kind), None) or f"`{kind.__name__}`"
+    text = next((name for known, name in lists if known == kind), None) or f"`{getattr(kind, '__name__', kind)}`"
     if argument.limits is None:
         return text
     low, high = argument.limits.low, argument.limits.high
@@ -165,7 +165,7 @@ def _type(argument: Argument) -> str:
 
 
 def _default(value: Any) -> str:
-    """Write a default for reading: fractions with few digits, members of enumerations without their class."""
+    """Format a default for readers: fractions with few digits, members of enumerations without their class."""
     if isinstance(value, enum.Enum):
         return value.name
     if isinstance(value, float):
@@ -187,12 +187,12 @@ def _names(names: Sequence[str]) -> str:
 def _enumerations() -> str:
     """List the values of the enumerations that arguments take."""
     arguments = [argument for spec in public_operators().values() for argument in spec.arguments.values()]
-    kinds = {argument.kind for argument in arguments if _is_enum(argument.kind)}
+    kinds = {kind for argument in arguments if _is_enum(kind := argument.kind)}
     parts = ["## Enumerations", "Their values are names of `pixelmill.types`, such as `types.RGB`."]
     for kind in sorted(kinds, key=lambda kind: str(kind.__name__)):
         parts += [f"### {kind.__name__}", (kind.__doc__ or "").strip(), _names([member.name for member in kind])]
     return "\n\n".join(parts)
 
 
-def _is_enum(kind: Any) -> bool:
+def _is_enum(kind: object) -> TypeGuard[type[enum.Enum]]:
     return isinstance(kind, type) and issubclass(kind, enum.Enum)

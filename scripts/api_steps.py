@@ -1,4 +1,4 @@
-"""The C++ side of the declared steps: structs of parameters and inputs, and the table that makes steps by name."""
+"""The C++ side of the declared steps: structs of parameters and inputs, and the table that creates steps by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOLDER = Path("native/core/steps/declared")
 NOTE = "// Written by scripts/write_api.py from src/pixelmill/steps; `make api` writes it again.\n// clang-format off\n"
 MANY = 2**16
 
-# A type of a parameter in Python, that in C++, and the method of `Arguments` that reads it.
+# The Python type of a parameter, its C++ type, and the method of `Arguments` that reads it.
 TYPES: dict[object, tuple[str, str]] = {
     bool: ("bool", "flag"),
     int: ("int64_t", "integer"),
@@ -45,7 +45,7 @@ def families() -> dict[str, list[type[Step]]]:
 
 
 def files() -> dict[Path, str]:
-    """Return the generated files: a header and a table for each family, and what joins the tables."""
+    """Return the generated files: a header and a table for each family, and the file that joins the tables."""
     written = {FOLDER / "declarations.cpp": "".join(_joined())}
     for family, kinds in families().items():
         written[FOLDER / f"{family}.h"] = "".join(_header(family, kinds))
@@ -115,10 +115,10 @@ def _cpp_type(entry: Field) -> str:
 def _types(entry: Field) -> tuple[str, str]:
     if typing.get_origin(entry.hint) is Literal:
         return "std::string", "text"
-    table: dict[object, tuple[str, str]] = {**LISTS} if entry.many else TYPES
-    if entry.hint not in table:
-        raise LookupError(f"{entry.name}: the core knows no parameter like {entry.hint}")
-    return table[entry.hint]
+    for hint, names in (LISTS if entry.many else TYPES).items():
+        if hint == entry.hint:
+            return names
+    raise LookupError(f"{entry.name}: the core has no parameters of type {entry.hint}")
 
 
 def _table(family: str, kinds: list[type[Step]]) -> Iterator[str]:

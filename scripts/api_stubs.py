@@ -17,17 +17,17 @@ from pixelmill.steps.step import Expr
 WIDTH = 120
 NOTE = "# Written by scripts/write_api.py from the declarations in pixelmill/operators."
 
-# Arguments that decide whether an operator gives one value or a list of them.
+# Arguments that decide whether an operator returns one value or a list of them.
 DECIDING = ("num_outputs", "save_attrs")
 
-# Arguments that every operator has beside its own: type and meaning.
+# Arguments that every operator has in addition to its own: type and description.
 OPTIONS = {
     "device": ("str | None", "Where it should run; the native engine runs everything on the CPU."),
     "name": ("str | None", "The name of its node."),
     "seed": ("int | None", "A seed for its random numbers."),
 }
 
-# Names for longer types. A list of nodes as the first input gives a list of results, which is what `_Data` says.
+# Names for longer types. A list of nodes as the first input returns a list of results, which `_Data` expresses.
 ALIASES = {
     "_Data": '_Data = TypeVar("_Data", DataNode, list[DataNode], default=DataNode)',
     "_Constant": "_Constant: TypeAlias = (\n"
@@ -41,7 +41,7 @@ ALIASES = {
 
 ENUMERATIONS = [name for name, kind in vars(types).items() if isinstance(kind, enum.EnumType)]
 
-# What a stub may need, in the order of its import lines. A stub never runs, so typing_extensions need not be installed.
+# Imports that a stub may need, in order. A stub never runs, so typing_extensions need not be installed.
 IMPORTS = (
     (
         ("collections.abc", "Callable Sequence"),
@@ -71,12 +71,12 @@ class Compose:
 
 
 def stubs(package: Literal["fn", "ops"]) -> dict[str, str]:
-    """Write all stubs of `fn` or `ops` by file name: one for each family, and `__init__.pyi`."""
+    """Return all stubs of `fn` or `ops` by file name: one for each family, and `__init__.pyi`."""
     bodies: dict[str, list[str]] = {"": [] if package == "fn" else [BASE_CLASS]}
     for name, spec in sorted(public_operators().items()):
         bodies.setdefault(_family(name), []).append(_function(spec) if package == "fn" else _class(spec))
     bodies[""] += _older_classes() if package == "ops" else _older_functions()
-    for family in list(bodies):  # a family inside another, such as io.file, needs that one
+    for family in list(bodies):  # a nested family, such as io.file, needs its parent
         bodies.setdefault(_family(family), [])
     written = {}
     for family, parts in bodies.items():
@@ -95,7 +95,7 @@ def _family(name: str) -> str:
 
 
 def _file(title: str, body: str, imported: list[tuple[str, str]]) -> str:
-    """Put before the body of a stub what it needs."""
+    """Return a stub: its imports and type names, then its body."""
     needed = [text for name, text in ALIASES.items() if re.search(rf"\b{name}\b", body)]
     text = "\n".join([*needed, body])
     groups = []
@@ -119,11 +119,8 @@ def _used(names: Sequence[str], text: str) -> str:
     return ", ".join(name for name in names if re.search(rf"\b{name}\b", text) and f"class {name}:" not in text)
 
 
-# Functions and classes
-
-
 def _function(spec: Operator) -> str:
-    """Write the function of an operator; in two variants where an argument decides about the kind of its result."""
+    """Return the function of an operator; two overloads if an argument decides the type of its result."""
     name, doc = spec.name.rsplit(".", 1)[-1], _doc(spec, [*spec.input_docs, *spec.arguments])
     own, (result, deciding) = _own(spec, nodes=True), _result(spec)
 
@@ -137,14 +134,14 @@ def _function(spec: Operator) -> str:
     default = literal(argument.default)
     one = _parameter(deciding, "None" if argument.default is None else f"Literal[{default}]", default)
     more = _parameter(deciding, "Literal[True]" if argument.kind is bool else _plain(argument))
-    # Where one value is asked for by num_outputs=1, a whole number that is not known yet may be that 1.
+    # num_outputs=1 returns one value; an int that is not a literal may be that 1, so the result is not known.
     several = f"list[{result}]" if argument.kind is bool or argument.default is None else "Any"
     single, plural = variant({**own, deciding: one}, result), variant({**own, deciding: more}, several)
     return f"@overload\n{single}\n\n@overload\n{plural}"
 
 
 def _class(spec: Operator) -> str:
-    """Write the class of an operator: its constructor takes constants, a call inputs and what differs by sample."""
+    """Return the class of an operator: the constructor takes constants, a call inputs and per-sample arguments."""
     own = _own(spec, nodes=False)
     varying = {}
     for name, argument in spec.arguments.items():
@@ -167,7 +164,7 @@ def _class(spec: Operator) -> str:
 
 
 def _older_classes() -> list[str]:
-    """Write the older names of operators, all of them directly below `ops`."""
+    """Return the older names of operators, all of them directly below `ops`."""
     written = {}
     for name, spec in public_operators().items():
         current = ".".join(filter(None, [_family(name), spec.class_name]))
@@ -179,7 +176,7 @@ def _older_classes() -> list[str]:
 
 
 def _older_functions() -> list[str]:
-    """Write the older names of functions, as far as they stand directly below `fn`."""
+    """Return the older names of functions that are directly below `fn`."""
     return ["\n".join(f"{older} = {name}" for older, name in sorted(OLDER_FUNCTIONS.items()) if "." not in older)]
 
 
@@ -189,15 +186,12 @@ def _signature(name: str, parameters: Sequence[str], result: str, doc: str = "",
     return f"{text}\n{_docstring(doc, indent + '    ')}" if doc else f"{text} ..."
 
 
-# Parameters
-
-
 def _parameter(name: str, kind: str, default: str | None = None) -> str:
     return f"{name}: {kind}" if default is None else f"{name}: {kind} = {default}"
 
 
 def _inputs(spec: Operator) -> list[str]:
-    """Write the inputs, and what separates them from the arguments."""
+    """Return the inputs, and the separator between them and the arguments."""
     if spec.many_inputs:
         return [f"*{spec.inputs[0]}: DataNode | _Constant"]
     written = []
@@ -209,7 +203,7 @@ def _inputs(spec: Operator) -> list[str]:
 
 
 def _led(spec: Operator, own: dict[str, str]) -> list[str]:
-    """Put the arguments that need no name before the others, as far as that is a signature."""
+    """Move positional arguments before the others, as far as the result is a valid signature."""
     leading: list[str] = []
     for name in spec.leading:
         if leading and "=" in leading[-1] and "=" not in own[name]:
@@ -219,7 +213,7 @@ def _led(spec: Operator, own: dict[str, str]) -> list[str]:
 
 
 def _own(spec: Operator, *, nodes: bool) -> dict[str, str]:
-    """Write the arguments of an operator, its older names for them and those that it ignores."""
+    """Return the arguments of an operator, their older names, and those that it ignores."""
     written = {}
     for name, argument in spec.arguments.items():
         default = None if argument.required else literal(argument.default)
@@ -244,16 +238,16 @@ def _type(argument: Argument, *, nodes: bool) -> str:
 
 
 def _plain(argument: Argument) -> str:
-    """Give the type of the constants that an argument takes."""
+    """Return the type of the constants that an argument takes."""
     kind = argument.kind
     if typing.get_origin(kind) is Literal:
         return f"Literal[{', '.join(map(literal, typing.get_args(kind)))}]"
     names: list[tuple[Any, str]] = [(Ints, "_Ints"), (Floats, "_Floats"), (Strings, "_Strings"), (Any, "Any")]
-    return next((name for known, name in names if known == kind), None) or str(kind.__name__)
+    return next((name for known, name in names if known == kind), None) or str(getattr(kind, "__name__", kind))
 
 
 def _result(spec: Operator) -> tuple[str, str | None]:
-    """Give the type of an operator's result, and the argument that decides whether there are several of them."""
+    """Return the type of an operator's result, and the argument that decides whether there are several of them."""
     hint = typing.get_type_hints(spec.body)["return"]
     one = "_Data" if spec.inputs and not spec.many_inputs else "DataNode"
     if hint is Expr:
@@ -267,7 +261,7 @@ def _result(spec: Operator) -> tuple[str, str | None]:
 
 
 def literal(value: Any) -> str:
-    """Write a default as code: strings in double quotes, lists as tuples, members of enumerations by name."""
+    """Return a default as code: strings in double quotes, lists as tuples, members of enumerations by name."""
     if isinstance(value, enum.Enum):
         return f"{type(value).__name__}.{value.name}"
     if isinstance(value, str):
@@ -275,9 +269,6 @@ def literal(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"({', '.join(map(literal, value))}{',' if len(value) == 1 else ''})"
     return repr(value)
-
-
-# Docstrings
 
 
 def _doc(spec: Operator, names: Iterable[str]) -> str:
@@ -288,7 +279,7 @@ def _doc(spec: Operator, names: Iterable[str]) -> str:
 
 
 def _docstring(text: str, indent: str) -> str:
-    """Write a docstring whose lines are broken to fit."""
+    """Return a docstring with wrapped lines."""
     lines = []
     for line in text.replace("\\", "\\\\").splitlines():
         lead = indent + line[: len(line) - len(line.lstrip())]
@@ -299,7 +290,7 @@ def _docstring(text: str, indent: str) -> str:
 
 
 def wrapped(text: str, *, width: int, first: str = "", later: str = "") -> list[str]:
-    """Break a text into lines, at blanks only."""
+    """Break a text into lines, at spaces only."""
     return textwrap.wrap(
         text, width, initial_indent=first, subsequent_indent=later, break_on_hyphens=False, break_long_words=False
     )

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Check that this machine can build pixelmill; if not, say what to install and stop.
-# usage: check-tools.sh [PYTHON]     honours CXX, CPPFLAGS and CXXFLAGS
+# Check that this machine can build pixelmill; if not, print what to install and exit.
+# usage: check-tools.sh [PYTHON]     uses CXX, CPPFLAGS and CXXFLAGS
 set -u
 
 python=${1:-python3}
@@ -60,7 +60,7 @@ else
     compiler=yes
 fi
 
-# Without a compiler the headers cannot be tried; they are then listed too, so that one installation is enough.
+# Without a compiler the headers cannot be tested; list them too, so that one installation is enough.
 jpeg='#include <cstdio>\n#include <jpeglib.h>\nint version = LIBJPEG_TURBO_VERSION_NUMBER;\n'
 if [ "$compiler" = no ] || ! compiles "$jpeg"; then
     need "the headers of libjpeg-turbo" libjpeg-dev libjpeg-turbo-devel jpeg-turbo

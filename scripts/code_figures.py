@@ -19,13 +19,13 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Figures:
-    """What is counted in one module.
+    """The figures of one module.
 
     Attributes:
         lines: All lines.
         anys: Uses of `Any`, imports not counted.
-        lazy: Imports of the package's own modules inside of functions.
-        comments: Lines that hold nothing but a comment.
+        lazy: Imports of the package's own modules inside functions.
+        comments: Lines with only a comment.
     """
 
     lines: int
@@ -35,7 +35,7 @@ class Figures:
 
 
 def figures_of(path: Path) -> Figures:
-    """Read one module."""
+    """Return the figures of one module."""
     text = path.read_text("utf-8")
     tree = ast.parse(text)
     anys = sum(isinstance(node, ast.Name) and node.id == "Any" for node in ast.walk(tree))
@@ -45,7 +45,7 @@ def figures_of(path: Path) -> Figures:
 
 
 def lazy_imports(tree: ast.Module) -> set[ast.stmt]:
-    """Find imports of the package's own modules inside of functions."""
+    """Find imports of the package's own modules inside functions."""
     functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
     return {
         node
@@ -63,7 +63,7 @@ def is_internal(node: ast.Import | ast.ImportFrom) -> bool:
 
 
 def summary(package: Path) -> dict[str, str]:
-    """Return all figures of a package by what they are."""
+    """Return all figures of a package by name."""
     modules = [figures_of(path) for path in sorted(package.rglob("*.py"))]
     lengths = sorted(module.lines for module in modules)
     total = sum(lengths)
@@ -85,7 +85,9 @@ def summary(package: Path) -> dict[str, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("checkout", nargs="?", type=Path, default=ROOT, help="where the sources are; this one")
+    parser.add_argument(
+        "checkout", nargs="?", type=Path, default=ROOT, help="folder of the sources; default: this checkout"
+    )
     package = parser.parse_args().checkout / "src" / "pixelmill"
     for name, value in summary(package).items():
         print(f"{name:40} {value}")

@@ -1,6 +1,6 @@
 """Compares RecordIO files of pixelmill and of mxnet 1.9.1, in both directions, byte by byte.
 
-mxnet has been retired and needs an old NumPy, so it runs in an environment of its own:
+mxnet is retired and needs an old NumPy, so it runs in its own environment:
 
     python3 -m venv build/mxnet && build/mxnet/bin/pip install mxnet==1.9.1 numpy==1.23.5
     python scripts/compare_mxnet.py build/mxnet/bin/python
@@ -20,7 +20,7 @@ import numpy as np
 from pixelmill.formats import recordio
 from pixelmill.formats.recordio.frames import MAGIC_BYTES
 
-# Runs in the other environment: writes its own files from the payloads, and tells what it reads from ours.
+# Runs in the other environment: writes its own files from the payloads, and prints what it reads from ours.
 THEIRS = """
 import json, sys
 import numpy
@@ -50,7 +50,7 @@ json.dump({"rows": found, "count": count}, open(f"{folder}/found.json", "w"))
 
 
 def main() -> None:
-    """Write, run the other side, compare."""
+    """Write files, run mxnet, compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("python", help="the interpreter of the environment with mxnet")
     parser.add_argument("--records", type=int, default=2000)
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def row(number: int) -> dict[str, Any]:
-    """Make a record: of all lengths around a multiple of four, often with the magic word inside."""
+    """Return a record: lengths around multiples of four, often with the magic number inside."""
     rng = np.random.default_rng(number)
     pieces = [rng.bytes(int(rng.integers(0, 40))) for _ in range(int(rng.integers(1, 6)))]
     image = (MAGIC_BYTES if number % 3 else b"").join(pieces)
@@ -92,7 +92,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Read all records of a file, found by their heads."""
+    """Return all records of a file, found by their headers."""
     scan, data = recordio.scan(path, verify=True), path.read_bytes()
     assert not scan.faults
     rows = []

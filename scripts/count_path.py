@@ -1,16 +1,19 @@
-"""Counts what a reader has to follow: functions, modules and changes of module on two common paths.
+"""Counts what a reader of the code has to follow: functions, modules and changes of module on two common paths.
 
 `loader` decodes one JPEG of a folder into a batch through `Loader`; `augment` takes one TFRecord through
-`pixelmill.augment`. Each path runs once in this process under `sys.setprofile`, so only Python code is counted.
+`pixelmill.augment`. Each path runs in its own process under `sys.setprofile`, so only Python code is counted. Most
+calls build and compile the graph or open the output, once for any number of samples; the last two columns count only
+what runs again for a second sample.
 
-    python scripts/count_path.py                          the package of this repository
-    python scripts/count_path.py --source /work/before    another checkout, for a comparison
-    python scripts/count_path.py --path augment --list    with the modules and their calls
+    python scripts/count_path.py                          # the package of this repository
+    python scripts/count_path.py --source /work/before    # another checkout, for a comparison
+    python scripts/count_path.py --path augment --list    # with the modules and their calls
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import subprocess
@@ -33,7 +36,7 @@ class Trace:
     """The calls of one run, in order."""
 
     package: str
-    functions: set[tuple[str, str]] = field(default_factory=set)
+    functions: Counter[tuple[str, str]] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
     changes: int = 0
     _last: str = ""
@@ -44,9 +47,9 @@ class Trace:
             return
         module = frame.f_code.co_filename.removeprefix(self.package)
         name = frame.f_code.co_qualname if sys.version_info >= (3, 11) else frame.f_code.co_name
-        if name == "<module>":  # an import is no step of the path
+        if name == "<module>":  # an import is not a step of the path
             return
-        self.functions.add((module, name))
+        self.functions[module, name] += 1
         self.calls[module] += 1
         self.changes += module != self._last
         self._last = module
@@ -62,17 +65,17 @@ class Trace:
             threading.setprofile(None)
 
 
-def prepare(folder: Path) -> None:
-    """Create a folder with one JPEG, and a TFRecord of it."""
+def prepare(folder: Path, count: int) -> None:
+    """Create a folder of JPEG files, and a TFRecord file of them."""
     from pixelmill import convert
     from pixelmill.create import create_photo_folder
 
-    create_photo_folder(folder / "photos", 1, classes=1, seed=1)
+    create_photo_folder(folder / "photos", count, classes=1, seed=1)
     convert(folder / "photos", folder / "records", to="tfrecord", workers=1)
 
 
-def load_batch(folder: Path) -> None:
-    """Decode the JPEG into a batch of one."""
+def load_batches(folder: Path, count: int) -> None:
+    """Decode each JPEG into a batch of one."""
     from pixelmill import Loader, fn, pipeline_def
 
     @pipeline_def(batch_size=1, num_threads=1, device_id=None, seed=1)
@@ -81,34 +84,42 @@ def load_batch(folder: Path) -> None:
         images = fn.random_resized_crop(fn.decoders.image(encoded), size=224)
         return fn.crop_mirror_normalize(images, mirror=fn.random.coin_flip()), labels
 
-    assert len(list(Loader(train(), ["images", "labels"]))) == 1
+    assert len(list(Loader(train(), ["images", "labels"]))) == count
 
 
-def augment_record(folder: Path, output: Path) -> None:
-    """Write one variant of the record."""
+def augment_records(folder: Path, count: int) -> None:
+    """Write one variant of each record."""
     from pixelmill import augment
 
-    report = augment(str(folder / "records"), output, recipe="classification", workers=1)
-    assert report.samples == 1
+    with tempfile.TemporaryDirectory(dir=folder) as output:
+        report = augment(str(folder / "records"), output, recipe="classification", workers=1, exists="overwrite")
+    assert report.samples == count
+
+
+def traced(path: str, count: int) -> Trace:
+    """Run a path for this many samples, once before it is traced, so that imports do not count."""
+    import pixelmill
+
+    trace = Trace(str(Path(pixelmill.__file__).parent) + os.sep)
+    with tempfile.TemporaryDirectory() as name:
+        prepare(Path(name), count)
+        run = functools.partial(load_batches if path == "loader" else augment_records, Path(name), count)
+        run()
+        trace.run(run)
+    return trace
 
 
 def measure(path: str) -> dict[str, object]:
-    """Run a path twice, the second time under a trace, so that imports are over."""
-    import pixelmill
-
-    package = str(Path(pixelmill.__file__).parent) + os.sep
-    trace = Trace(package)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        prepare(folder)
-        for number, run in enumerate((lambda work: work(), trace.run)):
-            output = folder / f"out{number}"
-            run(lambda: load_batch(folder) if path == "loader" else augment_record(folder, output))  # noqa: B023
+    """Return the figures of a path for one sample, and of what runs again for a second one."""
+    one, two = traced(path, 1), traced(path, 2)
+    again = two.functions - one.functions
     return {
-        "functions": len(trace.functions),
-        "modules": len(trace.calls),
-        "changes": trace.changes,
-        "calls": dict(trace.calls.most_common()),
+        "functions": len(one.functions),
+        "modules": len(one.calls),
+        "changes": one.changes,
+        "sample_functions": len(again),
+        "sample_modules": len({module for module, _ in again}),
+        "calls": dict(one.calls.most_common()),
     }
 
 
@@ -123,13 +134,17 @@ def main() -> None:
         print(json.dumps(measure(options.path[0])))
         return
     python = options.source / ".venv" / "bin" / "python"
-    print(f"{'path':<10}{'functions':>10}{'modules':>10}{'changes of module':>20}")
+    print(
+        f"{'path':<10}{'functions':>10}{'modules':>10}{'changes of module':>20}"
+        f"{'per sample: functions':>24}{'modules':>10}"
+    )
     for path in options.path or PATHS:
-        # Each path has a process of its own: caches that another path has filled would shorten it.
+        # Each path has its own process: caches filled by another path would shorten it.
         command = [str(python if python.exists() else sys.executable), __file__, "--path", path]
         done = subprocess.run(command, env={**os.environ, _IN_CHILD: "1"}, stdout=subprocess.PIPE, check=True)
         found = json.loads(done.stdout)
-        print(f"{path:<10}{found['functions']:>10}{found['modules']:>10}{found['changes']:>20}")
+        row = f"{path:<10}{found['functions']:>10}{found['modules']:>10}{found['changes']:>20}"
+        print(f"{row}{found['sample_functions']:>24}{found['sample_modules']:>10}")
         for module, calls in found["calls"].items() if options.list else ():
             print(f"    {calls:>5} {module}")
 

@@ -1,6 +1,6 @@
 """Prints how much damage to small files is found, with and without a manifest, for docs/formats.md.
 
-Every byte of a file below 1 KB is changed into all 255 others, of a larger one into 16 others unless `--all` is given.
+Every byte of a file below 1 KB is changed to all 255 other values, in larger files to 16 others unless `--all` is set.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from damage import Read, changed, cut, table, with_blocks_swapped, with_one_less
 
 from pixelmill.inspect.verify import check_manifest
 
-# Each bit alone, and some that change several.
+# Each single bit, and some values that change several bits.
 FEW = [1, 2, 4, 8, 16, 32, 64, 128, 3, 7, 15, 31, 85, 127, 170, 255]
 
 
 def read_tfrecord(data: bytes) -> tuple[list[Any], bool]:
-    """Give the payloads and whether anything was wrong."""
+    """Return the payloads, and whether a fault was reported."""
     payloads, faults = test_tfrecord.payloads_of(data, verify=True)
     return payloads, bool(faults)
 
@@ -49,14 +49,14 @@ FILES: dict[str, tuple[bytes, Read]] = {
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--all", action="store_true", help="all values of bytes in larger files too; takes long")
+    parser.add_argument("--all", action="store_true", help="all byte values in larger files too; slow")
     everything = parser.parse_args().all
     outcomes = ("found", "harmless", "found, a wrong sample returned", "silent", "silent with a manifest")
     print(f"| file | damage | cases | {' | '.join(outcomes)} |")
     print("|---|---|---|---|---|---|---|---|")
     for name, (data, read) in FILES.items():
         flips = range(1, 256) if everything or len(data) < 1000 else FEW
-        few = flips if len(data) < 1000 else FEW  # a manifest compares hashes, whatever the damage
+        few = flips if len(data) < 1000 else FEW  # a manifest compares hashes, so the kind of damage does not matter
         with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
             guarded = with_manifest(Path(folder), data)
             for kind, damages in kinds(data, flips).items():
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def kinds(data: bytes, flips: Sequence[int]) -> dict[str, Iterator[bytes]]:
-    """Give every kind of damage."""
+    """Return every kind of damage."""
     return {
         "a byte changed": changed(data, flips),
         "cut": cut(data),
@@ -79,7 +79,7 @@ def kinds(data: bytes, flips: Sequence[int]) -> dict[str, Iterator[bytes]]:
 
 
 def with_manifest(folder: Path, data: bytes) -> Read:
-    """Give a reader that only compares a file with its manifest."""
+    """Return a reader that only compares a file with its manifest."""
     file = {"name": "data", "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     entry = {"number": 0, "samples": 1, "files": [file], "errors": []}
     manifest = {"job": "", "kind": "convert", "options": {}, "entries": [entry]}
@@ -95,11 +95,11 @@ def with_manifest(folder: Path, data: bytes) -> Read:
 
 
 def row(name: str, kind: str, counts: Counter[str], guarded: Counter[str]) -> str:
-    """Give a line of the table. A file that is as it was written is no damage, with a manifest as without."""
+    """Return a line of the table. An unchanged file must not be reported, with or without a manifest."""
     total = counts.total()
-    shares = [f"{100 * counts[key] / total:.2f} %" for key in ("found", "harmless", "found, wrong", "silent")]
-    shares.append(f"{guarded['silent']:,} of {guarded.total():,}")
-    return f"| {name} | {kind} | {total:,} | {' | '.join(shares)} |"
+    fractions = [f"{100 * counts[key] / total:.2f} %" for key in ("found", "harmless", "found, wrong", "silent")]
+    fractions.append(f"{guarded['silent']:,} of {guarded.total():,}")
+    return f"| {name} | {kind} | {total:,} | {' | '.join(fractions)} |"
 
 
 if __name__ == "__main__":

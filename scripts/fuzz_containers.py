@@ -1,4 +1,4 @@
-"""Feeds mutated files to the parsers that are written in Python: only DataError may come out, and soon.
+"""Feeds mutated files to the parsers written in Python: they may only raise DataError, within a time limit.
 
 python scripts/fuzz_containers.py --executions 100000 --seed 1
 """
@@ -62,14 +62,14 @@ def run_recordio(data: bytes) -> str:
 
 
 def run_tar(data: bytes) -> str:
-    """List samples; every member must lie inside of the file."""
+    """List samples; every member must be inside the file."""
     scan = webdataset.scan("a.tar", stream=io.BytesIO(data))
     assert all(member.offset + member.size <= len(data) for member in scan.members), "a member leaves the file"
     return "faults" if scan.faults else "clean"
 
 
 def run_zip(data: bytes) -> str:
-    """List and read members; every one must lie inside of the file, and none may overlap another."""
+    """List and read members; each must be inside the file, and none may overlap another."""
     scan = zip_archives.scan("a.zip", stream=io.BytesIO(data))
     ends = [0, *(member.end for member in scan.members)]
     assert ends[-1] <= len(data), "a member leaves the file"
@@ -118,7 +118,7 @@ def run_index(data: bytes) -> str:
 
 
 def run_list(data: bytes) -> str:
-    """Read a list as text and as a table, and what its rows say about samples."""
+    """Read a list as text and as a table, and the annotations in its rows."""
     accepted = 0
     for name in ("a.txt", "a.csv"):
         path = SCRATCH / name
@@ -140,7 +140,7 @@ def run_rows(data: bytes) -> str:
 
 
 def run_cache(data: bytes) -> str:
-    """Read a cache of an index, with a checksum that fits in every second input."""
+    """Read a cached index; every second input has a valid checksum."""
     if sum(data) % 2 and len(data) > 4:
         data = data[:-4] + _core.crc32c(data[:-4]).to_bytes(4, "little")
     Path(f"{SCRATCH}/a.data{index_cache.ENDING}").write_bytes(data)
@@ -148,7 +148,7 @@ def run_cache(data: bytes) -> str:
 
 
 def run_manifest(data: bytes) -> str:
-    """Compare files with a manifest, and read it as a sidecar; files outside of the folder are not looked at."""
+    """Compare files with a manifest, and read it as a sidecar; files outside the folder must not be opened."""
     (SCRATCH / "dataset" / "manifest.json").write_bytes(data)
     (SCRATCH / "dataset" / "shard.json").write_bytes(data)
     read_entry(open_storage(SCRATCH / "dataset"), "shard.json")
@@ -157,7 +157,7 @@ def run_manifest(data: bytes) -> str:
 
 
 def seeds() -> dict[str, tuple[Callable[[bytes], str], list[bytes]]]:
-    """Give for each parser whole files to begin with."""
+    """Return intact files to start from, for each parser."""
     test_readers_coco.write(SCRATCH)
     (SCRATCH / "a.data").write_bytes(bytes(200))
     (SCRATCH / "dataset").mkdir(exist_ok=True)
@@ -189,7 +189,7 @@ def seeds() -> dict[str, tuple[Callable[[bytes], str], list[bytes]]]:
 
 
 def mutated(rng: random.Random, data: bytes) -> bytes:
-    """Change, insert, delete, repeat or cut a few pieces."""
+    """Change, insert, delete, repeat or truncate a few pieces."""
     made = bytearray(data)
     for _ in range(rng.randint(1, 4)):
         place = rng.randrange(len(made) + 1)

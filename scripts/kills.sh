@@ -1,5 +1,5 @@
 #!/bin/sh
-# kills.sh PYTHON: the tests of interrupted bulk jobs with the numbers that docs/reliability.md gives. Some need root.
+# kills.sh PYTHON: runs the tests of interrupted bulk jobs with the counts in docs/reliability.md. Some need root.
 set -e
 folder=$(mktemp -d -p "${TMPDIR:-/dev/shm}")
 trap 'rm -rf "$folder"' EXIT

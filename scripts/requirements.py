@@ -1,8 +1,8 @@
-"""Print requirements of pyproject.toml, one a line, so that they are written down once.
+"""Print requirements of pyproject.toml, one per line, so that the Makefile need not repeat them.
 
-requirements.py build           what building needs
-requirements.py EXTRA           an optional group
-requirements.py EXTRA PACKAGE   of that group, the line of one package
+requirements.py build           # the build requirements
+requirements.py EXTRA           # an optional group
+requirements.py EXTRA PACKAGE   # one package of that group
 """
 
 import re

@@ -1,6 +1,6 @@
-"""Write what follows from operators, steps, containers and the native module, or `--check` that it is up to date.
+"""Write the files derived from operators, steps, containers and the native module, or `--check` them.
 
-That is: the stubs of `fn`, `ops` and `_core`, docs/operators.md, docs/public_names.txt, the table of containers in
+These are the stubs of `fn`, `ops` and `_core`, docs/operators.md, docs/public_names.txt, the table of containers in
 docs/formats.md, and the C++ side of the steps in native/core/steps/declared/.
 """
 
@@ -35,12 +35,12 @@ CORE_NOTE = """\
 """
 SHOWN_LINES = 20
 
-# Parts that export names to the rest of the package only.
+# Modules that export names only to the rest of the package.
 INTERNAL = ("operators", "steps", "engine", "formats", "cli")
 
 
 def derived() -> dict[Path, str | None]:
-    """Return all derived files with their contents; None for one that should not be there."""
+    """Return all derived files with their contents; None for files that should not exist."""
     written: dict[Path, str | None] = {}
     for package in ("fn", "ops"):
         folder = PACKAGE / package
@@ -59,7 +59,7 @@ def derived() -> dict[Path, str | None]:
 
 
 def core_stub() -> str | None:
-    """Let nanobind write the stub of the native module; None where nanobind is not installed."""
+    """Return the stub of the native module, written by nanobind; None if nanobind is not installed."""
     version = nanobind_version()
     if version is None:
         return None
@@ -78,7 +78,7 @@ def nanobind_version() -> str | None:
 
 
 def public_names() -> Iterator[str]:
-    """List what programs may import: what modules export, all operators, and the names of `types`."""
+    """List the public names: exports of modules, all operators, and the names of `types`."""
     for path in sorted(PACKAGE.rglob("*.py")):
         module = path.relative_to(PACKAGE).with_suffix("")
         parts = [part for part in module.parts if part != "__init__"]
@@ -112,12 +112,12 @@ def operator_names(package: ModuleType) -> Iterator[str]:
 
 
 def differences() -> list[str]:
-    """Say what is out of date, one text for each file."""
+    """Return what is out of date, one message per file."""
     found = []
     for path, text in derived().items():
         old = path.read_text("utf-8") if path.exists() else ""
         if path == CORE_STUB and text is not None and old.splitlines()[:1] != text.splitlines()[:1]:
-            continue  # another nanobind words things differently; the names are compared below
+            continue  # other versions of nanobind format stubs differently; the names are compared below
         if text != old or not path.exists():
             found.append(_difference(path, old, text))
     stub = names_of_stub(CORE_STUB.read_text("utf-8")) if CORE_STUB.exists() else set()
@@ -144,7 +144,7 @@ def _difference(path: Path, old: str, new: str | None) -> str:
 def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 where something differs")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if something differs")
     if parser.parse_args().check:
         found = differences()
         print("\n".join([*found, "`make api` brings them up to date"] if found else []), end="\n" * bool(found))

@@ -126,7 +126,7 @@ def test_photo_statistics_and_distinctness_are_measured(tmp_path: Path) -> None:
     create_photo_folder(tmp_path / "photos", 2, size_mean=(400, 470), spread=0)
     done = run("photo_statistics.py", "--photos", tmp_path / "photos", "--count", "2")
     assert done.stdout.count("\n| ") == 9, done.stderr
-    assert "200 pictures of 2 seeds, no two equal" in run("distinct.py", "--count", "100").stdout
+    assert "200 images of 2 seeds, no two equal" in run("find_duplicates.py", "--count", "100").stdout
 
 
 # DALI has nothing like these.
@@ -161,7 +161,7 @@ def test_scaling_of_jobs_is_measured(results: Path, tmp_path: Path) -> None:
     done = run("scaling.py", *options, "--json", target)
     assert done.returncode == 0, done.stderr
     rates = json.loads(target.read_text("utf-8"))["images_per_second"]
-    assert list(rates) == ["augment", "ingest", "convert, encoded anew", "create, photo"]
+    assert list(rates) == ["augment", "ingest", "convert, re-encoded", "create, photo"]
     assert all(rate > 0 for found in rates.values() for rate in found.values())
 
 

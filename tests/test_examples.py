@@ -1,4 +1,4 @@
-"""The programs in examples/ run, with few pictures, and give what they promise."""
+"""The programs in examples/ run, with few images, and return what they promise."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ def test_page_names_all_and_they_are_short() -> None:
 
 
 def test_pytorch_with_several_labels() -> None:
-    losses = run("train_pytorch", "--pictures", "96", "--epochs", "3")
+    losses = run("train_pytorch", "--images", "96", "--epochs", "3")
     assert len(losses) == 3 and losses[-1] < losses[0]
 
 
 def test_keras() -> None:
-    history = run("train_keras", "--pictures", "128", "--epochs", "2")
+    history = run("train_keras", "--images", "128", "--epochs", "2")
     assert len(history["loss"]) == len(history["val_accuracy"]) == 2 and np.isfinite(history["loss"]).all()
 
 
 def test_jax() -> None:
-    losses = run("train_jax", "--pictures", "100", "--epochs", "2")
+    losses = run("train_jax", "--images", "100", "--epochs", "2")
     assert len(losses) == 2 and losses[-1] < losses[0]
 
 
 @pytest.mark.filterwarnings("ignore")  # Lightning's advice
 def test_segmentation_with_lightning_goes_on_from_a_checkpoint(tmp_path: Path) -> None:
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-    few = ["--pictures", "40", "--output", str(tmp_path)]
+    few = ["--images", "40", "--output", str(tmp_path)]
     # Two batches of the sanity check come before the first epoch.
     assert len(run("segmentation_lightning", *few, "--epochs", "1")) == 2
     (checkpoint,) = tmp_path.rglob("*.ckpt")
@@ -56,5 +56,5 @@ def test_segmentation_with_lightning_goes_on_from_a_checkpoint(tmp_path: Path) -
 
 
 def test_augmented_records_are_read_back() -> None:
-    counted = run("augment_tfrecords", "--pictures", "20", "--variants", "2")
-    assert counted["files"] == 1 and counted["pictures"] == 40 and counted["boxes"] >= 40
+    counted = run("augment_tfrecords", "--images", "20", "--variants", "2")
+    assert counted["files"] == 1 and counted["images"] == 40 and counted["boxes"] >= 40

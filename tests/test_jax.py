@@ -23,8 +23,10 @@ import pixelmill
 from pixelmill import ArgumentError, EngineError, Pipeline
 from pixelmill.plugin.base_iterator import LastBatchPolicy
 from pixelmill.plugin.jax import DALIGenericIterator, data_iterator
+from pixelmill.plugin.jax.arrays import shape_of, stacked
 from pixelmill.plugin.jax.clu import DALIGenericPeekableIterator, peekable_data_iterator
 from pixelmill.plugin.jax.fn import jax_function
+from pixelmill.tensors import TensorGPU
 
 FILL, DROP, PARTIAL = LastBatchPolicy.FILL, LastBatchPolicy.DROP, LastBatchPolicy.PARTIAL
 SHAPE = (16, 20, 3)
@@ -385,7 +387,7 @@ def test_peeking_insists_on_one_shape() -> None:
 def test_ragged_batches_are_refused(tmp_path: Path) -> None:
     for number in range(3):
         Image.new("RGB", (8 + number, 8)).save(tmp_path / f"{number}.png")
-    with pytest.raises(ArgumentError, match="'images': samples of shapes"):
+    with pytest.raises(ArgumentError, match="'images': shapes"):
         iterator(pixelmill, piped(pixelmill, sorted(map(str, tmp_path.glob("*.png")))))
 
 
@@ -402,3 +404,23 @@ def test_jax_is_asked_for_only_where_it_is_needed() -> None:
     program = "import sys; sys.modules['jax'] = None; import pixelmill.plugin; import pixelmill.plugin.jax"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "MissingDependency: jax is not installed; it comes with: pip install 'pixelmill[jax]'" in result.stderr
+
+
+class DeviceTensor:
+    """Has the methods of DALI's tensor on a GPU, with its elements in main memory."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+    def shape(self) -> list[int]:
+        return list(self.values.shape)
+
+    def as_cpu(self) -> np.ndarray:
+        return self.values
+
+
+def test_batches_on_a_gpu_are_stacked() -> None:
+    batches = [np.full((2, 3), number, np.float32) for number in range(len(jax.devices()))]
+    parts = [TensorGPU(DeviceTensor(batch)) for batch in batches]
+    assert shape_of(parts[0]) == shape_of(batches[0]) == (2, 3)
+    np.testing.assert_array_equal(stacked(parts, jax.devices()), np.stack(batches))

@@ -151,13 +151,13 @@ def test_ranks_share_the_samples(files: list[str]) -> None:
     assert sorted(seen) == list(range(10))
     data = PipelineDataModule(piped(files), names=NAMES)
     data.trainer = SimpleNamespace(global_rank=1, world_size=2)
-    with pytest.raises(ArgumentError, match="shard 0 of 1, but this is rank 1 of 2; give a function"):
+    with pytest.raises(ArgumentError, match="shard 0 of 1, but this is rank 1 of 2; pass a function"):
         data.train_dataloader()
 
 
 def test_sources_that_are_none(files: list[str]) -> None:
     data = PipelineDataModule(train=lambda: 7, names=NAMES)  # type: ignore[arg-type,return-value]
-    with pytest.raises(ArgumentError, match="train must give a Pipeline or a Loader, got int"):
+    with pytest.raises(ArgumentError, match="train must be or return a Pipeline or a Loader, got int"):
         data.train_dataloader()
     with pytest.raises(ArgumentError, match="no source for 'test'"):
         data.test_dataloader()
@@ -171,7 +171,7 @@ def test_tensors_are_the_batch_and_lists_stay_lists(tmp_path: Path) -> None:
     (batch,) = loader
     assert [tuple(image.shape) for image in batch["images"]] == [(8, 8, 3), (8, 9, 3), (8, 10, 3)]
     assert batch["labels"].ravel().tolist() == [0, 1, 2]
-    with pytest.raises(ArgumentError, match="expected what state_dict gave"):
+    with pytest.raises(ArgumentError, match="expected a result of state_dict"):
         loader.load_state_dict({})
 
 

@@ -368,7 +368,7 @@ def test_ragged(files: list[str]) -> None:
         last_batch_policy=PARTIAL,
     )
     assert [[len(batch[name]) for name in names] for (batch,) in partial] == [[4] * 3, [3] * 3]
-    with pytest.raises(ArgumentError, match=r"'image': samples of shapes \(21, 30, 3\), \(22, .*DALIRaggedIterator"):
+    with pytest.raises(ArgumentError, match=r"'image': shapes \(21, 30, 3\), \(22, .*DALIRaggedIterator"):
         DALIGenericIterator(pipeline_def(batch_size=3, num_threads=1)(graph)(fn), names, reader_name="Reader")
 
 
@@ -546,13 +546,13 @@ def test_thrown_away_batches_raise_nothing(files: list[str], tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"size": 7, "reader_name": "Reader"}, "leave those out"),
-        ({"last_batch_padded": True, "reader_name": "Reader"}, "leave those out"),
+        ({"size": 7, "reader_name": "Reader"}, "omit them"),
+        ({"last_batch_padded": True, "reader_name": "Reader"}, "omit them"),
         ({"reader_name": "Redaer"}, "no reader 'Redaer'; there are: 'Reader'"),
         ({"size": 0}, "size above 0"),
         ({"auto_reset": "maybe"}, "auto_reset"),
         ({"last_batch_policy": 1}, "last_batch_policy"),
-        ({"output_map": ["a", "a"]}, "different"),
+        ({"output_map": ["a", "a"]}, "unique"),
         ({"output_map": ["a"]}, "output_map has 1 names, but the pipeline has 2 outputs"),
         ({"pipelines": []}, "at least one pipeline"),
     ],
@@ -565,7 +565,7 @@ def test_arguments(files: list[str], options: dict[str, Any], message: str) -> N
 def test_pipelines_that_do_not_fit_together(files: list[str]) -> None:
     with pytest.raises(ArgumentError, match="same batch_size"):
         labelled([labels_only(files), labels_only(files, batch_size=2)])
-    with pytest.raises(ArgumentError, match="another epoch_size"):
+    with pytest.raises(ArgumentError, match="different epoch_size"):
         labelled([labels_only(files), labels_only(files[:6])])
     with pytest.raises(ArgumentError, match="2 pipelines need a size"):
         DALIGenericIterator([labels_only(files), labels_only(files)], ["label"])

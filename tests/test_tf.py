@@ -323,10 +323,10 @@ def test_operator_gives_the_next_batch_each_time(package: Any, files: list[str])
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"serialized_pipeline": b""}, "give pipeline="),
+        ({"serialized_pipeline": b""}, "pass pipeline="),
         ({"sparse": [True, False]}, "sparse"),
         ({"shapes": [(3, 1)]}, "1 shapes for 2 dtypes"),
-        ({"shapes": [None, None]}, "give batch_size"),
+        ({"shapes": [None, None]}, "pass batch_size"),
     ],
 )
 def test_operator_refuses(files: list[str], options: dict[str, Any], message: str) -> None:

@@ -1,4 +1,4 @@
-"""The programs for segmentation: pictures and masks from npy files, the same lines for pixelmill and for DALI."""
+"""The graphs for segmentation: images and masks from npy files, the same code for pixelmill and for DALI."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pixelmill.benchmark.workload import PeerTask
 
 
 def read(library: Any, job: PeerTask) -> tuple[Any, Any]:
-    """Read pictures and masks in step."""
+    """Read images and masks in the same order."""
     numpy, files = library.fn.readers.numpy, job.source.epoch
     how = {"random_shuffle": job.random, "seed": job.seed}
     return numpy(files=files, name="Images", **how), numpy(files=masks(files), name="Masks", **how)
 
 
 def masks(files: list[str]) -> list[str]:
-    """Name the masks of pictures."""
+    """Return the mask files of images."""
     return [name.replace("/images/", "/masks/") for name in files]
 
 
@@ -59,7 +59,7 @@ def _planes(library: Any, images: Any, masks: Any) -> tuple[Any, Any]:
 
 
 def segmentation(library: Any, job: PeerTask, images: Any, masks: Any) -> Any:
-    """Change only the pictures that are chosen."""
+    """Augment only the images that are drawn, with conditionals."""
     del job
     fn, types = library.fn, library.types
     images, masks = _prepared(library, images, masks)
@@ -71,7 +71,7 @@ def segmentation(library: Any, job: PeerTask, images: Any, masks: Any) -> Any:
 
 
 def segmentation_blended(library: Any, job: PeerTask, images: Any, masks: Any) -> Any:
-    """Change all pictures, and take the changed ones or the others, as programs did before there were conditionals."""
+    """Augment all images and select, as programs did before DALI had conditionals."""
     del job
     fn, types = library.fn, library.types
     images, masks = _prepared(library, images, masks)
@@ -82,7 +82,7 @@ def segmentation_blended(library: Any, job: PeerTask, images: Any, masks: Any) -
 
 
 def batches(library: Any, graph: Any, job: PeerTask) -> Iterator[Any]:
-    """Give the batches of one of these programs."""
+    """Yield the batches of one of these graphs."""
 
     def define() -> Any:
         return graph(library, job, *read(library, job))

@@ -1,4 +1,4 @@
-"""NVIDIA DALI on pictures and masks, in both ways to write it."""
+"""NVIDIA DALI on images and masks, with and without conditionals."""
 
 from __future__ import annotations
 

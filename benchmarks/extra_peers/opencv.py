@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from workloads import ARRAY_SIZE, BRIGHTNESS, CHANGED, CONTRAST, NOISE, SIGMA
 
@@ -20,11 +20,11 @@ def variants(kind: Kind, source: Source) -> tuple[str, ...]:
 
 
 class Pairs:
-    """A dataset of pictures and masks."""
+    """A dataset of images and masks."""
 
     def __init__(self, job: PeerTask) -> None:
         self.images, self.masks = job.source.epoch, masks(job.source.epoch)
-        self.mode = "r" if job.variant == MAPPED else None
+        self.mode: Literal["r"] | None = "r" if job.variant == MAPPED else None
         self.seed = job.seed
         self._random: Any = None
 

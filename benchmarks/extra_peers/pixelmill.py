@@ -1,4 +1,4 @@
-"""pixelmill on pictures and masks."""
+"""pixelmill on images and masks."""
 
 from __future__ import annotations
 

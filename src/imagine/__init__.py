@@ -1,7 +1,7 @@
 """Imageinary's commands and functions, without TensorFlow and MXNet.
 
-`create_images`, `create_tfrecords` and `create_recordio` take the arguments that Imageinary documents and leave the
-files that it leaves. `pixelmill.create` has the same functions with more options.
+`create_images`, `create_tfrecords` and `create_recordio` take the arguments that Imageinary documents and write the
+files that it writes. `pixelmill.create` has the same functions with more options.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ def create_images(
     size: bool = False,
     chunksize: int = 64,
 ) -> None:
-    """Create image files of noise `{name}0`, `{name}1`, …; files that are there are written over.
+    """Create image files of noise `{name}0`, `{name}1`, …; existing files are overwritten.
 
     Args:
-        path: Folder to write to; it is made when missing.
-        name: What file names begin with.
+        path: Folder to write to; created if missing.
+        name: First part of the file names.
         width: Columns of each image.
         height: Rows of each image.
         count: Number of images.
         image_format: `jpg`, `jpeg`, `png`, `bmp` or `bitmap`.
-        seed: Another seed, other images.
+        seed: Seed of the images.
         size: Print the size of the first file and of the folder.
-        chunksize: Images that are made together.
+        chunksize: Number of images to make together.
     """
     start = time.perf_counter()
     create.create_images(path, name, width, height, count, image_format, seed, False, chunksize, exists="overwrite")
@@ -53,12 +53,12 @@ def create_tfrecords(source_path: str, dest_path: str, name: str, img_per_file: 
 
     Args:
         source_path: Folder of images.
-        dest_path: Folder to write to; it is made when missing.
-        name: What file names begin with.
+        dest_path: Folder to write to; created if missing.
+        name: First part of the file names.
         img_per_file: Images in each file.
     """
     print_sizes(source_path, first=first_image(source_path))
-    _tell(create.create_tfrecords(source_path, dest_path, name, img_per_file, exists="overwrite"))
+    _print_report(create.create_tfrecords(source_path, dest_path, name, img_per_file, exists="overwrite"))
 
 
 def create_recordio(source_path: str, dest_path: str, name: str, img_per_file: int = 1000) -> None:
@@ -66,13 +66,13 @@ def create_recordio(source_path: str, dest_path: str, name: str, img_per_file: i
 
     Args:
         source_path: Folder of images.
-        dest_path: Folder to write to; it is made when missing.
-        name: What file names begin with.
+        dest_path: Folder to write to; created if missing.
+        name: First part of the file names.
         img_per_file: Images in each file.
     """
     print_sizes(source_path, first=first_image(source_path))
-    _tell(create.create_recordio(source_path, dest_path, name, img_per_file, exists="overwrite"))
+    _print_report(create.create_recordio(source_path, dest_path, name, img_per_file, exists="overwrite"))
 
 
-def _tell(report: create.WrapReport) -> None:
+def _print_report(report: create.WrapReport) -> None:
     print(f"wrote {report.images} images into {len(report.files)} record files")

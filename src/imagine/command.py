@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
+from pixelmill.cli.options import OptionValue
 from pixelmill.errors import PixelmillError
 
 
 class _Commands(click.Group):
-    """A group whose commands end with one clear line instead of a traceback."""
+    """A group whose commands report errors in one line instead of a traceback."""
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except (PixelmillError, OSError) as error:
@@ -32,7 +31,7 @@ def main() -> None:
 
 @main.command("create-images")
 @click.option("--path", required=True, help="Folder to write to.")
-@click.option("--name", required=True, help="What file names begin with.")
+@click.option("--name", required=True, help="First part of the file names.")
 @click.option("--width", default=1920, show_default=True, type=int)
 @click.option("--height", default=1080, show_default=True, type=int)
 @click.option("--count", default=1, show_default=True, type=int)
@@ -40,7 +39,7 @@ def main() -> None:
 @click.option("--seed", default=0, show_default=True, type=int)
 @click.option("--size", is_flag=True, help="Print the size of the first file and of the folder.")
 @click.option("--chunksize", default=64, show_default=True, type=int)
-def create_images(**options: Any) -> None:
+def create_images(**options: OptionValue) -> None:
     """Create image files of noise."""
     import imagine
 
@@ -50,9 +49,9 @@ def create_images(**options: Any) -> None:
 @main.command("create-tfrecords")
 @click.option("--source_path", "--source-path", required=True, help="Folder of images.")
 @click.option("--dest_path", "--dest-path", required=True, help="Folder to write to.")
-@click.option("--name", required=True, help="What file names begin with.")
+@click.option("--name", required=True, help="First part of the file names.")
 @click.option("--img_per_file", "--img-per-file", default=1000, show_default=True, type=int)
-def create_tfrecords(**options: Any) -> None:
+def create_tfrecords(**options: OptionValue) -> None:
     """Wrap the images of a folder into TFRecord files."""
     import imagine
 
@@ -62,13 +61,13 @@ def create_tfrecords(**options: Any) -> None:
 @main.command("create-recordio")
 @click.option("--source_path", "--source-path", required=True, help="Folder of images.")
 @click.option("--dest_path", "--dest-path", required=True, help="Folder to write to.")
-@click.option("--name", required=True, help="What file names begin with.")
+@click.option("--name", required=True, help="First part of the file names.")
 @click.option("--img_per_file", "--img-per-file", default=1000, show_default=True, type=int)
-def create_recordio(**options: Any) -> None:
+def create_recordio(**options: OptionValue) -> None:
     """Wrap the images of a folder into RecordIO files."""
     import imagine
 
     imagine.create_recordio(**options)
 
 
-main.add_command(create_tfrecords, "create-tfrecord")  # later releases of Imageinary spell it so
+main.add_command(create_tfrecords, "create-tfrecord")  # the name in later releases of Imageinary

@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from PIL import Image
 
 from pixelmill import fn, types
 from pixelmill.create import create_photo_folder
 from pixelmill.errors import ArgumentError
+from pixelmill.graph.nodes import DataNode
 from pixelmill.inspect import contact_sheet
 from pixelmill.pipeline import Pipeline, pipeline_def
 from pixelmill.pipeline.loader import Loader
+from pixelmill.types import Array
 
 # Mean and standard deviation of the colors of ImageNet's photographs, which most published models were trained with.
 MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
@@ -103,7 +104,7 @@ def train_pipeline(*, batch_size: int, num_threads: int, seed: int, shuffle: boo
     """
 
     @pipeline_def(batch_size=batch_size, num_threads=num_threads, device_id=None, seed=seed)
-    def train() -> tuple[Any, Any]:
+    def train() -> tuple[DataNode, DataNode]:
         encoded, labels = fn.readers.file(random_shuffle=shuffle, pad_last_batch=True, name="Reader", **source)
         images = fn.decoders.image(encoded, output_type=types.RGB)
         images = fn.random_resized_crop(images, size=224)
@@ -117,7 +118,7 @@ def _draw_sheet(files: list[Path], *, seed: int) -> Image.Image:
     """Draw the first files, and below each what successive epochs make of it."""
     source = {"files": [str(file) for file in files], "labels": list(range(len(files)))}
     pipe = train_pipeline(batch_size=len(files), num_threads=1, seed=seed, shuffle=False, **source)
-    rows: list[npt.NDArray[Any]] = [np.asarray(Image.open(file)) for file in files]
+    rows: list[Array] = [np.asarray(Image.open(file)) for file in files]
     captions = [f"{image.shape[1]} x {image.shape[0]}" for image in rows]
     for epoch in range(_VERSIONS):
         images, _ = pipe.run()

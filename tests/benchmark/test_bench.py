@@ -23,7 +23,7 @@ from PIL import Image
 
 import pixelmill
 from pixelmill import benchmark
-from pixelmill.benchmark import BenchInterrupted, BenchReport, reading, selection, workload
+from pixelmill.benchmark import BenchInterrupted, BenchReport, selection, storage_speed, workload
 from pixelmill.benchmark.bench_report import Absent, Measured, Scaling, Speed, Stage, Storage, Work, verdict
 from pixelmill.benchmark.fastest_variant import reason_in, start_fastest
 from pixelmill.benchmark.peers import PEERS, graphs
@@ -260,7 +260,7 @@ def test_arguments_that_cannot_be_meant_are_refused(photos: Path) -> None:
         (name,) = wrong
         with pytest.raises(ArgumentError, match=f"bench: {name} must be"):
             pixelmill.bench(photos, **SHORT | wrong)
-    with pytest.raises(ArgumentError, match="s3://bucket/x lies elsewhere"):
+    with pytest.raises(ArgumentError, match="s3://bucket/x is remote"):
         pixelmill.bench("s3://bucket/x", **SHORT)
     assert run(photos, "--peers", "dail").exit_code == 2
     assert "there is no folder" in run(photos, "--output", "/nowhere/x.html").output
@@ -411,20 +411,20 @@ def test_images_and_arrays_in_one_folder_are_not_mixed(photos: Path, tmp_path: P
     np.save(folder / "x.npy", np.zeros((8, 8, 3), np.uint8))
     found = selection.select(folder, samples=100)
     assert len(found.source.files) == COUNT and found.source.content == "jpeg"
-    assert found.notes == ["left out: 1 npy file, as the others are read in another way"]
+    assert found.notes == ["excluded: 1 npy file, in another format than the rest"]
 
 
 def test_all_bytes_are_read_and_the_cache_is_told(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = selection.select(photos, samples=100)
     size = sum(path.stat().st_size for path in photos.rglob("*.jpg"))
     assert sum(length for _, _, length in found.ranges) == size
-    monkeypatch.setattr(reading, "_in_memory", lambda entry: False)
-    (cold, warm), note = reading.read_storage(found.ranges, threads=2, seconds=0.2)
+    monkeypatch.setattr(storage_speed, "_in_memory", lambda entry: False)
+    (cold, warm), note = storage_speed.read_storage(found.ranges, threads=2, seconds=0.2)
     assert (cold.cache, warm.cache, note) == ("cold", "warm", None)
     assert cold.samples == COUNT and cold.bytes_per_second * cold.seconds == pytest.approx(size, rel=0.05)
-    monkeypatch.setattr(reading, "_in_memory", lambda entry: True)
-    (only,), note = reading.read_storage(found.ranges, threads=1, seconds=0.05)
-    assert only.cache == "warm" and note == reading.NOT_COLD
+    monkeypatch.setattr(storage_speed, "_in_memory", lambda entry: True)
+    (only,), note = storage_speed.read_storage(found.ranges, threads=1, seconds=0.05)
+    assert only.cache == "warm" and note == storage_speed.NOT_COLD
 
 
 def test_several_record_files_are_one_dataset(tmp_path: Path) -> None:

@@ -106,6 +106,14 @@ def test_a_command_does_not_wait_for_the_others() -> None:
     assert not {"pixelmill.cli.bench", "pixelmill.cli.create", "numpy", "rich"} & {*run.stderr.split()}
 
 
+def test_the_list_of_commands_does_not_wait_for_numpy() -> None:
+    code = "import sys; from pixelmill.cli import main; main(['--help'], standalone_mode=False); "
+    code += "print(*sys.modules, file=sys.stderr)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert {"pixelmill.cli.augment", "pixelmill.cli.bench"} <= {*run.stderr.split()}
+    assert not {"numpy", "rich", "pixelmill.graph.nodes"} & {*run.stderr.split()}
+
+
 def test_an_unknown_command_is_a_usage_error() -> None:
     result = CliRunner().invoke(main, ["augmnet"])
     assert result.exit_code == 2 and "No such command 'augmnet'" in result.output

@@ -391,7 +391,7 @@ def test_notebooks_show_the_picture_or_the_page(tmp_path: Path) -> None:
 def test_the_picture_of_the_page_about_it_is_up_to_date() -> None:
     sys.path.insert(0, str(ROOT / "scripts"))
     stored = ROOT / "docs" / "preview.jpg"
-    made = io.BytesIO(importlib.import_module("preview_picture").draw())
+    made = io.BytesIO(importlib.import_module("preview_image").draw())
     assert stored.stat().st_size < 150_000
     before, now = (np.asarray(Image.open(source)).astype(int) for source in (stored, made))
     assert before.shape == now.shape and np.abs(before - now).mean() < 2, "run `make docs`"

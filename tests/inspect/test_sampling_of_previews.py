@@ -17,7 +17,7 @@ from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.example import Example, bytes_feature
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Boxes, Sample
-from pixelmill.inspect import preview, sampling, viewing
+from pixelmill.inspect import grid_builder, preview, sample_selection
 
 MANY = 1_000_000
 PICTURE = encoded("png", seed=1)
@@ -69,38 +69,38 @@ def test_a_million_samples_need_few_reads(recipe: str | None, monkeypatch: pytes
 
 
 def test_samples_come_from_everywhere_and_of_all_classes() -> None:
-    by_order = sampling.spread(Counted(MANY, lambda number: number * 10 // MANY), count=20, seed=0)
+    by_order = sample_selection.spread(Counted(MANY, lambda number: number * 10 // MANY), count=20, seed=0)
     assert np.bincount(np.array(by_order) * 10 // MANY).tolist() == [2] * 10
-    in_turn = sampling.spread(Counted(MANY, lambda number: number % 3), count=24, seed=0)
+    in_turn = sample_selection.spread(Counted(MANY, lambda number: number % 3), count=24, seed=0)
     assert np.bincount(np.array(in_turn) % 3).tolist() == [8, 8, 8]
     assert all(np.histogram(in_turn, 4, (0, MANY))[0] >= 3)
-    rare = sampling.spread(Counted(1000, lambda number: int(number % 25 == 0)), count=16, seed=1)
+    rare = sample_selection.spread(Counted(1000, lambda number: int(number % 25 == 0)), count=16, seed=1)
     assert sum(number % 25 == 0 for number in rare) >= 2  # one in 25, and chosen more often
 
 
 def test_damage_is_no_class_of_its_own() -> None:
     dataset = Counted(10_000, lambda number: number % 2, lambda number: number % 8 == 0)
-    chosen = sampling.spread(dataset, count=16, seed=0)
+    chosen = sample_selection.spread(dataset, count=16, seed=0)
     assert 1 <= sum(number % 8 == 0 for number in chosen) <= 4
-    assert len(sampling.spread(Counted(100, damaged=lambda number: True), count=16, seed=0)) == 16
+    assert len(sample_selection.spread(Counted(100, damaged=lambda number: True), count=16, seed=0)) == 16
 
 
 @given(length=st.integers(0, 500), count=st.integers(1, 40), seed=st.integers(0, 2**40), classes=st.integers(1, 9))
 @settings(max_examples=60, deadline=None)
 def test_the_choice_is_complete_sorted_and_repeatable(length: int, count: int, seed: int, classes: int) -> None:
     dataset = Counted(length, lambda number: number % classes)
-    chosen = sampling.spread(dataset, count=count, seed=seed)
-    assert chosen == sorted(set(chosen)) == sampling.spread(dataset, count=count, seed=seed)
+    chosen = sample_selection.spread(dataset, count=count, seed=seed)
+    assert chosen == sorted(set(chosen)) == sample_selection.spread(dataset, count=count, seed=seed)
     assert len(chosen) == min(count, length) and all(0 <= number < length for number in chosen)
 
 
 def test_a_class_is_found_among_many() -> None:
     dataset = Counted(100_000, lambda number: number % 100)
-    chosen = sampling.matching(dataset, sampling.Filter("42"), count=5, seed=3)
+    chosen = sample_selection.matching(dataset, sample_selection.Filter("42"), count=5, seed=3)
     assert len(chosen) == 5 and all(number % 100 == 42 for number in chosen)
     assert dataset.outlines < 5_000 and dataset.samples == 0
-    assert chosen == sampling.matching(dataset, sampling.Filter("42"), count=5, seed=3)
-    assert chosen != sampling.matching(dataset, sampling.Filter("42"), count=5, seed=4)
+    assert chosen == sample_selection.matching(dataset, sample_selection.Filter("42"), count=5, seed=3)
+    assert chosen != sample_selection.matching(dataset, sample_selection.Filter("42"), count=5, seed=4)
 
 
 def test_classes_are_those_of_samples_and_of_boxes(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_boxes_are_called_as_their_classes_are(tmp_path: Path) -> None:
     """Names of samples' classes are names of boxes if every sample has a box of its own class."""
     boxes = Boxes([[0, 0, 0.5, 0.5], [0.5, 0.5, 1, 1]], [0, 1])
     samples = [Sample(n, PICTURE, "png", (i,), n, boxes=boxes) for i, n in enumerate(("ant", "bee"))]
-    view = viewing.View(variants=1, size=64)
+    view = grid_builder.View(variants=1, size=64)
 
     def names(samples: list[Sample], where: str) -> list[str]:
         dataset = pixelmill.open_dataset(write(tmp_path / where, "tfrecord", samples))
@@ -144,10 +144,10 @@ def test_boxes_are_called_as_their_classes_are(tmp_path: Path) -> None:
     [("3", [3]), ("3,7,10-12", [3, 7, 10, 11, 12]), (" 5 , 4-4,5", [5, 4]), ("2 - 3", [2, 3])],
 )
 def test_numbers_are_read(text: str, numbers: list[int]) -> None:
-    assert sampling.parse_numbers(text) == numbers
+    assert sample_selection.parse_numbers(text) == numbers
 
 
 @pytest.mark.parametrize("text", ["", ",", "-3", "3-", "4-3", "1.5", "٣", "0-10000", "1" * 30])
 def test_other_texts_are_no_numbers(text: str) -> None:
     with pytest.raises(ArgumentError, match="samples: "):
-        sampling.parse_numbers(text)
+        sample_selection.parse_numbers(text)

@@ -1,6 +1,6 @@
-"""Behind `pixelmill bench`: how fast data is read, decoded and augmented here, next to the peers that are installed.
+"""The implementation of `pixelmill bench`, which measures a dataset of the user next to the peers that are installed.
 
-The repository's own measurements, in `benchmarks/`, use the contestants and the contest of this package.
+The published figures of the project come from the scripts in `benchmarks/`, which use the contestants of this package.
 """
 
 from __future__ import annotations

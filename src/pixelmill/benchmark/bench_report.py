@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from statistics import median
-from typing import Any
 
-from pixelmill.benchmark.page import page
+from pixelmill.benchmark.environment import Machine
+from pixelmill.benchmark.report_page import page
 
 _BUSY = 0.75  # fraction of the processors above which they are the limit
-SCHEMA = 1  # grows when a field changes its meaning or goes away, not when one is added
+SCHEMA = 1  # increases when a field changes its meaning or is removed, not when one is added
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Measured:
         samples: How many it has.
         measured: How many of them were used.
         mean_bytes: Of a sample.
-        kinds: How many are of each kind, of those that were looked at.
+        kinds: Number of examined samples of each kind.
         bad: Samples that cannot be used.
         bad_samples: What is wrong with the first of them.
     """
@@ -143,7 +143,7 @@ class Work:
 
     Attributes:
         workload: `train`, `val`, `resize` or `read`.
-        title: The same in words.
+        title: A sentence about it.
         batch_size: Samples in a batch.
         size: Height and width of what comes out.
         threads: Threads or processes, and processors, of each contestant.
@@ -183,7 +183,7 @@ class BenchReport:
 
     dataset: Measured
     work: Work
-    machine: Mapping[str, Any]
+    machine: Machine
     storage: tuple[Storage, ...] = ()
     stages: tuple[Stage, ...] = ()
     scaling: tuple[Scaling, ...] = ()
@@ -199,7 +199,7 @@ class BenchReport:
         """The speed of pixelmill; None if it was not measured."""
         return self.contestants[0].images_per_second if self.contestants else None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return everything as JSON values."""
         return asdict(self)
 
@@ -237,7 +237,7 @@ def _costliest(report: BenchReport) -> str:
 
 
 def _threads(report: BenchReport) -> str:
-    threads, cores = report.work.threads, int(report.machine["cores"])
+    threads, cores = report.work.threads, report.machine["cores"]
     own = report.contestants[0]
     used = own.cpu_milliseconds * own.images_per_second / 1000
     if used < _BUSY * min(threads, cores):

@@ -1,4 +1,4 @@
-"""`bench`: how fast a dataset is on this machine, stage by stage, next to the peers that are installed."""
+"""`bench`: measure how fast a dataset loads on this machine, stage by stage, next to installed peers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pixelmill.benchmark.bench_report import BenchReport
 from pixelmill.benchmark.environment import cores
-from pixelmill.benchmark.measuring import Measuring
+from pixelmill.benchmark.measurement import Measurement
 from pixelmill.benchmark.peers import PEERS
 from pixelmill.benchmark.settings import BenchSettings
 from pixelmill.create import create_photo_folder
@@ -35,7 +35,7 @@ class BenchInterrupted(KeyboardInterrupt):
 
 
 @takes(BenchOptions)
-def bench(given: BenchOptions) -> BenchReport:
+def bench(options: BenchOptions) -> BenchReport:
     """Measure how fast a dataset is read, decoded and augmented here, next to the peers that are installed.
 
     Every contestant has its own process and processors, and they run in turns. After Ctrl-C, `BenchInterrupted` is
@@ -44,30 +44,34 @@ def bench(given: BenchOptions) -> BenchReport:
     Returns:
         The report.
     """
-    if given.seconds == float("inf"):
-        raise ArgumentError(f"bench: seconds must be a finite number, got {given.seconds}")
-    peers = _peers(given.peers)
-    settings = BenchSettings(given, given.workload, given.threads or cores(), peers, placed("bench", given.mode))
+    if options.seconds == float("inf"):
+        raise ArgumentError(f"bench: seconds must be a finite number, got {options.seconds}")
+    peers = _peers(options.peers)
+    settings = BenchSettings(
+        options, options.workload, options.threads or cores(), peers, placed("bench", options.mode)
+    )
     with tempfile.TemporaryDirectory(prefix="pixelmill-bench-") as folder:
-        measuring = Measuring(settings, Path(folder), given.on_progress or (lambda what, share: None))
+        measurement = Measurement(settings, Path(folder), options.on_progress or (lambda what, fraction: None))
         try:
-            source = given.source
-            measuring.open(_created(Path(folder), settings, measuring.tell) if source is None else source)
+            source = options.source
+            measurement.open(
+                _created(Path(folder), settings, measurement.report_progress) if source is None else source
+            )
             if source is None:
-                measuring.rename(_SYNTHETIC_NAME)
-            return measuring.run()
+                measurement.rename(_SYNTHETIC_NAME)
+            return measurement.run()
         except KeyboardInterrupt:
-            raise BenchInterrupted(measuring.report(complete=False)) from None
+            raise BenchInterrupted(measurement.report(complete=False)) from None
 
 
-def _created(folder: Path, settings: BenchSettings, tell: Callable[[str, float], object]) -> Path:
+def _created(folder: Path, settings: BenchSettings, on_progress: Callable[[str, float], object]) -> Path:
     """Create images and sync them, so that they can be read from the device."""
     done = 0
 
     def show(_: Path) -> None:
         nonlocal done
         done += 1
-        tell("creating images", done / SYNTHETIC)
+        on_progress("creating images", done / SYNTHETIC)
 
     for path in create_photo_folder(folder / "photos", SYNTHETIC, on_image=show, workers=settings.threads):
         with path.open("rb") as stream:

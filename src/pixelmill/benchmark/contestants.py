@@ -21,7 +21,7 @@ from pixelmill.errors import EngineError
 # Batches before the clock starts: more than any contestant has ready from the time it stood still.
 WARM_BATCHES = 5
 SEED = 1
-_LOG = 4000  # characters of what a process that ended has said
+_LOG = 4000  # characters of the output of a process that ended
 WORKER = (sys.executable, "-m", "pixelmill.benchmark.worker")
 
 
@@ -95,7 +95,7 @@ class Contestant:
         self._log.close()
 
     def pause(self) -> None:
-        """Let the process and its children stand still."""
+        """Suspend the process and its children."""
         os.killpg(self._process.pid, signal.SIGSTOP)
 
     def run(self, seconds: float) -> None:
@@ -109,7 +109,7 @@ class Contestant:
         self.steps, self.images = answer.get("steps", {}), answer["images"]
         self.own_cpu_seconds = answer.get("own_cpu_seconds", 0.0)
 
-    def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
+    def _ask(self, question: dict[str, object]) -> dict[str, Any]:
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
             self._process.stdin.write(json.dumps(question) + "\n")
@@ -140,12 +140,12 @@ def in_turns(
     The order is shuffled once, and every round begins with another contestant.
 
     Args:
-        contestants: Processes that stand still.
+        contestants: Suspended processes.
         rounds: How often each of them runs.
         seconds: How long each of them runs in a round.
         after_run: Called with a contestant after its turn.
         after_round: Called with the number of rounds done.
-        on_failure: Called with a contestant that has ended, which is left out from then on; without it, that is raised.
+        on_failure: Called with a contestant that ended, which is then excluded; without it, the error is raised.
     """
     order = list(contestants)
     random.Random(SEED).shuffle(order)

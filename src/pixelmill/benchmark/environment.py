@@ -8,13 +8,25 @@ import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 PACKAGES = ("pixelmill", "nvidia-dali-cuda120", "tensorflow-cpu", "torch", "pillow", "numpy")
 
 
-def describe(packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
-    """Return the machine and the versions, as plain values."""
+class Machine(TypedDict):
+    """The environment of a measurement, as it stands in reports."""
+
+    date: str
+    processor: str
+    cores: int
+    memory_gigabytes: float
+    system: str
+    load_before: float
+    versions: dict[str, str | None]
+
+
+def describe(packages: Sequence[str] = PACKAGES) -> Machine:
+    """Return the machine and the versions."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "processor": _processor(),

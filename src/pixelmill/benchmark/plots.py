@@ -1,4 +1,4 @@
-"""Bars and lines as inline SVG. Words stay outside of what is stretched, so that a phone shows them in full size."""
+"""Bars and lines as inline SVG. Text is outside of the scaled drawing, so that it keeps its size on a phone."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def bar(fraction: float, color: str) -> str:
     )
 
 
-def stacked_bar(shares: Sequence[float]) -> str:
+def stacked_bar(fractions: Sequence[float]) -> str:
     """Draw fractions side by side, in the colors c0, c1, …"""
     parts, start = [], 0.0
-    for place, share in enumerate(shares):
-        width = 100 * share
+    for place, fraction in enumerate(fractions):
+        width = 100 * fraction
         parts.append(f'<rect x="{start:.3f}" width="{width:.3f}" height="10" style="fill:var(--c{place})"/>')
         start += width
     inside = "".join(parts)

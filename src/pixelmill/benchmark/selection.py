@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from pixelmill.benchmark.workload import Container, Content, Source
 from pixelmill.errors import ArgumentError, DataError
@@ -22,7 +21,7 @@ from pixelmill.inspect.index_files import index as write_indexes
 MOST_BYTES = 512 << 20  # of the samples that are measured; more would not fit into every page cache
 LEAST_EPOCH = 4096  # samples of an epoch; the beginning of one costs some contestants time
 _LOOKED_AT = 16  # records that are taken apart to see what they hold
-_HEAD = 1 << 10  # bytes that tell what a file is
+_HEAD = 1 << 10  # bytes that identify the type of a file
 
 Range = tuple[str, int, int]  # path, first byte, bytes
 
@@ -37,9 +36,9 @@ class Selection:
         samples: How many it has.
         source: What contestants read.
         ranges: Where the bytes of the samples lie, in random order.
-        kinds: How many of the samples that were looked at are of each kind.
+        kinds: Number of examined samples of each kind.
         readable: Whether the images can be decoded and resized; else only reading can be measured.
-        notes: What has been left out, and why.
+        notes: What was excluded, and why.
     """
 
     name: str
@@ -70,7 +69,7 @@ def select(source: str | os.PathLike[str] | Sequence[str], *, samples: int) -> S
     for name in named:
         if storage.is_remote(name):
             raise ArgumentError(
-                f"bench: {name} lies elsewhere; only files of this machine can be measured. Copy them first: "
+                f"bench: {name} is remote; only local files can be measured. Copy them first: "
                 f"pixelmill convert {name} FOLDER --to FORMAT"
             )
     dataset = open_dataset(source)
@@ -99,13 +98,13 @@ def _files(dataset: Dataset, most: int) -> Selection:
     if len(chosen) < len(ranges):
         what = "image" if arrays else "npy file"
         count = len(ranges) - len(chosen)
-        notes.append(f"left out: {count} {what}{'' if count == 1 else 's'}, as the others are read in another way")
+        notes.append(f"excluded: {count} {what}{'' if count == 1 else 's'}, in another format than the rest")
     files = [path for path, _, _ in chosen]
     found = Source(files, repeats=_repeats(len(files)))
     readable = True
     if arrays:
         found, readable = _array_source(found, [heads[path] for path in files])
-    elif kinds["jpg"] + kinds["unknown"] < len(files):  # the unknown ones are bad, or will be told
+    elif kinds["jpg"] + kinds["unknown"] < len(files):  # unknown ones are bad, and are reported later
         found = replace(found, content="image")
     random.Random(0).shuffle(chosen)
     return Selection(dataset.source, dataset.format, len(dataset), found, chosen, dict(kinds), readable, notes)
@@ -115,7 +114,7 @@ def _array_source(source: Source, heads: Sequence[bytes]) -> tuple[Source, bool]
     """Return a description of npy files, and whether all of them are images."""
     headers = []
     for head in heads:
-        with suppress(DataError):  # a bad sample; it is told later
+        with suppress(DataError):  # bad samples are reported later
             headers.append(npy.read_header(head))
     if not headers:
         return replace(source, container="npy"), False
@@ -177,7 +176,7 @@ def _record_source(source: Source, samples: Sequence[Sample], layout: str) -> tu
 
 
 def with_indexes(selection: Selection, folder: Path) -> tuple[Selection, str | None]:
-    """Write DALI's index of each record file; also give why that cannot be done."""
+    """Write DALI's index of each record file; also return why that failed."""
     files = selection.source.files
     try:
         indexes = [write_indexes([path], output=folder / str(place))[0] for place, path in enumerate(files)]
@@ -229,11 +228,11 @@ def _kind(head: bytes) -> str:
     return image_type(head) or "unknown"
 
 
-def _sample(dataset: Dataset, number: int) -> Any:
+def _sample(dataset: Dataset, number: int) -> Sample | None:
     try:
         return dataset.sample(number)
     except DataError:
-        return None  # a bad sample; it is told later
+        return None  # bad samples are reported later
 
 
 def _repeats(count: int) -> int:

@@ -23,7 +23,7 @@ class BenchSettings:
     """The options of `bench`, resolved.
 
     Attributes:
-        options: The options as they were given.
+        options: The options of the caller.
         workload: What is measured; reading alone if the data cannot be decoded.
         threads: Threads of each contestant.
         peers: The names of the peers.

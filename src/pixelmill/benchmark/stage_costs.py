@@ -1,4 +1,4 @@
-"""What each stage of the work costs: the steps of the program, grouped under familiar names."""
+"""The cost of each stage: the steps of the program, grouped into read, decode, resize, augment and batch."""
 
 from __future__ import annotations
 

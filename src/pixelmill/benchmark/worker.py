@@ -1,6 +1,6 @@
-"""One contestant in a process of its own: makes batches when told to, and says what it took.
+"""One contestant in its own process: makes batches on request and reports their cost.
 
-Speaks JSON lines: a job comes first; then the answer about the first batch goes out; then each
+Reads and writes lines of JSON: the first input is a job, which is answered after the first batch; then each
 {"seconds": S, "warm": N} is answered after N unmeasured batches and S seconds of measured ones.
 """
 
@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from pixelmill.benchmark.processes import cpu_seconds, peak_memory
-from pixelmill.benchmark.workload import PeerTask, Source
+from pixelmill.benchmark.workload import Batch, PeerTask, Source
 
 
-def measure(batches: Iterator[Any], batch_size: int, *, seconds: float, warm: int) -> dict[str, Any]:
+def measure(batches: Iterator[Batch], batch_size: int, *, seconds: float, warm: int) -> dict[str, object]:
     """Count the images that arrive within a time, from one batch to another."""
     for _ in range(warm):
         next(batches)
@@ -31,17 +31,22 @@ def measure(batches: Iterator[Any], batch_size: int, *, seconds: float, warm: in
         images += batch_size
     cpu, own = cpu_seconds(group) - cpu_before, time.process_time() - own_before
     steps = {kind: spent - steps_before[kind] for kind, spent in _watched(batches).items()}
-    found = {"images": images, "seconds": elapsed, "cpu_seconds": cpu, "peak_memory": peak_memory(group)}
+    found: dict[str, object] = {
+        "images": images,
+        "seconds": elapsed,
+        "cpu_seconds": cpu,
+        "peak_memory": peak_memory(group),
+    }
     return found | {"steps": steps, "own_cpu_seconds": own}
 
 
-def _watched(batches: Any) -> dict[str, int]:
+def _watched(batches: Iterator[Batch]) -> dict[str, int]:
     """Return the time of each kind of step so far, if known."""
     watched: dict[str, int] = batches.watched() if hasattr(batches, "watched") else {}
     return watched
 
 
-def describe(batch: Any) -> dict[str, Any]:
+def describe(batch: Batch) -> dict[str, object]:
     """Return what must agree between contestants."""
     import numpy as np
 
@@ -52,16 +57,16 @@ def describe(batch: Any) -> dict[str, Any]:
 
 
 def job_of(values: dict[str, Any]) -> PeerTask:
-    """Read a job that came as JSON."""
+    """Return the job of a line of JSON."""
     return PeerTask(**{**values, "source": Source(**values["source"])})
 
 
 def main() -> None:
     """Serve until the input ends."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what libraries print is not an answer
+    os.dup2(2, 1)  # output of libraries must not mix with answers
 
-    def answer(**values: Any) -> None:
+    def answer(**values: object) -> None:
         print(json.dumps(values), file=answers)
 
     job = job_of(json.loads(sys.stdin.readline()))
@@ -75,12 +80,12 @@ def main() -> None:
         answer(missing=str(error))
         return
     moment = time.monotonic()
-    said = {} if job.kind == "read" or job.device == "gpu" else describe(first)
-    answer(moment=moment, peak_memory=peak_memory(os.getpgrp()), **said)
+    first_batch = {} if job.kind == "read" or job.device == "gpu" else describe(first)
+    answer(moment=moment, peak_memory=peak_memory(os.getpgrp()), **first_batch)
     del first
     for line in sys.stdin:
         answer(**measure(batches, job.batch, **json.loads(line)))
-    os._exit(0)  # without waiting for the batches under way
+    os._exit(0)  # without waiting for unfinished batches
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 SIZE = 224  # height and width of the resulting images
 SHORTER = 256  # shorter side before the center crop of validation
@@ -20,6 +20,8 @@ ATTEMPTS = 10
 # Operations that RandAugment chooses for an image, and their magnitude (of 30).
 RAND_AUGMENT = {"n": 2, "m": 9}
 
+# A batch of any library: tensors, or lists of samples that differ in shape.
+Batch = Any
 Kind = Literal["train", "val", "resize", "read", "rand_augment", "segmentation"]
 RANDOM: tuple[Kind, ...] = ("train", "rand_augment", "segmentation")
 Container = Literal["files", "tfrecord", "recordio", "webdataset", "npy"]

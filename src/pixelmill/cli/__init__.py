@@ -1,23 +1,20 @@
-"""The command line: each command parses its options, calls one public function and prints what it returns."""
+"""The command line: each command parses its options, calls one public function and prints what it returns.
+
+`pixelmill` and its packages import their functions on first access, so `--help` does not wait for NumPy and the engine.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-# NumPy's threads for linear algebra, which is hardly needed, would spin for a tenth of a second when it is imported.
+from pixelmill.lazy_exports import lazy_exports
+
+# Without this, the linear-algebra threads of NumPy spin for a tenth of a second after its import. Little uses them.
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 if TYPE_CHECKING:
     from pixelmill.cli.group import main
 
 __all__ = ["main"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import the main command when it is asked for: `tfrecord2idx` starts without it."""
-    if name != "main":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pixelmill.cli.group import main
-
-    return main
+__getattr__ = lazy_exports(__name__, {"main": "group"})  # `tfrecord2idx` starts without it

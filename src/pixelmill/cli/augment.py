@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import click
 
-from pixelmill.cli.options import json_option, with_options
+import pixelmill
+from pixelmill.cli.options import OptionValue, json_option, with_options
 from pixelmill.cli.running import progress_bar, show_report, split_arguments
 from pixelmill.options.augment import AugmentArguments
 from pixelmill.options.running import PartOption
@@ -17,7 +17,7 @@ from pixelmill.options.running import PartOption
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @with_options(AugmentArguments, PartOption, without=("source",))
 @json_option
-def augment(inputs: tuple[str, ...], part: tuple[int, int] | None, as_json: bool, **options: Any) -> None:
+def augment(inputs: tuple[str, ...], part: tuple[int, int] | None, as_json: bool, **options: OptionValue) -> None:
     """Write augmented variants of a dataset: TFRecord files, or any other container.
 
     Labels, names and all other features of a record are kept; boxes and masks follow the image. A record file becomes a
@@ -29,13 +29,11 @@ def augment(inputs: tuple[str, ...], part: tuple[int, int] | None, as_json: bool
       pixelmill augment 'train-*' --output more --variants 4 --keep-originals --seed 7
       pixelmill augment photos/ --recipe classification --to webdataset --output shards
       pixelmill augment data/ --recipe mine.yaml --on-error skip
-      pixelmill augment 'train-*' --output more --part 3/16     one of 16 machines
+      pixelmill augment 'train-*' --output more --part 3/16     # on one of 16 machines
       pixelmill augment 'train-*' --output s3://bucket/more --runner ray
     """
-    from pixelmill.augmentation import augment as run
-
     source = inputs[0] if len(inputs) == 1 else inputs
     began = time.perf_counter()
     with progress_bar("augmenting", total=None, quiet=as_json) as show:
-        report = run(source, on_progress=show, **options, **split_arguments(part))
+        report = pixelmill.augment(source, on_progress=show, **options, **split_arguments(part))
     show_report(report, seconds=time.perf_counter() - began, as_json=as_json)

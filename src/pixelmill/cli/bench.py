@@ -7,36 +7,39 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from pixelmill.cli.options import with_options
+from pixelmill import benchmark
+from pixelmill.benchmark.report_text import about_dataset, about_work, bytes_text, plain, rate, times
+from pixelmill.cli.options import OptionValue, with_options
 from pixelmill.cli.running import INTERRUPTED, SKIPPED
 from pixelmill.options.bench import BenchOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
-    from pixelmill.benchmark.bench_report import BenchReport
+    from pixelmill.benchmark import BenchReport
 
-_BAR = 24
+_BAR = 24  # characters of the longest bar
 
 
-@click.command(short_help="Measure how fast a dataset is, next to the peers that are installed.")
+@click.command(short_help="Measure how fast a dataset loads, next to other installed libraries.")
 @click.argument("inputs", nargs=-1, metavar="[INPUT...]")
 @with_options(BenchOptions, without=("source",))
 @click.option("--output", type=click.Path(dir_okay=False), help="Write the report as an HTML page, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON and nothing else.")
-def bench(inputs: tuple[str, ...], output: str | None, as_json: bool, **options: Any) -> None:
+def bench(inputs: tuple[str, ...], output: str | None, as_json: bool, **options: OptionValue) -> None:
     """Measure how fast the dataset INPUT is read, decoded and augmented on this machine.
 
-    INPUT is any dataset: a folder, a list, TFRecord, RecordIO, WebDataset or npy files; without it, photo-like images
-    are created. Shows how fast its bytes are read, what each stage of the work costs, how speed grows with threads, and
-    the same work by DALI, tf.data and torch if they are installed. Each contestant has its own process, and they run in
-    turns. Nothing is sent anywhere.
+    INPUT is any dataset: a folder, a list, TFRecord, RecordIO, WebDataset or npy files. Without INPUT, photo-like
+    images are created. The report shows how fast its bytes are read, what each stage costs, how the speed grows with
+    threads, and how fast DALI, tf.data and torch do the same work if they are installed. Each contestant runs in its
+    own process, in turns with the others. Nothing is sent anywhere.
 
-    Exits with 3 if there are bad samples, which are skipped. After Ctrl-C, what was measured until then is shown.
+    Bad samples are skipped, and the exit code is then 3. After Ctrl-C, the results so far are shown.
 
     \b
     Examples:
@@ -44,26 +47,23 @@ def bench(inputs: tuple[str, ...], output: str | None, as_json: bool, **options:
       pixelmill bench photos/ --output bench.html
       pixelmill bench 'train-*.tfrecord' --workload val --threads 8
       pixelmill bench data/ --peers none --seconds 2 --json
-      pip install 'pixelmill[bench]'       all peers
+      pip install 'pixelmill[bench]'       # DALI, tf.data and torch to compare with
     """
-    from pixelmill.benchmark import BenchInterrupted
-    from pixelmill.benchmark import bench as measure
-
     if output is not None and not Path(output).absolute().parent.is_dir():
         raise click.UsageError(f"--output: there is no folder {Path(output).absolute().parent}")
     source = None if not inputs else inputs[0] if len(inputs) == 1 else inputs
     report: BenchReport | None
     try:
         with _bar(quiet=as_json) as show:
-            report = measure(source, on_progress=show, **options)
-    except BenchInterrupted as interrupt:
+            report = benchmark.bench(source, on_progress=show, **options)
+    except benchmark.BenchInterrupted as interrupt:
         report = interrupt.report
     if report is None:
         raise KeyboardInterrupt
     _output(report, output, as_json=as_json)
     context = click.get_current_context()
     if not report.complete:
-        click.echo("interrupted: this is what was measured until then", err=True)
+        click.echo("interrupted: these are the results so far", err=True)
         context.exit(INTERRUPTED)
     if report.dataset.bad:
         context.exit(SKIPPED)
@@ -98,13 +98,11 @@ def _bar(*, quiet: bool) -> Iterator[Callable[[str, float], None]]:
     )
     with bars:
         task = bars.add_task("opening", total=1.0)
-        yield lambda what, share: bars.update(task, description=f"{what:<36}", completed=share)
+        yield lambda what, fraction: bars.update(task, description=f"{what:<36}", completed=fraction)
 
 
 def show(report: BenchReport, console: Console) -> None:
     """Print a report."""
-    from pixelmill.benchmark.report_text import about_dataset, about_work, plain
-
     console.print(plain(report.dataset.name), style="bold", soft_wrap=True)
     console.print(about_dataset(report))
     console.print(about_work(report))
@@ -125,7 +123,7 @@ def show(report: BenchReport, console: Console) -> None:
         console.print(f"\n{report.verdict}", style="bold")
 
 
-def _table(title: str, *headings: str) -> Any:
+def _table(title: str, *headings: str) -> Table:
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", title_style="green", box=None, padding=(0, 2, 0, 0))
@@ -157,8 +155,6 @@ def _show_stages(report: BenchReport, console: Console) -> None:
 
 
 def _show_speeds(report: BenchReport, console: Console) -> None:
-    from pixelmill.benchmark.report_text import bytes_text, rate, times
-
     if len(report.scaling) > 1:
         points = ", ".join(
             f"{times(point.threads, 'thread')} {rate(point.images_per_second)}" for point in report.scaling

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from pixelmill.cli.options import json_option, with_options
+import pixelmill
+from pixelmill.cli.options import OptionValue, json_option, with_options
 from pixelmill.cli.running import SKIPPED, progress_bar
 from pixelmill.options.convert import ConvertArguments
 from pixelmill.options.running import Progress
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 @click.argument("output", metavar="DST")
 @with_options(ConvertArguments, without=("source", "output"))
 @json_option
-def convert(source: str, output: str, as_json: bool, **options: Any) -> None:
+def convert(source: str, output: str, as_json: bool, **options: OptionValue) -> None:
     """Write the dataset SRC into another container, in the folder or at the URL DST.
 
     SRC is a folder of images, a file list or CSV table, or TFRecord, RecordIO or WebDataset files: a folder of them,
@@ -39,12 +40,10 @@ def convert(source: str, output: str, as_json: bool, **options: Any) -> None:
       pixelmill convert labels.csv small/ --to recordio --max-side 512 --quality 90
       pixelmill convert photos/ s3://bucket/photos --to tfrecord --split train=0.9,valid=0.1
     """
-    from pixelmill.conversion import convert as run
-
     options["split"] = options["split"] or ()
     began = time.perf_counter()
     with progress_bar("converting", total=None, quiet=as_json or options["dry_run"]) as show:
-        report = run(
+        report = pixelmill.convert(
             source,
             output,
             on_start=lambda total: show(Progress(0, 1, 0, 0, 0), total),

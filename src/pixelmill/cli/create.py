@@ -6,11 +6,12 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from pixelmill.cli.options import json_option, with_options
+from pixelmill import create
+from pixelmill.cli.options import OptionValue, json_option, with_options
 from pixelmill.cli.running import progress_bar, show_report
 from pixelmill.options.create import PRESETS, CreateArguments, WrapArguments
 from pixelmill.options.running import Progress
@@ -18,18 +19,18 @@ from pixelmill.options.running import Progress
 if TYPE_CHECKING:
     from pixelmill.create import WrapReport
 
-_DEFAULTS: dict[str, Any] = {"width": 1920, "height": 1080, "image_format": "png"}
+_DEFAULTS: dict[str, OptionValue] = {"width": 1920, "height": 1080, "image_format": "png"}
 
 
 @click.command("create-images", short_help="Create synthetic images, as files or as records.")
 @with_options(CreateArguments)
-@click.option("--preset", type=click.Choice(list(PRESETS)), help="Options that belong together; others override them.")
+@click.option("--preset", type=click.Choice(list(PRESETS)), help="A set of options; explicit options override it.")
 @click.option("--estimate", is_flag=True, help="Print files, bytes and time; write nothing.")
 @json_option
-def create_images(preset: str | None, estimate: bool, as_json: bool, **options: Any) -> None:
+def create_images(preset: str | None, estimate: bool, as_json: bool, **options: OptionValue) -> None:
     """Create synthetic images: noise, photo-like, labeled shapes or gradients.
 
-    The bytes of image i depend on the seed, on i and on the options, never on workers or hosts.
+    The bytes of image i depend only on the seed, i and the options, not on the number of workers or hosts.
 
     \b
     Examples:
@@ -39,21 +40,20 @@ def create_images(preset: str | None, estimate: bool, as_json: bool, **options: 
       pixelmill create-images --path out --name r_ --count 12510 --preset mlperf-resnet50 --estimate
       pixelmill create-images --path out --name r_ --count 12510 --preset mlperf-resnet50 --shard-index 0 --num-shards 4
     """
-    from pixelmill.create.images import create_images as create
-
-    given = {option: value for option, value in options.items() if value is not None}
-    arguments = {**_DEFAULTS, **PRESETS.get(preset or "", {}), **given}
+    explicit = {option: value for option, value in options.items() if value is not None}
+    arguments = {**_DEFAULTS, **PRESETS.get(preset or "", {}), **explicit}
     if estimate:
         _print_estimate(arguments, as_json=as_json)
         return
     arguments["size"] = arguments["size"] and not as_json
     start = time.perf_counter()
     with progress_bar("creating images", total=arguments["count"], quiet=as_json) as show:
-        report = create(on_progress=show, **arguments)
+        report = create.create_images(on_progress=show, **arguments)
     show_report(report, seconds=time.perf_counter() - start, as_json=as_json)
 
 
-def _print_estimate(arguments: dict[str, Any], *, as_json: bool) -> None:
+def _print_estimate(arguments: dict[str, OptionValue], *, as_json: bool) -> None:
+    # Imported here so that --help does not wait for NumPy.
     from pixelmill.create.estimate import estimate
     from pixelmill.create.images import images_job
 
@@ -70,34 +70,30 @@ def _print_estimate(arguments: dict[str, Any], *, as_json: bool) -> None:
 @click.command("create-tfrecords", short_help="Wrap a folder of images into TFRecord files.")
 @with_options(WrapArguments)
 @json_option
-def create_tfrecords(as_json: bool, **options: Any) -> None:
+def create_tfrecords(as_json: bool, **options: OptionValue) -> None:
     """Wrap the images of a folder into TFRecord files NAME0, NAME1, and so on.
 
     \b
     Examples:
       pixelmill create-tfrecords --source_path images --dest_path records --name train_ --img_per_file 100
     """
-    from pixelmill.create import create_tfrecords as wrap
-
-    _wrap(wrap, as_json=as_json, **options)
+    _wrap(create.create_tfrecords, as_json=as_json, **options)
 
 
 @click.command("create-recordio", short_help="Wrap a folder of images into RecordIO files.")
 @with_options(WrapArguments)
 @json_option
-def create_recordio(as_json: bool, **options: Any) -> None:
+def create_recordio(as_json: bool, **options: OptionValue) -> None:
     """Wrap the images of a folder into RecordIO files NAME0.rec with NAME0.idx, and so on.
 
     \b
     Examples:
       pixelmill create-recordio --source_path images --dest_path records --name train_ --img_per_file 100
     """
-    from pixelmill.create import create_recordio as wrap
-
-    _wrap(wrap, as_json=as_json, **options)
+    _wrap(create.create_recordio, as_json=as_json, **options)
 
 
-def _wrap(wrap: Callable[..., WrapReport], *, as_json: bool, **options: Any) -> None:
+def _wrap(wrap: Callable[..., WrapReport], *, as_json: bool, **options: OptionValue) -> None:
     start = time.perf_counter()
     done = [0, 0]
     with progress_bar("writing records", total=None, quiet=as_json) as show:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def demo(count: int, output: str, threads: int | None, seed: int, as_json: bool) -> None:
     """Create photo-like JPEG files, run one augmented training epoch over them, and draw a contact sheet.
 
-    Nothing is downloaded. The JPEG files are temporary; the contact sheet stays, with the first images above what
-    three epochs made of them. `pixelmill preview` draws such a sheet of any dataset.
+    Nothing is downloaded. The JPEG files are temporary; the contact sheet is kept. It shows the first images above
+    what three epochs made of them. `pixelmill preview` draws such a sheet of any dataset.
 
     \b
     Examples:
@@ -35,7 +35,7 @@ def demo(count: int, output: str, threads: int | None, seed: int, as_json: bool)
       pixelmill demo --count 2000 --threads 4
       pixelmill demo --output /tmp/look --json
     """
-    # Imported here so that --help does not wait for NumPy and the engine.
+    # Imported here so that --help does not wait for rich, NumPy and the engine.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -7,14 +7,16 @@ from dataclasses import asdict
 
 import click
 
+from pixelmill.engine import devices
 
-@click.command(short_help="Show which engines can be used here.")
+
+@click.command(short_help="Show which engines this machine can use.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON and nothing else.")
 def engines(as_json: bool) -> None:
-    """Show which engines can be used here, with which GPUs; why not, and what to do about it.
+    """Show which engines this machine can use, on which GPUs, and what to install for the others.
 
-    The native engine always works. DALI on the CPU is for comparing; DALI on GPUs is what --mode gpu and pipelines that
-    ask for a GPU use. CUDA_VISIBLE_DEVICES is respected.
+    The native engine always works. DALI on the CPU is for comparison; --mode gpu and pipelines that request a GPU use
+    DALI on GPUs. CUDA_VISIBLE_DEVICES is respected.
 
     \b
     Examples:
@@ -22,9 +24,7 @@ def engines(as_json: bool) -> None:
       pixelmill engines --json
       CUDA_VISIBLE_DEVICES=1 pixelmill engines
     """
-    from pixelmill.engine.devices import engines as describe
-
-    found = describe()
+    found = devices.engines()
     if as_json:
         click.echo(json.dumps([asdict(engine) for engine in found], indent=2))
         return

@@ -1,10 +1,9 @@
-"""The ``pixelmill`` command and what its sub-commands have in common."""
+"""The ``pixelmill`` command: finds its sub-commands and turns errors into one line."""
 
 from __future__ import annotations
 
 import importlib
 import re
-from typing import Any
 
 import click
 
@@ -45,7 +44,7 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -72,9 +71,9 @@ def main() -> None:
 
     \b
     Examples:
-      pixelmill demo                       see it work on synthetic images
-      pixelmill info photos/               what a dataset contains
-      pixelmill preview photos/            what it looks like
+      pixelmill demo                       # see it work on synthetic images
+      pixelmill info photos/               # what a dataset contains
+      pixelmill preview photos/            # what it looks like
       pixelmill convert photos/ records/ --to tfrecord
-      pixelmill COMMAND --help             what a command does, with examples
+      pixelmill convert --help             # what a command does, with examples
     """

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import click
 
-from pixelmill.cli.options import json_option, with_options
+from pixelmill import ingest as class_folders
+from pixelmill.cli.options import OptionValue, json_option, with_options
 from pixelmill.cli.running import progress_bar, show_report
 from pixelmill.options.ingest import IngestArguments
 from pixelmill.options.running import WorkersOption
@@ -24,12 +24,12 @@ def ingest(
     workers: int | None,
     num_workers: int | None,
     part: tuple[int, int] | None,
-    **options: Any,
+    **options: OptionValue,
 ) -> None:
     """Write TFRecords of raw pixels from a folder with a sub-folder for each class.
 
     The largest centered square of each image is resized to --img_size; a training program only has to reshape the
-    bytes. Folders named by the synsets of ImageNet get its 1000 labels.
+    bytes. Folders named after the synsets of ImageNet get its 1000 labels.
 
     \b
     Examples:
@@ -37,8 +37,6 @@ def ingest(
       pixelmill ingest --input_dir photos --output_dir records --labels labels.csv --on-error skip
       pixelmill ingest --input_dir photos --output_dir records --exists resume
     """
-    from pixelmill.ingest import ingest as run
-
     if shard_index is not None:
         part = shard_index, options["num_shards"]
     begin = time.monotonic()
@@ -48,5 +46,7 @@ def ingest(
             click.echo(f"{count} images, about {size / 1e9:,.2f} GB")
 
     with progress_bar("ingesting", quiet=as_json) as show:
-        report = run(num_workers=num_workers or workers, on_start=announce, on_progress=show, part=part, **options)
+        report = class_folders.ingest(
+            num_workers=num_workers or workers, on_start=announce, on_progress=show, part=part, **options
+        )
     show_report(report, seconds=time.monotonic() - begin, as_json=as_json)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from pixelmill.cli.options import json_option, with_options
+import pixelmill
+from pixelmill.cli.options import OptionValue, json_option, with_options
 from pixelmill.cli.running import MISMATCH, sample_bar
 from pixelmill.options.inspect import IndexOptions, InfoOptions, OverwriteOption, VerifyOptions
 
@@ -27,7 +28,7 @@ _BAR = 30
 @click.argument("source", metavar="SRC")
 @with_options(InfoOptions, without=("source",))
 @json_option
-def info(source: str, as_json: bool, **options: Any) -> None:
+def info(source: str, as_json: bool, **options: OptionValue) -> None:
     """Show what the dataset SRC contains: schema, counts, classes, sizes and aspect ratios of the images.
 
     `pixelmill preview` draws its samples.
@@ -40,25 +41,23 @@ def info(source: str, as_json: bool, **options: Any) -> None:
     """
     from rich.console import Console
 
-    from pixelmill.inspect.info import info as describe
-
     with sample_bar("looking", quiet=as_json) as show:
-        found = describe(source, on_sample=show, **options)
+        found = pixelmill.info(source, on_sample=show, **options)
     if as_json:
         click.echo(json.dumps(_finite(asdict(found)), indent=2))
         return
     _show_info(found, Console(highlight=False))
 
 
-@click.command(short_help="Check that a dataset is whole.")
+@click.command(short_help="Check that a dataset is complete and undamaged.")
 @click.argument("source", metavar="SRC")
 @with_options(VerifyOptions, without=("source",))
 @json_option
-def verify(source: str, as_json: bool, **options: Any) -> None:
+def verify(source: str, as_json: bool, **options: OptionValue) -> None:
     """Read the whole dataset SRC and list everything that is wrong, with file and byte offset.
 
-    Compares files with the hashes of manifest.json where there is one, verifies the framing and the checksums of
-    records, and decodes every image. Exits with 0 if all is well and with 4 if anything is not.
+    Compares files with the hashes in manifest.json if there is one, verifies the framing and checksums of records, and
+    decodes every image. Exits with 0 if the dataset is intact and with 4 if not.
 
     \b
     Examples:
@@ -66,10 +65,8 @@ def verify(source: str, as_json: bool, **options: Any) -> None:
       pixelmill verify train-00003.tfrecord --no-decode
       pixelmill verify photos/ --json
     """
-    from pixelmill.inspect.verify import verify as check
-
     with sample_bar("verifying", quiet=as_json) as show:
-        found = check(source, on_sample=show, **options)
+        found = pixelmill.verify(source, on_sample=show, **options)
     if as_json:
         click.echo(json.dumps({**asdict(found), "is_whole": found.is_whole}, indent=2))
     else:
@@ -83,16 +80,14 @@ def verify(source: str, as_json: bool, **options: Any) -> None:
 @with_options(IndexOptions, OverwriteOption, without=("source",))
 @json_option
 def index(source: str, output: str | None, exists: str, as_json: bool) -> None:
-    """Write the .idx file of each TFRecord, RecordIO or WebDataset file in SRC, as DALI's readers take them.
+    """Write the .idx file of each TFRecord, RecordIO or WebDataset file in SRC, as DALI's readers expect them.
 
     \b
     Examples:
       pixelmill index records/
       pixelmill index 'train-*.tfrecord' --output idx/
     """
-    from pixelmill.inspect.index_files import index as write
-
-    written = write(source, output=output, overwrite=exists == "overwrite")
+    written = pixelmill.index(source, output=output, overwrite=exists == "overwrite")
     if as_json:
         click.echo(json.dumps({"written": written}, indent=2))
         return

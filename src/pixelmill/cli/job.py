@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
-@click.group(short_help="Look at bulk jobs.")
+@click.group(short_help="Inspect bulk jobs.")
 def job() -> None:
-    """Look at bulk jobs.
+    """Inspect bulk jobs.
 
     \b
     Examples:
@@ -24,17 +24,18 @@ def job() -> None:
     """
 
 
-@job.command(short_help="Show how far the job in a folder has come.")
+@job.command(short_help="Show the progress of the job in a folder.")
 @click.argument("folder", metavar="DIR")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON and nothing else.")
 def status(folder: str, as_json: bool) -> None:
-    """Show how far the job in DIR has come: what is done, what is missing, who is at work, what was left out.
+    """Show the progress of the job in DIR: finished and missing shards, running processes, skipped samples.
 
     \b
     Examples:
       pixelmill job status out/
       pixelmill job status s3://bucket/out --json
     """
+    # Imported here so that --help does not wait for NumPy.
     from pixelmill.jobs import job_status
 
     found = job_status(folder)
@@ -48,7 +49,7 @@ def status(folder: str, as_json: bool) -> None:
 def _show(item: JobStatus) -> None:
     state = "finished" if item.complete else "unfinished"
     click.echo(f"{item.output}: {item.kind}, {state}, {item.done} of {item.shards} shards")
-    click.echo(f"  {item.samples} samples, {item.bytes / 1e6:,.1f} MB, {len(item.errors)} samples left out")
+    click.echo(f"  {item.samples} samples, {item.bytes / 1e6:,.1f} MB, {len(item.errors)} samples skipped")
     if item.missing:
         more = ", ..." if len(item.missing) > _SHOWN else ""
         click.echo(f"  missing: {', '.join(map(str, item.missing[:_SHOWN]))}{more}")

@@ -12,6 +12,9 @@ from pixelmill.options.declaration import FOLDER, PYTHON_ONLY, Option, OptionGro
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
+# What click passes to a command: the result of the option's type, which click does not annotate.
+OptionValue = Any
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
 
 
@@ -36,7 +39,7 @@ def with_options(*declared: type[OptionGroup], without: tuple[str, ...] = ()) ->
 def _click_option(option: Option) -> Callable[[Command], Command]:
     names = option.cli.names or (f"--{option.name.replace('_', '-')}",)
     default = option.default if option.cli.default is MISSING else option.cli.default
-    attributes: dict[str, Any] = {"help": _help(option), "metavar": option.cli.metavar}
+    attributes: dict[str, OptionValue] = {"help": _help(option), "metavar": option.cli.metavar}
     if option.kind is bool and "/" not in names[0]:
         attributes["is_flag"] = True
     elif option.kind is not bool:
@@ -58,7 +61,7 @@ def _help(option: Option) -> str:
     return f"{option.help.text}  [default: {default}]" if default else option.help.text
 
 
-def _type(option: Option) -> click.ParamType[Any] | type:
+def _type(option: Option) -> click.ParamType[OptionValue] | type:
     if option.parsed is not None:
         return _ParsedType(option.parsed)
     choices = option.cli.choices or option.choices
@@ -74,14 +77,14 @@ def _type(option: Option) -> click.ParamType[Any] | type:
     return _range_type(option.kind, limits)
 
 
-def _range_type(kind: type, limits: Range) -> click.ParamType[Any]:
+def _range_type(kind: type, limits: Range) -> click.ParamType[OptionValue]:
     high = None if limits.high == float("inf") else limits.high
     if kind is int:
         return click.IntRange(int(limits.low), None if high is None else int(high))
     return click.FloatRange(limits.low, high, min_open=limits.low_open, max_open=limits.high_open)
 
 
-class _ParsedType(click.ParamType[Any]):
+class _ParsedType(click.ParamType[OptionValue]):
     """A value that a function of `pixelmill.options.values` reads."""
 
     def __init__(self, parsed: Parsed) -> None:

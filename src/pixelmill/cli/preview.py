@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from pixelmill.cli.options import json_option, with_options
+import pixelmill
+from pixelmill.cli.options import OptionValue, json_option, with_options
 from pixelmill.cli.running import SKIPPED, sample_bar
 from pixelmill.options.inspect import PreviewOptions
 
@@ -22,12 +23,12 @@ _SHOWN = 10
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @with_options(PreviewOptions, without=("source",))
 @json_option
-def preview(inputs: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def preview(inputs: tuple[str, ...], as_json: bool, **options: OptionValue) -> None:
     """Draw samples of a dataset on one sheet, with labels, boxes and masks.
 
-    Samples come from all parts and classes of the dataset. With --recipe, each is followed by its variants, which are
-    those that `augment` writes with the same seed. An .html file is self-contained; boxes and masks can be hidden
-    in it, and images enlarged. Exits with 3 if a sample that is shown is damaged.
+    Samples come from all parts and classes of the dataset. With --recipe, each sample is followed by the variants that
+    `pixelmill augment` writes with the same seed. An .html file is self-contained and lets you hide boxes and masks
+    and enlarge images. Exits with 3 if one of the samples is damaged.
 
     \b
     Examples:
@@ -38,12 +39,10 @@ def preview(inputs: tuple[str, ...], as_json: bool, **options: Any) -> None:
       pixelmill preview records/ --samples 3,7,100-120 --exists overwrite
       pixelmill preview s3://bucket/shards --errors
     """
-    from pixelmill.inspect.preview import preview as draw
-
     source = inputs[0] if len(inputs) == 1 else inputs
     began = time.perf_counter()
     with sample_bar("looking", quiet=as_json) as show:
-        report = draw(source, on_sample=show, **options)
+        report = pixelmill.preview(source, on_sample=show, **options)
     if as_json:
         seconds = round(time.perf_counter() - began, 3)
         click.echo(json.dumps({**report.as_dict(), "seconds": seconds}, indent=2))

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
+
+import pixelmill
+
+if TYPE_CHECKING:
+    import pixelmill.recipe  # at run time `pixelmill` imports it on first access
 
 
 @click.group(short_help="List, show and check recipes.")
 def recipe() -> None:
-    """Recipes say what `pixelmill augment` does to each image.
+    """List, show and check recipes, which define what `pixelmill augment` does to each image.
 
     \b
     Examples:
@@ -23,9 +29,8 @@ def recipe() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
 def list_recipes(as_json: bool) -> None:
     """List the built-in recipes, with a sentence about each."""
-    from pixelmill.recipe import load_recipe, recipe_names
-
-    about = {name: load_recipe(name).about for name in recipe_names()}
+    recipes = pixelmill.recipe
+    about = {name: recipes.load_recipe(name).about for name in recipes.recipe_names()}
     if as_json:
         click.echo(json.dumps(about, indent=2))
         return
@@ -37,12 +42,10 @@ def list_recipes(as_json: bool) -> None:
 @recipe.command(short_help="Print a recipe as YAML.")
 @click.argument("name")
 def show(name: str) -> None:
-    """Print a recipe as YAML, as a start for a new one."""
+    """Print a recipe as YAML, as a starting point for a new one."""
     import yaml
 
-    from pixelmill.recipe import load_recipe
-
-    found = load_recipe(name)
+    found = pixelmill.recipe.load_recipe(name)
     if found.function is not None:
         raise click.UsageError(f"{name} is a function; see its file")
     content = {"name": found.name, "about": found.about, "steps": [dict(step) for step in found.steps]}
@@ -52,10 +55,8 @@ def show(name: str) -> None:
 @recipe.command(short_help="Check a recipe.")
 @click.argument("source", metavar="RECIPE")
 def validate(source: str) -> None:
-    """Check a recipe: names, arguments and draws. It is run once on a small image with a mask."""
-    from pixelmill.recipe import check_recipe, load_recipe
-
-    found = load_recipe(source)
-    height, width = check_recipe(found)
+    """Check a recipe: names, arguments and random ranges. Runs it once on a small image with a mask."""
+    found = pixelmill.recipe.load_recipe(source)
+    height, width = pixelmill.recipe.check_recipe(found)
     steps = f"{len(found.steps)} steps" if found.function is None else "a function"
     click.echo(f"{found.name}: {steps}; an image of 480x640 becomes {height}x{width}")

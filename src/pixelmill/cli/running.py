@@ -1,4 +1,4 @@
-"""What commands share that run a bulk job: progress bars, reports and exit codes."""
+"""Progress bars, reports and exit codes of the commands that run bulk jobs."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
+from pixelmill.cli.options import OptionValue
 from pixelmill.options.running import Progress
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class ShowProgress(Protocol):
     def __call__(self, progress: Progress, total: int | None = None) -> None: ...
 
 
-def split_arguments(part: tuple[int, int] | None) -> dict[str, Any]:
+def split_arguments(part: tuple[int, int] | None) -> dict[str, OptionValue]:
     """Return `--part I/N` as the arguments of `run_job`."""
     return {} if part is None else {"shard_index": part[0], "num_shards": part[1]}
 
@@ -78,7 +79,7 @@ def sample_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int
 
 
 def show_report(report: JobReport, *, seconds: float, as_json: bool) -> None:
-    """Print the result of a job; the exit code says whether samples were skipped."""
+    """Print the result of a job. Exit with `SKIPPED` if samples were skipped."""
     if as_json:
         click.echo(json.dumps({**asdict(report), "seconds": round(seconds, 3)}, indent=2))
     else:

@@ -1,6 +1,6 @@
 """`tfrecord2idx`: write the index of TFRecord files that DALI reads.
 
-The command runs for some milliseconds, so it starts without anything that takes longer to import: NumPy and click too.
+The command runs for a few milliseconds, so it imports nothing that would take longer, such as NumPy or click.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ HELP = """Usage: tfrecord2idx FILES...
 
   Write a line `offset size` for each record of TFRecord FILES.
 
-  First come the TFRecord files, then as many index files to write; a single
-  TFRecord file may be given alone, and its index is then NAME.idx.
+  Name the TFRecord files first, then as many index files to write. The index
+  of a single TFRecord file may be omitted; it is then NAME.idx.
 
   Example: tfrecord2idx train-0 train-1 train-0.idx train-1.idx
 
@@ -29,17 +29,17 @@ Options:
 
 
 def tfrecord2idx() -> None:
-    """Do what the command line says; 3 is the status where a record is lost."""
+    """Run the command. The exit code is 3 if a record is lost."""
     files = sys.argv[1:]
     if "--help" in files or "-h" in files:
         print(HELP, end="")
         return
-    given = [*files, f"{files[0]}.idx"] if len(files) == 1 else files
-    if not given or len(given) % 2:
-        _stop(2, f"{len(given)} names cannot be pairs of a TFRecord file and an index file")
-    half = len(given) // 2
+    names = [*files, f"{files[0]}.idx"] if len(files) == 1 else files
+    if not names or len(names) % 2:
+        _stop(2, f"{len(names)} names cannot be pairs of a TFRecord file and an index file")
+    half = len(names) // 2
     lost = 0
-    for data, target in zip(given[:half], given[half:], strict=True):
+    for data, target in zip(names[:half], names[half:], strict=True):
         try:
             lost += _write_index(data, target)
         except OSError as error:
@@ -48,19 +48,20 @@ def tfrecord2idx() -> None:
 
 
 def _write_index(data: str, target: str) -> int:
-    """Write the index of one file; give how many pieces of it are lost."""
+    """Write the index of one file and return the number of faults in it."""
     if os.path.exists(target) and os.path.exists(data) and os.path.samefile(target, data):  # noqa: PTH110, PTH121
         _stop(2, f"{target} is the data itself")
     text = _core.tfrecord_index(os.fsencode(data))
     if text is None:
-        return _write_what_is_left(data, target)
+        return _write_readable(data, target)
     with open(target, "wb") as stream:  # noqa: PTH123 - pathlib takes as long to import as all of this to run
         stream.write(text)
     return 0
 
 
-def _write_what_is_left(data: str, target: str) -> int:
-    """Do the same for a file that is damaged, packed or not there, with all that can be said about it."""
+def _write_readable(data: str, target: str) -> int:
+    """Write the index of the readable records of a damaged file. Explain why a file cannot be read at all."""
+    # Imported here because intact files do not need them, and they take longer than the whole command.
     from pixelmill.errors import PixelmillError
     from pixelmill.formats import tfrecord
 
@@ -69,7 +70,7 @@ def _write_what_is_left(data: str, target: str) -> int:
     except PixelmillError as error:
         _stop(1, str(error))
     if scan.index.names:
-        _stop(1, f"{data} is a gzip file, whose records have no place; unpack it first")
+        _stop(1, f"{data} is a gzip file, whose records have no byte offset; unpack it first")
     for fault in scan.faults:
         print(fault, file=sys.stderr)
     tfrecord.write_index(target, scan.index)

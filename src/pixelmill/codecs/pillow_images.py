@@ -6,7 +6,6 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
 from PIL import Image, ImageOps
@@ -58,7 +57,7 @@ def encode(image: Image.Image, format: str, quality: int) -> bytes:
     if format == "npy":
         array = np.asarray(_eight_bits(image))
         return npy.encode(array if array.ndim == 3 else array[:, :, None])
-    options: dict[str, Any] = {}
+    options: dict[str, int | bool] = {}
     if format in ("jpeg", "webp"):
         options["quality"] = quality
     if format in ("jpeg", "bmp"):

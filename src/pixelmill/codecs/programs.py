@@ -1,4 +1,4 @@
-"""The programs behind the calls: the steps that a pipeline would run for the same work."""
+"""The compiled programs of the calls: the steps that a pipeline would run for the same work."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ class _Request(NamedTuple):
     path: str | None
 
 
-def _decoded(request: _Request, source: Any, *, from_file: bool) -> Image:
+def _decoded(request: _Request, source: Data, *, from_file: bool) -> Image:
     call, mode, size, window, orientation, limits, strict, path = request
     if mode not in programs.COLORS:
         raise ArgumentError(f"{call}: mode must be one of {', '.join(programs.COLORS)}, got {mode!r}")
@@ -217,7 +217,7 @@ def _numbers(call: str, name: str, given: Sequence[int], parts: tuple[str, ...],
 
 
 def _fail(call: str, kind: str, message: str, path: str | None) -> NoReturn:
-    """Raise what the gate says about an image, with the file and what to do."""
+    """Raise DataError for a fault of the decoder, with the file and the next step."""
     if path is not None:
         message = message.removeprefix(f"{path}: ")
     message = message.removeprefix("decode: ")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pixelmill import _core
 from pixelmill.codecs import programs
 from pixelmill.codecs.programs import native_limits
 from pixelmill.errors import ArgumentError, OutputError
 from pixelmill.formats import storage
+from pixelmill.types import Array
 
 Order: TypeAlias = Literal["RGB", "BGR"]
 Subsampling: TypeAlias = Literal["4:4:4", "4:2:2", "4:2:0"]
@@ -22,7 +23,9 @@ _FORMATS = {".jpg": "jpeg", ".jpeg": "jpeg", ".png": "png", ".bmp": "bmp"}
 _CHANNELS = {"jpeg": (1, 3), "png": (1, 2, 3, 4), "bmp": (1, 3)}
 
 
-def encode_jpeg(image: Any, *, quality: int = 90, subsampling: Subsampling = "4:2:0", order: Order = "RGB") -> bytes:
+def encode_jpeg(
+    image: ArrayLike, *, quality: int = 90, subsampling: Subsampling = "4:2:0", order: Order = "RGB"
+) -> bytes:
     """Encode an image as a baseline JPEG.
 
     Args:
@@ -35,7 +38,7 @@ def encode_jpeg(image: Any, *, quality: int = 90, subsampling: Subsampling = "4:
     return _encoded("encode_jpeg", image, ("jpeg", subsampling, 0), order, quality)
 
 
-def encode_png(image: Any, *, level: int = 4, order: Order = "RGB") -> bytes:
+def encode_png(image: ArrayLike, *, level: int = 4, order: Order = "RGB") -> bytes:
     """Encode an image as a PNG.
 
     Args:
@@ -50,7 +53,7 @@ def encode_png(image: Any, *, level: int = 4, order: Order = "RGB") -> bytes:
 
 def imwrite(
     path: str | os.PathLike[str],
-    image: Any,
+    image: ArrayLike,
     *,
     quality: int = 90,
     subsampling: Subsampling = "4:2:0",
@@ -85,7 +88,7 @@ def imwrite(
     _write(name, _encoded("imwrite", image, encoding, order, quality))
 
 
-def _encoded(call: str, image: Any, encoding: tuple[str, str, int], order: str, quality: int) -> bytes:
+def _encoded(call: str, image: ArrayLike, encoding: tuple[str, str, int], order: str, quality: int) -> bytes:
     array = _checked(call, image, encoding[0])
     if order not in get_args(Order):
         raise ArgumentError(f"{call}: order must be one of {', '.join(get_args(Order))}, got {order!r}")
@@ -98,7 +101,7 @@ def _encoded(call: str, image: Any, encoding: tuple[str, str, int], order: str, 
     return made.tobytes()
 
 
-def _checked(call: str, image: Any, format: str) -> NDArray[Any]:
+def _checked(call: str, image: ArrayLike, format: str) -> Array:
     array = np.asarray(image)
     if array.ndim == 2:
         array = array[:, :, None]

@@ -60,9 +60,9 @@ def estimate(job: CreateJob) -> Estimate:
 
 def _count_files(job: CreateJob) -> int:
     shards = len(job.shards)
-    beside = len(job.shard_names(0)) * shards
+    shard_files = len(job.shard_names(0)) * shards
     if job.container not in (FILES, "npy"):
         # Annotations are only written for boxes and masks; the manifest is one file.
-        return beside - (shards if job.container == "recordio" and not (job.boxes or job.options.masks) else 0) + 1
+        return shard_files - (shards if job.container == "recordio" and not (job.boxes or job.options.masks) else 0) + 1
     each = 2 if job.options.masks else 1
-    return beside + each * job.count + (0 if job.container == FILES else 1)
+    return shard_files + each * job.count + (0 if job.container == FILES else 1)

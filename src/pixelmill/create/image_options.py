@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, asdict, dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pixelmill import _core
 from pixelmill.errors import ArgumentError
@@ -53,7 +53,7 @@ class PictureOptions(ContentOptions):
             if not holds:
                 raise ArgumentError(f"create: {message}")
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the options as plain values, for jobs."""
         return asdict(self)
 
@@ -77,28 +77,28 @@ class PictureOptions(ContentOptions):
         )
 
 
-def _size_rules(given: PictureOptions) -> tuple[tuple[bool, str], ...]:
-    largest = MAX_JPEG_SIDE if given.image_format == "jpg" else MAX_SIDE
-    allowed = f"for {given.image_format} files it is from 1 to {largest}"
+def _size_rules(options: PictureOptions) -> tuple[tuple[bool, str], ...]:
+    largest = MAX_JPEG_SIDE if options.image_format == "jpg" else MAX_SIDE
+    allowed = f"for {options.image_format} files it is from 1 to {largest}"
     return (
-        (_is_integer(given.height) and 1 <= given.height <= largest, f"height is {given.height!r}, {allowed}"),
-        (_is_integer(given.width) and 1 <= given.width <= largest, f"width is {given.width!r}, {allowed}"),
+        (_is_integer(options.height) and 1 <= options.height <= largest, f"height is {options.height!r}, {allowed}"),
+        (_is_integer(options.width) and 1 <= options.width <= largest, f"width is {options.width!r}, {allowed}"),
         (
-            given.height * given.width <= MAX_PIXELS,
-            f"{given.width}x{given.height} is {given.height * given.width} pixels, at most {MAX_PIXELS} are possible",
+            options.height * options.width <= MAX_PIXELS,
+            f"{options.width}x{options.height} is {options.height * options.width} pixels; the maximum is {MAX_PIXELS}",
         ),
-        (given.bytes_spread == 0 or given.bytes > 0, "a spread of bytes needs a mean: set bytes too"),
+        (options.bytes_spread == 0 or options.bytes > 0, "a spread of bytes needs a mean: set bytes too"),
     )
 
 
-def _other_rules(given: PictureOptions) -> tuple[tuple[bool, str], ...]:
-    low, high = given.quality
-    least, most = given.objects
+def _other_rules(options: PictureOptions) -> tuple[tuple[bool, str], ...]:
+    low, high = options.quality
+    least, most = options.objects
     return (
         (1 <= low <= high <= 100, f"quality must be from 1 to 100, got {low} to {high}"),
         (1 <= least <= most <= 254, f"objects must be from 1 to 254, got {least} to {most}"),
-        (not given.masks or given.content == "shapes", f"masks need content='shapes', got {given.content!r}"),
-        (not given.masks or given.classes <= 255, f"masks hold up to 255 classes, got {given.classes}"),
+        (not options.masks or options.content == "shapes", f"masks need content='shapes', got {options.content!r}"),
+        (not options.masks or options.classes <= 255, f"masks hold up to 255 classes, got {options.classes}"),
     )
 
 

@@ -15,7 +15,7 @@ from pixelmill.options.running import ExistsOption, ProgressOption, RunnerOption
 
 
 @takes(CreateArguments)
-def create_images(given: CreateArguments) -> JobReport:
+def create_images(options: CreateArguments) -> JobReport:
     """Create synthetic images.
 
     The bytes of image i depend on the seed, on i and on the options, never on `count`, `workers` or hosts.
@@ -23,49 +23,49 @@ def create_images(given: CreateArguments) -> JobReport:
     Returns:
         The state of the output.
     """
-    job = images_job(given)
-    plain = given.container == FILES
+    job = images_job(options)
+    plain = options.container == FILES
     report = run_job(
         job,
-        given.path,
-        workers=given.workers or 1,
-        shard_index=given.shard_index,
-        num_shards=given.num_shards,
+        options.path,
+        workers=options.workers or 1,
+        shard_index=options.shard_index,
+        num_shards=options.num_shards,
         plain=plain,
-        durable=given.durable or not plain,
-        **values_of(ExistsOption, given),
-        **values_of(RunnerOptions, given),
-        **values_of(ProgressOption, given),
+        durable=options.durable or not plain,
+        **values_of(ExistsOption, options),
+        **values_of(RunnerOptions, options),
+        **values_of(ProgressOption, options),
     )
-    if given.size:
-        print_sizes(given.path, first=job.names_of(0)[0] if plain else job.file_names(0)[0])
+    if options.size:
+        print_sizes(options.path, first=job.names_of(0)[0] if plain else job.file_names(0)[0])
     return report
 
 
-def images_job(given: CreateOptions) -> CreateJob:
+def images_job(options: CreateOptions) -> CreateJob:
     """Check the options of `create_images` and return its job."""
-    check(given)
-    spread, bytes_spread = parse_size_distribution(given.size_distribution)
-    quality = given.quality
-    options = PictureOptions(
-        given.height,
-        given.width,
-        image_format=given.image_format,
-        seed=given.seed,
+    check(options)
+    spread, bytes_spread = parse_size_distribution(options.size_distribution)
+    quality = options.quality
+    image_options = PictureOptions(
+        options.height,
+        options.width,
+        image_format=options.image_format,
+        seed=options.seed,
         spread=spread,
         bytes_spread=bytes_spread,
         quality=(quality, quality) if isinstance(quality, int) else quality,
-        objects=given.objects or ((1, 5) if given.masks or given.boxes else (1, 1)),
-        **values_of(ContentOptions, given),
+        objects=options.objects or ((1, 5) if options.masks or options.boxes else (1, 1)),
+        **values_of(ContentOptions, options),
     )
-    if given.boxes and options.content != "shapes":
-        raise ArgumentError(f"create_images: boxes need content='shapes', got {options.content!r}")
-    if not _is_plain(given.name):
-        message = f"name must be part of a file name, without folders and not hidden, got {given.name!r}"
+    if options.boxes and image_options.content != "shapes":
+        raise ArgumentError(f"create_images: boxes need content='shapes', got {image_options.content!r}")
+    if not _is_plain(options.name):
+        message = f"name must be part of a file name, without folders and not hidden, got {options.name!r}"
         raise ArgumentError(f"create_images: {message}")
-    per_shard = given.chunksize if given.container == FILES else given.img_per_file
-    per_shard = min(per_shard, given.count)
-    return CreateJob(given.name, given.count, per_shard, given.container, given.boxes, options.as_dict())
+    per_shard = options.chunksize if options.container == FILES else options.img_per_file
+    per_shard = min(per_shard, options.count)
+    return CreateJob(options.name, options.count, per_shard, options.container, options.boxes, image_options.as_dict())
 
 
 def _is_plain(name: str) -> bool:

@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, overload
 
-from pixelmill.create.folder import class_name
 from pixelmill.create.image_options import PictureOptions
+from pixelmill.create.photo_folder import class_name
 from pixelmill.create.rendering import CreatedImage, create_image, in_order, save_image
 from pixelmill.formats import annotations as annotation_rows
 from pixelmill.formats.folder.names import IMAGES, MASKS

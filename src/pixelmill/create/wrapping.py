@@ -45,7 +45,7 @@ class _Image(NamedTuple):
 
 
 @takes(WrapArguments)
-def create_tfrecords(given: WrapArguments) -> WrapReport:
+def create_tfrecords(options: WrapArguments) -> WrapReport:
     """Wrap the images of a folder into TFRecord files `{name}0`, `{name}1`, …
 
     Each record is a `tf.train.Example` with `image/encoded` and `image/class/label`. Images are sorted by the
@@ -58,11 +58,11 @@ def create_tfrecords(given: WrapArguments) -> WrapReport:
     def write(target: Path, images: Sequence[_Image]) -> int:
         return _copy("tfrecord", target, images)[1]
 
-    return _wrap(given, ("",), write)
+    return _wrap(options, ("",), write)
 
 
 @takes(WrapArguments)
-def create_recordio(given: WrapArguments) -> WrapReport:
+def create_recordio(options: WrapArguments) -> WrapReport:
     """Wrap the images of a folder into RecordIO files `{name}0.rec` with their index `{name}0.idx`, and so on.
 
     The key of an image in the index is the last number in its file name, or its position if these are not unique.
@@ -79,28 +79,30 @@ def create_recordio(given: WrapArguments) -> WrapReport:
             stream.write(index)
         return size
 
-    return _wrap(given, (".rec", ".idx"), write)
+    return _wrap(options, (".rec", ".idx"), write)
 
 
-def _wrap(given: WrapArguments, endings: tuple[str, ...], write: Callable[[Path, Sequence[_Image]], int]) -> WrapReport:
-    images = _images_of(Path(given.source_path))
-    root = Path(given.dest_path)
-    parts = [images[at : at + given.img_per_file] for at in range(0, len(images), given.img_per_file)]
-    targets = [root / f"{given.name}{number}{endings[0]}" for number in range(len(parts))]
+def _wrap(
+    options: WrapArguments, endings: tuple[str, ...], write: Callable[[Path, Sequence[_Image]], int]
+) -> WrapReport:
+    images = _images_of(Path(options.source_path))
+    root = Path(options.dest_path)
+    parts = [images[at : at + options.img_per_file] for at in range(0, len(images), options.img_per_file)]
+    targets = [root / f"{options.name}{number}{endings[0]}" for number in range(len(parts))]
     for number in range(len(parts)):
         for ending in endings:
-            found = root / f"{given.name}{number}{ending}"
-            if given.exists == "error" and found.exists():
+            found = root / f"{options.name}{number}{ending}"
+            if options.exists == "error" and found.exists():
                 raise OutputExists(f"create: {found} exists; exists=overwrite replaces it")
     with explained(str(root)):
         root.mkdir(parents=True, exist_ok=True)
     total = 0
-    threads = given.workers or os.cpu_count() or 1
+    threads = options.workers or os.cpu_count() or 1
     with in_order(lambda number: write(targets[number], parts[number]), range(len(parts)), threads=threads) as done:
         for part, size in zip(parts, done, strict=True):
             total += size
-            if given.on_progress is not None:
-                given.on_progress(len(part), size)
+            if options.on_progress is not None:
+                options.on_progress(len(part), size)
     return WrapReport(tuple(str(target) for target in targets), len(images), total)
 
 

@@ -1,4 +1,4 @@
-"""The names of files, for containers with one file per sample: all samples are looked at before any is written."""
+"""The names of files, for containers with one file per sample: all samples are examined before any is written."""
 
 from __future__ import annotations
 

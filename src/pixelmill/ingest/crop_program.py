@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from pixelmill.engine.choice import Options, cut_for_dali, started
 from pixelmill.engine.compile import compile_graph
 from pixelmill.engine.native import Pending, Samples, Trouble
 from pixelmill.engine.placement import Placement
-from pixelmill.graph.nodes import operators_of
+from pixelmill.graph.nodes import DataNode, operators_of
 from pixelmill.options.ingest import AxisOrder, DType
 from pixelmill.pipeline import Pipeline
 from pixelmill.types import Array, Limits
@@ -20,13 +19,13 @@ from pixelmill.types import Array, Limits
 DTYPES = {"uint8": types.UINT8, "float16": types.FLOAT16, "float32": types.FLOAT}
 
 
-def crop_graph(side: int, *, dtype: DType, order: AxisOrder, where: Placement) -> Any:
+def crop_graph(side: int, *, dtype: DType, order: AxisOrder, where: Placement) -> DataNode:
     """Return the graph; the arguments are those of `CropProgram`."""
-    encoded: Any = fn.external_source(name="picture")
-    shape: Any = fn.peek_image_shape(encoded)
+    encoded = fn.external_source(name="encoded")
+    shape = fn.peek_image_shape(encoded)
     shorter = math.min(shape[0], shape[1])
     square = fn.decoders.image_crop(encoded, crop_h=shorter, crop_w=shorter, device=where.decoder)
-    pixels: Any = fn.resize(square, size=(side, side))
+    pixels = fn.resize(square, size=(side, side))
     if dtype != "uint8":
         pixels = fn.cast(pixels, dtype=DTYPES[dtype])
     if order == "CHW":

@@ -204,30 +204,33 @@ def expected_bytes(num_images: int, *, img_size: int, dtype: DType) -> int:
     return num_images * (img_size * img_size * _CHANNELS * np.dtype(dtype).itemsize + _RECORD_OVERHEAD)
 
 
-def make_job(given: IngestArguments) -> IngestJob:
+def make_job(options: IngestArguments) -> IngestJob:
     """Check the arguments of `ingest` and find the images and their labels."""
-    root = os.fspath(given.input_dir)
+    root = os.fspath(options.input_dir)
     rules = (
         (
-            given.num_images == -1 or given.num_images >= 1,
-            f"num_images must be at least 1, or -1 for all, got {given.num_images}",
+            options.num_images == -1 or options.num_images >= 1,
+            f"num_images must be at least 1, or -1 for all, got {options.num_images}",
         ),
-        (given.name and not set(given.name) & set("/\0"), f"name must be the start of a file name, got {given.name!r}"),
+        (
+            options.name and not set(options.name) & set("/\0"),
+            f"name must be the start of a file name, got {options.name!r}",
+        ),
         (Path(root).is_dir(), f"input_dir must be a folder with a folder for each class, got {root}"),
     )
     for holds, message in rules:
         if not holds:
             raise ArgumentError(f"ingest: {message}")
     found = list_images(root)
-    count = len(found) if given.num_images == -1 else given.num_images
+    count = len(found) if options.num_images == -1 else options.num_images
     if count > len(found):
-        raise ArgumentError(f"ingest: num_images is {given.num_images}, but {root} has {len(found)} images")
-    if given.num_shards > count:
-        raise ArgumentError(f"ingest: {count} images cannot be divided into {given.num_shards} shards")
-    labels = None if given.labels is None else os.fspath(given.labels)
+        raise ArgumentError(f"ingest: num_images is {options.num_images}, but {root} has {len(found)} images")
+    if options.num_shards > count:
+        raise ArgumentError(f"ingest: {count} images cannot be divided into {options.num_shards} shards")
+    labels = None if options.labels is None else os.fspath(options.labels)
     classes = class_labels(sorted({image.folder for image in found}), file=labels)
     return IngestJob(
-        options=pick(RecordOptions, given, num_images=count),
+        options=pick(RecordOptions, options, num_images=count),
         classes={folder: (label.label, label.text) for folder, label in classes.items()},
         input_dir=str(Path(root).absolute()),
         listed=tuple(found) if Path(root).is_absolute() else None,

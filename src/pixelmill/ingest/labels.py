@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from pixelmill.errors import ArgumentError
 
@@ -108,8 +107,8 @@ def _from_json(text: str, file: str) -> dict[str, ClassLabel]:
     return {folder: _from_value(folder, value, file) for folder, value in content.items()}
 
 
-def _from_value(folder: str, value: Any, file: str) -> ClassLabel:
-    text: Any = folder
+def _from_value(folder: str, value: object, file: str) -> ClassLabel:
+    text: object = folder
     if isinstance(value, dict):
         text = next((value[key] for key in _TEXT_KEYS if key in value), folder)
         value = value.get("label")

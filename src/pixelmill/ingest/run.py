@@ -16,7 +16,7 @@ from pixelmill.options.running import QuarantineOption, RunOptions
 
 
 @takes(IngestArguments)
-def ingest(given: IngestArguments) -> JobReport:
+def ingest(options: IngestArguments) -> JobReport:
     """Write TFRecords of raw pixels from a folder with a sub-folder for each class.
 
     The images are shuffled by the seed, and the first ``num_images`` are taken. The largest centered square of each is
@@ -27,24 +27,24 @@ def ingest(given: IngestArguments) -> JobReport:
     Returns:
         The state of the output.
     """
-    check_mode("ingest", given.mode, here=given.runner == "local")
-    job = make_job(given)
+    check_mode("ingest", options.mode, here=options.runner == "local")
+    job = make_job(options)
     images = job.options.num_images
-    size = expected_bytes(images, img_size=given.img_size, dtype=given.dtype)
-    if given.on_start is not None:
-        given.on_start(images, size)
-    if not given.yes:
-        _check_free_space(os.fspath(given.output_dir), size)
-    index, parts = given.part or (None, None)
+    size = expected_bytes(images, img_size=options.img_size, dtype=options.dtype)
+    if options.on_start is not None:
+        options.on_start(images, size)
+    if not options.yes:
+        _check_free_space(os.fspath(options.output_dir), size)
+    index, parts = options.part or (None, None)
     return run_job(
         job,
-        given.output_dir,
-        workers=given.num_workers,
+        options.output_dir,
+        workers=options.num_workers,
         shard_index=index,
         num_shards=parts,
-        num_gpus=int(given.mode == "gpu"),
-        **values_of(RunOptions, given),
-        **values_of(QuarantineOption, given),
+        num_gpus=int(options.mode == "gpu"),
+        **values_of(RunOptions, options),
+        **values_of(QuarantineOption, options),
     )
 
 

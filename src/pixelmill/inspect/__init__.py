@@ -1,5 +1,5 @@
-"""Look at data: what it contains, and what a pipeline made of it."""
+"""Inspect datasets: contents, integrity, index files and previews."""
 
-from pixelmill.inspect.sheet import contact_sheet
+from pixelmill.inspect.contact_sheets import contact_sheet
 
 __all__ = ["contact_sheet"]

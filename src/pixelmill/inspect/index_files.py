@@ -15,13 +15,13 @@ from pixelmill.options.running import Target
 
 
 @takes(IndexOptions)
-def index(given: IndexOptions) -> list[str]:
-    """Write the index file of each record file: `.idx`, as DALI's tfrecord, mxnet and webdataset readers take it.
+def index(options: IndexOptions) -> list[str]:
+    """Write the index file of each record file: `.idx`, as DALI's tfrecord, mxnet and webdataset readers expect it.
 
     Returns:
         The files written.
     """
-    dataset = open_dataset(given.source)
+    dataset = open_dataset(options.source)
     write_index = get_format(dataset.format).write_index
     if write_index is None:
         raise ArgumentError(f"index: {dataset.source} is a {dataset.format} dataset, which needs no index file")
@@ -29,9 +29,9 @@ def index(given: IndexOptions) -> list[str]:
         more = f", and {len(dataset.faults) - 1} more" if len(dataset.faults) > 1 else ""
         raise DataError(f"index: {dataset.faults[0]}{more}; `verify` lists them", (dataset.faults[0].event(0),))
     data = [path for path in dataset.index.paths if not storage.is_remote(path)]
-    targets = {path: _target(path, given.output) for path in data}
+    targets = {path: _target(path, options.output) for path in data}
     for target in targets.values():
-        if target.exists() and not given.overwrite:
+        if target.exists() and not options.overwrite:
             raise OutputExists(f"index: {target} exists; overwrite=True (--exists overwrite) replaces it")
     for path, target in targets.items():
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -45,5 +45,5 @@ def index(given: IndexOptions) -> list[str]:
 
 
 def _target(path: str, output: Target | None) -> Path:
-    beside = Path(f"{split_name(path)[0]}.idx")
-    return beside if output is None else Path(output) / beside.name
+    adjacent = Path(f"{split_name(path)[0]}.idx")
+    return adjacent if output is None else Path(output) / adjacent.name

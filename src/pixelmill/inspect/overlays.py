@@ -67,7 +67,7 @@ def corners(box: Sequence[float], size: tuple[int, int]) -> Rectangle:
 
 @dataclass(frozen=True)
 class Tag:
-    """Where the name of a box stands.
+    """The position of the name of a box.
 
     Attributes:
         box: The number of the box.

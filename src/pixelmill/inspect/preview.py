@@ -7,15 +7,14 @@ import os
 from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import PurePosixPath
-from typing import Any
 
 from pixelmill.errors import ArgumentError, DataError, Event, OutputExists
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
+from pixelmill.inspect.grid_builder import View
 from pixelmill.inspect.preview_page import write_page
 from pixelmill.inspect.preview_sheet import encode_sheet
 from pixelmill.inspect.thumbnails import Thumbnail
-from pixelmill.inspect.viewing import View
 from pixelmill.jobs.storage import open_storage
 from pixelmill.options.declaration import pick, takes
 from pixelmill.options.inspect import Overwrite, PreviewOptions
@@ -78,7 +77,7 @@ class PreviewReport:
     damaged: int
     warnings: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return everything but the image, as plain values."""
         values = {name: value for name, value in vars(self).items() if name not in ("content", "cells")}
         return {**values, "bytes": len(self.content), "cells": [asdict(cell) for cell in self.cells]}
@@ -93,12 +92,12 @@ class PreviewReport:
         if self.kind == "html":
             page = escape(self.content.decode("utf-8"))
             return f'<iframe srcdoc="{page}" style="width:100%;height:80vh;border:0"></iframe>'
-        picture = base64.b64encode(self.content).decode()
-        return f'<img src="data:image/png;base64,{picture}" alt="{escape(self.source)}" style="max-width:100%">'
+        encoded = base64.b64encode(self.content).decode()
+        return f'<img src="data:image/png;base64,{encoded}" alt="{escape(self.source)}" style="max-width:100%">'
 
 
 @takes(PreviewOptions)
-def preview(given: PreviewOptions) -> PreviewReport:
+def preview(options: PreviewOptions) -> PreviewReport:
     """Draw samples of a dataset with their labels, boxes and masks, and next to each what a recipe makes of it.
 
     Variants are those that `augment` writes with the same recipe and seed. Samples that cannot be read get a cell that
@@ -111,15 +110,15 @@ def preview(given: PreviewOptions) -> PreviewReport:
     Returns:
         The preview.
     """
-    view = pick(View, given)
+    view = pick(View, options)
     _check(view)
-    target = None if given.output is None else os.fspath(given.output)
+    target = None if options.output is None else os.fspath(options.output)
     kind = "png" if target is None else _kind(target)
     if target is not None:
-        _check_free(target, given.exists)
-    dataset = open_dataset(given.source, given.format, root=given.root, allow_outside=given.allow_outside)
+        _check_free(target, options.exists)
+    dataset = open_dataset(options.source, options.format, root=options.root, allow_outside=options.allow_outside)
     side = view.size if kind == "png" else min(view.size * _ENLARGED, _LARGEST)
-    grid = view.grid(dataset, side=side, on_sample=given.on_sample)
+    grid = view.grid(dataset, side=side, on_sample=options.on_sample)
     if not grid.groups and not view.errors:
         raise DataError(f"preview: {dataset.source} has no samples; there is nothing to show")
     content = b"" if not grid.groups else encode_sheet(grid) if kind == "png" else write_page(grid)

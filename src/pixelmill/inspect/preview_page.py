@@ -11,8 +11,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from pixelmill.inspect.grid import PreviewGrid, caption
 from pixelmill.inspect.overlays import Color, by_area, color_of, ink_on, mask_overlay, place_tags
+from pixelmill.inspect.preview_grid import PreviewGrid, caption
 from pixelmill.inspect.thumbnails import Thumbnail
 
 _QUALITY = 85
@@ -111,7 +111,7 @@ def _picture(cell: Thumbnail, grid: PreviewGrid, name: str) -> Iterator[str]:
 
 
 def _boxes(cell: Thumbnail, grid: PreviewGrid) -> Iterator[str]:
-    """Draw boxes as empty elements with a border; their names stand where they fit if the page is as wide as usual."""
+    """Draw boxes as empty elements with a border; their names are where they fit at the usual page width."""
     if cell.boxes is None or cell.image is None:
         return
     names = grid.box_names(cell)

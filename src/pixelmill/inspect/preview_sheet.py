@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from PIL import Image, ImageDraw
 
 from pixelmill.inspect.fonts import drawable, font_for
-from pixelmill.inspect.grid import PreviewGrid, caption
 from pixelmill.inspect.overlays import Color, draw_boxes, mask_overlay
+from pixelmill.inspect.preview_grid import PreviewGrid, caption
 from pixelmill.inspect.thumbnails import Thumbnail
 
 _PAPER, _CELL, _INK, _FAINT = (250, 250, 248), (234, 234, 231), (28, 28, 26), (104, 104, 100)

@@ -13,7 +13,7 @@ from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.sample import Boxes, Sample, format_label, image_type
 from pixelmill.inspect import decoding
-from pixelmill.inspect.sampling import box_names
+from pixelmill.inspect.sample_selection import box_names
 from pixelmill.types import Array
 
 _LONGEST_TEXT = 200

@@ -79,8 +79,8 @@ class ConvertOptions(ListOptions, EncodingOptions):
     seed: Annotated[int, Range(0), Help("Seed of the order and of the split.")] = 0
     split: Annotated[
         Mapping[str, float] | Sequence[tuple[str, float]],
-        Parsed(parse_split, "NAME=SHARE,…"),
-        Help("Random subsets by name and fraction, such as train=0.9,valid=0.1; each becomes a dataset of its own."),
+        Parsed(parse_split, "NAME=FRACTION,…"),
+        Help("Random subsets by name and fraction, such as train=0.9,valid=0.1; each becomes a separate dataset."),
     ] = ()
     keys: Annotated[
         Literal["inception", "tfds", "raw"], Help("Feature names of TFRecords; raw ones hold decoded pixels.")

@@ -1,4 +1,4 @@
-"""Texts of the command line that stand for more than a number: sizes, byte counts, splits, parts and intervals."""
+"""Parsers for values on the command line: sizes, byte counts, splits, parts and intervals."""
 
 from __future__ import annotations
 

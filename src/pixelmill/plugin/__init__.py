@@ -1,1 +1,1 @@
-"""Batches for frameworks. A framework is imported by its own module here and nowhere else."""
+"""Batches for PyTorch, JAX, TensorFlow and Lightning. Each framework is imported only by its own module here."""

@@ -1,4 +1,4 @@
-"""Iterators over pipelines: one batch from each, epoch after epoch, for whatever framework takes them."""
+"""The base class of all framework iterators: one batch from each pipeline, epoch after epoch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from pixelmill.errors import ArgumentError, DataError, EngineError
 from pixelmill.pipeline import Pipeline
@@ -18,9 +18,13 @@ from pixelmill.tensors import TensorListCPU
 
 log = logging.getLogger("pixelmill")
 
+# A batch as its framework represents it. Subclasses return different types: dicts, or lists of dicts.
+FrameworkBatch = Any
+FrameworkTensor = Any
+
 
 class BaseIterator(ABC):
-    """What the iterators for all frameworks have in common; see `pixelmill.plugin.pytorch` for the arguments."""
+    """Common base of the iterators of all frameworks; `pixelmill.plugin.pytorch` documents the arguments."""
 
     def __init__(
         self,
@@ -44,10 +48,10 @@ class BaseIterator(ABC):
         self.batch_size: int = self._pipes[0].max_batch_size
         self._epochs = make_epochs(self._pipes, int(size), reader_name, last_batch_padded, policy)
         self._ready: list[tuple[TensorListCPU, ...]] = []
-        self._before: list[dict[str, Any]] = []
+        self._before: list[dict[str, object]] = []
         self._stopped = False
         self._consumed = False
-        self._first: list[dict[str, Any]] | DataError | None = None
+        self._first: FrameworkBatch | DataError | None = None
         restored = self._restore()
         self._initial = self._states()
         if prepare_first_batch:
@@ -58,44 +62,44 @@ class BaseIterator(ABC):
         if not restored:
             return False
         if len(restored) < len(self._pipes):
-            log.warning("pixelmill: only some of the pipelines were given a checkpoint, so they are not in step")
+            log.warning("pixelmill: only some of the pipelines have a checkpoint, so they are at different positions")
         self._epochs.load(restored[0]._iterator_state)
         for pipe in restored:
             pipe._iterator_state = {}
         return True
 
     def _prepare(self, restored: bool) -> None:
-        """Make the first batch now. Not by `__next__`, which a subclass may have written for what it gives itself."""
+        """Make the first batch now. Not with `__next__`: a subclass may override it to return something else."""
         try:
             self._first = self._fetch()
-        except DataError as error:  # for the one who asks for the batch, and can go on behind it
+        except DataError as error:  # raised by the first `next`, after which the caller can continue
             self._first = error
         except StopIteration:
             if not restored:  # at the end of an epoch
                 raise EngineError("there is no data for a batch; is an epoch shorter than batch_size?") from None
 
     @abstractmethod
-    def _tensor(self, number: int, output: TensorListCPU, size: int) -> Any:
-        """Give the first samples of an output as the framework wants them.
+    def _tensor(self, number: int, output: TensorListCPU, size: int) -> FrameworkTensor:
+        """Convert the first samples of an output to the type of the framework.
 
         Args:
-            number: Which of the outputs this is.
+            number: The number of the output.
             output: All samples.
-            size: How many of them to give.
+            size: How many of them to convert.
         """
 
-    def __next__(self) -> Any:
+    def __next__(self) -> FrameworkBatch:
         self._consumed = True
         first, self._first = self._first, None
         if isinstance(first, DataError):
             raise first
         return self._fetch() if first is None else first
 
-    def next(self) -> Any:
-        """Give the next batch."""
+    def next(self) -> FrameworkBatch:
+        """Return the next batch."""
         return next(self)
 
-    def _fetch(self) -> list[dict[str, Any]]:
+    def _fetch(self) -> FrameworkBatch:
         if self._epochs.over:
             self._end()
         outputs = self._run()
@@ -107,7 +111,7 @@ class BaseIterator(ABC):
         ]
 
     def _run(self) -> list[tuple[TensorListCPU, ...]]:
-        """Run every pipeline once. What some gave before another one failed is kept for the next attempt."""
+        """Run every pipeline once. If one fails, the outputs of those before it are kept for the next attempt."""
         if len(self._pipes) > 1 and not self._ready:
             self._before = self._states()
         try:
@@ -124,50 +128,53 @@ class BaseIterator(ABC):
             self.reset()
         raise StopIteration
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Self:
         if self._consumed or self._epochs.over:
             self.reset()
         return self
 
     def reset(self) -> None:
-        """Begin the next epoch. In the middle of an epoch this does nothing but write a line to the log."""
+        """Start the next epoch. In the middle of an epoch this only logs a warning."""
         if self._first is not None:
             return
         if not self._epochs.over and not self._stopped:
             if self._epochs.step and self._epochs.length:
-                log.warning("pixelmill: an iterator can be reset at the end of an epoch only; it goes on where it is")
+                log.warning("pixelmill: an iterator can only be reset at the end of an epoch; it continues where it is")
             return
         if self._epochs.reset():
-            self._throw_away()
+            self._discard_batch()
         for pipe in self._pipes:
             pipe.reset()
         self._stopped = False
 
-    def _throw_away(self) -> None:
+    def _discard_batch(self) -> None:
         for pipe in self._pipes:
             with suppress(StopIteration):
                 try:
                     pipe.run()
-                except DataError:  # of samples that nobody sees
+                except DataError:  # of samples that are discarded anyway
                     pipe.run()
 
     def checkpoints(self) -> list[bytes]:
-        """Give a checkpoint for each pipeline; with new pipelines made by `checkpoint=` a new iterator goes on here."""
+        """Return a checkpoint for each pipeline.
+
+        An iterator over new pipelines, each built with its `checkpoint=`, continues here.
+        """
         states = self._initial if self._first is not None else self._before if self._ready else self._states()
         return [json.dumps(state).encode() for state in states]
 
-    def _states(self) -> list[dict[str, Any]]:
+    def _states(self) -> list[dict[str, object]]:
         return [{**pipe.state_dict(), "iterator": self._epochs.state()} for pipe in self._pipes]
 
     @property
     def size(self) -> int:
-        """Samples of an epoch on one rank, as DALI counts them; -1 where nobody knows."""
+        """Samples of an epoch on one rank, as DALI counts them; -1 if unknown."""
         return self._epochs.size
 
-    _size = size  # many programs for DALI read it under this name
+    _size = size  # many programs written for DALI read this private name
 
     def __len__(self) -> int:
-        """Count the batches of the epoch; 0 where nobody knows."""
+        """Return the number of batches of the epoch; 0 if unknown."""
         return self._epochs.length
 
 
@@ -187,7 +194,7 @@ def _check(pipes: list[Pipeline], names: list[str]) -> None:
     if len({pipe.max_batch_size for pipe in pipes}) > 1:
         raise ArgumentError(f"all pipelines need the same batch_size, got {[pipe.max_batch_size for pipe in pipes]}")
     if len(set(names)) < len(names):
-        raise ArgumentError(f"output_map: the names must be different from each other, got {names}")
+        raise ArgumentError(f"output_map: the names must be unique, got {names}")
     for pipe in pipes:
         if pipe.num_outputs != len(names):
             raise ArgumentError(f"output_map has {len(names)} names, but the pipeline has {pipe.num_outputs} outputs")

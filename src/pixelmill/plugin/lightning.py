@@ -1,4 +1,4 @@
-"""Data of a Lightning Trainer: lengths, epochs, ranks, and going on in the middle of an epoch."""
+"""Data for a Lightning Trainer: lengths, epochs, ranks, and resuming in the middle of an epoch."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ Source = Pipeline | Loader | Callable[..., Pipeline | Loader]
 
 
 class TrainerLoader:
-    """A loader as a Trainer wants it. Batches are dicts of tensors in the memory of the loader's arrays.
+    """A loader with the interface of a Trainer. Batches are dicts of tensors that share the memory of its arrays.
 
-    A Trainer chooses the epoch, keeps the state in its checkpoints, and loads it to go on behind the same step.
+    A Trainer sets the epoch, saves the state in its checkpoints, and loads it to resume after the same step.
 
     Args:
-        loader: Where the batches come from.
+        loader: The source of the batches.
     """
 
-    batch_sampler = None  # Trainers look for one
+    batch_sampler = None  # Trainers look for this attribute
 
     def __init__(self, loader: Loader) -> None:
         self.loader = loader
-        self._before = 0  # steps of this epoch that were taken before the state was loaded
+        self._before = 0  # steps of this epoch before the state was loaded
         self._taken = 0
-        self._epoch: int | None = None  # of the next loop, where somebody chose it
+        self._epoch: int | None = None  # of the next loop, if `set_epoch` was called
 
     @property
     def sampler(self) -> TrainerLoader:
-        """What a Trainer calls `set_epoch` of."""
+        """The object whose `set_epoch` a Trainer calls."""
         return self
 
     def set_epoch(self, epoch: int) -> None:
-        """Let the next loop go through the epoch of this number, or through what a loaded state left of it."""
+        """Make the next loop run this epoch, or what a loaded state left of it."""
         self._epoch = epoch
 
     def __len__(self) -> int:
-        """Count the steps of the whole epoch, those before a loaded state included."""
+        """Return the steps of the whole epoch, including those before a loaded state."""
         return self._before + len(self.loader)
 
     def __iter__(self) -> Iterator[Batch]:
-        """Begin an epoch with the first step, or go on in it."""
+        """Start an epoch, or continue it after a loaded state."""
         return _Steps(self)
 
     def _begin(self) -> Iterator[Batch]:
@@ -69,27 +69,31 @@ class TrainerLoader:
             for name, value in batch.items()
         }
 
-    def state_dict(self) -> dict[str, Any]:
-        """Give the place behind the last batch; it is the same on all ranks."""
+    def state_dict(self) -> dict[str, object]:
+        """Return the position after the last batch; it is the same on all ranks."""
         steps, every = self._before + self._taken, self.loader.steps_per_epoch
         return {"loader": self.loader.state_dict(), "steps": steps, "steps_per_epoch": every}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on behind the batch after which `state_dict` was called; an epoch must have as many steps as before."""
+        """Continue after the batch after which `state_dict` was called.
+
+        Raises:
+            ArgumentError: An epoch does not have as many steps as before.
+        """
         if not isinstance(state, Mapping) or not {"loader", "steps", "steps_per_epoch"} <= state.keys():
-            raise ArgumentError(f"TrainerLoader: expected what state_dict gave, got {str(state)[:80]}")
+            raise ArgumentError(f"TrainerLoader: expected a result of state_dict, got {str(state)[:80]}")
         was, now = state["steps_per_epoch"], self.loader.steps_per_epoch
         if was != now:
             raise ArgumentError(
-                f"TrainerLoader: an epoch had {was} steps and now has {now}, and a Trainer counts by steps; "
-                "go on with the same batch size and number of ranks"
+                f"TrainerLoader: an epoch had {was} steps and now has {now}, and a Trainer counts steps; "
+                "continue with the same batch size and number of ranks"
             )
         self.loader.load_state_dict(state["loader"])
         self._before, self._taken = int(state["steps"]), 0
 
 
 class _Steps:
-    """One loop. It begins when the first batch is asked for: Trainers choose the epoch after they called `iter`."""
+    """One loop. It starts at the first `next`: Trainers set the epoch after they called `iter`."""
 
     def __init__(self, owner: TrainerLoader) -> None:
         self._owner = owner
@@ -107,16 +111,16 @@ class _Steps:
 class PipelineDataModule(pl.LightningDataModule):  # type: ignore[misc]
     """Pipelines as the data of a Trainer.
 
-    A source is a pipeline, a `Loader`, or a function that makes one. A function that has the arguments `shard_id` and
-    `num_shards` is called with rank and number of ranks; a pipeline that was made before must have these itself.
+    A source is a pipeline, a `Loader`, or a function that returns one. A function with the arguments `shard_id` and
+    `num_shards` is called with the rank and the number of ranks; an existing pipeline must have been built with them.
 
     Args:
         train: The source for training.
         valid: The source for validation.
         test: The source for tests.
         predict: The source for predictions.
-        names: A name for each output, where sources are pipelines.
-        drop_last: Leave out the training samples that do not fill a batch, where the source is a pipeline.
+        names: A name for each output, if sources are pipelines.
+        drop_last: Drop the training samples that do not fill a batch, if the source is a pipeline.
     """
 
     def __init__(
@@ -135,24 +139,24 @@ class PipelineDataModule(pl.LightningDataModule):  # type: ignore[misc]
         self._drop_last = drop_last
         self._loaders: dict[str, TrainerLoader] = {}
 
-    def train_dataloader(self) -> Any:
-        """Give the batches for training."""
+    def train_dataloader(self) -> TrainerLoader:
+        """Return the batches for training."""
         return self._loader("train")
 
-    def val_dataloader(self) -> Any:
-        """Give the batches for validation, none where there is no source."""
+    def val_dataloader(self) -> TrainerLoader | list[TrainerLoader]:
+        """Return the batches for validation, or an empty list if there is no source."""
         return [] if self._sources["valid"] is None else self._loader("valid")
 
-    def test_dataloader(self) -> Any:
-        """Give the batches for tests."""
+    def test_dataloader(self) -> TrainerLoader:
+        """Return the batches for tests."""
         return self._loader("test")
 
-    def predict_dataloader(self) -> Any:
-        """Give the batches for predictions."""
+    def predict_dataloader(self) -> TrainerLoader:
+        """Return the batches for predictions."""
         return self._loader("predict")
 
     def _loader(self, stage: str) -> TrainerLoader:
-        """Give the same loader each time, since it knows which epoch comes next."""
+        """Return the same loader each time, since it keeps track of the next epoch."""
         if stage not in self._loaders:
             self._loaders[stage] = TrainerLoader(self._made(stage))
         return self._loaders[stage]
@@ -161,7 +165,7 @@ class PipelineDataModule(pl.LightningDataModule):  # type: ignore[misc]
         rank, ranks = (0, 1) if self.trainer is None else (self.trainer.global_rank, self.trainer.world_size)
         source = self._sources[stage]
         if source is None:
-            raise ArgumentError(f"PipelineDataModule: there is no source for {stage!r}; give {stage}=")
+            raise ArgumentError(f"PipelineDataModule: there is no source for {stage!r}; pass {stage}=")
         if callable(source):
             known = inspect.signature(source).parameters
             sharded = {"shard_id", "num_shards"} <= known.keys()
@@ -169,7 +173,7 @@ class PipelineDataModule(pl.LightningDataModule):  # type: ignore[misc]
         pipe = source.pipeline if isinstance(source, Loader) else source
         if not isinstance(pipe, Pipeline):
             raise ArgumentError(
-                f"PipelineDataModule: {stage} must give a Pipeline or a Loader, got {type(pipe).__name__}"
+                f"PipelineDataModule: {stage} must be or return a Pipeline or a Loader, got {type(pipe).__name__}"
             )
         _check_shards(stage, pipe, rank, ranks)
         if isinstance(source, Loader):
@@ -178,13 +182,13 @@ class PipelineDataModule(pl.LightningDataModule):  # type: ignore[misc]
 
 
 def _check_shards(stage: str, pipe: Pipeline, rank: int, ranks: int) -> None:
-    """Refuse readers that would give all ranks the same samples."""
+    """Refuse readers that would read the same samples on all ranks."""
     for name, meta in pipe.reader_meta().items():
         found = meta["shard_id"], meta["number_of_shards"]
         if found != (rank, ranks):
             raise ArgumentError(
                 f"PipelineDataModule: the reader {name!r} of {stage} has shard {found[0]} of {found[1]}, "
-                f"but this is rank {rank} of {ranks}; give a function of shard_id and num_shards"
+                f"but this is rank {rank} of {ranks}; pass a function of shard_id and num_shards"
             )
 
 

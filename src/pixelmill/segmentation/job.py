@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -130,7 +130,7 @@ class SegmentationJob(Job):
 
 
 @takes(SegmentationArguments)
-def prepare_segmentation(given: SegmentationArguments) -> JobReport:
+def prepare_segmentation(options: SegmentationArguments) -> JobReport:
     """Write npy files and lists from ``Images/<group>/*`` and ``Masks/<group>/*``.
 
     Images and masks of a group are paired by the stems of their names, in any format. The output has the same folders
@@ -142,9 +142,9 @@ def prepare_segmentation(given: SegmentationArguments) -> JobReport:
     Returns:
         The state of the output.
     """
-    root = os.fspath(given.data_root)
+    root = os.fspath(options.data_root)
     pairs, unpaired = find_pairs(root)
-    if unpaired and given.on_error == "fail":
+    if unpaired and options.on_error == "fail":
         more = f" and {len(unpaired) - 1} more" if len(unpaired) > 1 else ""
         text = f"segmentation: {unpaired[0]} has no partner of the same name{more}"
         events = tuple(
@@ -153,10 +153,10 @@ def prepare_segmentation(given: SegmentationArguments) -> JobReport:
         raise DataError(f"{text}\n  on_error=skip skips such files", events)
     if not pairs:
         raise ArgumentError(f"segmentation: {root} has no pairs in Images/ and Masks/")
-    job = SegmentationJob(options=pick(SegmentationOptions, given), data_root=str(Path(root).absolute()))
+    job = SegmentationJob(options=pick(SegmentationOptions, options), data_root=str(Path(root).absolute()))
     groups = (RunOptions, WorkersOption, SplitOptions, QuarantineOption)
-    arguments = {name: value for group in groups for name, value in values_of(group, given).items()}
-    return run_job(job, given.output, **arguments)
+    arguments = {name: value for group in groups for name, value in values_of(group, options).items()}
+    return run_job(job, options.output, **arguments)
 
 
 def png2numpy(
@@ -253,8 +253,8 @@ def decoded(paths: list[str], *, threads: int, gray: bool = False) -> Iterator[A
         yield events[place] if place in events else np.array(batch.at(place))
 
 
-def _noting(events: dict[int, Event]) -> Callable[[Event], Any]:
-    def note(event: Event) -> str:
+def _noting(events: dict[int, Event]) -> Callable[[Event], Literal["fill"]]:
+    def note(event: Event) -> Literal["fill"]:
         events[event.sample] = event
         return "fill"
 

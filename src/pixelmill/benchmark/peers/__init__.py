@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Peer:
-    """Somebody to compare with.
+    """A library to compare with.
 
     Attributes:
         name: Its name on the command line.
         module: Its module here.
         title: Its name for people.
         package: What is imported, to see whether it is there.
-        reads: What it can read, in words.
+        reads: A phrase about what it can read.
     """
 
     name: str

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from pixelmill.benchmark.peers import graphs
-from pixelmill.benchmark.workload import Kind, PeerTask, Source
+from pixelmill.benchmark.workload import Batch, Kind, PeerTask, Source
 
 GRAPHS: dict[Kind, dict[str, graphs.Graph]] = {
     "train": {"decoders.image": graphs.train, "decoders.image_random_crop": graphs.train_window},
@@ -35,7 +34,7 @@ def variants(kind: Kind, source: Source) -> tuple[str, ...]:
 fastest = variants  # it depends on the images
 
 
-def batches(job: PeerTask) -> Iterator[Any]:
+def batches(job: PeerTask) -> Iterator[Batch]:
     """Make batches."""
     from nvidia import dali
     from nvidia.dali import fn, math, types  # noqa: F401 - attributes of dali once they are imported

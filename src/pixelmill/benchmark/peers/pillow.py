@@ -1,4 +1,4 @@
-"""torch's DataLoader with worker processes that decode and resize by Pillow, as most training programs do."""
+"""torch's DataLoader with worker processes that decode and resize with Pillow, as most training programs do."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import math
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from PIL import Image
 
-from pixelmill.benchmark.workload import AREA, ATTEMPTS, RATIO, Kind, PeerTask, Source
+from pixelmill.benchmark.workload import AREA, ATTEMPTS, RATIO, Batch, Kind, PeerTask, Source
+
+if TYPE_CHECKING:
+    import torch
+    from torch.utils.data import Dataset
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
@@ -33,7 +37,7 @@ def fastest(kind: Kind, source: Source) -> tuple[str, ...]:
     return variants(kind, source)[-1:]
 
 
-class Pictures:
+class Images:
     """A dataset of cropped and resized images.
 
     Args:
@@ -42,12 +46,12 @@ class Pictures:
 
     def __init__(self, job: PeerTask) -> None:
         self.job, self.files, self.draft = job, job.source.epoch, job.variant == DRAFT
-        self._finish: Callable[[Any], Any] | None = None
+        self._finish: Callable[[torch.Tensor], torch.Tensor] | None = None
 
     def __len__(self) -> int:
         return len(self.files)
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> torch.Tensor | bytes:
         if self.job.kind == "read":
             return Path(self.files[index]).read_bytes()
         size = self.job.size
@@ -55,18 +59,18 @@ class Pictures:
             width, height = image.size
             left, top, right, bottom = self._box(width, height)
             if self.draft:  # leaves twice the target, as pixelmill does
-                share = min(right - left, bottom - top) / (2 * size)
-                image.draft("RGB", (math.ceil(width / max(share, 1)), math.ceil(height / max(share, 1))))
+                reduction = max(min(right - left, bottom - top) / (2 * size), 1)
+                image.draft("RGB", (math.ceil(width / reduction), math.ceil(height / reduction)))
             x, y = image.width / width, image.height / height
             whole = image.convert("L" if self.job.source.channels == 1 else "RGB")
-            picture = whole.resize(
+            resized = whole.resize(
                 (size, size), Image.Resampling.BILINEAR, box=(left * x, top * y, right * x, bottom * y)
             )
             if self.job.kind == "train" and random.random() < 0.5:
-                picture = picture.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-        return self._tensor(picture)
+                resized = resized.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+        return self._tensor(resized)
 
-    def _open(self, path: str) -> Any:
+    def _open(self, path: str) -> Image.Image:
         if not self.job.source.is_array:
             return Image.open(path)
         pixels = np.load(path, allow_pickle=False)
@@ -81,10 +85,10 @@ class Pictures:
         left, top = (width - side) / 2, (height - side) / 2
         return left, top, left + side, top + side
 
-    def _tensor(self, picture: Any) -> Any:
+    def _tensor(self, image: Image.Image) -> torch.Tensor:
         import torch
 
-        pixels = torch.from_numpy(np.array(picture)).reshape(self.job.size, self.job.size, -1)
+        pixels = torch.from_numpy(np.array(image)).reshape(self.job.size, self.job.size, -1)
         if self.job.kind == "resize":
             return pixels
         if self._finish is None:
@@ -120,16 +124,21 @@ class Endless:
             yield from order
 
 
-def batches(job: PeerTask) -> Iterator[Any]:
+def batches(job: PeerTask) -> Iterator[Batch]:
     """Make batches."""
     import torch
     from torch.utils.data import DataLoader
 
     torch.manual_seed(job.seed)
-    dataset: Any = Pictures(job)
-    order: Any = Endless(len(dataset), shuffle=job.random, seed=job.seed)
-    gather: Any = list if job.kind == "read" else None
+    dataset = Images(job)
+    order = Endless(len(dataset), shuffle=job.random, seed=job.seed)
+    gather = list if job.kind == "read" else None
     loader = DataLoader(
-        dataset, batch_size=job.batch, sampler=order, num_workers=job.threads, drop_last=True, collate_fn=gather
+        cast("Dataset[torch.Tensor | bytes]", dataset),
+        batch_size=job.batch,
+        sampler=order,
+        num_workers=job.threads,
+        drop_last=True,
+        collate_fn=gather,
     )
     return iter(loader)

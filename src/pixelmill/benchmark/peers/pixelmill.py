@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
+import pixelmill
 from pixelmill.benchmark.peers import graphs
-from pixelmill.benchmark.workload import Kind, PeerTask, Source
+from pixelmill.benchmark.workload import Batch, Kind, PeerTask, Source
 
 DEFAULT, EXACT = "", "full-resolution decode"
 GRAPHS: dict[Kind, graphs.Graph] = {
@@ -30,7 +30,7 @@ def batches(job: PeerTask) -> Batches:
     return Batches(job)
 
 
-class Batches(Iterator[Any]):
+class Batches(Iterator[Batch]):
     """Batches of a pipeline, and what the pipeline knows about them.
 
     Args:
@@ -38,9 +38,6 @@ class Batches(Iterator[Any]):
     """
 
     def __init__(self, job: PeerTask) -> None:
-        import pixelmill
-        from pixelmill import auto_aug, math  # noqa: F401 - attributes of pixelmill once they are imported
-
         on_gpu = job.device == "gpu"
         self.pipe = graphs.pipeline(
             pixelmill,
@@ -56,7 +53,7 @@ class Batches(Iterator[Any]):
         for segment in self._segments:
             segment.program.watch()
 
-    def __next__(self) -> Any:
+    def __next__(self) -> Batch:
         return graphs.batch_of(self.pipe.run())
 
     def watched(self) -> dict[str, int]:

@@ -8,11 +8,15 @@ from collections.abc import Callable, Iterator
 from math import log
 from typing import Any
 
-from pixelmill.benchmark.workload import AREA, ATTEMPTS, RATIO, Kind, PeerTask, Source
+from pixelmill.benchmark.workload import AREA, ATTEMPTS, RATIO, Batch, Kind, PeerTask, Source
 
-Load = Callable[[Any], Any]
+# TensorFlow has no types.
+TensorFlow = Any
+Tensor = Any
+TensorDataset = Any
+Load = Callable[[Tensor], Tensor]
 
-# Of record files: how many are read in turns, and of how many records the next one is drawn.
+# Record files that are read in turns, and the size of the shuffle buffer in records.
 _OPEN_FILES, _SHUFFLED = 16, 1024
 
 # Whether JPEG is decoded as exactly as by the others, and whether resizing averages over what it skips.
@@ -35,11 +39,11 @@ def fastest(kind: Kind, source: Source) -> tuple[str, ...]:
     return variants(kind, source)[-1:]
 
 
-def batches(job: PeerTask) -> Iterator[Any]:
+def batches(job: PeerTask) -> Iterator[Batch]:
     """Make batches."""
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
     os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
-    tf: Any = importlib.import_module("tensorflow")  # it has no types
+    tf: TensorFlow = importlib.import_module("tensorflow")
 
     tf.config.threading.set_inter_op_parallelism_threads(job.threads)
     tf.config.threading.set_intra_op_parallelism_threads(1)
@@ -57,7 +61,7 @@ def batches(job: PeerTask) -> Iterator[Any]:
     return iter(data.with_options(options))
 
 
-def _encoded(tf: Any, job: PeerTask) -> Any:
+def _encoded(tf: TensorFlow, job: PeerTask) -> TensorDataset:
     """Return an endless dataset of paths or records."""
     epoch = job.source.epoch
     if job.source.container == "files":
@@ -69,60 +73,60 @@ def _encoded(tf: Any, job: PeerTask) -> Any:
     return files.interleave(tf.data.TFRecordDataset, cycle_length=_OPEN_FILES, deterministic=False).shuffle(_SHUFFLED)
 
 
-def _loader(tf: Any, job: PeerTask) -> Load:
+def _loader(tf: TensorFlow, job: PeerTask) -> Load:
     """Make the function for one path or record."""
     work, source = _work(tf, job), job.source
     if source.container == "files":
         return lambda path: work(tf.io.read_file(path))
     feature = {source.feature: tf.io.FixedLenFeature((), tf.string)}
 
-    def load(record: Any) -> Any:
+    def load(record: Tensor) -> Tensor:
         data = tf.io.parse_single_example(record, feature)[source.feature]
         return work(tf.reshape(tf.io.decode_raw(data, tf.uint8), source.shape) if source.is_array else data)
 
     return load
 
 
-def _work(tf: Any, job: PeerTask) -> Load:
+def _work(tf: TensorFlow, job: PeerTask) -> Load:
     """Make the function for the bytes of a file, or for pixels."""
     method, antialias = VARIANTS[job.variant]
     mean, scale, is_jpeg = tf.constant(job.mean), 1 / tf.constant(job.std), job.source.content == "jpeg"
 
-    def shape(data: Any) -> Any:
+    def shape(data: Tensor) -> Tensor:
         return tf.image.extract_jpeg_shape(data) if is_jpeg else tf.shape(data)
 
-    def decoded(data: Any) -> Any:
+    def decoded(data: Tensor) -> Tensor:
         if is_jpeg or job.source.is_array:
             return data
         return tf.io.decode_image(data, channels=3, expand_animations=False)
 
-    def resized(image: Any) -> Any:
+    def resized(image: Tensor) -> Tensor:
         return tf.image.resize(image, [job.size, job.size], method="bilinear", antialias=antialias)
 
-    def window(data: Any, bounds: Any) -> Any:
+    def window(data: Tensor, bounds: Tensor) -> Tensor:
         if is_jpeg:
             return resized(tf.io.decode_and_crop_jpeg(data, bounds, channels=3, dct_method=method))
         return resized(tf.image.crop_to_bounding_box(data, *tf.unstack(bounds)))
 
-    def planes(image: Any) -> Any:
+    def planes(image: Tensor) -> Tensor:
         return tf.transpose((image - mean) * scale, [2, 0, 1])
 
-    def train(data: Any) -> Any:
+    def train(data: Tensor) -> Tensor:
         data = decoded(data)
         return planes(tf.image.random_flip_left_right(window(data, random_window(tf, shape(data)))))
 
-    def val(data: Any) -> Any:
+    def val(data: Tensor) -> Tensor:
         data = decoded(data)
         return planes(window(data, center_window(tf, shape(data), job.size / job.shorter)))
 
-    def resize(data: Any) -> Any:
+    def resize(data: Tensor) -> Tensor:
         image = tf.io.decode_jpeg(data, channels=3, dct_method=method) if is_jpeg else decoded(data)
         return tf.cast(resized(image) + 0.5, tf.uint8)
 
     return {"train": train, "val": val, "resize": resize, "read": lambda data: data}[job.kind]
 
 
-def random_window(tf: Any, shape: Any) -> Any:
+def random_window(tf: TensorFlow, shape: Tensor) -> Tensor:
     """Draw y, x, height and width as the others do.
 
     TensorFlow's own sample_distorted_bounding_box draws the side uniformly instead of the area, which yields smaller
@@ -138,9 +142,9 @@ def random_window(tf: Any, shape: Any) -> Any:
     return tf.cast(tf.concat([start, chosen], axis=0), tf.int32)
 
 
-def center_window(tf: Any, shape: Any, share: float) -> Any:
+def center_window(tf: TensorFlow, shape: Tensor, fraction: float) -> Tensor:
     """Return the square that the center crop shows; resizing it alone is what TensorFlow's own models do."""
     size = tf.cast(shape[:2], tf.float32)
-    side = tf.reduce_min(size) * share
+    side = tf.reduce_min(size) * fraction
     start = (size - side) / 2
     return tf.cast(tf.round(tf.stack([start[0], start[1], side, side])), tf.int32)

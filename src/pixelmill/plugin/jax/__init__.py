@@ -5,7 +5,7 @@ from __future__ import annotations
 from pixelmill.errors import MissingDependency
 
 try:
-    import jax  # noqa: F401 - says at once that it is missing
+    import jax  # noqa: F401 - report a missing package at import
 except ImportError:
     raise MissingDependency("jax", "jax") from None
 

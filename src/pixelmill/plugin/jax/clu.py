@@ -1,11 +1,11 @@
-"""Iterators that let the next batch be seen before it is taken, as `clu.data.PeekableDatasetIterator` does."""
+"""Iterators that can peek at the next batch, like `clu.data.PeekableDatasetIterator`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from threading import Lock
-from typing import Any
+from typing import Any, Self
 
 import jax
 import numpy as np
@@ -15,35 +15,35 @@ from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline.sampling import Batch as OrderedBatch
 from pixelmill.plugin.base_iterator import LastBatchPolicy
 from pixelmill.plugin.jax.arrays import sharded
-from pixelmill.plugin.jax.iterator import DALIGenericIterator, make_decorator
+from pixelmill.plugin.jax.iterator import DALIGenericIterator, GraphFunction, IteratorFactory, make_decorator
 from pixelmill.tensors import Array
 
 Batch = dict[str, jax.Array]
 
 
 class DALIGenericPeekableIterator(DALIGenericIterator):
-    """A `DALIGenericIterator`, with the same arguments, whose next batch can be seen. Shapes and types must not change.
+    """A `DALIGenericIterator` that can peek at its next batch. Shapes and types must not change.
 
     Args:
-        args: Those of `DALIGenericIterator`.
-        options: Those of `DALIGenericIterator`.
+        args: The arguments of `DALIGenericIterator`.
+        options: The keyword arguments of `DALIGenericIterator`.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self._lock = Lock()
-        self._seen: Batch | None = None
+        self._peeked: Batch | None = None
         self._peeker = WorkerThread("pixelmill-peek")
         self._spec: dict[str, jax.ShapeDtypeStruct] | None = None
         super().__init__(*args, **options)
 
     def __next__(self) -> Batch:
         with self._lock:
-            batch, self._seen = self._next_or_seen(), None
+            batch, self._peeked = self._next_or_peeked(), None
             return batch
 
-    def _next_or_seen(self) -> Batch:
-        if self._seen is not None:
-            return self._seen
+    def _next_or_peeked(self) -> Batch:
+        if self._peeked is not None:
+            return self._peeked
         batch = super().__next__()
         spec = {name: jax.ShapeDtypeStruct(array.shape, array.dtype) for name, array in batch.items()}
         self._spec = self._spec or spec
@@ -52,23 +52,27 @@ class DALIGenericPeekableIterator(DALIGenericIterator):
                 raise ArgumentError(f"output {name!r}: shape or type changed from {known} to {spec[name]}")
         return batch
 
-    def __iter__(self) -> Any:
-        return self if self._seen is not None else super().__iter__()
+    def __iter__(self) -> Self:
+        return self if self._peeked is not None else super().__iter__()
 
     def peek(self) -> Batch:
-        """Give the next batch, which stays the next one."""
+        """Return the next batch without consuming it."""
         with self._lock:
-            self._seen = self._next_or_seen()
-            return self._seen
+            self._peeked = self._next_or_peeked()
+            return self._peeked
 
     def peek_async(self) -> Future[Batch]:
-        """Begin `peek` in another thread; wait for it before the next `peek` or `next`."""
+        """Start `peek` in another thread; wait for it before the next `peek` or `next`."""
         return self._peeker.submit(self.peek)
 
     def checkpoints(self) -> list[bytes]:
-        """Give a checkpoint for each pipeline, unless a batch was seen that nobody took."""
-        if self._seen is not None:
-            raise EngineError("checkpoints: a batch was seen by peek and not taken; take it by next before")
+        """Return a checkpoint for each pipeline.
+
+        Raises:
+            EngineError: A batch was peeked at and not consumed yet.
+        """
+        if self._peeked is not None:
+            raise EngineError("checkpoints: a batch was peeked at and not consumed; call next first")
         return super().checkpoints()
 
     @property
@@ -81,7 +85,7 @@ class DALIGenericPeekableIterator(DALIGenericIterator):
 
     @property
     def is_nonpadding(self) -> jax.Array | Array:
-        """Which samples of the last batch belong to the epoch of its first one, and are not copies that fill it."""
+        """Whether each sample of the last batch belongs to the epoch of its first one and is not padding."""
         drops = self._epochs.policy is LastBatchPolicy.DROP
         last = [None if drops else pipe._ready().last for pipe in self._pipes]
         real = [_real(batch, self.batch_size) for batch in last]
@@ -96,12 +100,12 @@ def _real(batch: OrderedBatch | None, batch_size: int) -> Array:
 
 
 def peekable_data_iterator(
-    pipeline_fn: Callable[..., Any] | None = None, output_map: Sequence[str] = (), **options: Any
-) -> Any:
-    """Turn a function that builds a graph into one that makes peekable iterators over it, as `data_iterator` does.
+    pipeline_fn: GraphFunction | None = None, output_map: Sequence[str] = (), **options: Any
+) -> IteratorFactory:
+    """Turn a function that defines a graph into one that makes peekable iterators, as `data_iterator` does.
 
     Args:
-        pipeline_fn: The function.
+        pipeline_fn: The function that defines the graph.
         output_map: A name for each output.
         options: As for `data_iterator`.
     """

@@ -1,4 +1,4 @@
-"""Iterators that give dicts of JAX arrays."""
+"""Iterators that return dicts of JAX arrays."""
 
 from __future__ import annotations
 
@@ -11,30 +11,33 @@ import jax
 from pixelmill.errors import ArgumentError
 from pixelmill.pipeline import Pipeline, pipeline_def
 from pixelmill.plugin.base_iterator import BaseIterator, LastBatchPolicy
-from pixelmill.plugin.jax.arrays import array_of, batch_of, sharded, stacked
+from pixelmill.plugin.jax.arrays import HostOrDeviceBatch, array_of, batch_of, shape_of, sharded, stacked
 from pixelmill.tensors import TensorListCPU
 
-THREADS = 4  # of pipelines made by decorated functions, as in DALI
+THREADS = 4  # default of pipelines made by decorated functions, as in DALI
+
+GraphFunction = Callable[..., Any]  # returns the outputs of a graph: one node, or several in any sequence
+IteratorFactory = Callable[..., Any]  # returns an iterator; called without a function, a decorator
 
 
 class DALIGenericIterator(BaseIterator):
-    """Gives batches as dicts of arrays. On the CPU the arrays are the batches, not copies.
+    """Returns batches as dicts of arrays. On the CPU the arrays share the memory of the batches.
 
     Args:
-        pipelines: One pipeline, or several that are run together.
+        pipelines: One pipeline, or several that run together.
         output_map: A name for each output.
-        size: Samples of an epoch, over all pipelines; only where there is no reader to ask. Without both an epoch lasts
-            until the pipeline raises StopIteration.
-        reader_name: The reader that says how long an epoch is.
-        auto_reset: Whether the next epoch begins by itself; otherwise `reset` or a new loop begins it.
+        size: Samples of an epoch, over all pipelines; use it only if there is no reader. Without `size` and
+            `reader_name`, an epoch lasts until the pipeline raises StopIteration.
+        reader_name: The reader that determines the length of an epoch.
+        auto_reset: Whether the next epoch starts automatically; otherwise `reset` or a new loop starts it.
         last_batch_padded: With `size`: whether the reader fills its last batch by repeating the last sample, instead of
-            going on with the next epoch.
-        last_batch_policy: What becomes of an incomplete last batch: FILL or DROP, since shapes must not change.
-        prepare_first_batch: Whether to make the first batch when the iterator is made.
-        sharding: How the samples lie on devices. There is one pipeline for each local device, or one for all.
-        pmap_compatible: Whether arrays of a single pipeline have an axis of pipelines in front; those of several have
-            one unless there is a `sharding`.
-        devices: Where the batches of each pipeline go, for `jax.pmap`; all are on one device when left out.
+            continuing with the next epoch.
+        last_batch_policy: How to handle an incomplete last batch: FILL or DROP, since shapes must not change.
+        prepare_first_batch: Whether to make the first batch when the iterator is created.
+        sharding: How the samples are placed on devices. Use one pipeline per local device, or one for all.
+        pmap_compatible: Whether arrays of a single pipeline have a leading axis of pipelines; those of several
+            pipelines have one unless `sharding` is set.
+        devices: The device for the batches of each pipeline, for `jax.pmap`; if omitted, all are on one device.
     """
 
     def __init__(
@@ -53,7 +56,7 @@ class DALIGenericIterator(BaseIterator):
         devices: Sequence[jax.Device] | None = None,
     ) -> None:
         if sharding is not None and devices is not None:
-            raise ArgumentError("give sharding or devices, not both")
+            raise ArgumentError("set sharding or devices, not both")
         if sharding is not None and not isinstance(sharding, jax.sharding.Sharding):
             raise ArgumentError(f"sharding must be a jax.sharding.Sharding, got {type(sharding).__name__}")
         if last_batch_policy is LastBatchPolicy.PARTIAL:
@@ -73,19 +76,19 @@ class DALIGenericIterator(BaseIterator):
             prepare_first_batch,
         )
 
-    def _tensor(self, number: int, output: TensorListCPU, size: int) -> Any:
+    def _tensor(self, number: int, output: TensorListCPU, size: int) -> HostOrDeviceBatch:
         return batch_of(self.output_map[number], output)
 
-    def _fetch(self) -> Any:
+    def _fetch(self) -> dict[str, jax.Array]:
         batches = super()._fetch()
         return {name: self._joined(name, [batch[name] for batch in batches]) for name in self.output_map}
 
-    def _joined(self, name: str, parts: list[Any]) -> jax.Array:
+    def _joined(self, name: str, parts: list[HostOrDeviceBatch]) -> jax.Array:
         if len(parts) == 1 and self._sharding is None and not self._pmap_compatible:
             return array_of(parts[0])
-        shapes = [tuple(part.shape) for part in parts]
+        shapes = [shape_of(part) for part in parts]
         if len(set(shapes)) > 1:
-            raise ArgumentError(f"output {name!r}: the pipelines give different shapes: {shapes}")
+            raise ArgumentError(f"output {name!r}: the pipelines return different shapes: {shapes}")
         return stacked(parts, self._devices) if self._sharding is None else sharded(parts, self._sharding)
 
     def __next__(self) -> dict[str, jax.Array]:
@@ -93,15 +96,17 @@ class DALIGenericIterator(BaseIterator):
         return batch
 
 
-def data_iterator(pipeline_fn: Callable[..., Any] | None = None, output_map: Sequence[str] = (), **options: Any) -> Any:
-    """Turn a function that builds a graph into one that makes iterators over it.
+def data_iterator(
+    pipeline_fn: GraphFunction | None = None, output_map: Sequence[str] = (), **options: Any
+) -> IteratorFactory:
+    """Turn a function that defines a graph into one that makes iterators over it.
 
-    The new function takes the arguments of the old one, those of `Pipeline`, and `checkpoints`, which are those of an
-    iterator to go on from. With `sharding` or `devices` there is a pipeline for every device of this process, and
-    `batch_size` is that of all devices together; the function is then called with `shard_id` and `num_shards`.
+    The new function takes the arguments of the old one, those of `Pipeline`, and `checkpoints`, the checkpoints of an
+    iterator to resume. With `sharding` or `devices` there is one pipeline per device of this process, and `batch_size`
+    counts the samples of all devices together; the function is then called with `shard_id` and `num_shards`.
 
     Args:
-        pipeline_fn: The function.
+        pipeline_fn: The function that defines the graph.
         output_map: A name for each output.
         options: The other arguments of `DALIGenericIterator`.
     """
@@ -109,16 +114,19 @@ def data_iterator(pipeline_fn: Callable[..., Any] | None = None, output_map: Seq
 
 
 def make_decorator(
-    iterator: Callable[..., Any], pipeline_fn: Callable[..., Any] | None, names: Sequence[str], options: dict[str, Any]
-) -> Any:
-    """Give what `data_iterator` gives, for any kind of iterator."""
+    iterator: type[DALIGenericIterator],
+    pipeline_fn: GraphFunction | None,
+    names: Sequence[str],
+    options: dict[str, Any],
+) -> IteratorFactory:
+    """Return the decorator of `data_iterator` for any class of iterators, or apply it to `pipeline_fn`."""
     sharding, devices = options.get("sharding"), options.get("devices")
 
-    def decorate(graph: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(graph: GraphFunction) -> IteratorFactory:
         make = pipeline_def(graph)
 
         @functools.wraps(graph)
-        def create(*args: Any, checkpoints: Sequence[bytes] | None = None, **arguments: Any) -> Any:
+        def create(*args: Any, checkpoints: Sequence[bytes] | None = None, **arguments: Any) -> DALIGenericIterator:
             arguments.setdefault("num_threads", THREADS)
             if sharding is None and devices is None:
                 arguments.setdefault("device_id", 0)
@@ -134,7 +142,7 @@ def make_decorator(
 
 def _for_devices(
     make: Callable[..., Pipeline],
-    args: tuple[Any, ...],
+    args: tuple[object, ...],
     arguments: dict[str, Any],
     devices: Sequence[jax.Device] | None,
     checkpoints: Sequence[bytes] | None,
@@ -156,7 +164,7 @@ def _for_devices(
                 **arguments,
                 "batch_size": size,
                 "device_id": number,
-                "shard_id": every.index(device),  # numbers of devices of other processes have gaps
+                "shard_id": every.index(device),  # not `device.id`: the ids of devices of other processes have gaps
                 "num_shards": shards,
                 "checkpoint": checkpoints[number] if checkpoints else None,
             },

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from pixelmill.errors import ArgumentError, MissingDependency
+from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline import Pipeline
 from pixelmill.plugin.base_iterator import BaseIterator, LastBatchPolicy
 from pixelmill.tensors import Array, TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
@@ -17,6 +19,8 @@ try:
     import torch
 except ImportError:
     raise MissingDependency("torch", "torch") from None
+
+from pixelmill.plugin.pytorch.fn import torch_python_function
 
 to_torch_type = {
     DALIDataType.UINT8: torch.uint8,
@@ -35,24 +39,24 @@ to_torch_type = {
 
 
 class DALIGenericIterator(BaseIterator):
-    """Gives batches as a list with one dict of tensors for each pipeline. The tensors are the batches, not copies.
+    """Returns batches as a list with one dict of tensors per pipeline. The tensors share the memory of the batches.
 
-    With `reader_name` all ranks take the same number of steps. PARTIAL gives each sample exactly once in an epoch and
-    no empty batch; a rank that is one sample short divides its last samples otherwise. DROP gives no copies.
+    With `reader_name` all ranks take the same number of steps. PARTIAL returns each sample exactly once per epoch and
+    no empty batch; a rank with one sample less divides its last samples differently. DROP returns no copies.
 
     Args:
-        pipelines: One pipeline, or several that are run together.
+        pipelines: One pipeline, or several that run together.
         output_map: A name for each output.
-        size: Samples of an epoch, over all pipelines; only where there is no reader to ask. Without both an epoch lasts
-            until the pipeline raises StopIteration.
-        reader_name: The reader that says how long an epoch is.
-        auto_reset: Whether the next epoch begins by itself; otherwise `reset` or a new loop begins it.
+        size: Samples of an epoch, over all pipelines; use it only if there is no reader. Without `size` and
+            `reader_name`, an epoch lasts until the pipeline raises StopIteration.
+        reader_name: The reader that determines the length of an epoch.
+        auto_reset: Whether the next epoch starts automatically; otherwise `reset` or a new loop starts it.
         fill_last_batch: Deprecated; True is `last_batch_policy=FILL`, False is PARTIAL.
         dynamic_shape: Accepted for compatibility.
         last_batch_padded: With `size`: whether the reader fills its last batch by repeating the last sample, instead of
-            going on with the next epoch.
-        last_batch_policy: What becomes of an incomplete last batch.
-        prepare_first_batch: Whether to make the first batch when the iterator is made.
+            continuing with the next epoch.
+        last_batch_policy: How to handle an incomplete last batch.
+        prepare_first_batch: Whether to make the first batch when the iterator is created.
     """
 
     def __init__(
@@ -80,23 +84,23 @@ class DALIGenericIterator(BaseIterator):
             prepare_first_batch,
         )
 
-    def _tensor(self, number: int, output: TensorListCPU, size: int) -> Any:
+    def _tensor(self, number: int, output: TensorListCPU, size: int) -> torch.Tensor:
         return _dense(self.output_map[number], output, size)
 
 
 class DALIClassificationIterator(DALIGenericIterator):
-    """The same for pipelines with two outputs, named `data` and `label`.
+    """A `DALIGenericIterator` for pipelines with two outputs, named `data` and `label`.
 
     Args:
-        pipelines: As for DALIGenericIterator, like all that follow.
+        pipelines: As for DALIGenericIterator, like all other arguments.
         size: Samples of an epoch.
-        reader_name: The reader that says how long an epoch is.
-        auto_reset: Whether the next epoch begins by itself.
+        reader_name: The reader that determines the length of an epoch.
+        auto_reset: Whether the next epoch starts automatically.
         fill_last_batch: Deprecated.
         dynamic_shape: Accepted for compatibility.
         last_batch_padded: Whether the reader fills the last batch.
-        last_batch_policy: What becomes of an incomplete last batch.
-        prepare_first_batch: Whether to make the first batch now.
+        last_batch_policy: How to handle an incomplete last batch.
+        prepare_first_batch: Whether to make the first batch when the iterator is created.
     """
 
     def __init__(
@@ -126,21 +130,21 @@ class DALIClassificationIterator(DALIGenericIterator):
 
 
 class DALIRaggedIterator(BaseIterator):
-    """Gives outputs whose samples differ in shape as well.
+    """A `DALIGenericIterator` that also supports outputs whose samples differ in shape.
 
     Args:
-        pipelines: As for DALIGenericIterator, like all others but `output_types`.
+        pipelines: As for DALIGenericIterator, like all other arguments except `output_types`.
         output_map: A name for each output.
         size: Samples of an epoch.
-        reader_name: The reader that says how long an epoch is.
+        reader_name: The reader that determines the length of an epoch.
         output_types: For each output `DENSE_TAG` (one tensor), `SPARSE_LIST_TAG` (a list of tensors) or
-            `SPARSE_COO_TAG` (a sparse tensor, of samples with one axis); all dense when left out.
-        auto_reset: Whether the next epoch begins by itself.
+            `SPARSE_COO_TAG` (a sparse tensor, for samples with one axis); all dense if omitted.
+        auto_reset: Whether the next epoch starts automatically.
         fill_last_batch: Deprecated.
         dynamic_shape: Accepted for compatibility.
         last_batch_padded: Whether the reader fills the last batch.
-        last_batch_policy: What becomes of an incomplete last batch.
-        prepare_first_batch: Whether to make the first batch now.
+        last_batch_policy: How to handle an incomplete last batch.
+        prepare_first_batch: Whether to make the first batch when the iterator is created.
     """
 
     DENSE_TAG = "dense"
@@ -177,7 +181,7 @@ class DALIRaggedIterator(BaseIterator):
             prepare_first_batch,
         )
 
-    def _tensor(self, number: int, output: TensorListCPU, size: int) -> Any:
+    def _tensor(self, number: int, output: TensorListCPU, size: int) -> torch.Tensor | list[torch.Tensor]:
         if self._types[number] == self.DENSE_TAG:
             return _dense(self.output_map[number], output, size)
         samples = [output.at(place) for place in range(size)]
@@ -191,12 +195,12 @@ class DALIRaggedIterator(BaseIterator):
 def _dense(name: str, output: TensorListCPU | TensorListGPU, size: int) -> torch.Tensor:
     if not output.is_dense_tensor():
         shapes = ", ".join(str(shape) for shape in sorted(set(output.shape()))[:3])
-        raise ArgumentError(f"output {name!r}: samples of shapes {shapes} make no tensor; see DALIRaggedIterator")
+        raise ArgumentError(f"output {name!r}: shapes {shapes} cannot form one tensor; see DALIRaggedIterator")
     return tensor_of(output.as_tensor() if isinstance(output, TensorListGPU) else output.as_array())[:size]
 
 
 def tensor_of(array: Array | TensorGPU) -> torch.Tensor:
-    """Give an array as a tensor, in the same memory unless the array may not be written to."""
+    """Return an array as a tensor that shares its memory, or a copy if the array is read-only."""
     if isinstance(array, TensorGPU):
         return torch.utils.dlpack.from_dlpack(array)
     return torch.from_numpy(array if array.flags.writeable else array.copy())
@@ -212,13 +216,13 @@ def _sparse(samples: list[Array]) -> torch.Tensor:
 
 
 def feed_ndarray(
-    dali_tensor: TensorCPU | TensorListCPU, arr: torch.Tensor, cuda_stream: Any = None, non_blocking: bool = False
+    dali_tensor: TensorCPU | TensorListCPU, arr: torch.Tensor, cuda_stream: object = None, non_blocking: bool = False
 ) -> torch.Tensor:
     """Copy a batch into a tensor of the same shape and type.
 
     Args:
-        dali_tensor: What a pipeline gave.
-        arr: Where to copy it.
+        dali_tensor: An output of a pipeline.
+        arr: The tensor to copy it into.
         cuda_stream: Accepted for compatibility.
         non_blocking: Accepted for compatibility.
     """
@@ -230,32 +234,36 @@ def feed_ndarray(
 
 
 class TorchPythonFunction:
-    """A function of tensors in the middle of a graph, to be called with its inputs.
+    """A function of tensors as an operator of a graph. Call the object with the inputs of the function.
 
     Args:
-        function: Gets and gives tensors.
-        num_outputs: How many tensors it gives.
+        function: Takes and returns tensors.
+        num_outputs: How many tensors it returns.
         device: Where it should run; the native engine runs everything on the CPU.
-        batch_processing: Call it once with lists of tensors, instead of for every sample.
+        batch_processing: Call it once per batch with lists of tensors, instead of once per sample.
         options: `output_layouts` and `name`.
     """
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., object],
         num_outputs: int = 1,
         device: str = "cpu",
         batch_processing: bool = False,
         **options: Any,
     ) -> None:
-        self._options = {"device": device, "batch_processing": batch_processing, **options}
-        self._options |= {"function": function, "num_outputs": num_outputs}
+        self._add = functools.partial(
+            torch_python_function,
+            function=function,
+            num_outputs=num_outputs,
+            device=device,
+            batch_processing=batch_processing,
+            **options,
+        )
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, *inputs: DataNode) -> DataNode | list[DataNode]:
         """Add the function to the graph."""
-        from pixelmill.plugin.pytorch.fn import torch_python_function
-
-        return torch_python_function(*inputs, **self._options)
+        return self._add(*inputs)
 
 
 __all__ = [

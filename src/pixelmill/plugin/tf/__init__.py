@@ -5,7 +5,7 @@ from __future__ import annotations
 from pixelmill.errors import MissingDependency
 
 try:
-    import tensorflow  # noqa: F401 - says at once that it is missing
+    import tensorflow  # noqa: F401 - report a missing package at import
 except ImportError:
     raise MissingDependency("tensorflow", "tf") from None
 
@@ -15,17 +15,17 @@ from pixelmill.plugin.tf.iterator import DALIIterator, DALIIteratorWrapper
 
 
 def dataset_compatible_tensorflow() -> bool:
-    """Tell whether `DALIDataset` works with the TensorFlow that is installed."""
+    """Return whether `DALIDataset` works with the installed TensorFlow."""
     return True
 
 
 def dataset_inputs_compatible_tensorflow() -> bool:
-    """Tell whether `experimental.DALIDatasetWithInputs` works with the TensorFlow that is installed."""
+    """Return whether `experimental.DALIDatasetWithInputs` works with the installed TensorFlow."""
     return True
 
 
 def dataset_distributed_compatible_tensorflow() -> bool:
-    """Tell whether `DALIDataset` works under `tf.distribute` with the TensorFlow that is installed."""
+    """Return whether `DALIDataset` works under `tf.distribute` with the installed TensorFlow."""
     return True
 
 

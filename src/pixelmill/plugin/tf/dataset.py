@@ -1,4 +1,4 @@
-"""Datasets over pipelines: TensorFlow takes over the memory of the batches, so nothing is copied."""
+"""Pipelines as `tf.data` datasets. TensorFlow takes over the memory of the batches, so nothing is copied."""
 
 from __future__ import annotations
 
@@ -15,41 +15,45 @@ from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.loader import Batch, Loader
 from pixelmill.tensors import Array, TensorListCPU
 
+# Arguments as users write them; `_types` and `_shapes` check them. TensorFlow has no types of its own to name.
+Types = Any
+Shapes = Any
+
 
 class Inputs:
-    """What feeds the external sources of a pipeline: here nothing, so they need sources of their own."""
+    """Feeds the external sources of a pipeline. This base class feeds none, so they need sources of their own."""
 
     def check(self, pipe: Pipeline) -> None:
-        """Refuse a pipeline whose external sources are not those that are fed."""
-        waiting = waiting_sources(pipe)
-        if waiting and not feeds_itself(pipe):
+        """Refuse a pipeline with external sources that this object does not feed."""
+        waiting = unfed_sources(pipe)
+        if waiting and not overrides_iter_setup(pipe):
             raise ArgumentError(
                 f"DALIDataset: nothing feeds the external_source {waiting[0]!r}; "
                 "experimental.DALIDatasetWithInputs takes datasets for it"
             )
 
     def attach(self, pipe: Pipeline) -> None:
-        """Let a pipeline that has not begun be fed."""
+        """Start to feed a pipeline that has not run yet."""
 
 
-def feeds_itself(pipe: Pipeline) -> bool:
-    """Tell whether a pipeline has an `iter_setup` of its own."""
+def overrides_iter_setup(pipe: Pipeline) -> bool:
+    """Whether the class of a pipeline overrides `iter_setup`."""
     return type(pipe).iter_setup is not Pipeline.iter_setup
 
 
-def waiting_sources(pipe: Pipeline) -> list[str]:
-    """Name the external sources that wait to be fed."""
+def unfed_sources(pipe: Pipeline) -> list[str]:
+    """Return the names of the external sources without a source."""
     return [feed.name for feed in pipe._ready().feeds if feed.external.source is None]
 
 
 class PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
-    """What `DALIDataset` and `DALIDatasetWithInputs` have in common; see there for the arguments."""
+    """Base of `DALIDataset` and `DALIDatasetWithInputs`, which document the arguments."""
 
     def __init__(
         self,
         pipeline: Pipeline,
-        output_dtypes: Any = None,
-        output_shapes: Any = None,
+        output_dtypes: Types = None,
+        output_shapes: Shapes = None,
         fail_on_device_mismatch: bool = True,
         *,
         inputs: Inputs,
@@ -61,8 +65,8 @@ class PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
         prefetch_queue_depth: int = 2,
         cpu_prefetch_queue_depth: int = 2,
         gpu_prefetch_queue_depth: int = 2,
-        dtypes: Any = None,
-        shapes: Any = None,
+        dtypes: Types = None,
+        shapes: Shapes = None,
     ) -> None:
         given = _renamed("dtypes", output_dtypes, dtypes)
         types = _types(given)
@@ -70,7 +74,8 @@ class PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
         specs = tuple(tf.TensorSpec(shape, dtype) for shape, dtype in zip(wanted, types, strict=True))
 
         options = {"batch_size": batch_size, "num_threads": num_threads, "depth": prefetch_queue_depth}
-        graph = pipeline._anew(**options)  # TensorFlow keeps the functions below for ever: they shall not keep threads
+        # TensorFlow never frees the functions below; they refer to a pipeline that has not started any threads.
+        graph = pipeline._anew(**options)
 
         def begun() -> Pipeline:
             return graph._anew(**options)
@@ -85,7 +90,7 @@ class PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
             raise ArgumentError(f"output_dtypes has {len(specs)} types, the pipeline has {model.num_outputs} outputs")
         inputs.check(model)
         made = _generated(batches, specs)
-        if not model._ready().feeds:  # readers never end; when a source does, only it knows
+        if not model._ready().feeds:  # readers never end; a source may end at any time
             made = made.apply(tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY))
         model.close()
         self._made = made
@@ -95,29 +100,30 @@ class PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
         return [self._made]
 
     @property
-    def element_spec(self) -> Any:
+    def element_spec(self) -> tuple[tf.TensorSpec, ...]:
         """Types and shapes of the tensors."""
-        return self._made.element_spec
+        spec: tuple[tf.TensorSpec, ...] = self._made.element_spec
+        return spec
 
 
 class DALIDataset(PipelineDataset):
     """A pipeline as a dataset of tuples of tensors.
 
-    Every iterator over it runs a pipeline of its own from the beginning; it never ends where the pipeline has a reader,
+    Every iterator over it runs its own copy of the pipeline from the start. It never ends if the pipeline has a reader,
     so `model.fit` needs `steps_per_epoch`. `from_loader` makes datasets that end with the epoch.
 
     Args:
-        pipeline: What makes the batches. Its batch size and number of threads are those given here.
-        output_dtypes: The type of the output, or a tuple with one for each.
-        output_shapes: The shape of the output, or a tuple with one for each, the batch included; None in it stands for
-            any extent. Axes of extent 1 that a shape does not have are taken out.
+        pipeline: The source of the batches. `batch_size` and `num_threads` replace its own.
+        output_dtypes: The type of the output, or a tuple with one per output.
+        output_shapes: The shape of the output, or a tuple with one per output, including the batch axis; None stands
+            for any extent. Axes of extent 1 that a shape does not have are removed.
         fail_on_device_mismatch: Accepted for compatibility.
         batch_size: Samples in a batch.
-        num_threads: Samples that are worked on at a time.
-        device_id: Accepted for compatibility; the pipeline knows its own.
+        num_threads: Number of samples to process at the same time.
+        device_id: Accepted for compatibility; the pipeline has its own.
         exec_separated: Accepted for compatibility.
         exec_dynamic: Accepted for compatibility.
-        prefetch_queue_depth: Batches that are under way at a time.
+        prefetch_queue_depth: Number of batches to prepare ahead.
         cpu_prefetch_queue_depth: Accepted for compatibility.
         gpu_prefetch_queue_depth: Accepted for compatibility.
         dtypes: Deprecated name of `output_dtypes`.
@@ -125,7 +131,7 @@ class DALIDataset(PipelineDataset):
     """
 
     def __init__(
-        self, pipeline: Pipeline, output_dtypes: Any = None, output_shapes: Any = None, **options: Any
+        self, pipeline: Pipeline, output_dtypes: Types = None, output_shapes: Shapes = None, **options: Any
     ) -> None:
         if "input_datasets" in options:
             raise TypeError("DALIDataset takes no input_datasets; experimental.DALIDatasetWithInputs does")
@@ -133,7 +139,7 @@ class DALIDataset(PipelineDataset):
 
 
 class Batches:
-    """The batches of a pipeline, as the arrays that were promised. It goes on behind a batch that could not be made."""
+    """The batches of a pipeline, as arrays of the declared types and shapes. Iteration can continue after an error."""
 
     def __init__(self, pipe: Pipeline, specs: tuple[tf.TensorSpec, ...]) -> None:
         self._pipe = pipe
@@ -148,12 +154,12 @@ class Batches:
 
 
 def from_loader(loader: Loader) -> tf.data.Dataset:
-    """Give a loader as a dataset of dicts of tensors. Every pass over it is the next epoch, and ends with it.
+    """Return a loader as a dataset of dicts of tensors. Every pass over it is one epoch.
 
-    The samples of a batch must agree in shape. Types and shapes come from the first batch, which is made now.
+    The samples of a batch must have the same shape. Types and shapes come from the first batch, which is made now.
 
     Args:
-        loader: Where the batches come from; what `len(loader)` says is the dataset's cardinality.
+        loader: The source of the batches; `len(loader)` is the cardinality of the dataset.
     """
     source = _Passes(loader)
     weak = weakref.ref(source)
@@ -161,20 +167,20 @@ def from_loader(loader: Loader) -> tf.data.Dataset:
     def batches() -> Iterator[Batch]:
         kept = weak()
         if kept is None:
-            raise EngineError("from_loader: the dataset was thrown away, and its loader with it")
+            raise EngineError("from_loader: the dataset was garbage-collected, and its loader with it")
         return kept.next_pass()
 
     made = _generated(batches, source.signature)
     if loader.steps_per_epoch is not None and loader.steps_per_epoch == len(loader):
         made = made.apply(tf.data.experimental.assert_cardinality(len(loader)))
-    made._source = source  # TensorFlow keeps the function for ever, which should not keep threads and batches
+    made._source = source  # TensorFlow never frees the function, which must not keep threads and batches alive
     return made
 
 
 class _Passes:
-    """Passes over a loader, whose first batch is looked at before.
+    """Passes over a loader, whose first batch is inspected in advance.
 
-    Readers go back behind it. What a source gave cannot be asked for again, so the first pass begins with it.
+    Readers return to their position before that batch. An external source cannot, so the first pass starts with it.
     """
 
     def __init__(self, loader: Loader) -> None:
@@ -193,14 +199,16 @@ class _Passes:
 
     def next_pass(self) -> Iterator[Batch]:
         begun, self._begun = self._begun, None
-        if begun is not None and self._loader._loops == self._loops:  # nobody loaded a state or began another loop
+        if begun is not None and self._loader._loops == self._loops:  # no state was loaded and no other loop started
             return begun
         return map(_tensors, self._loader)
 
 
-def _generated(batches: Callable[[], Any], signature: Any) -> tf.data.Dataset:
+def _generated(
+    batches: Callable[[], Iterator[Batch] | Batches], signature: tuple[tf.TensorSpec, ...] | dict[str, tf.TensorSpec]
+) -> tf.data.Dataset:
     options = tf.data.Options()
-    # Pipelines run ahead themselves; TensorFlow would do so by as many batches as fit into memory.
+    # Pipelines prefetch themselves; TensorFlow would prefetch as many batches as fit into memory.
     options.experimental_optimization.inject_prefetch = False
     return tf.data.Dataset.from_generator(batches, output_signature=signature).with_options(options)
 
@@ -208,7 +216,7 @@ def _generated(batches: Callable[[], Any], signature: Any) -> tf.data.Dataset:
 def _tensors(batch: Batch) -> Batch:
     for name, array in batch.items():
         if isinstance(array, list):
-            raise ArgumentError(f"output {name!r}: the samples of a batch differ in shape, so they make no tensor")
+            raise ArgumentError(f"output {name!r}: the samples of a batch differ in shape and cannot form one tensor")
     return batch
 
 
@@ -216,23 +224,23 @@ def _spec(array: Array) -> tf.TensorSpec:
     return tf.TensorSpec((None, *array.shape[1:]), array.dtype)
 
 
-def _renamed(name: str, value: Any, old: Any) -> Any:
+def _renamed(name: str, value: Types | Shapes, old: Types | Shapes) -> Types | Shapes:
     if old is None:
         return value
     if value is not None:
-        raise ArgumentError(f"{name} is the old name of output_{name}; give one of them")
+        raise ArgumentError(f"{name} is the old name of output_{name}; set only one of them")
     warnings.warn(f"{name} is deprecated; use output_{name}, a value or a tuple", DeprecationWarning, stacklevel=4)
     return tuple(old) if isinstance(old, list) else old
 
 
-def _types(given: Any) -> tuple[tf.DType, ...]:
+def _types(given: Types) -> tuple[tf.DType, ...]:
     types = given if isinstance(given, tuple) else (given,)
     if not all(isinstance(dtype, tf.DType) for dtype in types):
         raise ArgumentError(f"output_dtypes: a tf.DType or a tuple with one for each output, got {given!r}")
     return types
 
 
-def _shapes(given: Any, types: tuple[tf.DType, ...], *, single: bool) -> tuple[tf.TensorShape, ...]:
+def _shapes(given: Shapes, types: tuple[tf.DType, ...], *, single: bool) -> tuple[tf.TensorShape, ...]:
     each = (None,) * len(types) if given is None else (given,) if single else tuple(given)
     if len(each) != len(types):
         raise ArgumentError(f"output_shapes has {len(each)} shapes for {len(types)} outputs: {given!r}")
@@ -240,25 +248,29 @@ def _shapes(given: Any, types: tuple[tf.DType, ...], *, single: bool) -> tuple[t
 
 
 def _checked(number: int, output: TensorListCPU, spec: tf.TensorSpec) -> Array:
-    """Give an output as the array that was promised, or say how it differs."""
+    """Return an output as an array of the declared type and shape.
+
+    Raises:
+        ArgumentError: It has another type or shape.
+    """
     output = output.as_cpu()
     if not output.is_dense_tensor():
         shapes = ", ".join(str(shape) for shape in sorted(set(output.shape()))[:3])
-        raise ArgumentError(f"output {number}: samples of shapes {shapes} make no tensor; resize, crop or pad them")
+        raise ArgumentError(f"output {number}: shapes {shapes} cannot form one tensor; resize, crop or pad the samples")
     array = output.as_array()
     if tf.as_dtype(array.dtype) != spec.dtype:
-        what = f"output_dtypes says {spec.dtype.name}, but the pipeline gives {array.dtype}"
+        what = f"output_dtypes is {spec.dtype.name}, but the pipeline returns {array.dtype}"
         raise ArgumentError(f"output {number}: {what}")
     if spec.shape.is_compatible_with(array.shape):
         return array
     found = _squeezed(array.shape, spec.shape)
     if found is None:
-        raise ArgumentError(f"output {number}: output_shapes says {spec.shape}, but the pipeline gives {array.shape}")
+        raise ArgumentError(f"output {number}: output_shapes is {spec.shape}, but the pipeline returns {array.shape}")
     return array.reshape(found)
 
 
 def _squeezed(shape: tuple[int, ...], wanted: tf.TensorShape) -> tuple[int, ...] | None:
-    """Take out axes of extent 1 until a shape fits; None where none does, or where several would."""
+    """Remove axes of extent 1 until a shape fits. Return None if none fits, or if several do."""
     found: set[tuple[int, ...]] = {()}
     for extent in shape:
         found = {(*start, extent) for start in found} | (found if extent == 1 else set())

@@ -1,28 +1,28 @@
-"""DALI's operator for graphs: every time it runs, it gives the next batch. New programs use datasets."""
+"""DALI's operator for TensorFlow graphs: each run returns the next batch. New programs should use datasets."""
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import tensorflow as tf
 
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
-from pixelmill.plugin.tf.dataset import Batches
+from pixelmill.plugin.tf.dataset import Batches, Shapes
 from pixelmill.tensors import Array
 
-# Of calls outside of graphs: what they gave last belongs to the pipeline, the batch size and the types.
-_begun: weakref.WeakKeyDictionary[Pipeline, dict[Any, Batches]] = weakref.WeakKeyDictionary()
-_of_graphs: weakref.WeakKeyDictionary[Any, list[Batches]] = weakref.WeakKeyDictionary()
+# Batches of eager calls, which continue for the same pipeline, batch size and types; and of graphs, by graph.
+_Key = tuple[int, tuple[tf.TensorSpec, ...]]
+_eager: weakref.WeakKeyDictionary[Pipeline, dict[_Key, Batches]] = weakref.WeakKeyDictionary()
+_of_graphs: weakref.WeakKeyDictionary[tf.Graph, list[Batches]] = weakref.WeakKeyDictionary()
 
 
 def DALIIteratorWrapper(  # noqa: N802 - DALI's name
     pipeline: Pipeline | None = None,
-    serialized_pipeline: Any = None,
+    serialized_pipeline: object = None,
     sparse: Sequence[bool] = (),
-    shapes: Sequence[Any] = (),
+    shapes: Sequence[Shapes] = (),
     dtypes: Sequence[tf.DType] = (),
     batch_size: int = -1,
     prefetch_queue_depth: int | dict[str, int] = 2,
@@ -30,28 +30,28 @@ def DALIIteratorWrapper(  # noqa: N802 - DALI's name
     num_threads: int = -1,
     device_id: int | None = -1,
 ) -> list[tf.Tensor]:
-    """Give the next batch of a pipeline, one tensor for each output. In a graph it is a node that does so when it runs.
+    """Return the next batch of a pipeline, one tensor per output. In a graph, return nodes that do so when they run.
 
     Args:
-        pipeline: What makes the batches; its batch size is that of the shapes.
-        serialized_pipeline: Not supported; give `pipeline`.
+        pipeline: The source of the batches; its batch size is that of the shapes.
+        serialized_pipeline: Not supported; pass `pipeline`.
         sparse: Not supported; all outputs are dense.
-        shapes: The shape of each output, the batch included.
+        shapes: The shape of each output, including the batch axis.
         dtypes: The type of each output.
-        batch_size: Samples in a batch, where the shapes do not say it.
-        prefetch_queue_depth: Batches that are under way at a time.
+        batch_size: Samples in a batch; not needed if `shapes` contain it.
+        prefetch_queue_depth: Number of batches to prepare ahead.
         exec_dynamic: Accepted for compatibility.
-        num_threads: Samples that are worked on at a time; the pipeline says it where this is left out.
+        num_threads: Number of samples to process at the same time; if omitted, that of the pipeline.
         device_id: Accepted for compatibility.
     """
     if pipeline is None or serialized_pipeline is not None:
-        raise ArgumentError("DALIIterator: give pipeline=; serialised pipelines are DALI's own")
+        raise ArgumentError("DALIIterator: pass pipeline=; serialized pipelines are specific to DALI")
     if any(sparse):
         raise ArgumentError("DALIIterator: sparse outputs are not supported")
     specs = _specs(shapes, dtypes)
     size = batch_size if batch_size > 0 or not shapes else specs[0].shape[0]
     if not isinstance(size, int) or size < 1:
-        raise ArgumentError("DALIIterator: give batch_size, or shapes that begin with it")
+        raise ArgumentError("DALIIterator: pass batch_size, or shapes that start with it")
     depth = max(prefetch_queue_depth.values()) if isinstance(prefetch_queue_depth, dict) else prefetch_queue_depth
     threads = num_threads if num_threads > 0 else max(pipeline.num_threads, 1)
 
@@ -59,7 +59,7 @@ def DALIIteratorWrapper(  # noqa: N802 - DALI's name
         return Batches(pipeline._anew(batch_size=size, num_threads=threads, depth=depth), specs)
 
     if tf.executing_eagerly():
-        kept = _begun.setdefault(pipeline, {})
+        kept = _eager.setdefault(pipeline, {})
         key = size, specs
         if key not in kept:
             kept[key] = begin()
@@ -67,7 +67,7 @@ def DALIIteratorWrapper(  # noqa: N802 - DALI's name
     return _node(begin(), specs)
 
 
-def _specs(shapes: Sequence[Any], dtypes: Sequence[tf.DType]) -> tuple[tf.TensorSpec, ...]:
+def _specs(shapes: Sequence[Shapes], dtypes: Sequence[tf.DType]) -> tuple[tf.TensorSpec, ...]:
     if len(shapes) not in (0, len(dtypes)) or not dtypes:
         raise ArgumentError(f"DALIIterator: {len(shapes)} shapes for {len(dtypes)} dtypes")
     known = shapes or [None] * len(dtypes)
@@ -75,14 +75,14 @@ def _specs(shapes: Sequence[Any], dtypes: Sequence[tf.DType]) -> tuple[tf.Tensor
 
 
 def _node(batches: Batches, specs: tuple[tf.TensorSpec, ...]) -> list[tf.Tensor]:
-    # TensorFlow keeps functions of nodes for ever; threads and batches shall live as long as the graph.
+    # TensorFlow never frees the functions of nodes; threads and batches must end with the graph.
     _of_graphs.setdefault(tf.compat.v1.get_default_graph(), []).append(batches)
     weak = weakref.ref(batches)
 
     def run() -> list[Array]:
         kept = weak()
         if kept is None:
-            raise EngineError("DALIIterator: the graph was thrown away, and its pipeline with it")
+            raise EngineError("DALIIterator: the graph was garbage-collected, and its pipeline with it")
         return list(next(kept))
 
     tensors = tf.numpy_function(run, [], [spec.dtype for spec in specs], stateful=True)
@@ -92,7 +92,7 @@ def _node(batches: Batches, specs: tuple[tf.TensorSpec, ...]) -> list[tf.Tensor]
 
 
 def DALIIterator() -> Callable[..., list[tf.Tensor]]:  # noqa: N802 - DALI's name
-    """Give the function that gives batches: `DALIIteratorWrapper`."""
+    """Return `DALIIteratorWrapper`, the function that returns batches."""
     return DALIIteratorWrapper
 
 

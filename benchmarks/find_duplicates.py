@@ -1,6 +1,6 @@
-"""Makes 100 000 small pictures of two seeds and looks for two that are equal.
+"""Creates 100 000 small images with each of two seeds and looks for two that are equal.
 
-python benchmarks/distinct.py [--count 100000] [--content noise] [--format jpg]
+python benchmarks/find_duplicates.py [--count 100000] [--content noise] [--format jpg]
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pixelmill.create import PictureOptions
 
 
 def main() -> int:
-    """Make, compare, and say what was found."""
+    """Create, compare, and print the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=100_000)
     parser.add_argument("--content", default="noise")
@@ -25,10 +25,10 @@ def main() -> int:
         for index in range(options.count):
             digest = hashlib.blake2b(maker.make(index)[0], digest_size=16).digest()
             if digest in seen:
-                print(f"pictures {seen[digest]} and {(seed, index)} (seed, number) are equal")
+                print(f"images {seen[digest]} and {(seed, index)} (seed, number) are equal")
                 return 1
             seen[digest] = seed, index
-    print(f"{len(seen)} pictures of 2 seeds, no two equal")
+    print(f"{len(seen)} images of 2 seeds, no two equal")
     return 0
 
 

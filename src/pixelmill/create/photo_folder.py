@@ -26,7 +26,7 @@ def create_photo_folder(
 ) -> list[Path]:
     """Write photo-like JPEG files into class folders.
 
-    The defaults give files like those of a large photo collection for classification: about 400x470 pixels, 110 kB,
+    The defaults create files like those of a large photo collection for classification: about 400x470 pixels, 110 kB,
     mostly with full chroma resolution. A file depends on ``seed``, its number and the options, not on
     ``count`` or ``workers``.
 
@@ -35,7 +35,7 @@ def create_photo_folder(
         count: Number of files.
         seed: Seed of the set of images.
         size_mean: Mean height and width.
-        spread: How much sizes vary: the standard deviation of their logarithm; 0 gives all the same size.
+        spread: How much sizes vary: the standard deviation of their logarithm; 0 means all have the same size.
         classes: Number of class folders; image ``i`` belongs to class ``i % classes``.
         quality_range: Lowest and highest JPEG quality.
         full_colour: Fraction of files with full chroma resolution (4:4:4); the others have 4:2:0.

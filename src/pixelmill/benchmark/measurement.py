@@ -17,11 +17,11 @@ from pixelmill.benchmark.bench_report import Absent, BenchReport, Measured, Stag
 from pixelmill.benchmark.contestants import Contestant, MissingError, in_turns
 from pixelmill.benchmark.fastest_variant import reason_in, start_fastest
 from pixelmill.benchmark.peers import PEERS, Peer
-from pixelmill.benchmark.reading import read_storage
 from pixelmill.benchmark.results import is_installed, scaling, speeds
 from pixelmill.benchmark.selection import Selection, select, with_indexes
 from pixelmill.benchmark.settings import BenchSettings
 from pixelmill.benchmark.stage_costs import stages
+from pixelmill.benchmark.storage_speed import read_storage
 from pixelmill.benchmark.workload import PeerTask
 from pixelmill.errors import DataError, EngineError
 
@@ -32,19 +32,19 @@ _BUSY = 0.5  # load of a processor from which on others disturb
 _LISTED = 8  # bad samples that are described
 
 
-class Measuring:
+class Measurement:
     """One run of `bench`.
 
     Args:
         settings: How to measure.
         folder: For files that are needed meanwhile.
-        tell: Called with what is being done, and the fraction of the whole that is done.
+        on_progress: Called with what is being done, and the fraction that is done.
     """
 
-    def __init__(self, settings: BenchSettings, folder: Path, tell: OnProgress) -> None:
+    def __init__(self, settings: BenchSettings, folder: Path, on_progress: OnProgress) -> None:
         self.settings = settings
         self._folder = folder
-        self._on_progress = tell
+        self._on_progress = on_progress
         self._share = 0.0, 0.0
         self._machine = environment.describe(("pixelmill", "numpy", "pillow"))
         self._selection: Selection | None = None
@@ -76,7 +76,7 @@ class Measuring:
         assert self._selection is not None
         return self._selection
 
-    def tell(self, what: str, fraction: float) -> None:
+    def report_progress(self, what: str, fraction: float) -> None:
         """Report how much of the current part is done."""
         first, end = self._share
         self._on_progress(what, first + (end - first) * fraction)
@@ -103,7 +103,7 @@ class Measuring:
             return found
 
     def _measure_storage(self) -> None:
-        self.tell("reading alone", 0)
+        self.report_progress("reading alone", 0)
         found, note = read_storage(
             self._found.ranges, threads=self.settings.threads, seconds=self.settings.options.seconds
         )
@@ -112,7 +112,7 @@ class Measuring:
 
     def _look(self) -> None:
         found = self._found
-        show = lambda fraction: self.tell("looking for bad samples", fraction)  # noqa: E731
+        show = lambda fraction: self.report_progress("looking for bad samples", fraction)  # noqa: E731
         bad = find_bad_samples(
             found.source,
             self.settings.workload,
@@ -129,7 +129,7 @@ class Measuring:
         if self.settings.where.engine != "native":
             self._notes.append("the stages are those of the native engine, and were not measured in this mode")
             return
-        self.tell("stage by stage", 0)
+        self.report_progress("stage by stage", 0)
         contestant = Contestant(replace(self._job(1), watch=True))
         try:
             contestant.run(self.settings.options.seconds)
@@ -147,10 +147,10 @@ class Measuring:
 
     def _start(self, stack: ExitStack) -> None:
         """Start pixelmill with every number of threads, and of each peer its fastest variant."""
-        wanted = [PEERS[name] for name in self.settings.peers]
-        missing = {peer.name for peer in wanted if not is_installed(peer)}
-        total = len(wanted) + 1
-        self.tell("starting pixelmill", 0)
+        requested = [PEERS[name] for name in self.settings.peers]
+        missing = {peer.name for peer in requested if not is_installed(peer)}
+        total = len(requested) + 1
+        self.report_progress("starting pixelmill", 0)
         if (
             "dali" in self.settings.peers
             and "dali" not in missing
@@ -162,8 +162,8 @@ class Measuring:
             stack.callback(contestant.close)
             contestant.pause()
             self._own.append(contestant)
-        for place, peer in enumerate(wanted, start=1):
-            self.tell(f"starting {peer.title}", place / total)
+        for place, peer in enumerate(requested, start=1):
+            self.report_progress(f"starting {peer.title}", place / total)
             if peer.name in missing:
                 self._leave_out(peer, f"{peer.package} is not installed", INSTALL)
             elif peer.name not in self._absent:
@@ -202,9 +202,11 @@ class Measuring:
             done += 1
             titles = [PEERS[name].title for name, other in self._others.items() if other is contestant]
             rates = contestant.record.rates
-            self.tell(f"{(titles or ['pixelmill'])[0]}: {rates[-1]:,.0f} images/s" if rates else "", done / turns)
+            self.report_progress(
+                f"{(titles or ['pixelmill'])[0]}: {rates[-1]:,.0f} images/s" if rates else "", done / turns
+            )
 
-        self.tell("taking turns", 0)
+        self.report_progress("taking turns", 0)
         in_turns(
             contestants,
             rounds=self.settings.options.rounds,
@@ -217,7 +219,7 @@ class Measuring:
             self._notes.append(f"not the same work: {problem}")
 
     def _drop_out(self, contestant: Contestant, error: EngineError) -> None:
-        """Leave a peer out that failed in the middle; without pixelmill there is nothing to tell."""
+        """Leave a peer out that failed in the middle; without pixelmill there is nothing to report."""
         for name, other in list(self._others.items()):
             if other is contestant:
                 del self._others[name]

@@ -40,7 +40,7 @@ def read_storage(ranges: Sequence[Range], *, threads: int, seconds: float) -> tu
 
 
 def _drop(ranges: Sequence[Range]) -> bool:
-    """Ask the operating system to forget the files; tell whether it did."""
+    """Drop the files from the page cache; return whether that succeeded."""
     if not hasattr(os, "posix_fadvise") or not hasattr(os, "preadv"):
         return False
     for written in (True, False):
@@ -108,7 +108,7 @@ def _read(ranges: Sequence[Range], end: float, stop: Event, cycles: bool) -> tup
     try:
         while ranges:
             for path, offset, length in ranges:
-                with suppress(OSError):  # a bad sample; it is told elsewhere
+                with suppress(OSError):  # bad samples are reported elsewhere
                     size += len(os.pread(_kept(opened, path), length, offset))
                     samples += 1
                 if stop.is_set() or time.perf_counter() > end:

@@ -11,8 +11,8 @@ from pixelmill.augmentation.variants import VariantMaker
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.sample import Sample
-from pixelmill.inspect import sampling
-from pixelmill.inspect.grid import PreviewGrid
+from pixelmill.inspect import sample_selection
+from pixelmill.inspect.preview_grid import PreviewGrid
 from pixelmill.inspect.thumbnails import Thumbnail, readable, thumbnail_of
 from pixelmill.inspect.verify import Checker
 from pixelmill.options.augment import VariantOptions
@@ -39,16 +39,16 @@ class View(ViewOptions):
         return self.count or (_COUNT if self.recipe is None else _COUNT_WITH_RECIPE)
 
     @property
-    def filter(self) -> sampling.Filter:
+    def filter(self) -> sample_selection.Filter:
         """What the samples must have."""
-        return sampling.Filter(self.class_name, self.only)
+        return sample_selection.Filter(self.class_name, self.only)
 
     @property
     def shown_faults(self) -> int:
         """Number of damaged pieces of the container that get a cell."""
         if self.errors:
             return self.most
-        return 0 if self.samples is not None or self.filter != sampling.Filter() else _SHOWN_FAULTS
+        return 0 if self.samples is not None or self.filter != sample_selection.Filter() else _SHOWN_FAULTS
 
     def grid(self, dataset: Dataset, *, side: int, on_sample: OnSample | None) -> PreviewGrid:
         """Read everything that is shown, in images of at most `side` pixels in width and height."""
@@ -73,11 +73,11 @@ class View(ViewOptions):
 
     def _numbers(self, dataset: Dataset, on_sample: OnSample | None) -> list[int]:
         if self.samples is not None:
-            given = sampling.parse_numbers(self.samples) if isinstance(self.samples, str) else self.samples
-            return sampling.check_numbers(dataset, given)
-        if self.filter != sampling.Filter():
-            return sampling.matching(dataset, self.filter, count=self.most, seed=self.seed, on_look=on_sample)
-        return sampling.spread(dataset, count=self.most, seed=self.seed)
+            numbers = sample_selection.parse_numbers(self.samples) if isinstance(self.samples, str) else self.samples
+            return sample_selection.check_numbers(dataset, numbers)
+        if self.filter != sample_selection.Filter():
+            return sample_selection.matching(dataset, self.filter, count=self.most, seed=self.seed, on_look=on_sample)
+        return sample_selection.spread(dataset, count=self.most, seed=self.seed)
 
     def _details(self, dataset: Dataset, shown: int) -> tuple[str, ...]:
         part = f"all {shown}" if shown == len(dataset) > 1 else f"{shown} of {len(dataset):,}"

@@ -106,9 +106,9 @@ def spread(dataset: Dataset, *, count: int, seed: int) -> list[int]:
     bad = min(-(-count * len(damaged) // len(candidates)), count)
     chosen = _evenly(damaged, bad, phase=0.5)
     groups = list(by_class.values())
-    shares = _shares([len(group) for group in groups], count - bad)
-    for place, (numbers, share) in enumerate(zip(groups, shares, strict=True)):
-        chosen += _evenly(numbers, share, phase=(place + 0.5) / len(groups))
+    quotas = _quotas([len(group) for group in groups], count - bad)
+    for place, (numbers, quota) in enumerate(zip(groups, quotas, strict=True)):
+        chosen += _evenly(numbers, quota, phase=(place + 0.5) / len(groups))
     return sorted(chosen)
 
 
@@ -155,15 +155,15 @@ def _class_of(sample: Sample) -> Hashable:
     return int(sample.boxes.labels[0]) if sample.boxes else None
 
 
-def _shares(lengths: Sequence[int], count: int) -> list[int]:
+def _quotas(lengths: Sequence[int], count: int) -> list[int]:
     """Divide a number among groups as equally as their lengths allow."""
-    shares = [0] * len(lengths)
-    while count > 0 and any(share < length for share, length in zip(shares, lengths, strict=True)):
+    quotas = [0] * len(lengths)
+    while count > 0 and any(quota < length for quota, length in zip(quotas, lengths, strict=True)):
         for place, length in enumerate(lengths):
-            if shares[place] < length and count > 0:
-                shares[place] += 1
+            if quotas[place] < length and count > 0:
+                quotas[place] += 1
                 count -= 1
-    return shares
+    return quotas
 
 
 def _evenly(numbers: Sequence[int], count: int, *, phase: float) -> list[int]:

@@ -1,16 +1,16 @@
-"""Contact sheets: many images on one, to judge by eye."""
+"""Contact sheets: many images in one, for visual inspection."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
 from pixelmill.errors import ArgumentError
+from pixelmill.types import Array
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -38,7 +38,7 @@ class _Grid:
         return 2 * self.gap
 
     def top(self, row: int) -> int:
-        """Return the first line of a row of cells; rows of different groups stand further apart."""
+        """Return the first line of a row of cells; there is more space between rows of different groups."""
         return self.margin + row * (self.cell_height + self.caption + self.gap) + (row // self.group) * 2 * self.gap
 
     def left(self, column: int) -> int:
@@ -52,7 +52,7 @@ class _Grid:
 
 
 def contact_sheet(
-    images: Sequence[npt.NDArray[Any]],
+    images: Sequence[Array],
     *,
     columns: int = 8,
     labels: Sequence[str] | None = None,
@@ -64,12 +64,12 @@ def contact_sheet(
     """Draw images in a grid, each fitted into its cell, with captions.
 
     Args:
-        images: Pictures, row by row: uint8 of shape (height, width), (height, width, channels) with 1, 3 or 4
-            channels; or floating-point, then also (channels, height, width), with ``mean`` and ``std`` given.
+        images: Images, row by row: uint8 of shape (height, width), (height, width, channels) with 1, 3 or 4
+            channels; or floating-point, then also (channels, height, width), if ``mean`` and ``std`` are set.
         columns: Cells in a row.
         labels: One caption for each image.
-        cell: Height and width of a cell. Pictures keep their shape and are never cut.
-        group: Rows that belong together; groups stand further apart from each other.
+        cell: Height and width of a cell. Images keep their aspect ratio and are never cropped.
+        group: Rows that belong together; there is more space between groups.
         mean: What was subtracted from the pixels, one number or one for each channel.
         std: What the pixels were divided by, one number or one for each channel.
 
@@ -100,9 +100,7 @@ def contact_sheet(
     return sheet
 
 
-def _displayable(
-    image: npt.NDArray[Any], mean: Sequence[float] | float | None, std: Sequence[float] | float | None
-) -> Pixels:
+def _displayable(image: Array, mean: Sequence[float] | float | None, std: Sequence[float] | float | None) -> Pixels:
     """Turn an image into uint8 (height, width) or (height, width, 3 or 4)."""
     pixels = np.asarray(image)
     shape, dtype = pixels.shape, pixels.dtype

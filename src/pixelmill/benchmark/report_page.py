@@ -189,9 +189,10 @@ def _bad(report: BenchReport) -> list[str]:
 
 
 def _machine(report: BenchReport) -> list[str]:
-    facts = report.machine
+    machine = report.machine
     text = (
-        f"{facts['processor']}, {times(facts['cores'], 'processor')}, {facts['memory_gigabytes']} GB, "
-        f"{facts['system']}, Python {facts['versions']['python']}; {facts['date']}, load {facts['load_before']} before."
+        f"{machine['processor']}, {times(machine['cores'], 'processor')}, {machine['memory_gigabytes']} GB, "
+        f"{machine['system']}, Python {machine['versions']['python']}; {machine['date']}, "
+        f"load {machine['load_before']} before."
     )
     return ["<h2>Machine</h2>", _dim(text), *(_dim(f"{note[0].upper()}{note[1:]}.") for note in report.notes)]

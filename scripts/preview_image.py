@@ -1,4 +1,4 @@
-"""Draw the picture of docs/preview.md: shapes, and what a recipe makes of them."""
+"""Draw the image of docs/preview.md: shapes, and their variants by a recipe."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ COUNT, SIZE, QUALITY = 40, 160, 80
 
 
 def draw() -> bytes:
-    """Make shapes in a folder of their own, and a preview of them; gives a JPEG file."""
+    """Create shapes in a temporary folder, and return a preview of them as a JPEG file."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        options = {"content": "shapes", "classes": 4, "masks": True, "boxes": True, "seed": 3, "workers": 1}
-        create_images("shapes", "s_", 320, 240, COUNT, "png", **options)
+        create_images(
+            "shapes", "s_", 320, 240, COUNT, "png", 3, content="shapes", classes=4, masks=True, boxes=True, workers=1
+        )
         report = pixelmill.preview("shapes", recipe="detection", samples="12,26,37", size=SIZE, seed=2)
     stream = io.BytesIO()
     Image.open(io.BytesIO(report.content)).save(stream, "JPEG", quality=QUALITY, subsampling=0)
@@ -30,7 +31,7 @@ def draw() -> bytes:
 
 
 def main() -> int:
-    """Write the picture."""
+    """Write the image."""
     TARGET.write_bytes(draw())
     print(f"wrote {TARGET.relative_to(ROOT)}")
     return 0
