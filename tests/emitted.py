@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pixelmill import Pipeline
-from pixelmill.engine import choice
+from pixelmill.engine import selection
 from pixelmill.engine.compile import compile_graph
-from pixelmill.engine.dali.emission import emitted
+from pixelmill.engine.dali.pipeline_builder import build_pipeline
 from pixelmill.engine.dali.split import SplitPlan
 from pixelmill.graph.nodes import DataNode, OperatorNode, operators_of
 
@@ -45,11 +45,11 @@ def serialised(build: Callable[[], Any], *, gpu: bool, batch_size: int = 8) -> t
         outputs = build()
     nodes: list[DataNode] = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     whole = compile_graph([node.expr for node in nodes], seed=7, optimize=True, decode_scaling=True)
-    plan = choice.cut_for_dali(whole, operators_of(nodes), nodes, seed=7, gpu=gpu)
+    plan = selection.split_for_dali(whole, operators_of(nodes), nodes, seed=7, gpu=gpu)
     assert isinstance(plan, SplitPlan), "nothing of the graph is for DALI"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pipe = emitted(plan, batch_size=batch_size, threads=2, device_id=0 if gpu else None)
+        pipe = build_pipeline(plan, batch_size=batch_size, threads=2, device_id=0 if gpu else None)
         pipe._device_id = None  # asks for no driver; the operators keep their devices
         return plan, pipe.serialize()
 

@@ -13,7 +13,7 @@ from pixelmill.benchmark.measuring import Measuring
 from pixelmill.benchmark.peers import PEERS
 from pixelmill.benchmark.settings import BenchSettings
 from pixelmill.create import create_photo_folder
-from pixelmill.engine.placement import placed
+from pixelmill.engine.placement import placement_for
 from pixelmill.errors import ArgumentError
 from pixelmill.options.bench import BenchOptions
 from pixelmill.options.declaration import takes
@@ -47,7 +47,7 @@ def bench(given: BenchOptions) -> BenchReport:
     if given.seconds == float("inf"):
         raise ArgumentError(f"bench: seconds must be a finite number, got {given.seconds}")
     peers = _peers(given.peers)
-    settings = BenchSettings(given, given.workload, given.threads or cores(), peers, placed("bench", given.mode))
+    settings = BenchSettings(given, given.workload, given.threads or cores(), peers, placement_for("bench", given.mode))
     with tempfile.TemporaryDirectory(prefix="pixelmill-bench-") as folder:
         measuring = Measuring(settings, Path(folder), given.on_progress or (lambda what, share: None))
         try:

@@ -111,7 +111,7 @@ class _Some:
     numbers: Array
 
 
-def may_skip(step: BatchStep) -> bool:
+def runs_on_subset(step: BatchStep) -> bool:
     """Whether a step can be run for those samples alone whose results are needed."""
     return isinstance(step, Callback) and not step.whole
 

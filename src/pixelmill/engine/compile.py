@@ -11,7 +11,7 @@ import numpy as np
 
 from pixelmill import _core
 from pixelmill.engine import rules
-from pixelmill.engine.barriers import Barrier, may_skip
+from pixelmill.engine.barriers import Barrier, runs_on_subset
 from pixelmill.formats.index import NO_NUMBERS, Ragged
 from pixelmill.graph.nodes import OperatorNode
 from pixelmill.operators.sources import ExternalSource
@@ -129,13 +129,13 @@ def _keys(order: Sequence[Step], seed: int) -> dict[OperatorNode, int]:
     drawing = {_node_of(step.key) for step in order if isinstance(step, (RandomStep, BatchPermutation))}
     keys: dict[OperatorNode, int] = {}
     counted: dict[str, int] = {}
-    for node in sorted({node.family or node for node in drawing}, key=lambda node: node.number):
+    for node in sorted({node.same_draws_as or node for node in drawing}, key=lambda node: node.number):
         count = counted.setdefault(node.operator, 0)
         counted[node.operator] += 1
         label = "" if node.seed is not None else f"{node.operator}/{count}"
         identity = int.from_bytes(hashlib.blake2b(label.encode(), digest_size=8).digest(), "little")
         keys[node] = _core.operator_key(seed if node.seed is None else node.seed, identity)
-    return {node: keys[node.family or node] for node in drawing}
+    return {node: keys[node.same_draws_as or node] for node in drawing}
 
 
 def _node_of(key: RandomKey) -> OperatorNode:
@@ -153,7 +153,7 @@ def _guards(order: Sequence[Step], wanted: Iterable[Key], level: dict[Step, int]
     guards: dict[Step, dict[tuple[Step, int, int, bool], Guard]] = {step: {} for step, _ in wanted}
     for step in reversed(order):
         own = guards.setdefault(step, {})
-        if isinstance(step, BatchStep) and not may_skip(step):
+        if isinstance(step, BatchStep) and not runs_on_subset(step):
             branch = {(guard[0].step, guard[0].index, *guard[1:]): guard for guard in step.branch}
             own = guards[step] = branch if branch.keys() <= own.keys() else {}
         for place, value in enumerate(step.inputs):

@@ -63,7 +63,7 @@ def check_mode(what: str, mode: str, *, here: bool = True) -> None:
         devices.require_dali(what)
 
 
-def placed(what: str, mode: Mode) -> Placement:
+def placement_for(what: str, mode: Mode) -> Placement:
     """Choose where this process works: in mode `gpu`, on the first GPU that it sees."""
     check_mode(what, mode)
     if mode == "cpu":

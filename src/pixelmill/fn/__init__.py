@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from pixelmill.graph.nodes import call
+from pixelmill.graph.calls import call
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_names
 from pixelmill.operators.families import family
 

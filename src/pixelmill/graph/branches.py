@@ -20,7 +20,9 @@ from typing import Any
 from pixelmill import fn
 from pixelmill.errors import ArgumentError
 from pixelmill.graph.branch_source import HELPERS, Rewriter
-from pixelmill.graph.nodes import PACKAGE, DataNode, call, within
+from pixelmill.graph.calls import call
+from pixelmill.graph.nodes import DataNode, inside_branch
+from pixelmill.graph.source_lines import PACKAGE
 from pixelmill.operators import REGISTRY
 
 # Functions of installed packages are not the user's, and are left alone: also those of another environment that this
@@ -69,9 +71,9 @@ def cond(condition: Any, taken: Callable[[], Any], otherwise: Callable[[], Any])
     """Do what `if condition: taken() else: otherwise()` would; on a node, choose for each sample."""
     if not isinstance(condition, DataNode):
         return taken() if condition else otherwise()
-    with within(condition, 0, equal=False):
+    with inside_branch(condition, 0, equal=False):
         first = taken()
-    with within(condition, 0, equal=True):
+    with inside_branch(condition, 0, equal=True):
         second = otherwise()
     return merge(condition, first, second)
 
@@ -114,7 +116,7 @@ def choose(number: DataNode, choices: Sequence[Callable[[], Any]]) -> Any:
         raise ArgumentError("choose: there is nothing to choose from")
     values = []
     for place, choice in enumerate(choices):
-        with within(number, place, equal=True):
+        with inside_branch(number, place, equal=True):
             values.append(choice())
     return _joined("_branches.choose", number, values)
 

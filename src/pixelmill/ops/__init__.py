@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from pixelmill.errors import ArgumentError
-from pixelmill.graph.nodes import call
+from pixelmill.graph.calls import call
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_operators
 from pixelmill.operators.families import family
 

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from pixelmill.engine import choice
-from pixelmill.engine import foreign as foreign  # installs the decoder for the formats that Pillow reads
+from pixelmill.engine import pillow_decoder as pillow_decoder  # registers the Pillow decoder with the core
+from pixelmill.engine import selection
 from pixelmill.engine.compile import Plan, compile_graph
 from pixelmill.engine.native import Array
 from pixelmill.engine.worker_thread import CLOSED
 from pixelmill.errors import ArgumentError, EngineError
-from pixelmill.graph.nodes import DataNode, as_node, operators_of, relowered
+from pixelmill.graph.calls import as_node
+from pixelmill.graph.lowering import lower_again
+from pixelmill.graph.nodes import DataNode, operators_of
 from pixelmill.pipeline.external_source import Feed
 from pixelmill.pipeline.outputs import Expected, with_layout
 from pixelmill.pipeline.recovery import Errors, OnError, Recovery
@@ -104,7 +106,7 @@ class Pipeline:
         limits: Limits | None = None,
         optimize: bool = True,
         decode_scaling: bool = True,
-        engine: choice.EngineName = "auto",
+        engine: selection.EngineName = "auto",
     ) -> None:
         depths = prefetch_queue_depth
         depth = max(depths.values()) if isinstance(depths, dict) else depths
@@ -169,18 +171,18 @@ class Pipeline:
         if self._num_threads < 1:
             raise ArgumentError(f"Pipeline: num_threads must be at least 1, got {self._num_threads}")
         nodes = self._defined()
-        self._engine = choice.chosen(self._engine_name, self._nodes, nodes)
-        self._gpu = choice.usable_device(self._device_id) if self._engine == "dali" else None
-        if self._gpu is None and choice.asks_for_gpu(self._nodes, nodes):
-            choice.tell_about_gpu()
+        self._engine = selection.select_engine(self._engine_name, self._nodes, nodes)
+        self._gpu = selection.usable_device(self._device_id) if self._engine == "dali" else None
+        if self._gpu is None and selection.requests_gpu(self._nodes, nodes):
+            selection.warn_about_missing_gpu()
         plan, feeds = self._compiled()
-        options = choice.Options(self._batch_size, self._num_threads, self._limits, self._gpu)
+        options = selection.EngineOptions(self._batch_size, self._num_threads, self._limits, self._gpu)
         schedule = self._schedule = Schedule(plan, feeds, seed=self._seed, options=options)
         if self._checkpoint is not None:
             self.load_state_dict(json.loads(self._checkpoint))
         return schedule
 
-    def _anew(self, *, batch_size: int, num_threads: int, depth: int) -> Pipeline:
+    def _fresh_copy(self, *, batch_size: int, num_threads: int, depth: int) -> Pipeline:
         """Give a pipeline with the same graph that stands at its beginning; without a given seed it draws another."""
         self._defined()
         other = copy.copy(self)
@@ -214,12 +216,12 @@ class Pipeline:
         """
         gpu, nodes = device_id is not None, self._defined()
         plan = self._plan_for(nodes, "dali", gpu=gpu)
-        return choice.emitted(plan, self._batch_size, threads=self._num_threads, device_id=device_id)
+        return selection.build_dali_pipeline(plan, self._batch_size, threads=self._num_threads, device_id=device_id)
 
     def _plan_for(self, outputs: list[DataNode], engine: str, *, gpu: bool) -> Plan:
         plan = compile_graph([node.expr for node in outputs], seed=self._seed, **self._rules)
         if engine == "dali":
-            plan = choice.cut_for_dali(plan, self._nodes, outputs, seed=self._seed, gpu=gpu)
+            plan = selection.split_for_dali(plan, self._nodes, outputs, seed=self._seed, gpu=gpu)
         return plan
 
     def _compiled(self) -> tuple[Plan, list[Feed]]:
@@ -253,7 +255,7 @@ class Pipeline:
 
     def _rename(self, schedule: Schedule, named: Feed) -> None:
         """Build the graph anew, now that the names of the axes of a source are known."""
-        self._outputs = relowered(self._nodes, self._outputs or [], {named.external: named.layout})
+        self._outputs = lower_again(self._nodes, self._outputs or [], {named.external: named.layout})
         schedule.recompiled(self._compiled()[0])
 
     # Running
@@ -265,7 +267,7 @@ class Pipeline:
             inputs: Batches for external sources by name, as `feed_input` takes them.
         """
         schedule = self._open()
-        if schedule.begun_alone:
+        if schedule.scheduled:
             raise EngineError("run: batches were begun by schedule_run; take them by share_outputs or outputs")
         for name, data in inputs.items():
             self.feed_input(name, data)
@@ -274,12 +276,12 @@ class Pipeline:
 
     def schedule_run(self) -> None:
         """Begin a batch, to be taken by `share_outputs`."""
-        self._open().begin_alone()
+        self._open().begin_scheduled()
 
     def share_outputs(self) -> tuple[TensorListCPU, ...]:
         """Take the oldest batch that was begun."""
         schedule = self._ready()
-        schedule.begun_alone = max(schedule.begun_alone - 1, 0)
+        schedule.scheduled = max(schedule.scheduled - 1, 0)
         return self._next(schedule)
 
     def release_outputs(self) -> None:

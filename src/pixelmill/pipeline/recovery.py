@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from pixelmill.engine.choice import Engine
 from pixelmill.engine.compile import Key
 from pixelmill.engine.native import Array, Data, Result, Samples, Trouble
+from pixelmill.engine.selection import Engine
 from pixelmill.errors import NOTES, ArgumentError, DataError, Event
 from pixelmill.pipeline.sampling import ReaderOrder, replacement
 

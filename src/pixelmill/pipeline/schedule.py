@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pixelmill.engine.choice import Engine, Options, started
 from pixelmill.engine.compile import Key, Plan
 from pixelmill.engine.native import Array, Data, Pending, Result, Samples
+from pixelmill.engine.selection import Engine, EngineOptions, start_engine
 from pixelmill.engine.worker_thread import signal_stop
 from pixelmill.errors import ArgumentError, DataError, EngineError
 from pixelmill.graph.nodes import DataNode
@@ -57,7 +57,7 @@ class Schedule:
         options: What engines are started with.
     """
 
-    def __init__(self, plan: Plan, feeds: list[Feed], *, seed: int, options: Options) -> None:
+    def __init__(self, plan: Plan, feeds: list[Feed], *, seed: int, options: EngineOptions) -> None:
         self.main = 0
         self.policy = LastBatchPolicy.FILL
         self.keep: Iterator[int] | None = None
@@ -114,13 +114,13 @@ class Schedule:
         self._positions = self.delivered = positions
         self.queue: deque[Scheduled] = deque()
         self.stopped = False
-        self.begun_alone = 0
+        self.scheduled = 0
 
     def _make_engine(self) -> Engine:
         if self._engine is not None:
             self._engine.close()
             self._finalizer.detach()
-        self._engine = started(self.plan, self._options)
+        self._engine = start_engine(self.plan, self._options)
         # It must not wait (see WorkerThread). It holds the threads and not the engine, whose functions may refer to the
         # pipeline, and so to this. Native threads end with the engine.
         self._finalizer = weakref.finalize(self, signal_stop, self._engine.threads)
@@ -159,11 +159,11 @@ class Schedule:
             except StopIteration:
                 self.stopped = True
 
-    def begin_alone(self) -> None:
+    def begin_scheduled(self) -> None:
         """Begin one batch that nobody waits for yet."""
         self._after_fork()
         self._begin()
-        self.begun_alone += 1
+        self.scheduled += 1
 
     def reset(self) -> None:
         """Begin the next epoch of the sources after they stopped."""

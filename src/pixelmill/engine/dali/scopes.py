@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pixelmill.engine.dali.placing import Place, values_of
+from pixelmill.engine.dali.stages import Stage, values_of
 from pixelmill.graph.nodes import DataNode, OperatorNode
 from pixelmill.steps.step import BatchStep, Step
 
@@ -17,7 +17,7 @@ Scope = tuple[Condition, ...]
 MERGE, CHOOSE = "_branches.merge", "_branches.choose"
 
 
-def scopes(places: Mapping[OperatorNode, Place], outputs: Sequence[DataNode]) -> dict[OperatorNode, Scope]:
+def scopes(places: Mapping[OperatorNode, Stage], outputs: Sequence[DataNode]) -> dict[OperatorNode, Scope]:
     """Give the scope of each operator that runs inside of DALI.
 
     What is handed out of DALI is needed for all samples, and so is what it is made from.
@@ -26,7 +26,7 @@ def scopes(places: Mapping[OperatorNode, Place], outputs: Sequence[DataNode]) ->
         places: Where all operators of a graph run, in the order of their creation.
         outputs: What the graph gives.
     """
-    found = {node: _made_in(node, places) for node, place in places.items() if place is Place.INSIDE}
+    found = {node: _made_in(node, places) for node, place in places.items() if place is Stage.INSIDE}
     for handed in _handed_out(places, outputs):
         _narrow(found, handed, ())
     for node in reversed(list(found)):
@@ -42,7 +42,7 @@ def scopes(places: Mapping[OperatorNode, Place], outputs: Sequence[DataNode]) ->
     return found
 
 
-def widened(found: Mapping[OperatorNode, Scope], places: Mapping[OperatorNode, Place]) -> set[OperatorNode]:
+def widened(found: Mapping[OperatorNode, Scope], places: Mapping[OperatorNode, Stage]) -> set[OperatorNode]:
     """List operators that look at the whole batch, and would look at more of it than the branch they were made in."""
     return {
         node
@@ -62,18 +62,18 @@ def _own_steps(node: OperatorNode) -> set[Step]:
     return own
 
 
-def _handed_out(places: Mapping[OperatorNode, Place], outputs: Sequence[DataNode]) -> list[DataNode]:
-    behind = [node for node, place in places.items() if place is Place.BEHIND]
+def _handed_out(places: Mapping[OperatorNode, Stage], outputs: Sequence[DataNode]) -> list[DataNode]:
+    behind = [node for node, place in places.items() if place is Stage.AFTER]
     conditions = [condition for node in behind for condition, _, _ in node.branch]
     return [*outputs, *conditions, *(value for node in behind for value in values_of(node))]
 
 
-def _made_in(node: OperatorNode, places: Mapping[OperatorNode, Place]) -> Scope:
+def _made_in(node: OperatorNode, places: Mapping[OperatorNode, Stage]) -> Scope:
     """Give the conditions of the branch that an operator was made in, up to the first that DALI does not know."""
     scope: list[Condition] = []
     for condition, number, equal in node.branch:
         maker = condition.operator
-        if maker is None or places.get(maker, Place.BEHIND) is Place.BEHIND:
+        if maker is None or places.get(maker, Stage.AFTER) is Stage.AFTER:
             break
         scope.append((maker, condition.index, number, equal))
     return tuple(scope)

@@ -10,9 +10,10 @@ import numpy as np
 
 from pixelmill.engine.barriers import Data
 from pixelmill.engine.compile import Plan, compile_graph
-from pixelmill.engine.dali.placing import Place, drawn, placed, values_of
 from pixelmill.engine.dali.scopes import Scope, scopes, widened
-from pixelmill.graph.nodes import DataNode, OperatorNode, lowered_again
+from pixelmill.engine.dali.stages import Stage, assign_stages, native_arguments, values_of
+from pixelmill.graph.lowering import lower_node_again
+from pixelmill.graph.nodes import DataNode, OperatorNode
 from pixelmill.operators.dali import DaliCall
 from pixelmill.operators.declare import Argument, Floats, Ints
 from pixelmill.operators.decoders import decoded_shape
@@ -90,11 +91,11 @@ def split(
         has: Tells whether the DALI that is installed can do the work of an operator.
     """
     fit = {node for node in nodes if has(node)}
-    places = placed(nodes, fit)
+    places = assign_stages(nodes, fit)
     found = scopes(places, outputs)
     while wrong := widened(found, places):
         fit -= wrong
-        places = placed(nodes, fit)
+        places = assign_stages(nodes, fit)
         found = scopes(places, outputs)
     if not found:
         return None
@@ -109,12 +110,12 @@ def argument_type(argument: Argument) -> str:
     return "int32" if argument.kind in (int, Ints) else "bool" if argument.kind is bool else ""
 
 
-def _note(places: dict[OperatorNode, Place]) -> None:
+def _note(places: dict[OperatorNode, Stage]) -> None:
     """Tell once for a pipeline what of it DALI does not do."""
     native = [
         f"{node.operator} ({place.value} DALI)"
         for node, place in places.items()
-        if place is Place.BEHIND or (place is Place.BEFORE and node.spec.dali is None)
+        if place is Stage.AFTER or (place is Stage.BEFORE and node.spec.dali is None)
     ]
     if native:
         log.info("pixelmill: the DALI engine runs these operators natively: %s", ", ".join(dict.fromkeys(native)))
@@ -125,7 +126,7 @@ class _Cut:
 
     def __init__(
         self,
-        places: dict[OperatorNode, Place],
+        places: dict[OperatorNode, Stage],
         inside: dict[OperatorNode, Scope],
         outputs: Sequence[DataNode],
         *,
@@ -144,8 +145,8 @@ class _Cut:
 
     def plan(self, whole: Plan, seed: int) -> SplitPlan:
         for node, place in self.places.items():
-            if place is Place.BEHIND:
-                self.behind[node] = lowered_again(node, self._expr_behind)
+            if place is Stage.AFTER:
+                self.behind[node] = lower_node_again(node, self._expr_behind)
         last: list[Expr] = []
         results = [self._result(value, last) for value in self.outputs]
         self._drop_unneeded()
@@ -189,15 +190,15 @@ class _Cut:
             if isinstance(argument, DataNode) and name not in call.without and not call.adds:
                 self._hand_value(argument, argument_type(node.spec.arguments[name]))
         for maker, index, _, _ in self.inside[node]:
-            if self.places[maker] is Place.BEFORE:
+            if self.places[maker] is Stage.BEFORE:
                 self.handed[maker, index, ""] = self._before(maker, index)
-        for name, expr in drawn(node).items():
+        for name, expr in native_arguments(node).items():
             self.handed[node, name, ""] = self._wanted((node, name), expr)
         if node.operator.startswith("decoders.image"):
             self._check_header(node)
 
     def _hand_value(self, value: DataNode, dtype: str) -> None:
-        if value.operator is not None and self.places[value.operator] is Place.BEFORE:
+        if value.operator is not None and self.places[value.operator] is Stage.BEFORE:
             self.handed[value.operator, value.index, dtype] = self._before(value.operator, value.index)
 
     def _check_header(self, node: OperatorNode) -> None:
@@ -205,7 +206,7 @@ class _Cut:
         encoded = node.inputs[0]
         color, orientation = node.arguments["output_type"], node.arguments["adjust_orientation"]
         assert encoded is not None and isinstance(color, DALIImageType) and isinstance(orientation, bool)
-        if encoded.operator is not None and self.places[encoded.operator] is Place.BEFORE:
+        if encoded.operator is not None and self.places[encoded.operator] is Stage.BEFORE:
             data = encoded.operator.exprs[encoded.index]
             with lowering(node):
                 shape = decoded_shape(data, color, orientation)
@@ -230,7 +231,7 @@ class _Cut:
             return expr
         key = node, value.index
         if key not in self.crossings:
-            inside = self.places[node] is Place.INSIDE
+            inside = self.places[node] is Stage.INSIDE
             number = self._give(*key, "cpu") if inside else self._before(*key)
             self.crossings[key] = ExternalInput(source=Crossing(inside, number), output=0).value(expr.layout)
         return self.crossings[key]
@@ -243,7 +244,7 @@ class _Cut:
             last.append(self.behind[node][value.index])
             return "behind", len(last) - 1
         wanted = self._device(value)
-        if self.places[node] is Place.INSIDE:
+        if self.places[node] is Stage.INSIDE:
             return "inside", self._give(node, value.index, wanted)
         if wanted == "gpu":
             self._hand_value(value, "")
@@ -257,7 +258,7 @@ class _Cut:
         return self.given.setdefault((node, index, device), len(self.given))
 
 
-def handed_array(data: Data, dtype: str) -> Data:
+def as_dali_input(data: Data, dtype: str) -> Data:
     """Bring a value into the type that DALI wants of it, and its elements side by side; copy what is not so."""
     if isinstance(data, np.ndarray):
         return np.asarray(data, dtype or None, order="C")

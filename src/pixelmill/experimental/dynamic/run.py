@@ -11,8 +11,8 @@ from pixelmill import fn
 from pixelmill.errors import ArgumentError
 from pixelmill.experimental.dynamic.modes import get_num_threads
 from pixelmill.experimental.dynamic.values import Batch, Tensor
-from pixelmill.graph import nodes as graph
-from pixelmill.graph.nodes import call
+from pixelmill.graph import calls as graph
+from pixelmill.graph.calls import call
 from pixelmill.operators import Operator
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.permutation import fold

@@ -16,8 +16,8 @@ import numpy as np
 from pixelmill import _core
 from pixelmill.engine.compile import InputKey, Key, Plan
 from pixelmill.engine.dali import versions
-from pixelmill.engine.dali.emission import emitted, input_name
-from pixelmill.engine.dali.split import Crossing, SplitPlan, handed_array
+from pixelmill.engine.dali.pipeline_builder import build_pipeline, input_name
+from pixelmill.engine.dali.split import Crossing, SplitPlan, as_dali_input
 from pixelmill.engine.dali.upload import Upload
 from pixelmill.engine.native import Data, NativeEngine, Pending, Result, Samples
 from pixelmill.engine.worker_thread import WorkerThread, close
@@ -76,7 +76,7 @@ class DaliEngine:
         self._process = os.getpid()
         self._front, self._whole = (self._native(part, threads, limits) for part in (plan.front, plan))
         self._behind = None if plan.behind is None else self._native(plan.behind, threads, limits)
-        pipe = emitted(plan, batch_size=batch_size, threads=threads, device_id=device_id)
+        pipe = build_pipeline(plan, batch_size=batch_size, threads=threads, device_id=device_id)
         with versions.quiet():
             pipe.build()
         self._dali = _DaliPipes(pipe, Upload(batch_size=batch_size, device_id=device_id))
@@ -123,7 +123,7 @@ class DaliEngine:
         pipe = self._dali.pipe
         try:
             for number, ((_, _, dtype), output) in enumerate(self.plan.handed.items()):
-                data = handed_array(front.outputs[output], dtype)
+                data = as_dali_input(front.outputs[output], dtype)
                 layout = _fitting(self.plan.front.layouts[output], data)
                 pipe.feed_input(input_name(number), data, layout=layout or None)
             pipe.schedule_run()

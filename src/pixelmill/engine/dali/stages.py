@@ -16,16 +16,16 @@ from pixelmill.steps.sources import Column, ExternalInput, ReaderStep, SourceInf
 from pixelmill.steps.step import Expr, Step
 
 
-class Place(Enum):
+class Stage(Enum):
     """Where an operator runs."""
 
     BEFORE = "before"
     INSIDE = "inside"
-    BEHIND = "behind"
+    AFTER = "after"
 
 
 @dataclass
-class Reach:
+class Dependencies:
     """What has to be worked out for some values.
 
     Attributes:
@@ -39,14 +39,14 @@ class Reach:
     decodes: bool = False
 
 
-def reach(exprs: Iterable[Expr], makers: Mapping[Step, OperatorNode]) -> Reach:
+def dependencies_of(exprs: Iterable[Expr], makers: Mapping[Step, OperatorNode]) -> Dependencies:
     """Find out what values need. Of a picture whose shape is asked for, only its header is read.
 
     Args:
         exprs: The values.
         makers: The operators whose results steps are; there may be other steps before that give an operator numbers.
     """
-    found = Reach()
+    found = Dependencies()
     seen: set[tuple[Step, bool]] = set()
     todo = [(expr.step, False) for expr in exprs]
     while todo:
@@ -79,7 +79,7 @@ def _needed_for_shape(data: Expr) -> tuple[Expr | None, ...]:
     return (data,)
 
 
-def placed(nodes: Sequence[OperatorNode], fit: Collection[OperatorNode]) -> dict[OperatorNode, Place]:
+def assign_stages(nodes: Sequence[OperatorNode], fit: Collection[OperatorNode]) -> dict[OperatorNode, Stage]:
     """Say where each operator runs.
 
     What draws, reads, or makes numbers that others take runs before. Of the rest, what DALI has runs there, unless it
@@ -94,9 +94,9 @@ def placed(nodes: Sequence[OperatorNode], fit: Collection[OperatorNode]) -> dict
         for expr in node.exprs:
             makers.setdefault(expr.step, node)
     needed = _needed_before(nodes, makers)
-    places: dict[OperatorNode, Place] = {}
+    places: dict[OperatorNode, Stage] = {}
     for node in nodes:
-        own, natively = reach(node.exprs, makers), reach(drawn(node).values(), makers)
+        own, natively = dependencies_of(node.exprs, makers), dependencies_of(native_arguments(node).values(), makers)
         places[node] = _place(node, own, natively, places, usable=node in fit, needed=node in needed)
     return places
 
@@ -109,7 +109,7 @@ def _needed_before(nodes: Sequence[OperatorNode], makers: Mapping[Step, Operator
     needed: set[OperatorNode] = set()
     for node in nodes:
         always = node.spec.dali == BEFORE
-        found = reach(node.exprs if always else drawn(node).values(), makers)
+        found = dependencies_of(node.exprs if always else native_arguments(node).values(), makers)
         others = found.operators - {node}
         if not found.decodes and (always or not any(map(_changes_pictures, others))):
             needed |= others
@@ -120,7 +120,7 @@ def _changes_pictures(node: OperatorNode) -> bool:
     return isinstance(node.spec.dali, DaliCall) and any({"H", "W"} <= {*expr.layout} for expr in node.exprs)
 
 
-def drawn(node: OperatorNode) -> dict[str, Expr]:
+def native_arguments(node: OperatorNode) -> dict[str, Expr]:
     """Give the arguments of an operator's call of DALI that are found out natively."""
     call = node.spec.dali
     return call.drawn(node.exprs[0]) if isinstance(call, DaliCall) and call.drawn is not None else {}
@@ -128,24 +128,24 @@ def drawn(node: OperatorNode) -> dict[str, Expr]:
 
 def _place(
     node: OperatorNode,
-    own: Reach,
-    natively: Reach,
-    places: Mapping[OperatorNode, Place],
+    own: Dependencies,
+    natively: Dependencies,
+    places: Mapping[OperatorNode, Stage],
     *,
     usable: bool,
     needed: bool,
-) -> Place:
-    def free(found: Reach) -> bool:
-        return all(places[other] is Place.BEFORE for other in found.operators if other is not node)
+) -> Stage:
+    def free(found: Dependencies) -> bool:
+        return all(places[other] is Stage.BEFORE for other in found.operators if other is not node)
 
     if node.branch and node.spec.dali is None:
-        return Place.BEHIND  # where it is run for the samples of its branch alone
+        return Stage.AFTER  # where it is run for the samples of its branch alone
     if free(own) and (not usable or needed or not own.reads):
-        return Place.BEFORE
+        return Stage.BEFORE
     if not usable or not free(natively):
-        return Place.BEHIND
-    behind = any(places[value.operator] is Place.BEHIND for value in values_of(node) if value.operator is not None)
-    return Place.BEHIND if behind else Place.INSIDE
+        return Stage.AFTER
+    behind = any(places[value.operator] is Stage.AFTER for value in values_of(node) if value.operator is not None)
+    return Stage.AFTER if behind else Stage.INSIDE
 
 
 def values_of(node: OperatorNode) -> list[DataNode]:

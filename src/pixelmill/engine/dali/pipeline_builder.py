@@ -65,7 +65,7 @@ PYTHON: dict[str, Callable[..., DaliValue]] = {
 }
 
 
-def supported(node: OperatorNode, *, gpu: bool) -> bool:
+def is_supported(node: OperatorNode, *, gpu: bool) -> bool:
     """Tell whether the DALI that is installed can do the work of an operator."""
     call = node.spec.dali
     if not isinstance(call, DaliCall) or ("cpu" not in call.devices and not (gpu and node.device == "gpu")):
@@ -83,7 +83,7 @@ def supported(node: OperatorNode, *, gpu: bool) -> bool:
     return versions.function(call.name or node.operator) is not None and all(map(argument_type, typed))
 
 
-def emitted(plan: SplitPlan, *, batch_size: int, threads: int, device_id: int | None) -> Any:
+def build_pipeline(plan: SplitPlan, *, batch_size: int, threads: int, device_id: int | None) -> Any:
     """Write the part of a graph that is DALI's as a `nvidia.dali.Pipeline`, which is not built yet.
 
     Args:
@@ -94,10 +94,10 @@ def emitted(plan: SplitPlan, *, batch_size: int, threads: int, device_id: int | 
     """
     pipe = versions.new_pipeline(batch_size=batch_size, threads=threads, device_id=device_id)
     with versions.quiet(), pipe:
-        emitter = _Emitter(plan, gpu=device_id is not None)
+        builder = _PipelineBuilder(plan, gpu=device_id is not None)
         for node in plan.inside:
-            emitter.emit(node)
-        pipe.set_outputs(*(emitter.given(node, index, device) for node, index, device in plan.given))
+            builder.add(node)
+        pipe.set_outputs(*(builder.given(node, index, device) for node, index, device in plan.given))
     return pipe
 
 
@@ -106,7 +106,7 @@ def input_name(number: int) -> str:
     return f"handed_{number}"
 
 
-class _Emitter:
+class _PipelineBuilder:
     """Adds calls to the pipeline that is being defined.
 
     Attributes:
@@ -122,7 +122,7 @@ class _Emitter:
             decoded = _only_decoded(plan, key)
             self.known[key, ()] = self.dali.fn.external_source(name=input_name(number), no_copy=decoded)
 
-    def emit(self, node: OperatorNode) -> None:
+    def add(self, node: OperatorNode) -> None:
         """Add the call of an operator."""
         made = self._call(node)
         several = list(made.values()) if isinstance(made, dict) else made

@@ -16,10 +16,10 @@ from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.graph.nodes import DataNode, OperatorNode
 from pixelmill.types import Limits
 
-_told_about_gpu = False
+_warned_about_gpu = False
 
 EngineName = Literal["auto", "native", "dali"]
-VARIABLE = "PIXELMILL_ENGINE"  # of the environment; says what "auto" means
+ENGINE_VARIABLE = "PIXELMILL_ENGINE"  # of the environment; says what "auto" means
 
 
 class Engine(Protocol):
@@ -44,7 +44,7 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True)
-class Options:
+class EngineOptions:
     """What engines are started with.
 
     Attributes:
@@ -60,7 +60,7 @@ class Options:
     device_id: int | None
 
 
-def chosen(name: str, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]) -> Literal["native", "dali"]:
+def select_engine(name: str, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]) -> Literal["native", "dali"]:
     """Say which engine to use, where `auto` means DALI if the graph asks for a GPU and there is one.
 
     Args:
@@ -69,11 +69,11 @@ def chosen(name: str, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]
         outputs: What it gives.
     """
     where = "Pipeline: engine"
-    if name == "auto" and os.environ.get(VARIABLE):
-        name, where = os.environ[VARIABLE], VARIABLE
+    if name == "auto" and os.environ.get(ENGINE_VARIABLE):
+        name, where = os.environ[ENGINE_VARIABLE], ENGINE_VARIABLE
     if name not in get_args(EngineName):
         raise ArgumentError(f"{where} must be one of {', '.join(get_args(EngineName))}, got {name!r}")
-    if name == "native" or (name == "auto" and not asks_for_gpu(nodes, outputs)):
+    if name == "native" or (name == "auto" and not requests_gpu(nodes, outputs)):
         return "native"
     if name == "auto":
         return "dali" if devices.usable_gpus() else "native"
@@ -81,16 +81,16 @@ def chosen(name: str, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]
     return "dali"
 
 
-def asks_for_gpu(nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]) -> bool:
+def requests_gpu(nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]) -> bool:
     """Tell whether something of a graph is wanted on a GPU."""
     return any(node.device != "cpu" for node in nodes) or any(node.device == "gpu" for node in outputs)
 
 
-def tell_about_gpu() -> None:
+def warn_about_missing_gpu() -> None:
     """Say, once a process, that work for a GPU is done on the CPU."""
-    global _told_about_gpu
-    if not _told_about_gpu:
-        _told_about_gpu = True
+    global _warned_about_gpu
+    if not _warned_about_gpu:
+        _warned_about_gpu = True
         import logging
 
         text = "pixelmill: the pipeline asks for a GPU; it runs on the CPU, with the same results"
@@ -104,31 +104,31 @@ def usable_device(device_id: int | None) -> int | None:
     return max(device_id, 0) if devices.usable_gpus() else None
 
 
-def cut_for_dali(
+def split_for_dali(
     whole: Plan, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode], *, seed: int, gpu: bool
 ) -> Plan:
     """Cut a graph for DALI; give it as it is where nothing of it is for DALI."""
-    from pixelmill.engine.dali import emission, split
+    from pixelmill.engine.dali import pipeline_builder, split
 
-    has = partial(emission.supported, gpu=gpu)
+    has = partial(pipeline_builder.is_supported, gpu=gpu)
     return split.split(whole, nodes, outputs, seed=seed, gpu=gpu, has=has) or whole
 
 
-def emitted(plan: Plan, batch_size: int, *, threads: int, device_id: int | None) -> Any:
+def build_dali_pipeline(plan: Plan, batch_size: int, *, threads: int, device_id: int | None) -> Any:
     """Write what DALI does of a graph that was cut for it as a `nvidia.dali.Pipeline`, which is not built."""
-    from pixelmill.engine.dali import emission
+    from pixelmill.engine.dali import pipeline_builder
     from pixelmill.engine.dali.split import SplitPlan
 
     if not isinstance(plan, SplitPlan):
         raise EngineError("dali_pipeline: the graph has nothing that DALI does")
-    return emission.emitted(plan, batch_size=batch_size, threads=threads, device_id=device_id)
+    return pipeline_builder.build_pipeline(plan, batch_size=batch_size, threads=threads, device_id=device_id)
 
 
-def started(plan: Plan, options: Options) -> Engine:
+def start_engine(plan: Plan, options: EngineOptions) -> Engine:
     """Start the engine that a graph was compiled for."""
     if type(plan) is Plan:
         return NativeEngine(plan, threads=options.threads, limits=options.limits)
-    from pixelmill.engine.dali.running import DaliEngine
+    from pixelmill.engine.dali.engine import DaliEngine
     from pixelmill.engine.dali.split import SplitPlan
 
     assert isinstance(plan, SplitPlan)
