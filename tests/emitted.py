@@ -62,20 +62,20 @@ def calls(data: bytes) -> tuple[list[Call], list[Edge]]:
 
 
 def text(plan: SplitPlan, data: bytes) -> str:
-    """Write what runs where: natively before, by DALI call by call, natively behind."""
+    """Write what runs where: natively before DALI, on DALI call by call, natively after DALI."""
     found, outputs = calls(data)
     names: dict[str, str] = {}
     for call in found:
         for edge in call.outputs:
             names.setdefault(edge.name, f"%{len(names)}")
-    lines = [f"native before: {_operators(plan.front)}"]
+    lines = [f"native before: {_operators(plan.before)}"]
     for call in found:
         inputs = [_shown(edge, names) for edge in call.inputs]
         arguments = [f"{name}={value}" for name, value in sorted(call.arguments.items())]
         given = ", ".join(_shown(edge, names) for edge in call.outputs)
         lines.append(f"{given} = {call.schema}[{call.device}]({', '.join([*inputs, *arguments])})")
     lines.append(f"outputs: {', '.join(_shown(edge, names) for edge in outputs)}")
-    lines.append(f"native behind: {_operators(plan.behind)}")
+    lines.append(f"native after: {_operators(plan.after)}")
     return "\n".join(lines) + "\n"
 
 

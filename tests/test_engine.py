@@ -407,7 +407,7 @@ def test_an_error_in_a_function_is_the_users_own():
 
 def test_a_function_that_forgets_samples_is_refused():
     graph = lambda m, x: fn.python_function(x, function=lambda xs: xs[:1], batch_processing=True)  # noqa: E731
-    with pytest.raises(ValueError, match="the function gave 1 samples for a batch of 2"):
+    with pytest.raises(ValueError, match="the function returned 1 samples for a batch of 2"):
         run(graph, [np.zeros(2)] * 2, layouts="")
 
 

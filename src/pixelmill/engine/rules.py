@@ -1,7 +1,14 @@
-"""Rewrite rules: the same result from less work.
+"""Rewrite rules: the same result with less work.
 
-Every rule is a few lines and gives the same bits as the program without it (`Pipeline(optimize=False)`), but for
-decoding in the DCT domain, which `decode_scaling=False` turns off.
+Every rule produces the same bits as the program without it (`Pipeline(optimize=False)`). The one exception is decoding
+at a lower resolution in the DCT domain, which `decode_scaling=False` turns off.
+
+The passes run in an order that matters:
+
+1. `_fold` merges windows, flips and normalizations into the step before them, and computes shapes from headers.
+2. `_narrow_source` restricts the source of a rotation; it needs the window that `_fold` has put into the rotation.
+3. `_decode_for_resample` gives a decode the final geometry of its resampling; the passes before change that geometry.
+4. `fusion.fuse` merges arithmetic; it comes last because the other rules look for single steps.
 """
 
 from __future__ import annotations
@@ -23,12 +30,13 @@ from pixelmill.types import UINT8
 
 Rewrite = Callable[[Expr, bool], Expr]
 
-# A JPEG decoded at a lower scale keeps this many times the pixels of the output along each side, for the resampler.
+# A JPEG is decoded at a lower scale only if that leaves this many times the output's pixels along each side: the
+# resampler, whose filter decides about the sharpness, still does the rest of the reduction.
 SCALING_MARGIN = 2
 
 
 def optimize(outputs: Sequence[Expr], *, decode_scaling: bool) -> list[Expr]:
-    """Apply all rules."""
+    """Return the outputs of the program after all rules were applied."""
     folded = _rewrite(outputs, _fold)
     narrowed = _rewrite(folded, _narrow_source)
     decoded = _rewrite(narrowed, lambda expr, alone: _decode_for_resample(expr, alone, decode_scaling))
@@ -36,7 +44,7 @@ def optimize(outputs: Sequence[Expr], *, decode_scaling: bool) -> list[Expr]:
 
 
 def shaped_like(made: Step) -> Expr | None:
-    """Return the input that has the shape of the step's result, where that is certain."""
+    """Return the input that always has the same shape as the step's result; None if there is none."""
     match made:
         case Flip() | Cast() | Contiguous() | GaussianNoise():
             return made.data
@@ -51,7 +59,11 @@ def is_plain(resample: Resample) -> bool:
 
 
 def _rewrite(outputs: Sequence[Expr], rule: Rewrite) -> list[Expr]:
-    """Rebuild a program from its sources to its outputs, asking `rule` about every step with one output."""
+    """Rebuild a program from its sources to its outputs, applying `rule` to every step with one output.
+
+    The second argument of the rule, `alone`, is whether the step is the only user of its first input. Folding a step
+    into an input that others use would compute that input twice. Users are counted before the pass.
+    """
     uses = _uses(outputs)
     done: dict[tuple[Step, int], Expr] = {}
 

@@ -1,4 +1,4 @@
-"""Which engine runs a graph."""
+"""Select the engine that runs a graph, and start it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from pixelmill.engine import devices
 from pixelmill.engine.compile import Plan
@@ -16,42 +16,46 @@ from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.graph.nodes import DataNode, OperatorNode
 from pixelmill.types import Limits
 
+# The modules of the DALI engine are imported where they are used: most programs run natively, and start 20 ms sooner.
+if TYPE_CHECKING:
+    from pixelmill.engine.dali.versions import DaliPipeline
+
 _warned_about_gpu = False
 
 EngineName = Literal["auto", "native", "dali"]
-ENGINE_VARIABLE = "PIXELMILL_ENGINE"  # of the environment; says what "auto" means
+ENGINE_VARIABLE = "PIXELMILL_ENGINE"  # the environment variable that says what "auto" means
 
 
 class Engine(Protocol):
-    """What runs batches of a compiled graph."""
+    """Runs batches of a compiled graph."""
 
     @property
     def plan(self) -> Plan:
-        """The graph."""
+        """The compiled graph."""
 
     def submit(self, samples: Samples, *, fill: bool = False) -> Pending:
-        """Begin a batch."""
+        """Start a batch. With `fill`, samples that fail become gray images instead of errors."""
 
     def forked(self) -> bool:
-        """Tell whether this is another process than the one that made the engine."""
+        """Whether this process is a fork of the one that created the engine."""
 
     @property
     def threads(self) -> tuple[WorkerThread, ...]:
-        """The Python threads, which do not refer to the engine unless a batch is under way."""
+        """The Python threads. They refer to the engine only while a batch is running."""
 
     def close(self) -> None:
-        """Stop and wait for the threads. Batches that were begun are lost."""
+        """Stop the threads and wait for them. Batches in progress are lost."""
 
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """What engines are started with.
+    """The options of an engine.
 
     Attributes:
-        batch_size: The most samples in a batch.
-        threads: Samples that are worked on at a time.
-        limits: What a single input may cost.
-        device_id: The GPU; None where there is none.
+        batch_size: The largest number of samples in a batch.
+        threads: How many samples are processed at the same time.
+        limits: The largest inputs to accept.
+        device_id: The GPU, or None to run on the CPU.
     """
 
     batch_size: int
@@ -61,12 +65,12 @@ class EngineOptions:
 
 
 def select_engine(name: str, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]) -> Literal["native", "dali"]:
-    """Say which engine to use, where `auto` means DALI if the graph asks for a GPU and there is one.
+    """Return the engine to use. `auto` selects DALI if the graph requests a GPU and one can be used.
 
     Args:
         name: `auto`, `native` or `dali`.
         nodes: The operators of the graph.
-        outputs: What it gives.
+        outputs: The outputs of the graph.
     """
     where = "Pipeline: engine"
     if name == "auto" and os.environ.get(ENGINE_VARIABLE):
@@ -82,23 +86,23 @@ def select_engine(name: str, nodes: Sequence[OperatorNode], outputs: Sequence[Da
 
 
 def requests_gpu(nodes: Sequence[OperatorNode], outputs: Sequence[DataNode]) -> bool:
-    """Tell whether something of a graph is wanted on a GPU."""
+    """Whether an operator or an output of a graph is requested on a GPU."""
     return any(node.device != "cpu" for node in nodes) or any(node.device == "gpu" for node in outputs)
 
 
 def warn_about_missing_gpu() -> None:
-    """Say, once a process, that work for a GPU is done on the CPU."""
+    """Warn, once per process, that work requested on a GPU runs on the CPU."""
     global _warned_about_gpu
     if not _warned_about_gpu:
         _warned_about_gpu = True
         import logging
 
-        text = "pixelmill: the pipeline asks for a GPU; it runs on the CPU, with the same results"
+        text = "pixelmill: the pipeline requests a GPU but runs on the CPU, with the same results"
         logging.getLogger("pixelmill").warning(text)
 
 
 def usable_device(device_id: int | None) -> int | None:
-    """Give the GPU that a pipeline asks for, or None where it is not there; a negative one means the first."""
+    """Return the requested GPU, or None if no GPU can be used. A negative number means the first GPU."""
     if device_id is None:
         return None
     return max(device_id, 0) if devices.usable_gpus() else None
@@ -107,20 +111,19 @@ def usable_device(device_id: int | None) -> int | None:
 def split_for_dali(
     whole: Plan, nodes: Sequence[OperatorNode], outputs: Sequence[DataNode], *, seed: int, gpu: bool
 ) -> Plan:
-    """Cut a graph for DALI; give it as it is where nothing of it is for DALI."""
+    """Split a graph between DALI and the native engine; return it unchanged if DALI can run none of it."""
     from pixelmill.engine.dali import pipeline_builder, split
 
     has = partial(pipeline_builder.is_supported, gpu=gpu)
     return split.split(whole, nodes, outputs, seed=seed, gpu=gpu, has=has) or whole
 
 
-def build_dali_pipeline(plan: Plan, batch_size: int, *, threads: int, device_id: int | None) -> Any:
-    """Write what DALI does of a graph that was cut for it as a `nvidia.dali.Pipeline`, which is not built."""
-    from pixelmill.engine.dali import pipeline_builder
-    from pixelmill.engine.dali.split import SplitPlan
+def build_dali_pipeline(plan: Plan, batch_size: int, *, threads: int, device_id: int | None) -> DaliPipeline:
+    """Return DALI's part of a split graph as a `nvidia.dali.Pipeline` on which `build()` was not called yet."""
+    from pixelmill.engine.dali import pipeline_builder, split
 
-    if not isinstance(plan, SplitPlan):
-        raise EngineError("dali_pipeline: the graph has nothing that DALI does")
+    if not isinstance(plan, split.SplitPlan):
+        raise EngineError("dali_pipeline: DALI can run none of the operators of this graph")
     return pipeline_builder.build_pipeline(plan, batch_size=batch_size, threads=threads, device_id=device_id)
 
 

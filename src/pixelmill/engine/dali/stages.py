@@ -1,4 +1,9 @@
-"""Where each operator of a graph runs: natively before DALI, on DALI, or natively behind it."""
+"""Where each operator of a graph runs: natively before DALI, on DALI, or natively after it.
+
+Data crosses from the native engine to DALI and back at most once, so a graph has three stages. Everything that draws
+random numbers runs natively in the first stage: DALI gets the drawn numbers as arguments. This way both engines produce
+the same samples for the same seed.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +31,12 @@ class Stage(Enum):
 
 @dataclass
 class Dependencies:
-    """What has to be worked out for some values.
+    """What some values depend on.
 
     Attributes:
-        operators: The operators whose results it is made from.
-        reads: Whether it is more than numbers: the bytes of a file or what a user hands over.
-        decodes: Whether pictures are decoded for it.
+        operators: The operators whose results they are computed from.
+        reads: Whether they need more than numbers: the bytes of a file, or data of the user.
+        decodes: Whether they need decoded images.
     """
 
     operators: set[OperatorNode] = field(default_factory=set)
@@ -40,11 +45,11 @@ class Dependencies:
 
 
 def dependencies_of(exprs: Iterable[Expr], makers: Mapping[Step, OperatorNode]) -> Dependencies:
-    """Find out what values need. Of a picture whose shape is asked for, only its header is read.
+    """Return what values depend on. A value that needs only the shape of an image depends on its header alone.
 
     Args:
         exprs: The values.
-        makers: The operators whose results steps are; there may be other steps before that give an operator numbers.
+        makers: The operator that outputs each step; steps that an operator uses internally are not in it.
     """
     found = Dependencies()
     seen: set[tuple[Step, bool]] = set()
@@ -67,7 +72,10 @@ def dependencies_of(exprs: Iterable[Expr], makers: Mapping[Step, OperatorNode]) 
 
 
 def _needed_for_shape(data: Expr) -> tuple[Expr | None, ...]:
-    """Look through steps whose shape is known before they run, as engine/rules.py does."""
+    """Return what the shape of a value depends on, looking through steps as `rules._shape_of` does.
+
+    The two must agree: the rules decide what runs, and this decides what has to be there for it.
+    """
     made = data.step
     same = shaped_like(made)
     if same is not None:
@@ -80,48 +88,50 @@ def _needed_for_shape(data: Expr) -> tuple[Expr | None, ...]:
 
 
 def assign_stages(nodes: Sequence[OperatorNode], fit: Collection[OperatorNode]) -> dict[OperatorNode, Stage]:
-    """Say where each operator runs.
+    """Return where each operator runs.
 
-    What draws, reads, or makes numbers that others take runs before. Of the rest, what DALI has runs there, unless it
-    needs something that runs behind.
+    Operators that draw, read, or compute arguments of others run before DALI. Of the rest, DALI runs what it supports,
+    unless an input is computed after DALI.
 
     Args:
         nodes: All operators of a graph, in the order of their creation.
-        fit: Those that the DALI that is installed can run.
+        fit: The operators that the installed DALI can run.
     """
     makers: dict[Step, OperatorNode] = {}
     for node in nodes:
         for expr in node.exprs:
             makers.setdefault(expr.step, node)
     needed = _needed_before(nodes, makers)
-    places: dict[OperatorNode, Stage] = {}
+    stages: dict[OperatorNode, Stage] = {}
     for node in nodes:
         own, natively = dependencies_of(node.exprs, makers), dependencies_of(native_arguments(node).values(), makers)
-        places[node] = _place(node, own, natively, places, usable=node in fit, needed=node in needed)
-    return places
+        stages[node] = _place(node, own, natively, stages, usable=node in fit, needed=node in needed)
+    return stages
 
 
 def _needed_before(nodes: Sequence[OperatorNode], makers: Mapping[Step, OperatorNode]) -> set[OperatorNode]:
-    """Find operators that draws depend on: they have to run before, too, unless that means to decode pictures twice.
+    """Return the operators that random draws depend on: they must run before DALI as well.
 
-    Work on pictures is not taken from DALI for the sake of an operator that can be split: that one runs behind then.
+    Not if that would decode images twice, natively for the draw and on DALI for the pixels. And image processing is not
+    moved away from DALI for an operator that could be split into a draw and a call of DALI: that operator then runs
+    after DALI instead, which costs less than moving everything before it.
     """
     needed: set[OperatorNode] = set()
     for node in nodes:
         always = node.spec.dali == BEFORE
         found = dependencies_of(node.exprs if always else native_arguments(node).values(), makers)
         others = found.operators - {node}
-        if not found.decodes and (always or not any(map(_changes_pictures, others))):
+        if not found.decodes and (always or not any(map(_processes_images, others))):
             needed |= others
     return needed
 
 
-def _changes_pictures(node: OperatorNode) -> bool:
+def _processes_images(node: OperatorNode) -> bool:
     return isinstance(node.spec.dali, DaliCall) and any({"H", "W"} <= {*expr.layout} for expr in node.exprs)
 
 
 def native_arguments(node: OperatorNode) -> dict[str, Expr]:
-    """Give the arguments of an operator's call of DALI that are found out natively."""
+    """Return the arguments of an operator's DALI call that are computed natively."""
     call = node.spec.dali
     return call.drawn(node.exprs[0]) if isinstance(call, DaliCall) and call.drawn is not None else {}
 
@@ -130,24 +140,25 @@ def _place(
     node: OperatorNode,
     own: Dependencies,
     natively: Dependencies,
-    places: Mapping[OperatorNode, Stage],
+    stages: Mapping[OperatorNode, Stage],
     *,
     usable: bool,
     needed: bool,
 ) -> Stage:
     def free(found: Dependencies) -> bool:
-        return all(places[other] is Stage.BEFORE for other in found.operators if other is not node)
+        return all(stages[other] is Stage.BEFORE for other in found.operators if other is not node)
 
     if node.branch and node.spec.dali is None:
-        return Stage.AFTER  # where it is run for the samples of its branch alone
+        return Stage.AFTER  # there it runs for only the samples of its branch
     if free(own) and (not usable or needed or not own.reads):
         return Stage.BEFORE
+    # DALI runs between the two native stages, so it cannot wait for numbers that need its own results.
     if not usable or not free(natively):
         return Stage.AFTER
-    behind = any(places[value.operator] is Stage.AFTER for value in values_of(node) if value.operator is not None)
-    return Stage.AFTER if behind else Stage.INSIDE
+    late = any(stages[value.operator] is Stage.AFTER for value in values_of(node) if value.operator is not None)
+    return Stage.AFTER if late else Stage.INSIDE
 
 
 def values_of(node: OperatorNode) -> list[DataNode]:
-    """List the values that an operator takes, as inputs and as arguments."""
+    """List the nodes that an operator takes as inputs and as arguments."""
     return [value for value in (*node.inputs, *node.arguments.values()) if isinstance(value, DataNode)]
