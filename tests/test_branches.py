@@ -421,7 +421,7 @@ def test_a_variable_of_one_branch_only_is_refused():
         return y
 
     text = refusal(graph, PICTURES, FLAGS)
-    assert text.startswith("if: the variable 'y' gets a value in one branch only")
+    assert text.startswith("if: the variable 'y' is assigned in one branch only")
 
 
 def test_do_not_convert_leaves_a_function_alone():
@@ -541,7 +541,7 @@ def test_a_choice_that_does_not_exist_is_named():
 
     with pytest.raises(DataError, match="a whole one from 0 to 1, got 4"):
         drawn(graph, samples=1)
-    with pytest.raises(ArgumentError, match="nothing to choose from"):
+    with pytest.raises(ArgumentError, match="choose: needs at least one branch"):
         branches.choose(SimpleNamespace(), [])
 
 

@@ -455,7 +455,7 @@ def test_a_closed_pipeline_says_so(folder):
         pipe = make(HERE, graph, batch_size=2)
         pipe.run()
         pipe.close()
-        with pytest.raises(EngineError, match="the pipeline was closed; make a new one"):
+        with pytest.raises(EngineError, match="the pipeline was closed; create a new one"):
             pipe.run()
 
 

@@ -181,7 +181,7 @@ def test_a_batch_that_closing_drops_is_not_waited_for(slow_decoder: Gate) -> Non
     first, second = (scheduled.pending for scheduled in pipe._schedule.queue)
     closing = threading.Thread(target=pipe.close)
     closing.start()
-    with pytest.raises(EngineError, match="the pipeline was closed; make a new one"):
+    with pytest.raises(EngineError, match="the pipeline was closed; create a new one"):
         second.result()
     assert closing.is_alive()  # it waits for the first
     slow_decoder.opened.set()
@@ -246,4 +246,4 @@ def test_no_thread_starts_after_the_threads_were_ended() -> None:
         pipe.run()
     """)
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.splitlines() == ["the pipeline was closed; make a new one"] * 2
+    assert result.stdout.splitlines() == ["the pipeline was closed; create a new one"] * 2
