@@ -219,7 +219,7 @@ def test_several_sources_must_agree_about_the_batch():
     def graph(m):
         return fn.external_source(source=lambda: np.zeros(2)), fn.external_source(source=lambda: np.zeros(1))
 
-    with pytest.raises(ArgumentError, match="different numbers of samples"):
+    with pytest.raises(ArgumentError, match="must have the same number of samples"):
         make(HERE, graph, batch_size=2).run()
     several = lambda m: fn.external_source(source=lambda: (np.zeros(2), np.zeros(1)), num_outputs=2)  # noqa: E731
     with pytest.raises(ArgumentError, match="its outputs have different numbers of samples"):
@@ -247,7 +247,7 @@ def test_a_source_beside_a_reader_has_a_value_for_every_sample(tmp_path):
     pipe = make(HERE, graph, batch_size=2)
     seen = [[np.asarray(out).ravel().tolist() for out in pipe.run()] for _ in range(3)]
     assert seen == [[[0, 1], [0, 0]], [[2, 3], [1, 1]], [[0, 1], [2, 2]]]
-    with pytest.raises(ArgumentError, match="different numbers of samples"):
+    with pytest.raises(ArgumentError, match="must have the same number of samples"):
         make(HERE, lambda m: graph(m, 1), batch_size=2).run()
 
 

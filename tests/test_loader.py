@@ -399,7 +399,7 @@ def test_raise_and_go_on(cut: list[str], python: bool) -> None:
 
 def test_too_many_errors(cut: list[str]) -> None:
     loader = Loader(pictures([*cut[:6], cut[6], cut[6], *cut[8:]], on_error="skip", max_errors=1), NAMES)
-    with pytest.raises(DataError, match="2 bad samples in epoch 0, and max_errors allows 1"):
+    with pytest.raises(DataError, match="2 bad samples in epoch 0, but max_errors allows 1"):
         list(loader)
 
 

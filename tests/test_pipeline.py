@@ -227,7 +227,7 @@ def test_feeding_goes_wrong_with_a_word_about_it():
     with pipe:
         pipe.set_outputs(fn.external_source(name="numbers"), fn.external_source(source=lambda: np.zeros(2), name="own"))
     with pytest.raises(
-        ArgumentError, match="'nobody' is not an external_source of this pipeline; there are: 'numbers', 'own'"
+        ArgumentError, match="'nobody' is not an external_source of this pipeline, which has: 'numbers', 'own'"
     ):
         pipe.feed_input("nobody", np.zeros(2))
     with pytest.raises(EngineError, match="'own' has a source of its own"):
@@ -262,7 +262,7 @@ def test_what_was_declared_about_outputs_is_checked():
     run_with(output_dtype=types.UINT8, output_ndim=3, output_layout="HWC")
     run_with(output_dtype=[types.UINT8], output_ndim=[None])
     for declared in ({"output_dtype": types.FLOAT}, {"output_ndim": 2}, {"output_layout": "CHW"}):
-        with pytest.raises(EngineError, match=r"output 0: .* was declared, but it is"):
+        with pytest.raises(EngineError, match=r"output 0: .* was declared as .*, got"):
             run_with(**declared)
 
 

@@ -190,7 +190,7 @@ class Pipeline:
         other._seed = self._seed if self._seed_given else _drawn_seed()
         other._schedule, other._tokens, other._closed = None, [], False
         other._restored, other._iterator_state = False, {}
-        other._recovery = self._recovery.anew()
+        other._recovery = self._recovery.fresh_copy()
         return other
 
     def _defined(self) -> list[DataNode]:

@@ -189,4 +189,4 @@ def follow(
     """
     schedule = pipe._ready()
     main = 0 if reader_name is None else schedule.plan.readers.index(pipe._named(pipe._readers(), reader_name))
-    return schedule.follow(main, policy, pad=pad)
+    return schedule.use_epochs_of(main, policy, pad=pad)
