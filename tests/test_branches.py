@@ -465,7 +465,7 @@ def test_branches_of_different_kinds_are_refused():
 def test_a_function_without_source_is_refused():
     namespace = {}
     exec("def graph(x):\n    return x", namespace)
-    with pytest.raises(ArgumentError, match="source of graph, which cannot be found"):
+    with pytest.raises(ArgumentError, match="the source of graph is not available"):
         pipeline_def(enable_conditionals=True)(namespace["graph"])
 
 

@@ -256,7 +256,7 @@ def test_loader_takes_over_a_pipeline_in_use(files: list[str]) -> None:
 @pytest.mark.parametrize(
     ("names", "options", "message"),
     [
-        (["a"], {}, "1 names for 2 outputs"),
+        (["a"], {}, "expected 2 names, one for each output"),
         (["a", "a"], {}, "different"),
         ("ab", {}, "different"),
         (["valid", "b"], {"on_error": "fill"}, "'valid'"),

@@ -7,7 +7,7 @@ The passes run in an order that matters:
 
 1. `_fold` merges windows, flips and normalizations into the step before them, and computes shapes from headers.
 2. `_narrow_source` restricts the source of a rotation; it needs the window that `_fold` has put into the rotation.
-3. `_decode_for_resample` gives a decode the final geometry of its resampling; the passes before change that geometry.
+3. `_decode_for_resample` passes to a decode the final geometry of its resampling; the passes before change that geometry.
 4. `fusion.fuse` merges arithmetic; it comes last because the other rules look for single steps.
 """
 
@@ -238,7 +238,7 @@ def _narrow_source(expr: Expr, alone: bool) -> Expr:
 
 
 def _decode_for_resample(expr: Expr, alone: bool, scaling: bool) -> Expr:
-    """Tell a decode the geometry of its resampling, so that it decodes only the pixels that are read.
+    """Pass to a decode the geometry of its resampling, so that it decodes only the pixels that are read.
 
     With `scaling`, a JPEG that is downscaled enough is decoded at 1/2, 1/4 or 1/8 of its resolution by a smaller IDCT,
     and the resampler does the rest. Only the decode knows which scale it chose for a sample, so it outputs the adapted

@@ -9,7 +9,7 @@ from typing import Any
 
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
-from pixelmill.pipeline.loader import follow
+from pixelmill.pipeline.loader import use_reader_epochs
 from pixelmill.pipeline.sampling import LastBatchPolicy, steps_left, steps_per_epoch
 
 FILL, DROP, PARTIAL = LastBatchPolicy.FILL, LastBatchPolicy.DROP, LastBatchPolicy.PARTIAL
@@ -113,7 +113,7 @@ class ByReader(Epochs):
 
     def __init__(self, pipes: list[Pipeline], policy: LastBatchPolicy, reader_name: str, *, pad: bool) -> None:
         super().__init__(pipes, policy)
-        self._order, *_ = [follow(pipe, policy, reader_name, pad=pad) for pipe in pipes]
+        self._order, *_ = [use_reader_epochs(pipe, policy, reader_name, pad=pad) for pipe in pipes]
         self._begin()
 
     def _left(self) -> int:
@@ -151,7 +151,7 @@ class Running(Epochs):
 
     def __init__(self, pipes: list[Pipeline], policy: LastBatchPolicy, reader_name: str) -> None:
         super().__init__(pipes, policy)
-        order, *_ = [follow(pipe, policy, reader_name) for pipe in pipes]
+        order, *_ = [use_reader_epochs(pipe, policy, reader_name) for pipe in pipes]
         self._samples, self._shards = order.length, order.num_shards
         self._begin_at(0, 0)
 
