@@ -7,7 +7,7 @@ The passes run in an order that matters:
 
 1. `_fold` merges windows, flips and normalizations into the step before them, and computes shapes from headers.
 2. `_narrow_source` restricts the source of a rotation; it needs the window that `_fold` has put into the rotation.
-3. `_decode_for_resample` passes to a decode the final geometry of its resampling; the passes before change that geometry.
+3. `_decode_for_resample` passes the geometry of a resampling to its decode; the passes before change that geometry.
 4. `fusion.fuse` merges arithmetic; it comes last because the other rules look for single steps.
 """
 
