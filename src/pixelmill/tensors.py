@@ -306,7 +306,7 @@ class TensorGPU:
     def __cuda_array_interface__(self) -> dict[str, object]:
         return self._tensor.__cuda_array_interface__
 
-    def __dlpack__(self, **options: Any) -> object:
+    def __dlpack__(self, **options: object) -> object:
         return self._tensor.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:

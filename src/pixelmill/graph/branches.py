@@ -32,7 +32,7 @@ INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 # find the inner function instead of the global one, which may be decorated.
 CONVERTED = "__pixelmill_converted"
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 Value = TypeVar("Value")
 
 
@@ -53,10 +53,10 @@ def do_not_convert(function: Function) -> Function:
 
 
 # Branches return what the user's functions return: nodes, or nested lists, tuples and dicts of them. So the functions
-# below take and return Any.
+# below return Any, as `a if c else b` does.
 
 
-def merge(condition: DataNode, taken: Any, otherwise: Any) -> Any:
+def merge(condition: DataNode, taken: object, otherwise: object) -> Any:
     """Select one of two values for each sample; in lists, tuples and dicts element by element."""
     return _merged("_branches.merge", condition, (taken, otherwise))
 
@@ -75,7 +75,7 @@ def _merged(operator: str, condition: DataNode, values: Sequence[Any]) -> Any:
     return call(REGISTRY[operator], [condition, *values], {})
 
 
-def cond(condition: Any, taken: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+def cond(condition: object, taken: Callable[[], object], otherwise: Callable[[], object]) -> Any:
     """Evaluate `taken() if condition else otherwise()`; if the condition is a node, for each sample."""
     if not isinstance(condition, DataNode):
         return taken() if condition else otherwise()
@@ -118,7 +118,7 @@ def value(found: object, name: str) -> object:
     return found
 
 
-def choose(number: DataNode, branches: Sequence[Callable[[], Any]]) -> Any:
+def choose(number: DataNode, branches: Sequence[Callable[[], object]]) -> Any:
     """Return for each sample the result of the branch with this number."""
     if not branches:
         raise ArgumentError("choose: needs at least one branch")
@@ -130,7 +130,7 @@ def choose(number: DataNode, branches: Sequence[Callable[[], Any]]) -> Any:
 
 
 def apply_with_probability(
-    probability: float | DataNode, function: Callable[..., Any], *inputs: Any, seed: int | None = None
+    probability: float | DataNode, function: Callable[..., object], *inputs: object, seed: int | None = None
 ) -> Any:
     """Apply a function of nodes to a random subset of the samples, and return the others unchanged.
 
@@ -145,7 +145,10 @@ def apply_with_probability(
 
 
 def one_of(
-    functions: Sequence[Callable[..., Any]], *inputs: Any, p: Sequence[float] | None = None, seed: int | None = None
+    functions: Sequence[Callable[..., object]],
+    *inputs: object,
+    p: Sequence[float] | None = None,
+    seed: int | None = None,
 ) -> Any:
     """Apply one of several functions of nodes to each sample, selected at random.
 
@@ -159,7 +162,7 @@ def one_of(
     return choose(number, [functools.partial(function, *inputs) for function in functions])
 
 
-def convert(function: Callable[..., Any]) -> Callable[..., Any]:
+def convert(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function whose `if`, `and`, `or` and `not` also work on nodes, as do those of the functions it calls."""
     try:
         source = textwrap.dedent(inspect.getsource(function))
@@ -176,7 +179,7 @@ def convert(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compiled(Rewriter().function(definition), function)
 
 
-def _compiled(definition: ast.FunctionDef, function: Callable[..., Any]) -> Callable[..., Any]:
+def _compiled(definition: ast.FunctionDef, function: Callable[..., object]) -> Callable[..., object]:
     """Compile a rewritten function with the globals, the closure and the defaults of the original one.
 
     A function definition alone cannot refer to the closure of another function. So the rewritten function is compiled
@@ -201,7 +204,7 @@ def _compiled(definition: ast.FunctionDef, function: Callable[..., Any]) -> Call
 
 
 @functools.cache
-def _converted(function: FunctionType) -> Callable[..., Any]:
+def _converted(function: FunctionType) -> Callable[..., object]:
     path = function.__code__.co_filename
     installed = path.startswith(LIBRARIES) or any(folder in path for folder in INSTALLED)
     if installed or hasattr(function, "__pixelmill_plain__"):

@@ -132,7 +132,7 @@ class Loader:
         """Return the state after the last batch, as JSON data under 1 KB for each reader."""
         return {"version": 1, "ended": self._ended, "pipeline": self.pipeline.state_dict()}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Continue after the batch that `state_dict` was called after; the next loop yields the rest of its epoch.
 
         Batch size, number of threads and number of shards may differ from before; every rank loads the same state. If

@@ -97,7 +97,7 @@ class ReaderOrder(OrderSettings):
         history = [list(entry) for entry in position.history if entry[1]]
         return {"version": 1, **self._identity(), "epoch": position.epoch, "history": history}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> Position:
+    def load_state_dict(self, state: State) -> Position:
         """Check a state and return its position, to continue with any batch size and any number of shards.
 
         Raises:

@@ -72,7 +72,7 @@ class ReductionStep(Step):
 
 @declared
 class Reduce(ReductionStep):
-    """Reduce axes to one number; `guide` is the mean for reductions that need it, or the value that defines the axes."""
+    """Reduce axes to one number; `guide` is the mean if the reduction needs it, or the value that defines the axes."""
 
     guide: Input | None = None
     operation: str

@@ -73,7 +73,7 @@ struct ExpressionInputs {
 };
 std::unique_ptr<Step> make_expression(const ExpressionParams& params);
 
-// Reduce axes to one number; `guide` is the mean for reductions that need it, or the value that defines the axes.
+// Reduce axes to one number; `guide` is the mean if the reduction needs it, or the value that defines the axes.
 struct ReduceParams {
     std::vector<int64_t> axes;
     bool all;
