@@ -88,7 +88,7 @@ def test_samples_may_be_empty_but_a_batch_may_not():
         ([np.array("text")], "elements of type .* are not supported"),
         ([np.array([object()])], "elements of type .* are not supported"),
         ([np.zeros(3, np.complex64)], "elements of type complex64 are not supported"),
-        ([np.zeros((1,) * 7, np.uint8)], "more than 6"),
+        ([np.zeros((1,) * 7, np.uint8)], "at most 6 axes, got 7"),
     ],
     ids=str,
 )

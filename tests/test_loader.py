@@ -257,8 +257,8 @@ def test_loader_takes_over_a_pipeline_in_use(files: list[str]) -> None:
     ("names", "options", "message"),
     [
         (["a"], {}, "expected 2 names, one for each output"),
-        (["a", "a"], {}, "different"),
-        ("ab", {}, "different"),
+        (["a", "a"], {}, "must be distinct strings"),
+        ("ab", {}, "must be distinct strings"),
         (["valid", "b"], {"on_error": "fill"}, "'valid'"),
     ],
 )
