@@ -29,7 +29,7 @@ from rich.console import Console
 from rich.table import Table
 
 import pixelmill
-from pixelmill.graph.nodes import as_node
+from pixelmill.graph.calls import as_node
 
 TURNS = 3  # turns of pixelmill and DALI
 LEAST_RUNS, MOST_RUNS = 5, 200  # runs in a block

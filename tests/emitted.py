@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pixelmill import Pipeline
-from pixelmill.engine import choice
+from pixelmill.engine import selection
 from pixelmill.engine.compile import compile_graph
-from pixelmill.engine.dali.emission import emitted
+from pixelmill.engine.dali.pipeline_builder import build_pipeline
 from pixelmill.engine.dali.split import SplitPlan
 from pixelmill.graph.nodes import DataNode, OperatorNode, operators_of
 
@@ -45,11 +45,11 @@ def serialised(build: Callable[[], Any], *, gpu: bool, batch_size: int = 8) -> t
         outputs = build()
     nodes: list[DataNode] = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
     whole = compile_graph([node.expr for node in nodes], seed=7, optimize=True, decode_scaling=True)
-    plan = choice.cut_for_dali(whole, operators_of(nodes), nodes, seed=7, gpu=gpu)
+    plan = selection.split_for_dali(whole, operators_of(nodes), nodes, seed=7, gpu=gpu)
     assert isinstance(plan, SplitPlan), "nothing of the graph is for DALI"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        pipe = emitted(plan, batch_size=batch_size, threads=2, device_id=0 if gpu else None)
+        pipe = build_pipeline(plan, batch_size=batch_size, threads=2, device_id=0 if gpu else None)
         pipe._device_id = None  # asks for no driver; the operators keep their devices
         return plan, pipe.serialize()
 
@@ -62,20 +62,20 @@ def calls(data: bytes) -> tuple[list[Call], list[Edge]]:
 
 
 def text(plan: SplitPlan, data: bytes) -> str:
-    """Write what runs where: natively before, by DALI call by call, natively behind."""
+    """Write what runs where: natively before DALI, on DALI call by call, natively after DALI."""
     found, outputs = calls(data)
     names: dict[str, str] = {}
     for call in found:
         for edge in call.outputs:
             names.setdefault(edge.name, f"%{len(names)}")
-    lines = [f"native before: {_operators(plan.front)}"]
+    lines = [f"native before: {_operators(plan.before)}"]
     for call in found:
         inputs = [_shown(edge, names) for edge in call.inputs]
         arguments = [f"{name}={value}" for name, value in sorted(call.arguments.items())]
         given = ", ".join(_shown(edge, names) for edge in call.outputs)
         lines.append(f"{given} = {call.schema}[{call.device}]({', '.join([*inputs, *arguments])})")
     lines.append(f"outputs: {', '.join(_shown(edge, names) for edge in outputs)}")
-    lines.append(f"native behind: {_operators(plan.behind)}")
+    lines.append(f"native after: {_operators(plan.after)}")
     return "\n".join(lines) + "\n"
 
 

@@ -7,7 +7,7 @@ import pytest
 from pictures import color
 
 from pixelmill import pipeline_def
-from pixelmill.engine.dali.running import DaliEngine
+from pixelmill.engine.dali.engine import DaliEngine
 
 ENGINES = ("native", "dali")
 OPTIONS = {"batch_size": 4, "num_threads": 2, "device_id": None, "seed": 11, "decode_scaling": False}

@@ -508,7 +508,7 @@ def test_shapes_that_do_not_fit_are_an_error_with_the_line():
         (lambda x: x + fn.transpose(x, perm=[2, 0, 1]), "the layouts 'HWC' and 'CHW' do not match"),
         (lambda x: x & 1.0, "bitwise operations work on integers"),
         (lambda x: math.clamp(x, "low", 2), "an input must be a node"),
-        (lambda x: types.Constant(np.ones(3), layout="HW"), "does not fit the shape"),
+        (lambda x: types.Constant(np.ones(3), layout="HW"), "names 2 axes, but the value has 1"),
     ],
 )
 def test_wrong_operands_are_refused_when_the_graph_is_built(wrong, text):

@@ -15,7 +15,8 @@ import pytest
 import pixelmill
 from pixelmill import types
 from pixelmill.create import create_photo_folder
-from pixelmill.graph.nodes import as_node, operators_of
+from pixelmill.graph.calls import as_node
+from pixelmill.graph.nodes import operators_of
 from pixelmill.operators import public_operators
 from pixelmill.operators.arithmetic import OPERATIONS
 

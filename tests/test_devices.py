@@ -65,11 +65,11 @@ def library(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
     """Forget what was asked before, and what the machine has set."""
-    devices._asked.cache_clear()
+    devices._query_driver.cache_clear()
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.setenv("FAKE_CUDA", "12040")
     yield
-    devices._asked.cache_clear()
+    devices._query_driver.cache_clear()
 
 
 def here(monkeypatch, driver, dali):
@@ -120,12 +120,12 @@ def test_the_driver_is_asked_outside_of_this_process(library):
 
 TROUBLES = {
     "there is no NVIDIA driver": (Driver(), "2.4.0", "install an NVIDIA driver"),
-    "the NVIDIA driver shows no GPU": (Driver((), (12, 4)), "2.4.0", "nvidia-smi"),
-    "serves CUDA 11.8, and DALI needs 12.0": (Driver((H100,), (11, 8)), "2.4.0", "525.60"),
-    "GTX 680 has compute capability 3.0, and DALI needs 5.0": (Driver((GTX680,), (12, 4)), "2.4.0", "newer GPU"),
+    "the NVIDIA driver reports no GPU": (Driver((), (12, 4)), "2.4.0", "nvidia-smi"),
+    "supports CUDA 11.8, but DALI needs 12.0": (Driver((H100,), (11, 8)), "2.4.0", "525.60"),
+    "GTX 680 has compute capability 3.0, but DALI needs 5.0": (Driver((GTX680,), (12, 4)), "2.4.0", "newer GPU"),
     "DALI is not installed": (Driver((H100,), (12, 4)), None, "pip install 'pixelmill[gpu]'"),
-    "DALI 1.49.0 is too old, 1.50": (Driver((H100,), (12, 4)), "1.49.0", "--upgrade"),
-    "cannot be asked (it hangs)": (Driver(fault="it hangs"), "2.4.0", "nvidia-smi"),
+    "DALI 1.49.0 is too old, the oldest supported version is 1.50": (Driver((H100,), (12, 4)), "1.49.0", "--upgrade"),
+    "could not be queried (it hangs)": (Driver(fault="it hangs"), "2.4.0", "nvidia-smi"),
 }
 
 
@@ -179,7 +179,7 @@ def test_dali_is_found_without_importing_it():
     code = (
         "import sys; from pixelmill.engine import devices; found = devices.find_dali()\n"
         "loaded = {'nvidia.dali', 'torch'} & set(sys.modules)\n"
-        "print(found.distribution, found.version, devices._version_in_its_file(), sorted(loaded))"
+        "print(found.distribution, found.version, devices._version_in_source(), sorted(loaded))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     import nvidia.dali

@@ -407,7 +407,7 @@ def test_an_error_in_a_function_is_the_users_own():
 
 def test_a_function_that_forgets_samples_is_refused():
     graph = lambda m, x: fn.python_function(x, function=lambda xs: xs[:1], batch_processing=True)  # noqa: E731
-    with pytest.raises(ValueError, match="the function gave 1 samples for a batch of 2"):
+    with pytest.raises(ValueError, match="the function returned 1 samples for a batch of 2"):
         run(graph, [np.zeros(2)] * 2, layouts="")
 
 
@@ -455,7 +455,7 @@ def test_a_closed_pipeline_says_so(folder):
         pipe = make(HERE, graph, batch_size=2)
         pipe.run()
         pipe.close()
-        with pytest.raises(EngineError, match="the pipeline was closed; make a new one"):
+        with pytest.raises(EngineError, match="the pipeline was closed; create a new one"):
             pipe.run()
 
 

@@ -15,7 +15,8 @@ from running import noise
 from test_operators import run, samples_of
 
 from pixelmill import fn, types
-from pixelmill.engine.dali import emission, placing, running, versions
+from pixelmill.engine.dali import engine as dali_engine
+from pixelmill.engine.dali import pipeline_builder, stages, versions
 from pixelmill.operators import REGISTRY, public_operators
 from pixelmill.operators.dali import BEFORE, DaliCall
 
@@ -24,7 +25,7 @@ from pixelmill.operators.dali import BEFORE, DaliCall
 def emitted(monkeypatch):
     """Note the operators that DALI runs; DALI must not give up."""
     names = []
-    emit = emission._Emitter.emit
+    emit = pipeline_builder._PipelineBuilder.add
 
     def noted(self, node):
         names.append(node.operator)
@@ -33,23 +34,23 @@ def emitted(monkeypatch):
     def given_up(self, samples, error):
         raise error
 
-    monkeypatch.setattr(emission._Emitter, "emit", noted)
-    monkeypatch.setattr(running.DaliEngine, "_retried", given_up)
+    monkeypatch.setattr(pipeline_builder._PipelineBuilder, "add", noted)
+    monkeypatch.setattr(dali_engine.DaliEngine, "_retried", given_up)
     return names
 
 
 @pytest.fixture
 def all_inside(monkeypatch):
     """Let DALI run all that it has, also numbers that would be found before."""
-    reach = placing.reach
+    dependencies_of = stages.dependencies_of
 
     def reads(*arguments):
-        found = reach(*arguments)
+        found = dependencies_of(*arguments)
         found.reads = True
         return found
 
-    monkeypatch.setattr(placing, "reach", reads)
-    monkeypatch.setattr(placing, "_needed_before", lambda *_: set())
+    monkeypatch.setattr(stages, "dependencies_of", reads)
+    monkeypatch.setattr(stages, "_needed_before", lambda *_: set())
 
 
 def same_on_both(name, folder):

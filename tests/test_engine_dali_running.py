@@ -15,9 +15,10 @@ from engines import ENGINES, agree, compare, done_by_dali, files, made, taken
 from running import noise
 
 from pixelmill import ArgumentError, DataError, EngineError, fn, types
-from pixelmill.engine import choice, devices
-from pixelmill.engine.dali import emission, running
-from pixelmill.engine.dali.running import DaliEngine
+from pixelmill.engine import devices, selection
+from pixelmill.engine.dali import engine as dali_engine
+from pixelmill.engine.dali import pipeline_builder
+from pixelmill.engine.dali.engine import DaliEngine
 from pixelmill.engine.dali.upload import Upload
 from pixelmill.engine.native import NativeEngine
 from pixelmill.plugin.base_iterator import LastBatchPolicy
@@ -50,7 +51,7 @@ def test_the_native_engine_is_taken_unless_a_gpu_is_asked_for_and_there(files, m
     monkeypatch.setattr(devices, "usable_gpus", lambda: ("a GPU",))
     pipe = made(on_gpu, "auto", files)
     outputs = pipe._defined()
-    assert choice.chosen("auto", pipe._nodes, outputs) == "dali"
+    assert selection.select_engine("auto", pipe._nodes, outputs) == "dali"
     assert isinstance(engine_of(made(train, "auto", files)), NativeEngine)
     assert isinstance(engine_of(made(on_gpu, "native", files)), NativeEngine)
 
@@ -75,12 +76,12 @@ def test_where_dali_has_nothing_to_do_the_native_engine_runs(files):
         return encoded, labels, fn.random.uniform(range=(0.0, 1.0)) + 1.0
 
     assert isinstance(engine_of(made(graph, "dali")), NativeEngine)
-    with pytest.raises(EngineError, match="nothing that DALI does"):
+    with pytest.raises(EngineError, match="DALI can run none of the operators"):
         made(graph, "dali").dali_pipeline()
 
 
 def test_a_gpu_that_is_not_there_is_the_cpu(files, caplog, monkeypatch):
-    monkeypatch.setattr("pixelmill.engine.choice._told_about_gpu", False)
+    monkeypatch.setattr("pixelmill.engine.selection._warned_about_gpu", False)
 
     def graph():
         images = fn.decoders.image(fn.readers.file(files=files)[0], device="mixed")
@@ -88,7 +89,7 @@ def test_a_gpu_that_is_not_there_is_the_cpu(files, caplog, monkeypatch):
 
     with caplog.at_level("WARNING", "pixelmill"):
         compare(graph, device_id=0)
-    assert sum("asks for a GPU" in record.getMessage() for record in caplog.records) == 1
+    assert sum("requests a GPU" in record.getMessage() for record in caplog.records) == 1
 
 
 def test_the_emitted_pipeline_names_the_devices(files):
@@ -283,7 +284,7 @@ def test_what_dali_cannot_decode_is_decoded_natively(files, tmp_path, caplog):
         native, dali = (made(graph, engine) for engine in ENGINES)
         agree(taken(dali, 2), taken(native, 2), level=0)
     assert done_by_dali(dali) == []
-    assert sum("made natively" in record.getMessage() for record in caplog.records) == 1
+    assert sum("run natively instead" in record.getMessage() for record in caplog.records) == 1
 
 
 def test_an_argument_that_does_not_fit_a_sample_is_told_as_natively(files):
@@ -317,15 +318,17 @@ def test_types_of_arguments_are_those_dali_wants(files):
 
 @pytest.fixture
 def pretended_gpu(monkeypatch):
-    emitted = running.emitted
+    build = dali_engine.build_pipeline
 
     def on_cpu(plan, **options):
-        return emitted(plan, **{**options, "device_id": None})
+        return build(plan, **{**options, "device_id": None})
 
-    monkeypatch.setattr(choice, "usable_device", lambda device_id: device_id)
-    monkeypatch.setattr(running, "emitted", on_cpu)
-    monkeypatch.setattr(emission._Emitter, "_moved", lambda self, value, device: value)
-    monkeypatch.setattr(running, "Upload", lambda batch_size, device_id: Upload(batch_size=batch_size, device_id=None))
+    monkeypatch.setattr(selection, "usable_device", lambda device_id: device_id)
+    monkeypatch.setattr(dali_engine, "build_pipeline", on_cpu)
+    monkeypatch.setattr(pipeline_builder._PipelineBuilder, "_moved", lambda self, value, device: value)
+    monkeypatch.setattr(
+        dali_engine, "Upload", lambda batch_size, device_id: Upload(batch_size=batch_size, device_id=None)
+    )
 
 
 def on_gpu(paths):

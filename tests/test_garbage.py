@@ -21,7 +21,7 @@ import pytest
 from PIL import Image
 
 from pixelmill import EngineError, Pipeline, _core, fn
-from pixelmill.engine import foreign
+from pixelmill.engine import pillow_decoder
 
 PROGRAM = Path(__file__).with_name("garbage_program.py")
 # How many are dropped at each place; the frameworks take the time of their import, and DALI that of its pipelines.
@@ -87,10 +87,10 @@ def gate() -> Iterator[Gate]:
 @pytest.fixture
 def slow_decoder(gate: Gate) -> Iterator[Gate]:
     """Let the decoder that native threads call wait at the gate."""
-    _core.set_foreign_decoder(lambda *arguments: gate.pass_through(foreign.decode(*arguments)))
+    _core.set_foreign_decoder(lambda *arguments: gate.pass_through(pillow_decoder.decode(*arguments)))
     yield gate
     gate.opened.set()
-    _core.set_foreign_decoder(foreign.decode)
+    _core.set_foreign_decoder(pillow_decoder.decode)
 
 
 def encoded() -> Any:
@@ -181,7 +181,7 @@ def test_a_batch_that_closing_drops_is_not_waited_for(slow_decoder: Gate) -> Non
     first, second = (scheduled.pending for scheduled in pipe._schedule.queue)
     closing = threading.Thread(target=pipe.close)
     closing.start()
-    with pytest.raises(EngineError, match="the pipeline was closed; make a new one"):
+    with pytest.raises(EngineError, match="the pipeline was closed; create a new one"):
         second.result()
     assert closing.is_alive()  # it waits for the first
     slow_decoder.opened.set()
@@ -246,4 +246,4 @@ def test_no_thread_starts_after_the_threads_were_ended() -> None:
         pipe.run()
     """)
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.splitlines() == ["the pipeline was closed; make a new one"] * 2
+    assert result.stdout.splitlines() == ["the pipeline was closed; create a new one"] * 2

@@ -16,7 +16,7 @@ from running import DALI, HERE, noise, run
 
 import pixelmill
 from pixelmill import ArgumentError, fn, ops, types
-from pixelmill.engine import choice
+from pixelmill.engine import selection
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, public_operators
 
 PUBLIC = public_operators()
@@ -128,7 +128,7 @@ WRONG = {
     "flip: device must be one of cpu, gpu, mixed, got 'tpu'": lambda: fn.flip(picture(), device="tpu"),
     "flip: an input must be a node, a number, a list or an array": lambda: fn.flip(object()),
     "cast: dtype must be a constant": lambda: fn.cast(picture(), dtype=fn.random.coin_flip()),
-    "flip: lists of inputs must be equally long": lambda: fn.slice(
+    "flip: lists of inputs must have the same length": lambda: fn.slice(
         [picture(), picture()], [fn.random.uniform()], [fn.random.uniform()] * 2
     ),
 }
@@ -310,7 +310,7 @@ def test_nodes_have_names_and_show_them():
 
 @pytest.mark.parametrize("device", ["gpu", "mixed"])
 def test_a_gpu_may_be_asked_for_and_is_mentioned_once(device, caplog, monkeypatch):
-    monkeypatch.setattr(choice, "_told_about_gpu", False)
+    monkeypatch.setattr(selection, "_warned_about_gpu", False)
     with caplog.at_level(logging.WARNING, "pixelmill"):
         for _ in range(2):
             graph = lambda m, x: fn.decoders.image(x, device=device).gpu()  # noqa: E731
@@ -320,7 +320,7 @@ def test_a_gpu_may_be_asked_for_and_is_mentioned_once(device, caplog, monkeypatc
 
 
 def test_without_a_gpu_nothing_is_said(caplog, monkeypatch):
-    monkeypatch.setattr(choice, "_told_about_gpu", False)
+    monkeypatch.setattr(selection, "_warned_about_gpu", False)
     with caplog.at_level(logging.DEBUG):
         run(lambda m, x: fn.flip(x), [noise((2, 2, 1))])
     assert not caplog.records

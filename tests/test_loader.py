@@ -256,9 +256,9 @@ def test_loader_takes_over_a_pipeline_in_use(files: list[str]) -> None:
 @pytest.mark.parametrize(
     ("names", "options", "message"),
     [
-        (["a"], {}, "1 names for 2 outputs"),
-        (["a", "a"], {}, "different"),
-        ("ab", {}, "different"),
+        (["a"], {}, "expected 2 names, one for each output"),
+        (["a", "a"], {}, "must be distinct strings"),
+        ("ab", {}, "must be distinct strings"),
         (["valid", "b"], {"on_error": "fill"}, "'valid'"),
     ],
 )
@@ -399,7 +399,7 @@ def test_raise_and_go_on(cut: list[str], python: bool) -> None:
 
 def test_too_many_errors(cut: list[str]) -> None:
     loader = Loader(pictures([*cut[:6], cut[6], cut[6], *cut[8:]], on_error="skip", max_errors=1), NAMES)
-    with pytest.raises(DataError, match="2 bad samples in epoch 0, and max_errors allows 1"):
+    with pytest.raises(DataError, match="2 bad samples in epoch 0, but max_errors allows 1"):
         list(loader)
 
 

@@ -18,8 +18,8 @@ from small_jobs import tree
 from pixelmill import augment, open_dataset
 from pixelmill.augmentation import program
 from pixelmill.create import create_images, photo
-from pixelmill.engine import choice, devices
-from pixelmill.engine.dali.running import DaliEngine
+from pixelmill.engine import devices, selection
+from pixelmill.engine.dali.engine import DaliEngine
 from pixelmill.errors import OutputExists
 from pixelmill.formats.example import decode
 from pixelmill.formats.tfrecord import read_records
@@ -55,11 +55,11 @@ def no_fallback(monkeypatch):
     """Fail where DALI does not do what it was given; gives the engines that were made."""
     made = []
 
-    def started(plan, options):
-        made.append(choice.started(plan, options))
+    def start_engine(plan, options):
+        made.append(selection.start_engine(plan, options))
         return made[-1]
 
-    monkeypatch.setattr(program, "started", started)
+    monkeypatch.setattr(program, "start_engine", start_engine)
     yield made
     assert made and all(isinstance(engine, DaliEngine) and engine.retries == 0 for engine in made)
 

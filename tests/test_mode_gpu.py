@@ -13,7 +13,7 @@ from pixelmill import EngineError
 from pixelmill.cli import main
 from pixelmill.engine import devices
 from pixelmill.engine.devices import Dali, Driver, Gpu
-from pixelmill.engine.placement import MODES, Placement, check_mode, placed, versions_of
+from pixelmill.engine.placement import MODES, Placement, check_mode, placement_for, versions_of
 from pixelmill.errors import ArgumentError, MissingDependency
 from pixelmill.jobs import run_job
 from pixelmill.jobs.ray import processors_per_gpu
@@ -73,9 +73,9 @@ def test_a_job_that_needs_gpus_is_refused_before_anything_is_written(no_gpu, tmp
 
 
 def test_placement_says_where_decoding_and_operators_are(two_gpus):
-    assert placed("job", "cpu") == Placement() and Placement().decoder == "cpu"
-    assert placed("job", "dali") == Placement("dali")
-    gpu = placed("job", "gpu")
+    assert placement_for("job", "cpu") == Placement() and Placement().decoder == "cpu"
+    assert placement_for("job", "dali") == Placement("dali")
+    gpu = placement_for("job", "gpu")
     assert (gpu.engine, gpu.device_id, gpu.device, gpu.decoder) == ("dali", 0, "gpu", "mixed")
     assert versions_of("cpu") == {} and versions_of("gpu") == {"dali": "2.4.0"}
 
@@ -83,7 +83,7 @@ def test_placement_says_where_decoding_and_operators_are(two_gpus):
 def test_the_first_usable_gpu_is_taken(monkeypatch):
     old = Gpu(0, "GeForce GTX 680", 2 << 30, (3, 0))
     here(monkeypatch, Driver((old, TWO[1]), (12, 4)))
-    assert placed("job", "gpu").device_id == 1
+    assert placement_for("job", "gpu").device_id == 1
 
 
 def test_modes_are_checked(monkeypatch):
@@ -135,5 +135,5 @@ def test_ray_tasks_have_their_share_of_processors():
 
 
 def test_gpus_get_larger_batches(two_gpus):
-    assert placed("job", "gpu").batch_size(8) == 64
-    assert placed("job", "cpu").batch_size(8) == placed("job", "dali").batch_size(8) == 8
+    assert placement_for("job", "gpu").batch_size(8) == 64
+    assert placement_for("job", "cpu").batch_size(8) == placement_for("job", "dali").batch_size(8) == 8

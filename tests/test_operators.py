@@ -18,7 +18,7 @@ from reference import ENTRIES
 from running import DALI, HERE, close, noise, numpy_batch
 
 from pixelmill import ArgumentError, _core, fn
-from pixelmill.graph.nodes import call
+from pixelmill.graph.calls import call
 from pixelmill.operators import REGISTRY, public_operators
 from pixelmill.operators.declare import Strings
 

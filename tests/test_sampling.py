@@ -451,8 +451,8 @@ def test_not_a_state(state):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"length": 0}, "the dataset has 0"),
-        ({"length": 3, "num_shards": 4}, "3 samples allow num_shards 1 to 3, got 4"),
+        ({"length": 0}, r"the dataset must have 1 to 2\*\*44 - 1 samples, got 0"),
+        ({"length": 3, "num_shards": 4}, "num_shards must be 1 to 3 for 3 samples, got 4"),
         ({"length": 3, "num_shards": 0}, "num_shards"),
         ({"length": 3, "num_shards": 2, "shard_id": 2}, "shard_id must be 0 to 1, got 2"),
         ({"length": 3, "shard_id": -1}, "shard_id"),

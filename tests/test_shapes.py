@@ -349,7 +349,7 @@ def test_extents_that_do_not_fit_are_an_error_with_the_line():
     text = r"^pad: shape must be one number, or one for each of 3 axes, got \[8, 9\]\n  created at test_shapes\.py:\d+"
     with pytest.raises(ArgumentError, match=text):
         fn.pad(fn.external_source(source=list, layout="HWC"), shape=[8, 9])
-    with pytest.raises(ArgumentError, match=r"^pad: shape must be one extent.*\n  created at test_shapes\.py:\d+"):
+    with pytest.raises(ArgumentError, match=r"^pad: shape must be one number.*\n  created at test_shapes\.py:\d+"):
         results(HERE, lambda m, x: m.fn.pad(x, shape=[8, 9]), ["blocks"])
     with pytest.raises(DataError, match="pad: align must be one number, or one for each of 3 axes, got 2"):
         results(HERE, lambda m, x: m.fn.pad(x, align=[8, 9]), ["blocks"])

@@ -1,4 +1,4 @@
-"""The classes of batches, under the name that programs import them from."""
+"""The classes of batches, under the name of DALI's module."""
 
 from pixelmill.tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
 

@@ -1,4 +1,4 @@
-"""The class of nodes, under the name that programs import it from."""
+"""The class of nodes, under the name of DALI's module."""
 
 from pixelmill.graph.nodes import DataNode
 from pixelmill.operators.subscripts import newaxis

@@ -1,21 +1,19 @@
-"""Everything pixelmill raises on purpose, and in brackets what else it can be caught as.
+"""The exceptions of pixelmill. The builtin exception that each also derives from is in parentheses.
 
-The tree:
-
-    PixelmillError
-    ├── ArgumentError (ValueError)          an argument, when the graph is built or a function is called
-    ├── DataError                           a file, a record, an image; carries the events that say which
-    ├── EngineError (RuntimeError)          the pipeline was used in a way it cannot be
-    ├── MissingDependency (ImportError)     an optional package that is not installed
-    ├── OutputExists (FileExistsError)      something stands where a command would write
-    └── OutputError (OSError)               writing failed: disk full, quota, a device, another writer
+PixelmillError
+├── ArgumentError (ValueError)          invalid arguments, when a graph is built or a function is called
+├── DataError                           unusable files, records or images; its events say which
+├── EngineError (RuntimeError)          a call that the state of the pipeline does not allow
+├── MissingDependency (ImportError)     an optional package is not installed
+├── OutputExists (FileExistsError)      the output of a command exists already
+└── OutputError (OSError)               writing failed: disk full, quota, I/O error, another writer
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# What the core remarks on samples that it delivers, by the bits of native/core/step.h.
+# The notes of the core about samples that it delivers, by their bits in native/core/step.h.
 NOTES = {
     1: "decoder_warning",
     2: "extension_mismatch",
@@ -26,22 +24,22 @@ NOTES = {
 
 
 class PixelmillError(Exception):
-    """The root of all errors of pixelmill."""
+    """The base class of all errors of pixelmill."""
 
 
 class ArgumentError(PixelmillError, ValueError):
-    """An argument that cannot be meant."""
+    """Raised for invalid arguments, and for arguments that contradict each other."""
 
 
 class EngineError(PixelmillError, RuntimeError):
-    """A call that does not fit the state of the pipeline."""
+    """Raised for calls that the state of a pipeline does not allow, and for engines that cannot run."""
 
 
-class MissingDependency(PixelmillError, ImportError):  # noqa: N818 - says what is wrong without a suffix
-    """An optional package that is needed now.
+class MissingDependency(PixelmillError, ImportError):  # noqa: N818 - clear without the suffix
+    """Raised if an optional package is needed and not installed.
 
     Args:
-        package: The name to import.
+        package: The name that is imported.
         extra: The extra of pixelmill that installs it.
     """
 
@@ -49,12 +47,12 @@ class MissingDependency(PixelmillError, ImportError):  # noqa: N818 - says what 
         super().__init__(f"{package} is not installed; it comes with: pip install 'pixelmill[{extra}]'")
 
 
-class OutputExists(PixelmillError, FileExistsError):  # noqa: N818 - says what is wrong without a suffix
-    """Output that is already there and must not be touched without being asked."""
+class OutputExists(PixelmillError, FileExistsError):  # noqa: N818 - clear without the suffix
+    """Raised if the output exists and neither resuming nor overwriting was requested."""
 
 
 class OutputError(PixelmillError, OSError):
-    """Output that could not be written."""
+    """Raised if output could not be written."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +66,11 @@ class Event:
         message: What exactly was wrong.
         sample: The number of the sample in its dataset.
         epoch: The epoch it was read in.
-        path: The file it came from, where there is one.
-        offset: The byte in that file where it starts.
-        operator: The operator that found out.
-        line: The user's own line that made this operator.
-        fatal: False for a note about a sample that was delivered all the same.
+        path: The file it came from, if there is one.
+        offset: The offset in that file where it starts, in bytes.
+        operator: The operator that found the problem.
+        line: The user's line that created this operator.
+        fatal: False for a note about a sample that was delivered nevertheless.
     """
 
     kind: str
@@ -94,10 +92,10 @@ class Event:
 
 
 class DataError(PixelmillError):
-    """Input that could not be used.
+    """Raised for input that could not be used.
 
     Attributes:
-        events: One for each sample concerned.
+        events: One event for each bad sample.
     """
 
     def __init__(self, message: str, events: tuple[Event, ...] = ()) -> None:

@@ -1,4 +1,4 @@
-"""The external source, under the name that programs import it from."""
+"""The external source, under the name of DALI's module."""
 
 from pixelmill.fn import external_source
 from pixelmill.ops import ExternalSource

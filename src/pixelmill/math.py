@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pixelmill.graph.nodes import DataNode, operate
+from pixelmill.graph.calls import operate
+from pixelmill.graph.nodes import DataNode
 
 
 def _operate(operation: str, *operands: object) -> DataNode:

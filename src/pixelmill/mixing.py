@@ -14,7 +14,8 @@ from typing import cast
 from pixelmill import fn, types
 from pixelmill.errors import ArgumentError
 from pixelmill.graph.branches import merge
-from pixelmill.graph.nodes import DataNode, call
+from pixelmill.graph.calls import call
+from pixelmill.graph.nodes import DataNode
 from pixelmill.operators import REGISTRY, Operator
 from pixelmill.pipeline.permutation import fold
 

@@ -1,4 +1,4 @@
-"""What Python's own operators mean on nodes, constants and tensors: calls of operators by their names."""
+"""Python's operators on nodes, constants and tensors: each is a call of an operator by its name."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Self
 
 
 class Arithmetic:
-    """Arithmetic and comparisons. Types follow DALI's promotion, shapes are stretched as NumPy stretches them."""
+    """Arithmetic and comparisons. Types follow DALI's promotion rules, shapes NumPy's broadcasting."""
 
     __slots__ = ()
-    __array_ufunc__ = None  # array + node is the node's business
+    __array_ufunc__ = None  # makes NumPy leave `array + node` to the node
     __hash__ = object.__hash__
 
     def _operate(self, operation: str, *operands: object, **arguments: object) -> Self:
@@ -123,30 +123,30 @@ class NodeOperators(Arithmetic):
     """All operators of a node, whose elements are known only when the pipeline runs."""
 
     __slots__ = ()
-    __iter__ = None  # a node has subscripts, but nobody knows how many
+    __iter__ = None  # with __getitem__ alone, Python would iterate forever: the length is unknown
 
     def __getitem__(self, key: object) -> Self:
-        """Take a part: numbers, nodes and slices for axes, and `newaxis` for new ones."""
+        """Return a part of each sample: numbers, nodes and slices select along axes, and `newaxis` adds one."""
         return self._operate("subscript", self, key)
 
     def shape(self, *, dtype: object = None, device: str = "cpu") -> Self:
-        """Give the extents of each sample.
+        """Return the shape of each sample.
 
         Args:
-            dtype: The type of the numbers, int64 when left out.
+            dtype: The type of the extents, int64 by default.
             device: Accepted for compatibility.
         """
         return self._operate("shapes", self, dtype=dtype)
 
     def property(self, key: str, *, device: str = "cpu") -> Self:
-        """Give what is known about each sample beside its elements, as bytes.
+        """Return a property of each sample, as bytes.
 
         Args:
-            key: `"source_info"` for where it came from, `"layout"` for the names of its axes.
+            key: `"source_info"` for where the sample came from, `"layout"` for the names of its axes.
             device: Accepted for compatibility.
         """
         return self._operate("get_property", self, key=key)
 
     def source_info(self, *, device: str = "cpu") -> Self:
-        """Say where each sample came from, as bytes."""
+        """Return where each sample came from, as bytes."""
         return self.property("source_info", device=device)

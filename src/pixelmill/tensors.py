@@ -1,37 +1,78 @@
-"""What a pipeline gives: batches of samples in main memory."""
+"""Batches of samples: what a pipeline returns, in main memory or on a GPU."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol, SupportsInt
 
 import numpy as np
+import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError, EngineError
+from pixelmill.types import Array as Array
 from pixelmill.types import DALIDataType, to_data_type, to_numpy_type
 
-Array = np.ndarray[Any, Any]
+
+class DaliTensor(Protocol):
+    """A `TensorGPU` of DALI, as far as it is used here."""
+
+    @property
+    def dtype(self) -> SupportsInt: ...
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]: ...
+
+    def shape(self) -> Sequence[int]: ...
+
+    def as_cpu(self) -> npt.ArrayLike: ...
+
+    def data_ptr(self) -> int: ...
+
+    def copy_to_external(self, target: int, **options: object) -> None: ...
+
+    def __dlpack__(self, **options: object) -> object: ...
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+
+class DaliBatch(Protocol):
+    """A `TensorListGPU` of DALI, or its counterpart in main memory, as far as they are used here."""
+
+    @property
+    def dtype(self) -> SupportsInt: ...
+
+    def shape(self) -> Sequence[Sequence[int]]: ...
+
+    def is_dense_tensor(self) -> bool: ...
+
+    def as_tensor(self) -> Any: ...  # a DaliTensor, or one that NumPy reads
+
+    def as_cpu(self) -> DaliBatch: ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int) -> Any: ...  # a DaliTensor, or one that NumPy reads
 
 
 class TensorCPU:
     """One array: a sample, or a batch whose samples agree in shape. NumPy, torch and JAX read it without a copy."""
 
-    def __init__(self, data: Any, layout: str = "", source_info: str = "") -> None:
+    def __init__(self, data: npt.ArrayLike, layout: str = "", source_info: str = "") -> None:
         self._array: Array = np.asarray(data)
         self._layout = layout
         self._source_info = source_info
 
     def shape(self) -> list[int]:
-        """Give the extents."""
+        """Return the extents of the axes."""
         return list(self._array.shape)
 
     def layout(self) -> str:
-        """Give the names of the axes."""
+        """Return the names of the axes."""
         return self._layout
 
     def source_info(self) -> str:
-        """Say where the sample came from."""
+        """Return where the sample came from."""
         return self._source_info
 
     @property
@@ -40,11 +81,11 @@ class TensorCPU:
         return to_data_type(self._array.dtype)
 
     def ndim(self) -> int:
-        """Give the number of axes."""
+        """Return the number of axes."""
         return self._array.ndim
 
     def set_layout(self, layout: str) -> None:
-        """Name the axes."""
+        """Set the names of the axes."""
         self._layout = layout
 
     def reinterpret(self, new_type: DALIDataType) -> None:
@@ -52,39 +93,39 @@ class TensorCPU:
         self._array = _reinterpreted(self._array, new_type)
 
     def get_property(self, key: str) -> str:
-        """Give `"layout"` or `"source_info"`."""
+        """Return a property: `"layout"` or `"source_info"`."""
         return {"layout": self._layout, "source_info": self._source_info}[key]
 
     def copy_to_external(self, target: int) -> None:
-        """Copy the elements to an address."""
+        """Copy the elements to a memory address."""
         _copy(self._array, target)
 
     def as_cpu(self) -> TensorCPU:
-        """Give the tensor in main memory, where it is."""
+        """Return the tensor itself; it is in main memory already."""
         return self
 
     def data_ptr(self) -> int:
-        """Give the address of the first element."""
+        """Return the address of the first element."""
         return int(self._array.ctypes.data)
 
     def squeeze(self, dim: int | None = None) -> bool:
-        """Remove axes of extent 1; tell whether there were any."""
+        """Remove axes of extent 1; return whether there were any."""
         before = self._array.ndim
         self._array = np.squeeze(self._array, dim)
         return self._array.ndim != before
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         if dtype is not None and dtype != self._array.dtype:
             return self._array.astype(dtype)
         return self._array.copy() if copy else self._array
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options: Any) -> object:
         return self._array.__dlpack__(**options)
 
-    def __dlpack_device__(self) -> Any:
+    def __dlpack_device__(self) -> tuple[int, int]:
         return self._array.__dlpack_device__()
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Any:  # the index and the result are whatever NumPy accepts and returns
         return self._array[index]
 
     def __len__(self) -> int:
@@ -95,14 +136,14 @@ class TensorCPU:
 
 
 class TensorListCPU:
-    """A batch. Its samples share type and number of axes, but not always shape.
+    """A batch. Its samples have the same type and number of axes, but may differ in shape.
 
     Args:
-        data: One array with the batch in front, or a sequence of arrays.
+        data: One array whose first axis is the batch, or a sequence of arrays.
         layout: Names of the axes of a sample.
     """
 
-    def __init__(self, data: Any, layout: str = "") -> None:
+    def __init__(self, data: Array | Iterable[npt.ArrayLike], layout: str = "") -> None:
         if isinstance(data, np.ndarray):
             self._block: Array | None = data
             self._samples: Array | list[Array] = data
@@ -121,44 +162,44 @@ class TensorListCPU:
         return (self[index] for index in range(len(self)))
 
     def at(self, index: int) -> Array:
-        """Give one sample as a NumPy array."""
+        """Return one sample as a NumPy array."""
         return self._samples[index]
 
     def as_array(self) -> Array:
-        """Give the batch as one array. Samples of different shapes are an error."""
+        """Return the batch as one array. Raises EngineError if samples differ in shape."""
         if self._block is None:
             if not self.is_dense_tensor():
                 shapes = sorted({sample.shape for sample in self._samples})
-                raise EngineError(f"the samples of this batch differ in shape, so there is no one array: {shapes[:4]}")
+                raise EngineError(f"samples of different shapes cannot form one array: {shapes[:4]}")
             self._block = np.stack(list(self._samples)) if len(self) else np.empty(0)
         return self._block
 
     def as_tensor(self) -> TensorCPU:
-        """Give the batch as one tensor. Samples of different shapes are an error."""
+        """Return the batch as one tensor. Raises EngineError if samples differ in shape."""
         return TensorCPU(self.as_array(), "N" + self._layout if self._layout else "")
 
     def as_reshaped_tensor(self, shape: Sequence[int]) -> TensorCPU:
-        """Give the elements of the batch in another shape."""
+        """Return the elements of the batch as one tensor of another shape."""
         return TensorCPU(self.as_array().reshape(shape))
 
     def as_cpu(self) -> TensorListCPU:
-        """Give the batch in main memory, where it is."""
+        """Return the batch itself; it is in main memory already."""
         return self
 
     def shape(self) -> list[tuple[int, ...]]:
-        """Give the shape of every sample."""
+        """Return the shape of every sample."""
         return [tuple(sample.shape) for sample in self._samples]
 
     def layout(self) -> str:
-        """Give the names of the axes of a sample."""
+        """Return the names of the axes of a sample."""
         return self._layout
 
     def set_layout(self, layout: str) -> None:
-        """Name the axes of a sample."""
+        """Set the names of the axes of a sample."""
         self._layout = layout
 
     def is_dense_tensor(self) -> bool:
-        """Tell whether all samples agree in shape."""
+        """Whether all samples agree in shape."""
         return self._block is not None or len({sample.shape for sample in self._samples}) <= 1
 
     @property
@@ -167,7 +208,7 @@ class TensorListCPU:
         return to_data_type(self._samples[0].dtype if len(self) else np.uint8)
 
     def ndim(self) -> int:
-        """Give the number of axes of a sample."""
+        """Return the number of axes of a sample."""
         return self._samples[0].ndim if len(self) else 0
 
     def reinterpret(self, new_type: DALIDataType) -> None:
@@ -179,24 +220,24 @@ class TensorListCPU:
 
     @staticmethod
     def broadcast(sample: TensorCPU, num_samples: int) -> TensorListCPU:
-        """Make a batch that holds one sample several times, without a copy."""
+        """Return a batch that contains one sample several times, without copying it."""
         return TensorListCPU([np.asarray(sample)] * num_samples, sample.layout())
 
     def copy_to_external(self, target: int) -> None:
-        """Copy the batch to an address."""
+        """Copy the batch to a memory address."""
         _copy(self.as_array(), target)
 
     def data_ptr(self) -> int:
-        """Give the address of the first element of the batch."""
+        """Return the address of the first element of the batch."""
         return int(self.as_array().ctypes.data)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         return TensorCPU(self.as_array()).__array__(dtype, copy)
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options: Any) -> object:
         return self.as_array().__dlpack__(**options)
 
-    def __dlpack_device__(self) -> Any:
+    def __dlpack_device__(self) -> tuple[int, int]:
         return self.as_array().__dlpack_device__()
 
     def __repr__(self) -> str:
@@ -208,7 +249,10 @@ class TensorListCPU:
 def _reinterpreted(array: Array, new_type: DALIDataType) -> Array:
     wanted = to_numpy_type(new_type)
     if wanted.itemsize != array.dtype.itemsize:
-        raise ArgumentError(f"reinterpret: {array.dtype} and {wanted} differ in size")
+        raise ArgumentError(
+            f"reinterpret: elements of {array.dtype} have {array.dtype.itemsize} bytes, those of {wanted} have "
+            f"{wanted.itemsize}; the sizes must be equal"
+        )
     return array.view(wanted)
 
 
@@ -218,23 +262,23 @@ def _copy(array: Array, target: int) -> None:
 
 
 class TensorGPU:
-    """One array on a GPU: a sample, or a batch whose samples agree in shape. DLPack and CUDA's interface are DALI's.
+    """One array on a GPU: a sample, or a batch whose samples agree in shape. It supports DLPack as DALI's tensor does.
 
     Args:
         tensor: A `TensorGPU` of DALI.
         layout: Names of the axes.
     """
 
-    def __init__(self, tensor: Any, layout: str = "") -> None:
+    def __init__(self, tensor: DaliTensor, layout: str = "") -> None:
         self._tensor = tensor
         self._layout = layout
 
     def shape(self) -> list[int]:
-        """Give the extents."""
+        """Return the extents of the axes."""
         return list(self._tensor.shape())
 
     def layout(self) -> str:
-        """Give the names of the axes."""
+        """Return the names of the axes."""
         return self._layout
 
     @property
@@ -243,7 +287,7 @@ class TensorGPU:
         return DALIDataType(int(self._tensor.dtype))
 
     def ndim(self) -> int:
-        """Give the number of axes."""
+        """Return the number of axes."""
         return len(self.shape())
 
     def as_cpu(self) -> TensorCPU:
@@ -251,21 +295,21 @@ class TensorGPU:
         return TensorCPU(np.asarray(self._tensor.as_cpu()), self._layout)
 
     def data_ptr(self) -> int:
-        """Give the address of the first element on the GPU."""
+        """Return the address of the first element on the GPU."""
         return int(self._tensor.data_ptr())
 
-    def copy_to_external(self, target: int, **options: Any) -> None:
-        """Copy the elements to an address on the GPU; options are those of DALI."""
+    def copy_to_external(self, target: int, **options: object) -> None:
+        """Copy the elements to an address on the GPU; the options are DALI's."""
         self._tensor.copy_to_external(target, **options)
 
     @property
-    def __cuda_array_interface__(self) -> Any:
+    def __cuda_array_interface__(self) -> dict[str, object]:
         return self._tensor.__cuda_array_interface__
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options: object) -> object:
         return self._tensor.__dlpack__(**options)
 
-    def __dlpack_device__(self) -> Any:
+    def __dlpack_device__(self) -> tuple[int, int]:
         return self._tensor.__dlpack_device__()
 
     def __len__(self) -> int:
@@ -273,14 +317,14 @@ class TensorGPU:
 
 
 class TensorListGPU:
-    """A batch on a GPU, as DALI made it.
+    """A batch on a GPU.
 
     Args:
         batch: A `TensorListGPU` of DALI.
         layout: Names of the axes of a sample.
     """
 
-    def __init__(self, batch: Any, layout: str = "") -> None:
+    def __init__(self, batch: DaliBatch, layout: str = "") -> None:
         self._batch = batch
         self._layout = layout
 
@@ -294,11 +338,11 @@ class TensorListGPU:
         return (self[index] for index in range(len(self)))
 
     def at(self, index: int) -> TensorGPU:
-        """Give one sample."""
+        """Return one sample."""
         return self[index]
 
     def as_tensor(self) -> TensorGPU:
-        """Give the batch as one tensor. Samples of different shapes are an error."""
+        """Return the batch as one tensor. Raises an error if samples differ in shape."""
         return TensorGPU(self._batch.as_tensor(), "N" + self._layout if self._layout else "")
 
     def as_cpu(self) -> TensorListCPU:
@@ -307,15 +351,15 @@ class TensorListGPU:
         return TensorListCPU([np.asarray(batch[place]) for place in range(len(batch))], self._layout)
 
     def shape(self) -> list[tuple[int, ...]]:
-        """Give the shape of every sample."""
+        """Return the shape of every sample."""
         return [tuple(shape) for shape in self._batch.shape()]
 
     def layout(self) -> str:
-        """Give the names of the axes of a sample."""
+        """Return the names of the axes of a sample."""
         return self._layout
 
     def is_dense_tensor(self) -> bool:
-        """Tell whether all samples agree in shape."""
+        """Whether all samples agree in shape."""
         return bool(self._batch.is_dense_tensor())
 
     @property
@@ -324,7 +368,7 @@ class TensorListGPU:
         return DALIDataType(int(self._batch.dtype))
 
     def ndim(self) -> int:
-        """Give the number of axes of a sample."""
+        """Return the number of axes of a sample."""
         return len(self.shape()[0]) if len(self) else 0
 
     def __repr__(self) -> str:

@@ -1,11 +1,11 @@
-"""The vocabulary of pipelines: element types, colour orders, filters, constants, limits."""
+"""The types of pipelines: element types, color spaces, interpolation filters, constants and limits."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from pixelmill.node_operators import NodeOperators
 
 
 class _Named(enum.IntEnum):
-    """A number that shows its name."""
+    """An integer that prints as its name."""
 
     __str__ = enum.Enum.__str__
 
@@ -39,7 +39,7 @@ class DALIDataType(_Named):
 
 
 class DALIImageType(_Named):
-    """The colours of a decoded picture, and their order."""
+    """The color space of a decoded image, and the order of its channels."""
 
     RGB = 0
     BGR = 1
@@ -49,7 +49,7 @@ class DALIImageType(_Named):
 
 
 class DALIInterpType(_Named):
-    """How pixels between pixels are found."""
+    """The interpolation of pixels."""
 
     INTERP_NN = 0
     INTERP_LINEAR = 1
@@ -60,7 +60,7 @@ class DALIInterpType(_Named):
 
 
 class PipelineAPIType(enum.Enum):
-    """Which of the ways to run a pipeline is in use."""
+    """How a pipeline is being run. Kept for compatibility with DALI."""
 
     BASIC = 0
     ITERATOR = 1
@@ -77,7 +77,11 @@ INTERP_NN, INTERP_LINEAR = DALIInterpType.INTERP_NN, DALIInterpType.INTERP_LINEA
 INTERP_CUBIC, INTERP_LANCZOS3 = DALIInterpType.INTERP_CUBIC, DALIInterpType.INTERP_LANCZOS3
 INTERP_TRIANGULAR, INTERP_GAUSSIAN = DALIInterpType.INTERP_TRIANGULAR, DALIInterpType.INTERP_GAUSSIAN
 
-_NUMPY: dict[DALIDataType, np.dtype[Any]] = {
+# The one alias for arrays of any shape and dtype. NumPy cannot name a dtype that is known only at run time.
+Array = np.ndarray[Any, np.dtype[Any]]
+DType = np.dtype[Any]
+
+_NUMPY: dict[DALIDataType, DType] = {
     UINT8: np.dtype(np.uint8),
     UINT16: np.dtype(np.uint16),
     UINT32: np.dtype(np.uint32),
@@ -94,19 +98,16 @@ _NUMPY: dict[DALIDataType, np.dtype[Any]] = {
 _FROM_NUMPY = {dtype: code for code, dtype in _NUMPY.items()}
 
 
-Array = np.ndarray[Any, Any]
-
-
-def to_numpy_type(dtype: DALIDataType) -> np.dtype[Any]:
-    """Give the NumPy type for `dtype`."""
+def to_numpy_type(dtype: DALIDataType) -> DType:
+    """Return the NumPy dtype for a data type."""
     try:
         return _NUMPY[DALIDataType(dtype)]
     except (KeyError, ValueError):
-        raise ArgumentError(f"{dtype!r} is not the type of an array") from None
+        raise ArgumentError(f"there is no NumPy dtype for {dtype!r}") from None
 
 
 def to_data_type(dtype: object) -> DALIDataType:
-    """Give the data type for a NumPy type (or anything NumPy takes for one)."""
+    """Return the data type for a NumPy dtype, or anything that NumPy accepts as one."""
     if isinstance(dtype, DALIDataType):
         return dtype
     try:
@@ -118,13 +119,13 @@ def to_data_type(dtype: object) -> DALIDataType:
 
 @dataclass(frozen=True)
 class SampleInfo:
-    """What a source that makes single samples is told.
+    """The argument of a source that returns single samples.
 
     Attributes:
-        idx_in_epoch: Number of the sample since the epoch began.
+        idx_in_epoch: The number of the sample in the epoch.
         idx_in_batch: Its place in the batch.
-        iteration: Number of the batch since the epoch began.
-        epoch_idx: Number of the epoch.
+        iteration: The number of the batch in the epoch.
+        epoch_idx: The number of the epoch.
     """
 
     idx_in_epoch: int
@@ -135,7 +136,7 @@ class SampleInfo:
 
 @dataclass(frozen=True)
 class BatchInfo:
-    """What a source that makes whole batches is told when it asks with `batch_info=True`."""
+    """The argument of a source that returns batches, with `batch_info=True`."""
 
     iteration: int
     epoch_idx: int = 0
@@ -143,15 +144,15 @@ class BatchInfo:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one input may cost before it is refused. A refused image never moves the memory.
+    """The largest inputs to accept. They are checked before memory is allocated.
 
     Attributes:
-        pixels: Width times height of a picture.
-        side: Its longer side.
+        pixels: Width times height of an image.
+        side: The longer side of an image.
         scans: Scans of a progressive JPEG.
-        scan_pixels: Scans times pixels.
-        encoded_bytes: Bytes of one compressed image.
-        record_bytes: Bytes of one record of a container.
+        scan_pixels: Scans times pixels of a progressive JPEG.
+        encoded_bytes: Size of an encoded image.
+        record_bytes: Size of a record of a container.
     """
 
     pixels: int = 1 << 27
@@ -167,7 +168,7 @@ class Limits:
                 raise ArgumentError(f"Limits: {name} must be at least 1, got {value}")
 
 
-# Layouts by the names that older programs give to `output_layout`; the batch is not part of them.
+# DALI's older names for layouts. They name the batch axis; the layout of a sample does not contain it.
 NHWC, NCHW, NFHWC, NFCHW, SAME = "HWC", "CHW", "FHWC", "FCHW", ""
 
 CPU_ONLY_DEVICE_ID = -99999
@@ -177,12 +178,12 @@ class ScalarConstant:
     """A number of a given type, for arithmetic with nodes.
 
     Args:
-        value: A number of Python or of NumPy, or an array without axes.
-        dtype: Its type; that of a NumPy number, else bool, int32 or float32, when left out.
+        value: A Python or NumPy number, or a zero-dimensional array.
+        dtype: Its type. By default that of a NumPy number; bool, int32 or float32 for Python numbers.
     """
 
-    def __init__(self, value: Any, dtype: DALIDataType | None = None) -> None:
-        number = value.item() if hasattr(value, "dtype") else value
+    def __init__(self, value: object, dtype: DALIDataType | None = None) -> None:
+        number = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
         if not isinstance(number, (bool, int, float)):
             raise ArgumentError(f"Constant: expected a number, got {value!r}")
         self.dtype = to_data_type(default_array(value).dtype) if dtype is None else DALIDataType(dtype)
@@ -193,55 +194,55 @@ class ScalarConstant:
             _check_range(np.asarray(self.value), to_numpy_type(self.dtype))
 
     def array(self) -> Array:
-        """Give the number as an array without axes."""
+        """Return the number as a zero-dimensional array."""
         return np.asarray(self.value, to_numpy_type(self.dtype))
 
     def bool(self) -> ScalarConstant:
-        """Give the number as a boolean."""
+        """Return the number as a boolean."""
         return ScalarConstant(self.value, BOOL)
 
     def int8(self) -> ScalarConstant:
-        """Give the number as an int8."""
+        """Return the number as an int8."""
         return ScalarConstant(self.value, INT8)
 
     def int16(self) -> ScalarConstant:
-        """Give the number as an int16."""
+        """Return the number as an int16."""
         return ScalarConstant(self.value, INT16)
 
     def int32(self) -> ScalarConstant:
-        """Give the number as an int32."""
+        """Return the number as an int32."""
         return ScalarConstant(self.value, INT32)
 
     def int64(self) -> ScalarConstant:
-        """Give the number as an int64."""
+        """Return the number as an int64."""
         return ScalarConstant(self.value, INT64)
 
     def uint8(self) -> ScalarConstant:
-        """Give the number as a uint8."""
+        """Return the number as a uint8."""
         return ScalarConstant(self.value, UINT8)
 
     def uint16(self) -> ScalarConstant:
-        """Give the number as a uint16."""
+        """Return the number as a uint16."""
         return ScalarConstant(self.value, UINT16)
 
     def uint32(self) -> ScalarConstant:
-        """Give the number as a uint32."""
+        """Return the number as a uint32."""
         return ScalarConstant(self.value, UINT32)
 
     def uint64(self) -> ScalarConstant:
-        """Give the number as a uint64."""
+        """Return the number as a uint64."""
         return ScalarConstant(self.value, UINT64)
 
     def float16(self) -> ScalarConstant:
-        """Give the number as a float16."""
+        """Return the number as a float16."""
         return ScalarConstant(self.value, FLOAT16)
 
     def float32(self) -> ScalarConstant:
-        """Give the number as a float32."""
+        """Return the number as a float32."""
         return ScalarConstant(self.value, FLOAT)
 
     def float64(self) -> ScalarConstant:
-        """Give the number as a float64."""
+        """Return the number as a float64."""
         return ScalarConstant(self.value, FLOAT64)
 
     def __repr__(self) -> str:
@@ -249,21 +250,21 @@ class ScalarConstant:
 
 
 class ArrayConstant(NodeOperators):
-    """An array of a given type that is the same for every sample. Arithmetic with it gives nodes.
+    """An array of a given type that is the same for every sample. Arithmetic with it returns nodes.
 
     Attributes:
-        add_operator: Adds an operator to a graph by its name. Graphs know types, so they set it, not the other way.
+        add_operator: Adds an operator to a graph, by name. Set by `pixelmill.graph.calls`, which imports this module.
     """
 
-    add_operator: ClassVar[Callable[..., Any]]
+    add_operator: ClassVar[Callable[..., object]]
 
     def __init__(self, value: Array, layout: str = "") -> None:
         self.value = value
         self.layout = layout
 
-    def _operate(self, operation: str, *operands: Any, **arguments: Any) -> Self:
-        node: Self = ArrayConstant.add_operator(operation, *operands, **arguments)
-        return node
+    def _operate(self, operation: str, *operands: object, **arguments: object) -> Self:
+        # Nodes have the operators of NodeOperators like constants do, but types cannot import the class of nodes.
+        return cast("Self", ArrayConstant.add_operator(operation, *operands, **arguments))
 
     def __repr__(self) -> str:
         return f"ArrayConstant({self.value.dtype} {self.value.shape}, layout={self.layout!r})"
@@ -276,12 +277,12 @@ def Constant(  # noqa: N802 - DALI's name
     layout: str | None = None,
     device: str | None = None,
 ) -> ScalarConstant | ArrayConstant:
-    """Make a constant that can stand wherever a node can.
+    """Return a constant that can be used wherever a node can.
 
     Args:
         value: A number, a list, or an array.
         dtype: The type of its elements; by default int32 for integers, float32 for floats, and an array's own type.
-        shape: A shape to bring the value into; a single number is repeated.
+        shape: The shape of the constant; a single number is repeated.
         layout: The names of the axes, such as `"HWC"`.
         device: Accepted for compatibility.
     """
@@ -293,14 +294,16 @@ def Constant(  # noqa: N802 - DALI's name
     if shape is not None:
         array = np.broadcast_to(array, shape) if array.size == 1 else array.reshape(shape)
     if layout and len(layout) != array.ndim:
-        raise ArgumentError(f"Constant: the layout {layout!r} does not fit the shape {array.shape}")
+        raise ArgumentError(
+            f"Constant: the layout {layout!r} names {len(layout)} axes, but the value has {array.ndim}: {array.shape}"
+        )
     return ArrayConstant(np.array(array, order="C"), layout or "")
 
 
 def default_array(value: object) -> Array:
-    """Give numbers the types they have in a graph: int32, float32, bool.
+    """Return a value as an array of the type it has in a graph: int32, float32, bool.
 
-    Arrays of 64-bit elements get 32-bit ones; numbers of NumPy, and arrays without axes, keep their type.
+    Arrays of 64-bit elements become 32-bit ones; NumPy numbers and zero-dimensional arrays keep their type.
     """
     array = np.asarray(value)
     if hasattr(value, "dtype") and array.ndim == 0:
@@ -313,19 +316,20 @@ def default_array(value: object) -> Array:
     return array.astype(narrower)
 
 
-def _check_range(array: Array, dtype: np.dtype[Any]) -> None:
+def _check_range(array: Array, dtype: DType) -> None:
     limits = np.iinfo(dtype)
     if array.size and not limits.min <= array.min() <= array.max() <= limits.max:
         wrong = array.min() if array.min() < limits.min else array.max()
-        raise ArgumentError(f"the constant {wrong} does not fit into {dtype}; give its type by types.Constant")
+        raise ArgumentError(f"the constant {wrong} does not fit into {dtype}; use types.Constant(value, dtype)")
 
 
-def saturated(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Change the type as `cast` does: round half away from zero, cut to the range."""
+def saturated(array: Array, dtype: DType) -> Array:
+    """Convert an array as `cast` does: round half away from zero and clip to the range of the type."""
     if dtype.kind == "b":
         return np.abs(array) >= 0.5
     if dtype.kind == "f":
-        if dtype.itemsize == 2 and array.dtype.kind in "iu":  # the tiniest step outwards rounds halves that way
+        if dtype.itemsize == 2 and array.dtype.kind in "iu":
+            # NumPy rounds ties to even. The smallest step away from zero makes ties round away from zero, as cast does.
             array = np.nextafter(array.astype(np.float32), np.copysign(np.float32(np.inf), array), dtype=np.float32)
         with np.errstate(over="ignore"):
             return array.astype(dtype)

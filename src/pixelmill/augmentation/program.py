@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from pixelmill import fn, types
-from pixelmill.engine.choice import Options, cut_for_dali, started
 from pixelmill.engine.compile import Key, compile_graph
 from pixelmill.engine.native import Data, Pending, Samples, Trouble
 from pixelmill.engine.placement import NATIVE, Placement
+from pixelmill.engine.selection import EngineOptions, split_for_dali, start_engine
 from pixelmill.graph.nodes import DataNode, OperatorNode, operators_of
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import Move, Recipe, Scene
@@ -154,10 +154,10 @@ class RecipeProgram:
         self._plan = compile_graph([node.expr for node in outputs], seed=seed, optimize=True, decode_scaling=True)
         if where.engine == "dali":
             nodes, gpu = operators_of(outputs), where.device == "gpu"
-            self._plan = cut_for_dali(self._plan, nodes, outputs, seed=seed, gpu=gpu)
+            self._plan = split_for_dali(self._plan, nodes, outputs, seed=seed, gpu=gpu)
         named = [("image", graph.image), *([("mask", graph.mask)] if graph.mask is not None else [])]
         self._places = {source_of(node.expr): what for what, node in named}
-        self._engine = started(self._plan, Options(batch_size, threads, Limits(), where.device_id))
+        self._engine = start_engine(self._plan, EngineOptions(batch_size, threads, Limits(), where.device_id))
 
     def submit(self, batch: Sequence[ProgramInput]) -> Pending:
         """Start a batch."""

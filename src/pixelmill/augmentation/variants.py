@@ -11,7 +11,7 @@ from typing import Protocol, Self, TypeGuard
 from pixelmill.augmentation.program import Failure, ProgramInput, ProgramOutput, RecipeProgram, SampleShape
 from pixelmill.augmentation.samples import PreparedSample, new_sample, prepare, sample_error
 from pixelmill.engine.native import Pending
-from pixelmill.engine.placement import NATIVE, Placement, placed
+from pixelmill.engine.placement import NATIVE, Placement, placement_for
 from pixelmill.errors import DataError
 from pixelmill.formats.dataset import Dataset, ShardWriter
 from pixelmill.formats.sample import Sample
@@ -257,7 +257,7 @@ class ShardAugmenter:
 
 def shard_programs(recipe: Recipe, options: AugmentOptions, *, threads: int) -> ProgramCache:
     """Return the programs of a job on the device of its mode."""
-    where = placed("augment", options.mode)
+    where = placement_for("augment", options.mode)
     return ProgramCache(recipe, options, threads=threads, batch_size=where.batch_size(_BATCH), where=where)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from pixelmill import fn, types
 from pixelmill.auto_aug.core import augmentation
 from pixelmill.errors import ArgumentError
-from pixelmill.graph.nodes import DataNode, as_node
+from pixelmill.graph.calls import as_node
+from pixelmill.graph.nodes import DataNode
 from pixelmill.types import Array, DALIInterpType
 
 # Weights of red, green and blue in luma (BT.601), as Pillow uses them.

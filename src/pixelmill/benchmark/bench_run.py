@@ -13,7 +13,7 @@ from pixelmill.benchmark.measurement import Measurement
 from pixelmill.benchmark.peers import PEERS
 from pixelmill.benchmark.settings import BenchSettings
 from pixelmill.create import create_photo_folder
-from pixelmill.engine.placement import placed
+from pixelmill.engine.placement import placement_for
 from pixelmill.errors import ArgumentError
 from pixelmill.options.bench import BenchOptions
 from pixelmill.options.declaration import takes
@@ -48,7 +48,7 @@ def bench(options: BenchOptions) -> BenchReport:
         raise ArgumentError(f"bench: seconds must be a finite number, got {options.seconds}")
     peers = _peers(options.peers)
     settings = BenchSettings(
-        options, options.workload, options.threads or cores(), peers, placed("bench", options.mode)
+        options, options.workload, options.threads or cores(), peers, placement_for("bench", options.mode)
     )
     with tempfile.TemporaryDirectory(prefix="pixelmill-bench-") as folder:
         measurement = Measurement(settings, Path(folder), options.on_progress or (lambda what, fraction: None))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pixelmill import _core
 from pixelmill.codecs import programs
 from pixelmill.codecs.programs import native_limits
-from pixelmill.engine import foreign as foreign  # installs the decoder for the formats that Pillow reads
+from pixelmill.engine import pillow_decoder as pillow_decoder  # registers the Pillow decoder with the core
 from pixelmill.errors import NOTES, ArgumentError, DataError, Event
 from pixelmill.formats import storage
 from pixelmill.types import Limits

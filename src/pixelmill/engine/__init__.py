@@ -1,1 +1,1 @@
-"""From graphs to batches: compile.py lowers, rules.py fuses, native.py runs."""
+"""From graphs to batches: rules.py rewrites, compile.py builds native programs, native.py runs them."""

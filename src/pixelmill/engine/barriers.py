@@ -1,4 +1,8 @@
-"""Steps that see the whole batch. They are worked out in Python, between two native programs."""
+"""Steps that see the whole batch. They run in Python, between two native programs.
+
+A native program handles one sample from start to end without waiting for others. A step that needs all samples of a
+batch is therefore a barrier: the graph is cut into a program before it and a program after it.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +25,16 @@ from pixelmill.steps.batch import (
     PermuteBatch,
 )
 from pixelmill.steps.step import BatchStep, Expr, Guard
+from pixelmill.types import Array
 
-Array = npt.NDArray[np.generic]
 Numbers = npt.NDArray[np.float64]
 
-# All samples of one value: one array whose first axis is the batch where shapes agree, else a list of arrays.
+# All samples of one value: one array whose first axis is the batch if their shapes agree, else a list of arrays.
 Data = Array | list[Array]
 
 
-class Who(Protocol):
-    """The samples of a batch."""
+class SampleIds(Protocol):
+    """The identity of each sample of a batch; random numbers follow from it."""
 
     @property
     def epochs(self) -> Array: ...
@@ -45,8 +49,8 @@ class Barrier:
 
     Attributes:
         step: The step.
-        key: Its random key, where it draws.
-        guards: The conditions that the samples it is for fulfil.
+        key: Its random key, if it draws random numbers.
+        guards: The conditions that a sample must meet for the step to run for it.
     """
 
     step: BatchStep
@@ -55,31 +59,31 @@ class Barrier:
 
     @property
     def inputs(self) -> tuple[Expr | None, ...]:
-        """What it works on."""
+        """The inputs of the step."""
         return self.step.own_inputs
 
-    def cross(self, inputs: Sequence[Data | None], who: Who, places: Sequence[int] | None = None) -> list[Data]:
+    def run(self, inputs: Sequence[Data | None], ids: SampleIds, places: Sequence[int] | None = None) -> list[Data]:
         """Return the outputs of the step for a batch.
 
         Args:
-            inputs: What it works on.
-            who: The samples.
-            places: Those it has to be run for; the others get None. All when left out.
+            inputs: The inputs of the step.
+            ids: The identity of each sample.
+            places: The samples to run the step for; the outputs of the others are None. All samples by default.
         """
         try:
-            if places is not None and len(places) < len(who.numbers):
-                return self._cross_some(inputs, who, places)
-            return self._cross_all(inputs, who)
+            if places is not None and len(places) < len(ids.numbers):
+                return self._run_for_some(inputs, ids, places)
+            return self._run_for_all(inputs, ids)
         except (ArgumentError, EngineError) as error:
             line = self.step.origin.line if self.step.origin is not None else None
             if line is None or "created at" in str(error):
                 raise
             raise type(error)(f"{error}\n  created at {line}") from error
 
-    def _cross_all(self, inputs: Sequence[Data | None], who: Who) -> list[Data]:
+    def _run_for_all(self, inputs: Sequence[Data | None], ids: SampleIds) -> list[Data]:
         match self.step:
             case Callback() as step:
-                return _callback(step, inputs, len(who.numbers))
+                return _callback(step, inputs, len(ids.numbers))
             case BatchExtents() as step:
                 return [_batch_extents(step, _present(inputs[0]), inputs[1])]
             case BatchSingle():
@@ -87,32 +91,33 @@ class Barrier:
             case PermuteBatch():
                 return [_permute_batch(_present(inputs[0]), _present(inputs[1]))]
             case BatchPermutation() as step:
-                return [_batch_permutation(step, self.key or 0, who)]
+                return [_batch_permutation(step, self.key or 0, ids)]
             case BatchMoments() as step:
                 return _batch_moments(step, *(_present(data) for data in inputs))
-        raise EngineError(f"{self.step.kind} is no step that sees the whole batch")
+        raise EngineError(f"{self.step.kind} is not a step that sees the whole batch")
 
-    def _cross_some(self, inputs: Sequence[Data | None], who: Who, places: Sequence[int]) -> list[Data]:
+    def _run_for_some(self, inputs: Sequence[Data | None], ids: SampleIds, places: Sequence[int]) -> list[Data]:
         parts = [None if data is None else [data[place] for place in places] for data in inputs]
-        chosen = _Some(who.epochs[list(places)], who.numbers[list(places)])
-        made = self._cross_all(parts, chosen) if places else [[]] * self.step.outputs
+        subset = _Subset(ids.epochs[list(places)], ids.numbers[list(places)])
+        results = self._run_for_all(parts, subset) if places else [[]] * self.step.outputs
         outputs: list[Data] = []
-        for batch in made:
-            whole: list[Array | None] = [None] * len(who.numbers)
+        for batch in results:
+            whole: list[Array | None] = [None] * len(ids.numbers)
             for place, value in zip(places, batch, strict=True):
                 whole[place] = value
-            outputs.append(cast("list[Array]", whole))  # those of other samples are never looked at
+            # The None of the other samples is never read: later steps have the same guards.
+            outputs.append(cast("list[Array]", whole))
         return outputs
 
 
 @dataclass(frozen=True)
-class _Some:
+class _Subset:
     epochs: Array
     numbers: Array
 
 
-def may_skip(step: BatchStep) -> bool:
-    """Whether a step can be run for those samples alone whose results are needed."""
+def runs_on_subset(step: BatchStep) -> bool:
+    """Whether a step can run for only those samples whose results are needed."""
     return isinstance(step, Callback) and not step.whole
 
 
@@ -130,41 +135,43 @@ def _callback(step: Callback, inputs: Sequence[Data | None], count: int) -> list
         results = [[np.asarray(row[index]) for row in tuples] for index in range(outputs)]
     for batch, layout in zip(results, step.layouts, strict=True):
         if len(batch) != count:
-            raise ArgumentError(f"python_function: the function gave {len(batch)} samples for a batch of {count}")
+            raise ArgumentError(f"python_function: the function returned {len(batch)} samples for a batch of {count}")
         wrong = [sample.ndim for sample in batch if layout and sample.ndim != len(layout)]
         if wrong:
-            raise ArgumentError(f"python_function: the layout {layout!r} does not fit an array of {wrong[0]} axes")
+            raise ArgumentError(
+                f"python_function: the function returned an array with {wrong[0]} axes, but its layout is {layout!r}"
+            )
     return list(results)
 
 
 def _batch_extents(step: BatchExtents, shapes: Data, given: Data | None) -> Data:
     if len({len(shape) for shape in shapes}) > 1:
         raise EngineError("pad: the samples of a batch have different numbers of axes")
-    chosen = _padded_axes(list(step.axes), len(shapes[0]))
-    largest = np.max([[shape[axis] for axis in chosen] for shape in shapes], axis=0)
+    axes = _padded_axes(list(step.axes), len(shapes[0]))
+    largest = np.max([[shape[axis] for axis in axes] for shape in shapes], axis=0)
     extents = []
     for place in range(len(shapes)):
         wanted = largest.astype(np.int64)
         if given is not None:
-            asked = np.ravel(given[place])
-            if asked.size not in (1, len(chosen)):
+            requested = np.ravel(given[place])
+            if requested.size not in (1, len(axes)):
                 raise ArgumentError(
-                    f"pad: shape must be one extent, or one for each of {len(chosen)} axes, got {asked.tolist()}"
+                    f"pad: shape must be one number, or one for each of {len(axes)} axes, got {requested.tolist()}"
                 )
-            wanted = np.where(asked > 0, asked, wanted).astype(np.int64)
+            wanted = np.where(requested > 0, requested, wanted).astype(np.int64)
         extents.append(wanted)
     return extents
 
 
 def _padded_axes(axes: list[int], ndim: int) -> list[int]:
-    """Count axes from the first; all when none are named."""
+    """Return non-negative axes; all of them if none are named."""
     wrong = [axis for axis in axes if not -ndim <= axis < ndim]
     if wrong:
-        raise ArgumentError(f"pad: there is no axis {wrong[0]} among {ndim}")
-    counted = [axis % ndim for axis in axes]
-    if len(set(counted)) < len(counted):
-        raise ArgumentError(f"pad: an axis is named twice in {axes}")
-    return counted or list(range(ndim))
+        raise ArgumentError(f"pad: axes must be {-ndim} to {ndim - 1} for samples with {ndim} axes, got {wrong[0]}")
+    positive = [axis % ndim for axis in axes]
+    if len(set(positive)) < len(positive):
+        raise ArgumentError(f"pad: axes must not repeat, got {axes}")
+    return positive or list(range(ndim))
 
 
 def _batch_single(shapes: Data) -> Data:
@@ -175,19 +182,20 @@ def _permute_batch(data: Data, given: Data) -> Data:
     count = len(data)
     indices = [int(index) for index in (given[0] if np.ndim(given[0]) == 1 else given)]
     if len(indices) != count:
-        raise ArgumentError(f"permute_batch: {len(indices)} indices for a batch of {count} samples")
+        raise ArgumentError(f"permute_batch: expected {count} indices for a batch of {count}, got {len(indices)}")
     wrong = [index for index in indices if not 0 <= index < count]
     if wrong:
-        raise ArgumentError(f"permute_batch: there is no sample {wrong[0]} in a batch of {count}")
+        raise ArgumentError(f"permute_batch: indices must be 0 to {count - 1} for a batch of {count}, got {wrong[0]}")
     return [data[index] for index in indices]
 
 
-def _batch_permutation(step: BatchPermutation, key: int, who: Who) -> Data:
-    """Draw a permutation of the places of the batch; it follows from the operator and the first sample."""
-    count = len(who.numbers)
-    draw = _Draws(key, int(who.epochs[0]), int(who.numbers[0]))
+def _batch_permutation(step: BatchPermutation, key: int, ids: SampleIds) -> Data:
+    """Draw a permutation of the places of the batch; it depends only on the operator and the first sample."""
+    count = len(ids.numbers)
+    draw = _Draws(key, int(ids.epochs[0]), int(ids.numbers[0]))
     moves = step.no_fixed_points and count > 1
     if step.allow_repetitions:
+        # Without fixed points, draw among the other count - 1 places and step over the own one.
         places = [number % (count - moves) for number in draw.numbers(count)]
         return np.array([place + (moves and place >= own) for own, place in enumerate(places)], np.int32)
     places = list(range(count))
@@ -195,7 +203,7 @@ def _batch_permutation(step: BatchPermutation, key: int, who: Who) -> Data:
         for last, number in zip(range(count - 1, 0, -1), draw.numbers(count - 1), strict=True):
             other = number % (last + 1)
             places[last], places[other] = places[other], places[last]
-        # A third of all permutations has no fixed point, so that this ends soon.
+        # Rejection keeps the draw uniform. About 1/e of all permutations have no fixed point: three tries on average.
         if not moves or all(place != own for own, place in enumerate(places)):
             return np.array(places, np.int32)
 
@@ -205,36 +213,42 @@ class _Draws:
 
     def __init__(self, key: int, epoch: int, sample: int) -> None:
         self._key = key % 2**64
-        self._who = [epoch % 2**32, sample % 2**32, sample >> 32]
-        self._taken = 0
+        self._counter = [epoch % 2**32, sample % 2**32, sample >> 32]
+        self._drawn = 0
 
     def numbers(self, count: int) -> list[int]:
-        """Give as many numbers of 64 bits."""
-        numbers = _core.philox_numbers(self._who, self._key, self._taken, count)
-        self._taken += count
+        """Return the next `count` random numbers of 64 bits."""
+        numbers = _core.philox_numbers(self._counter, self._key, self._drawn, count)
+        self._drawn += count
         return numbers
 
 
 def _batch_moments(step: BatchMoments, counts: Data, means: Data, squares: Data) -> list[Data]:
-    """Join counts, means and sums of squared distances of the samples to a mean and an inverse deviation for all."""
+    """Combine the counts, means and sums of squared deviations of samples to a mean and 1 / deviation of the batch.
+
+    Sums of squares around the sample means are shifted to the batch mean (Chan et al.), because adding plain sums of
+    squares would cancel when the mean is large compared with the deviation.
+    """
     if len({mean.shape for mean in means}) > 1:
         shapes = sorted({mean.shape for mean in means})
-        raise ArgumentError(f"normalize: over a batch, extents of axes that are kept must agree, got {shapes[:4]}")
+        raise ArgumentError(
+            f"normalize: with batch=True, samples must agree in the extents that are not reduced, got {shapes[:4]}"
+        )
     number = sum(int(count) for count in counts)
     rows = [
         (int(n), cast("Numbers", mean), cast("Numbers", square))
         for n, mean, square in zip(counts, means, squares, strict=True)
     ]
     total = sum((n * mean for n, mean, _ in rows), np.zeros_like(rows[0][1]))
-    centre = total / number if step.mean is None and number else np.full_like(total, step.mean or 0.0)
-    apart = (square + n * (mean - centre) ** 2 for n, mean, square in rows)
-    inverse = _inverse_deviation(sum(apart, np.zeros_like(total)), number, step)
-    same: list[Data] = [[values.astype(np.float32)] * len(means) for values in (centre, inverse)]
+    center = total / number if step.mean is None and number else np.full_like(total, step.mean or 0.0)
+    deviations = (square + n * (mean - center) ** 2 for n, mean, square in rows)
+    inverse = _inverse_deviation(sum(deviations, np.zeros_like(total)), number, step)
+    same: list[Data] = [[values.astype(np.float32)] * len(means) for values in (center, inverse)]
     return same
 
 
 def _inverse_deviation(squares: Numbers, number: int, step: BatchMoments) -> Numbers:
-    """Return scale / sqrt(variance + epsilon), and 0 where that has no value."""
+    """Return scale / sqrt(variance + epsilon), or 0 where the variance is undefined or zero."""
     degrees, epsilon, scale = number - step.ddof, step.epsilon, step.scale
     if degrees <= 0 and epsilon == 0:
         return np.zeros_like(squares)
@@ -245,5 +259,5 @@ def _inverse_deviation(squares: Numbers, number: int, step: BatchMoments) -> Num
 
 def _present(data: Data | None) -> Data:
     if data is None:
-        raise EngineError("a step that sees the whole batch misses an input")
+        raise EngineError("a required input of a step that sees the whole batch is missing")
     return data

@@ -1,4 +1,4 @@
-"""From a graph to native programs: one, or several where Python or the whole batch has to be asked in between."""
+"""Compile a graph to native programs: one, or several with the steps between them that see the whole batch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from pixelmill import _core
 from pixelmill.engine import rules
-from pixelmill.engine.barriers import Barrier, may_skip
+from pixelmill.engine.barriers import Barrier, runs_on_subset
 from pixelmill.formats.index import NO_NUMBERS, Ragged
 from pixelmill.graph.nodes import OperatorNode
 from pixelmill.operators.sources import ExternalSource
@@ -21,10 +21,10 @@ from pixelmill.steps.shapes import Choose, Merge
 from pixelmill.steps.sources import Constant, ExternalInput, Features, Reader, ReaderStep, Records, TableColumn
 from pixelmill.steps.step import BatchStep, Expr, Guard, RandomKey, Step
 
-# An output of a step.
+# A value: a step, and the number of the output.
 Key = tuple[Step, int]
 
-# One that is handed to the program from outside.
+# A value that comes from outside of the program.
 InputKey = tuple[ExternalInput, int]
 
 Guards = dict[Step, list[Guard]]
@@ -32,7 +32,7 @@ Guards = dict[Step, list[Guard]]
 
 @dataclass(eq=False)
 class Segment:
-    """Steps that run without a break, and what they take over and hand on."""
+    """One native program with its inputs and outputs, and the barriers that run after it."""
 
     program: _core.Program
     inputs: list[Key]
@@ -43,7 +43,18 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A compiled graph."""
+    """A compiled graph.
+
+    Attributes:
+        segments: The native programs, in the order they run in.
+        outputs: The outputs of the graph.
+        layouts: Their layouts.
+        readers: The readers; samples have an item for each.
+        sources: The external sources.
+        inputs: The values that the external sources provide.
+        keys: The random key of each operator that draws random numbers.
+        ranges: The byte ranges of the records that readers read.
+    """
 
     segments: list[Segment]
     outputs: list[Key]
@@ -63,22 +74,22 @@ def compile_graph(
     decode_scaling: bool = True,
     whole: Plan | None = None,
 ) -> Plan:
-    """Compile the program that gives `outputs`.
+    """Compile the program that computes `outputs`.
 
     Args:
-        outputs: What is wanted.
-        seed: What random keys follow from.
-        optimize: Whether to fuse steps.
-        decode_scaling: Whether a JPEG that is shrunk may be decoded at a lower resolution.
-        whole: The graph that this is a part of; readers, random keys and opened files are taken from it.
+        outputs: The outputs of the graph.
+        seed: The seed that random keys are derived from.
+        optimize: Whether to apply the rewrite rules.
+        decode_scaling: Whether JPEGs that are downscaled may be decoded at a lower resolution.
+        whole: The graph that this is a part of; its readers, random keys and open files are used.
     """
     layouts = [expr.layout for expr in outputs]
     if optimize:
         outputs = rules.optimize(outputs, decode_scaling=decode_scaling)
-    outputs = _shared(outputs)
-    order = _ordered(outputs)
+    outputs = _deduplicated(outputs)
+    order = _topological(outputs)
     readers = list(dict.fromkeys(step.reader for step in order if isinstance(step, ReaderStep)))
-    keys = _keys(order, seed)
+    keys = _random_keys(order, seed)
     if whole is not None:
         readers, keys = whole.readers, {**keys, **whole.keys}
     inputs = [(step, 0) for step in order if isinstance(step, ExternalInput)]
@@ -90,8 +101,8 @@ def compile_graph(
     return Plan(segments, wanted, layouts, readers, sources, inputs, keys, builder.ranges)
 
 
-def _ordered(outputs: Iterable[Expr]) -> list[Step]:
-    """List all steps so that each comes after those it needs."""
+def _topological(outputs: Iterable[Expr]) -> list[Step]:
+    """List all steps so that each comes after the steps it depends on. Not recursive, as graphs may be deep."""
     order: dict[Step, None] = {}
     stack = [(expr.step, False) for expr in reversed(list(outputs))]
     while stack:
@@ -104,38 +115,48 @@ def _ordered(outputs: Iterable[Expr]) -> list[Step]:
     return list(order)
 
 
-def _shared(outputs: Sequence[Expr]) -> list[Expr]:
-    """Let equal steps be one step."""
-    done: dict[Step, Step] = {}
+def _deduplicated(outputs: Sequence[Expr]) -> list[Expr]:
+    """Merge equal steps (common subexpression elimination).
+
+    Steps are compared from the sources on, so the inputs of equal steps have been merged before the steps are compared.
+    A random step is equal to another one only if it has the same key, which the same operator gave to both: merging
+    never makes two operators draw the same numbers.
+    """
+    merged: dict[Step, Step] = {}
     known: dict[object, Step] = {}
-    for step in _ordered(outputs):
-        makers = [None if value is None else (done[value.step], value.index) for value in step.inputs]
-        same = (step.kind, *makers, *map(_frozen, step.parameters().values()))
-        if same not in known:
-            values = [v and Expr(done[v.step], v.index, v.layout) for v in step.inputs]
-            moved = any(v is not None and done[v.step] is not v.step for v in step.inputs)
-            known[same] = step.with_inputs(values) if moved else step
-        done[step] = known[same]
-    return [Expr(done[expr.step], expr.index, expr.layout) for expr in outputs]
+    for step in _topological(outputs):
+        inputs = [None if value is None else (merged[value.step], value.index) for value in step.inputs]
+        identity = (step.kind, *inputs, *map(_hashable, step.parameters().values()))
+        if identity not in known:
+            values = [v and Expr(merged[v.step], v.index, v.layout) for v in step.inputs]
+            moved = any(v is not None and merged[v.step] is not v.step for v in step.inputs)
+            known[identity] = step.with_inputs(values) if moved else step
+        merged[step] = known[identity]
+    return [Expr(merged[expr.step], expr.index, expr.layout) for expr in outputs]
 
 
-def _frozen(value: object) -> object:
-    """Return something that is equal for equal parameters, also where these are arrays."""
+def _hashable(value: object) -> object:
+    """Return a hashable object that is equal for equal parameters, including arrays."""
     return (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
 
 
-def _keys(order: Sequence[Step], seed: int) -> dict[OperatorNode, int]:
-    """Give each drawing operator its random key: the seed folded with its name and its number among its like."""
+def _random_keys(order: Sequence[Step], seed: int) -> dict[OperatorNode, int]:
+    """Return the random key of each operator that draws random numbers.
+
+    A key is the seed combined with the name of the operator and its number among the operators of that name. So adding
+    an operator to a graph changes the random numbers only of later operators of the same name. An operator with a seed
+    of its own depends on that seed alone.
+    """
     drawing = {_node_of(step.key) for step in order if isinstance(step, (RandomStep, BatchPermutation))}
     keys: dict[OperatorNode, int] = {}
     counted: dict[str, int] = {}
-    for node in sorted({node.family or node for node in drawing}, key=lambda node: node.number):
+    for node in sorted({node.same_draws_as or node for node in drawing}, key=lambda node: node.number):
         count = counted.setdefault(node.operator, 0)
         counted[node.operator] += 1
         label = "" if node.seed is not None else f"{node.operator}/{count}"
         identity = int.from_bytes(hashlib.blake2b(label.encode(), digest_size=8).digest(), "little")
         keys[node] = _core.operator_key(seed if node.seed is None else node.seed, identity)
-    return {node: keys[node.family or node] for node in drawing}
+    return {node: keys[node.same_draws_as or node] for node in drawing}
 
 
 def _node_of(key: RandomKey) -> OperatorNode:
@@ -144,24 +165,30 @@ def _node_of(key: RandomKey) -> OperatorNode:
 
 
 def _guards(order: Sequence[Step], wanted: Iterable[Key], level: dict[Step, int]) -> Guards:
-    """Find the steps that only a branch of a condition needs, and under which conditions they are to be run.
+    """Return the conditions under which each step has to run; none for steps that run for every sample.
 
-    A step is needed where all of its users are: what they have in common, and the condition itself where it feeds a
-    branch. What is `wanted` is needed always. What looks at the whole batch has to see all samples of the branch it was
-    made in, needed or not. A condition that is found out later is of no use.
+    Skipping a branch that a sample does not take is what makes conditionals cheap. Walking from the outputs to the
+    sources, a step needs the guards that all of its users have in common: if one user runs for every sample, so must
+    the step. An input of a merge gets the condition of its branch in addition. Outputs of the graph have no guards.
+
+    A step that sees the whole batch must see all samples of the branch it was created in, whether or not their results
+    are used: its result for one sample depends on the others. It runs under exactly the conditions of that branch.
+
+    A guard is dropped if its condition is computed in a later segment than the step: the step cannot wait for it.
     """
     guards: dict[Step, dict[tuple[Step, int, int, bool], Guard]] = {step: {} for step, _ in wanted}
     for step in reversed(order):
         own = guards.setdefault(step, {})
-        if isinstance(step, BatchStep) and not may_skip(step):
+        if isinstance(step, BatchStep) and not runs_on_subset(step):
             branch = {(guard[0].step, guard[0].index, *guard[1:]): guard for guard in step.branch}
             own = guards[step] = branch if branch.keys() <= own.keys() else {}
         for place, value in enumerate(step.inputs):
             if value is None:
                 continue
+            # A batch step of level n runs directly after segment n - 1, so only the conditions up to there are known.
             known = level[value.step] - isinstance(value.step, BatchStep)
             here = {key: guard for key, guard in own.items() if level[key[0]] <= known}
-            taken = _branch(step, place)
+            taken = _branch_condition(step, place)
             if taken is not None and level[taken[0].step] <= known:
                 condition, number, equal = taken
                 here[condition.step, condition.index, number, equal] = taken
@@ -170,15 +197,15 @@ def _guards(order: Sequence[Step], wanted: Iterable[Key], level: dict[Step, int]
     return {step: list(found.values()) for step, found in guards.items()}
 
 
-def _branch(step: Step, place: int) -> Guard | None:
-    """Say when a step needs one of its inputs, where that is not always."""
+def _branch_condition(step: Step, place: int) -> Guard | None:
+    """Return the condition under which a step uses one of its inputs; None if it always does."""
     if isinstance(step, Merge) and place > 0:
         return step.condition, 0, place == 2
     return (step.number, place - 1, True) if isinstance(step, Choose) and place > 0 else None
 
 
 class _Builder:
-    """Makes native programs from ordered steps."""
+    """Builds native programs from ordered steps."""
 
     def __init__(
         self,
@@ -191,20 +218,23 @@ class _Builder:
         self.ranges = ranges
 
     def segments(self, order: Sequence[Step], wanted: Sequence[Key]) -> list[Segment]:
+        """Cut the steps into native programs, with a cut before every step that sees the whole batch."""
         level = self._levels(order)
         count = max(level.values(), default=0) + 1
         crossing = self._crossing(order, level, wanted)
         guards = _guards(order, wanted, level)
-        made = []
+        segments = []
         for number in range(count):
             steps = [step for step in order if level[step] == number and not isinstance(step, BatchStep)]
-            made.append(self._segment(number, steps, level, crossing, wanted, guards))
+            segment = self._segment(number, steps, level, crossing, wanted, guards)
             barriers = [step for step in order if isinstance(step, BatchStep) and level[step] == number + 1]
-            made[-1].barriers.extend(Barrier(step, self._key(step), tuple(guards[step])) for step in barriers)
-        return made
+            segment.barriers.extend(Barrier(step, self._key(step), tuple(guards[step])) for step in barriers)
+            segments.append(segment)
+        return segments
 
     @staticmethod
     def _levels(order: Sequence[Step]) -> dict[Step, int]:
+        """Return for each step how many batch steps are on the longest path to it, itself included."""
         level: dict[Step, int] = {}
         for step in order:
             before = max((level[value.step] for value in step.inputs if value is not None), default=0)
@@ -213,7 +243,7 @@ class _Builder:
 
     @staticmethod
     def _crossing(order: Sequence[Step], level: dict[Step, int], wanted: Sequence[Key]) -> set[Key]:
-        """Find the values that are needed after the program that makes them."""
+        """Return the values that are needed after the program that computes them."""
         last = max(level.values(), default=0)
         crossing = {key for key in wanted if level[key[0]] < last or isinstance(key[0], BatchStep)}
         for step in order:
@@ -274,7 +304,7 @@ class _Builder:
         return {name: self._parameter(value) for name, value in step.parameters().items()}
 
     def _parameter(self, value: object) -> object:
-        """Return a parameter as the core takes it."""
+        """Return a parameter in the form that the core accepts."""
         match value:
             case RandomKey():
                 return int(np.uint64(self.keys[_node_of(value)]).astype(np.int64))

@@ -1,30 +1,43 @@
-"""Ask the CUDA driver what there is, and print it as JSON.
+"""Query the CUDA driver and print its version and GPUs as JSON.
 
-This file is run as a program of its own, never imported: a process that has called the driver cannot be forked any
-more, and a driver that hangs or crashes must take nobody with it. It knows nothing of the package.
+This file runs as a program of its own and is never imported: a process that has called the driver can no longer fork,
+and a driver that hangs or crashes must not affect the caller. It imports nothing of the package.
 """
 
 import ctypes
 import json
 import sys
-from typing import Any
+from typing import TypedDict
 
 _NAME_BYTES = 256
 _MAJOR, _MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
 _NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
 
 
+class _Gpu(TypedDict):
+    number: int
+    name: str
+    memory: int
+    capability: list[int]
+
+
+class _Report(TypedDict):
+    cuda: list[int] | None
+    gpus: list[_Gpu]
+    fault: str | None
+
+
 class _DriverError(Exception):
-    """A call that the driver did not carry out, and the number it gave for it."""
+    """A call that the driver refused: its name, and the status that the driver returned."""
 
 
-def _call(driver: Any, name: str, *arguments: Any) -> None:
+def _call(driver: ctypes.CDLL, name: str, *arguments: object) -> None:
     status = getattr(driver, name)(*arguments)
     if status != 0:
         raise _DriverError(name, status)
 
 
-def _gpu(driver: Any, number: int) -> dict[str, Any]:
+def _gpu(driver: ctypes.CDLL, number: int) -> _Gpu:
     device, major, minor = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
     name, memory = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_size_t()
     _call(driver, "cuDeviceGet", ctypes.byref(device), ctypes.c_int(number))
@@ -40,13 +53,14 @@ def _gpu(driver: Any, number: int) -> dict[str, Any]:
     }
 
 
-def probe(library: str) -> dict[str, Any]:
-    """Give the version of CUDA that the driver serves, its GPUs, and what kept it from telling more."""
-    found: dict[str, Any] = {"cuda": None, "gpus": [], "fault": None}
+def probe(library: str) -> _Report:
+    """Return the CUDA version that the driver supports, its GPUs, and what failed, if anything."""
+    found: _Report = {"cuda": None, "gpus": [], "fault": None}
     try:
         driver = ctypes.CDLL(library)
     except OSError:
-        return {**found, "fault": "no driver"}
+        found["fault"] = "no driver"
+        return found
     version, count = ctypes.c_int(), ctypes.c_int()
     try:
         _call(driver, "cuDriverGetVersion", ctypes.byref(version))
@@ -58,7 +72,7 @@ def probe(library: str) -> dict[str, Any]:
         name, status = refused.args
         found["fault"] = None if status == _NO_DEVICE else f"{name} failed with CUDA error {status}"
     except AttributeError as error:
-        found["fault"] = f"it is not a CUDA driver: {error}"
+        found["fault"] = f"not a CUDA driver: {error}"
     return found
 
 

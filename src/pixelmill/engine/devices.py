@@ -1,8 +1,8 @@
-"""What can work here, and why not: NVIDIA GPUs, their driver, and DALI. Nothing heavy is imported to find out.
+"""Which engines can run here, and why others cannot: NVIDIA GPUs, their driver, and DALI. Nothing heavy is imported.
 
-`usable_gpus()` gives the GPUs that DALI can use in this process, as they are numbered here; it is empty where there is
-none. `usable_dali()` tells whether DALI's CPU operators can be used. `why_no_gpu()` and `why_no_dali()` give the reason
-and what to do about it; `require_gpus()` and `require_dali()` raise them. `engines()` describes all engines.
+`usable_gpus()` returns the GPUs that DALI can use in this process. `usable_dali()` tells whether DALI's CPU operators
+can be used. `why_no_gpu()` and `why_no_dali()` return the reason and what to do about it; `require_gpus()` and
+`require_dali()` raise it. `engines()` describes all engines.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ OLDEST, NEWEST = (1, 50), (2, 4)  # versions of DALI that are tested
 INSTALL = "pip install 'pixelmill[gpu]'"
 _FAMILIES = ("nvidia-dali", "nvidia-dali-weekly", "nvidia-dali-nightly")
 _PROBE = Path(__file__).with_name("cuda_probe.py")
-_PROBE_SECONDS = 60  # waking up many GPUs without a persistence daemon takes some
+_PROBE_SECONDS = 60  # many GPUs without a persistence daemon take a while to initialize
 
 
 @dataclass(frozen=True)
 class Build:
-    """What a build of DALI asks of the machine.
+    """What a build of DALI requires.
 
     Attributes:
-        cuda: The version of CUDA that the driver must serve at least.
-        driver: The first driver that does.
-        capability: The least compute capability of a GPU.
-        capability_arm: The same on ARM servers.
+        cuda: The oldest version of CUDA that the driver must support.
+        driver: The first driver that supports it.
+        capability: The minimum compute capability of a GPU.
+        capability_arm: The minimum on ARM servers.
     """
 
     cuda: tuple[int, int]
@@ -41,7 +41,7 @@ class Build:
     capability_arm: tuple[int, int]
 
 
-# From DALI's pages on installation and supported hardware, and what CUDA 13 has dropped.
+# From DALI's pages on installation and supported hardware, and the architectures that CUDA 13 dropped.
 BUILDS = {
     "cuda120": Build((12, 0), "525.60", (5, 0), (7, 0)),
     "cuda130": Build((13, 0), "580", (7, 5), (7, 5)),
@@ -53,9 +53,9 @@ class Gpu:
     """A GPU that this process sees.
 
     Attributes:
-        number: What CUDA calls it in this process, where CUDA_VISIBLE_DEVICES counts already.
-        name: What NVIDIA calls it.
-        memory: Its bytes.
+        number: Its CUDA device number in this process, after CUDA_VISIBLE_DEVICES was applied.
+        name: Its product name.
+        memory: Its memory in bytes.
         capability: Its compute capability.
     """
 
@@ -70,9 +70,9 @@ class Driver:
     """The CUDA driver of this machine.
 
     Attributes:
-        gpus: All GPUs that it shows to this process.
-        cuda: The newest version of CUDA that it serves; None where there is no driver.
-        fault: What it said when it was asked; None where all is well.
+        gpus: All GPUs that this process sees.
+        cuda: The newest version of CUDA that it supports; None without a driver.
+        fault: Why it could not be queried; None if it could.
     """
 
     gpus: tuple[Gpu, ...] = ()
@@ -82,11 +82,11 @@ class Driver:
 
 @dataclass(frozen=True)
 class Dali:
-    """The DALI that is installed.
+    """The installed DALI.
 
     Attributes:
-        distribution: The package; None where there is none, or where its name is not known.
-        version: Its version; None where it is not installed.
+        distribution: The name of the package; None if DALI is not installed, or was not installed by pip.
+        version: Its version; None if it is not installed.
     """
 
     distribution: str | None = None
@@ -94,12 +94,12 @@ class Dali:
 
     @property
     def build(self) -> Build:
-        """What it asks of the machine."""
+        """What it requires of the machine."""
         return BUILDS.get((self.distribution or "").rpartition("-")[2], BUILDS["cuda120"])
 
 
 @dataclass(frozen=True)
-class Trouble:
+class Unavailable:
     """Why something cannot be used, and what to do next."""
 
     reason: str
@@ -114,10 +114,10 @@ class Engine:
     """An engine and whether it can be used here.
 
     Attributes:
-        name: `native`, or `dali` with the place it works in.
+        name: `native`, `dali cpu` or `dali gpu`.
         usable: Whether it can be used.
-        reason: Why not; a remark where it can.
-        next_step: What to do so that it can be used.
+        reason: Why it cannot be used; a remark if it can.
+        next_step: What to do to make it usable.
         gpus: The GPUs it uses.
     """
 
@@ -136,9 +136,9 @@ def engines() -> tuple[Engine, ...]:
     return native, _described("dali cpu", no_dali, found), _described("dali gpu", no_gpu, found, usable_gpus())
 
 
-def _described(name: str, trouble: Trouble | None, dali: Dali, gpus: tuple[Gpu, ...] = ()) -> Engine:
-    if trouble is not None:
-        return Engine(name, False, trouble.reason, trouble.next_step)
+def _described(name: str, problem: Unavailable | None, dali: Dali, gpus: tuple[Gpu, ...] = ()) -> Engine:
+    if problem is not None:
+        return Engine(name, False, problem.reason, problem.next_step)
     return Engine(name, True, _remark(dali), gpus=gpus)
 
 
@@ -149,90 +149,90 @@ def _remark(dali: Dali) -> str:
 
 
 def usable_gpus() -> tuple[Gpu, ...]:
-    """Give the GPUs that DALI can use in this process; none where DALI or the driver cannot be used."""
-    if why_no_dali() is not None or _driver_trouble(find_driver(), find_dali()) is not None:
+    """Return the GPUs that DALI can use in this process; none if DALI or the driver cannot be used."""
+    if why_no_dali() is not None or _driver_problem(find_driver(), find_dali()) is not None:
         return ()
     least = _least_capability(find_dali().build)
     return tuple(gpu for gpu in find_driver().gpus if gpu.capability >= least)
 
 
 def usable_dali() -> bool:
-    """Tell whether DALI is installed in a version that can be used; it works on the CPU then, with or without a GPU."""
+    """Whether a supported version of DALI is installed. Its CPU operators then work with or without a GPU."""
     return why_no_dali() is None
 
 
 def shown_alone(gpu: Gpu) -> str:
-    """Give the value of CUDA_VISIBLE_DEVICES that shows a process this GPU of ours and no other."""
+    """Return the value of CUDA_VISIBLE_DEVICES with which a child process sees only this GPU."""
     shown = os.environ.get("CUDA_VISIBLE_DEVICES")
     return str(gpu.number) if shown is None else shown.split(",")[gpu.number].strip()
 
 
 def require_gpus(what: str, *, instead: str) -> tuple[Gpu, ...]:
-    """Give the usable GPUs, or raise an EngineError that names what is missing and what can be done instead.
+    """Return the usable GPUs, or raise an EngineError that says what is missing and what to do instead.
 
     Args:
-        what: Who asks, for the message.
-        instead: What works without a GPU, such as ``--mode cpu gives the same pictures``.
+        what: The name of the caller, for the message.
+        instead: What works without a GPU, such as ``--mode cpu produces the same images``.
     """
-    trouble = why_no_gpu()
-    if trouble is not None:
-        raise EngineError(f"{what}: no NVIDIA GPU can be used: {trouble}. {instead}")
+    problem = why_no_gpu()
+    if problem is not None:
+        raise EngineError(f"{what}: no NVIDIA GPU can be used: {problem}. {instead}")
     return usable_gpus()
 
 
 def require_dali(what: str) -> None:
-    """Raise MissingDependency where DALI is not installed, and EngineError where its version cannot be used."""
-    trouble = why_no_dali()
-    if trouble is None:
+    """Raise MissingDependency if DALI is not installed, and EngineError if its version is not supported."""
+    problem = why_no_dali()
+    if problem is None:
         return
     if find_dali().version is None:
         raise MissingDependency("nvidia.dali", "gpu")
-    raise EngineError(f"{what}: {trouble}")
+    raise EngineError(f"{what}: {problem}")
 
 
-def why_no_dali() -> Trouble | None:
-    """Say why DALI cannot be used, even on the CPU; None where it can."""
+def why_no_dali() -> Unavailable | None:
+    """Return why DALI cannot be used, not even on the CPU; None if it can."""
     found = find_dali()
     if found.version is None:
-        return Trouble("DALI is not installed", INSTALL)
+        return Unavailable("DALI is not installed", INSTALL)
     if _numbers(found.version) < OLDEST:
-        reason = f"DALI {found.version} is too old, {_dotted(OLDEST)} is the oldest that is supported"
-        return Trouble(reason, f"{INSTALL} --upgrade")
+        reason = f"DALI {found.version} is too old, the oldest supported version is {_dotted(OLDEST)}"
+        return Unavailable(reason, f"{INSTALL} --upgrade")
     return None
 
 
-def why_no_gpu() -> Trouble | None:
-    """Say why DALI cannot use a GPU here, the driver first; None where it can."""
+def why_no_gpu() -> Unavailable | None:
+    """Return why DALI cannot use a GPU here, checking the driver first; None if it can."""
     dali = find_dali()
-    return _driver_trouble(find_driver(), dali) or why_no_dali()
+    return _driver_problem(find_driver(), dali) or why_no_dali()
 
 
-def _driver_trouble(driver: Driver, dali: Dali) -> Trouble | None:
+def _driver_problem(driver: Driver, dali: Dali) -> Unavailable | None:
     if driver.fault is not None:
-        return Trouble(f"the NVIDIA driver cannot be asked ({driver.fault})", "see what nvidia-smi says")
+        return Unavailable(f"the NVIDIA driver could not be queried ({driver.fault})", "check nvidia-smi")
     if driver.cuda is None:
         then = f", then {INSTALL}" if dali.version is None else ""
-        return Trouble("there is no NVIDIA driver (libcuda.so.1)", f"install an NVIDIA driver{then}")
+        return Unavailable("there is no NVIDIA driver (libcuda.so.1)", f"install an NVIDIA driver{then}")
     if not driver.gpus:
-        return _hidden() or Trouble("the NVIDIA driver shows no GPU", "see what nvidia-smi says")
+        return _hidden() or Unavailable("the NVIDIA driver reports no GPU", "check nvidia-smi")
     build = dali.build
     if driver.cuda < build.cuda:
-        reason = f"the NVIDIA driver serves CUDA {_dotted(driver.cuda)}, and DALI needs {_dotted(build.cuda)}"
-        return Trouble(reason, f"install driver {build.driver} or newer")
+        reason = f"the NVIDIA driver supports CUDA {_dotted(driver.cuda)}, but DALI needs {_dotted(build.cuda)}"
+        return Unavailable(reason, f"install driver {build.driver} or newer")
     least = _least_capability(build)
     if all(gpu.capability < least for gpu in driver.gpus):
         best = max(driver.gpus, key=lambda gpu: gpu.capability)
-        reason = f"{best.name} has compute capability {_dotted(best.capability)}, and DALI needs {_dotted(least)}"
+        reason = f"{best.name} has compute capability {_dotted(best.capability)}, but DALI needs {_dotted(least)}"
         older = build is BUILDS["cuda130"] and best.capability >= BUILDS["cuda120"].capability
-        return Trouble(reason, "use nvidia-dali-cuda120" if older else "use a newer GPU")
+        return Unavailable(reason, "use nvidia-dali-cuda120" if older else "use a newer GPU")
     return None
 
 
-def _hidden() -> Trouble | None:
+def _hidden() -> Unavailable | None:
     shown = os.environ.get("CUDA_VISIBLE_DEVICES")
     if shown is None:
         return None
-    return Trouble(f"CUDA_VISIBLE_DEVICES={shown!r} hides all GPUs", "unset it or name a GPU")
+    return Unavailable(f"CUDA_VISIBLE_DEVICES={shown!r} hides all GPUs", "unset it or name a GPU")
 
 
 def _machine() -> str:
@@ -245,8 +245,8 @@ def _least_capability(build: Build) -> tuple[int, int]:
 
 @lru_cache(1)
 def find_dali() -> Dali:
-    """Find DALI by what pip has written down about it, without importing it."""
-    from importlib import metadata  # brings much along
+    """Find DALI by its package metadata, without importing it."""
+    from importlib import metadata  # imports email, zipfile and more
 
     for family in _FAMILIES:
         for build in reversed(BUILDS):
@@ -255,16 +255,16 @@ def find_dali() -> Dali:
                 return Dali(name, metadata.version(name))
             except metadata.PackageNotFoundError:
                 continue
-    return Dali(None, _version_in_its_file())
+    return Dali(None, _version_in_source())
 
 
-def _version_in_its_file() -> str | None:
-    """Find a DALI that was not installed by pip, and the version in its own file."""
+def _version_in_source() -> str | None:
+    """Find a DALI that pip did not install, and return the version that its source states."""
     import importlib.util
 
     try:
         spec = importlib.util.find_spec("nvidia.dali")
-    except ModuleNotFoundError:  # there is no package `nvidia` at all
+    except ModuleNotFoundError:  # no package `nvidia`
         return None
     if spec is None or spec.origin is None:
         return None
@@ -273,15 +273,15 @@ def _version_in_its_file() -> str | None:
 
 
 def find_driver(library: str = "libcuda.so.1") -> Driver:
-    """Ask the CUDA driver for its GPUs, in a process of its own; once for each value of CUDA_VISIBLE_DEVICES."""
-    return _asked(library, os.environ.get("CUDA_VISIBLE_DEVICES"))
+    """Query the CUDA driver in a child process; once for each value of CUDA_VISIBLE_DEVICES."""
+    return _query_driver(library, os.environ.get("CUDA_VISIBLE_DEVICES"))
 
 
 @lru_cache(16)
-def _asked(library: str, visible: str | None) -> Driver:
+def _query_driver(library: str, visible: str | None) -> Driver:
     import subprocess
 
-    del visible  # the process inherits it; here it only keeps answers apart
+    del visible  # the child process inherits it; here it is only a part of the cache key
     command = [sys.executable, "-I", "-S", str(_PROBE), library]
     try:
         run = subprocess.run(
@@ -291,7 +291,7 @@ def _asked(library: str, visible: str | None) -> Driver:
     except (OSError, subprocess.TimeoutExpired, ValueError) as error:
         return Driver(fault=str(error))
     if answer is None:
-        return Driver(fault=f"the process that asked it ended with status {run.returncode}")
+        return Driver(fault=f"the query process ended with status {run.returncode}")
     if answer["fault"] == "no driver":
         return Driver()
     gpus = tuple(Gpu(**{**gpu, "capability": tuple(gpu["capability"])}) for gpu in answer["gpus"])

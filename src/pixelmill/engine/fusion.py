@@ -1,7 +1,8 @@
-"""Fusion of arithmetic: chains and trees of it, and the casts between, become one pass over the elements.
+"""Fuse arithmetic: trees of arithmetic steps, and the casts between them, become one pass over the elements.
 
-A step is taken into the expression of its users where all of them are in it, so that no other step needs its result.
-The core works an expression out tile by tile: each input is read once, the result written once.
+The core evaluates a fused expression tile by tile, so each input is read once, the result is written once, and results
+in between never leave the cache. A step joins the expression of its users only if all of its users are in it.
+Otherwise its result would be needed in memory as well, and fusing would compute it twice.
 """
 
 from __future__ import annotations
@@ -13,18 +14,19 @@ from pixelmill.steps.elements import Arithmetic, Cast, Expression
 from pixelmill.steps.step import Expr, Step
 
 FUSIBLE = (Arithmetic, Cast)
-MOST_VALUES = 48  # inputs and results of one expression; the core takes 64
+MAX_VALUES = 48  # inputs and results of one expression; the core accepts 64
 
 Users = dict[Step, set[Step]]
 
 
 def fuse(outputs: Sequence[Expr]) -> list[Expr]:
-    """Replace arithmetic by expressions, with the same bits as a result."""
+    """Replace arithmetic steps with expressions that compute the same bits."""
     order, users = _graph(outputs)
     place = {step: number for number, step in enumerate(order)}
     wanted = {expr.step for expr in outputs}
     inner: set[Step] = set()
     regions: dict[Step, list[Step]] = {}
+    # From the outputs to the sources, so that a region starts at its root and is as large as it can be.
     for root in reversed(order):
         if isinstance(root, FUSIBLE) and root not in inner:
             region = _region(root, users, wanted, place)
@@ -35,7 +37,7 @@ def fuse(outputs: Sequence[Expr]) -> list[Expr]:
 
 
 def _graph(outputs: Sequence[Expr]) -> tuple[list[Step], Users]:
-    """List all steps, each after those it needs, and the users of each."""
+    """List all steps, each after its inputs, and return the users of each step."""
     order: dict[Step, None] = {}
     users: Users = {}
     stack = [(expr.step, False) for expr in outputs]
@@ -53,42 +55,47 @@ def _graph(outputs: Sequence[Expr]) -> tuple[list[Step], Users]:
 
 
 def _region(root: Step, users: Users, wanted: set[Step], place: dict[Step, int]) -> list[Step]:
-    """Give the steps that can become one with `root`, in an order to run them."""
+    """Return the steps that can be fused with `root`, in the order to run them.
+
+    Candidates are visited in reverse topological order, hence the heap. So all users of a step have been accepted or
+    rejected when the step is visited, and `users <= region` is final. A plain depth-first search would reject a step
+    that two branches of the region use, because it would reach it before the second branch.
+    """
     region = {root}
     seen = {root}
-    # From the last step to the first, so that all users of a step are decided before the step is.
-    queue: list[tuple[int, Step]] = []
+    queue: list[tuple[int, Step]] = []  # the negated place comes first: places differ, so steps are never compared
 
-    def look_at(step: Step) -> None:
+    def add_candidates(step: Step) -> None:
         for value in step.inputs:
             if value is not None and value.step not in seen and isinstance(value.step, FUSIBLE):
                 seen.add(value.step)
                 heapq.heappush(queue, (-place[value.step], value.step))
 
-    look_at(root)
+    add_candidates(root)
     while queue:
         _, step = heapq.heappop(queue)
-        if step not in wanted and users[step] <= region and _values(region | {step}) <= MOST_VALUES:
+        if step not in wanted and users[step] <= region and _value_count(region | {step}) <= MAX_VALUES:
             region.add(step)
-            look_at(step)
+            add_candidates(step)
     return sorted(region, key=place.__getitem__)
 
 
-def _values(region: set[Step]) -> int:
+def _value_count(region: set[Step]) -> int:
     return len(region) + len(_inputs(list(region)))
 
 
 def _inputs(region: Sequence[Step]) -> list[Expr]:
-    """List what a region takes from outside, each value once."""
+    """List the values that a region takes from outside, each once."""
     inside = set(region)
     values = (value for step in region for value in step.inputs if value is not None and value.step not in inside)
     return list({(value.step, value.index): value for value in values}.values())
 
 
 def _rebuilt(outputs: Sequence[Expr], order: Sequence[Step], regions: dict[Step, list[Step]]) -> list[Expr]:
+    """Build the steps again from the sources on, with an expression in the place of each region."""
     done: dict[Step, Step] = {}
 
-    def renewed(value: Expr) -> Expr:
+    def rebuilt(value: Expr) -> Expr:
         step = done[value.step]
         return value if step is value.step else Expr(step, value.index, value.layout)
 
@@ -99,16 +106,19 @@ def _rebuilt(outputs: Sequence[Expr], order: Sequence[Step], regions: dict[Step,
         if step in regions:
             inputs = _inputs(regions[step])
             code = _code(regions[step], inputs)
-            done[step] = Expression(operands=tuple(map(renewed, inputs)), code=code, origin=step.origin)
+            done[step] = Expression(operands=tuple(map(rebuilt, inputs)), code=code, origin=step.origin)
             continue
-        new = tuple(None if value is None else renewed(value) for value in step.inputs)
+        new = tuple(None if value is None else rebuilt(value) for value in step.inputs)
         same = all(a is b for a, b in zip(new, step.inputs, strict=True))
         done[step] = step if same else step.with_inputs(new)
-    return [renewed(expr) for expr in outputs]
+    return [rebuilt(expr) for expr in outputs]
 
 
 def _code(region: Sequence[Step], inputs: Sequence[Expr]) -> str:
-    """Write a region down: values are numbered, the inputs first, then the results in order."""
+    """Return a region as the text that the core parses: `operation operand...`, separated by `;`.
+
+    Operands are numbers of values: the inputs first, then the results in order.
+    """
     numbers = {(value.step, value.index): number for number, value in enumerate(inputs)}
     words = []
     for step in region:

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pixelmill import _core
-from pixelmill.engine.barriers import Array as Array
 from pixelmill.engine.barriers import Barrier
 from pixelmill.engine.barriers import Data as Data
 from pixelmill.engine.compile import Key, Plan, Segment
@@ -24,20 +23,21 @@ from pixelmill.operators.sources import ExternalSource
 from pixelmill.steps.batch import Callback
 from pixelmill.steps.sources import Constant, ExternalInput
 from pixelmill.steps.step import Expr
+from pixelmill.types import Array as Array
 from pixelmill.types import Limits
 
-POLL_SECONDS = 0.1  # how long Ctrl-C may have to wait
+POLL_SECONDS = 0.1  # the longest that Ctrl-C may have to wait
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Who is in a batch: everything a sample's values depend on, beside the program.
+    """The samples of a batch: everything that their values depend on besides the program.
 
     Attributes:
         epochs: The epoch of each sample.
         numbers: The number of each sample in its dataset.
         items: The item of every reader for each sample.
-        inputs: What external sources gave, by the value it is for.
+        inputs: The data of external sources, by the value it is for.
     """
 
     epochs: npt.NDArray[np.uint32]
@@ -49,7 +49,7 @@ class Samples:
         return len(self.numbers)
 
     def submission(self) -> _core.Submission:
-        """Give the part that the core has to know for every program."""
+        """Return the part that the core needs for every program."""
         return _core.Submission(self.epochs, self.numbers, _variants(len(self)), np.ascontiguousarray(self.items))
 
 
@@ -60,7 +60,15 @@ def _variants(count: int) -> npt.NDArray[np.uint16]:
 
 @dataclass(frozen=True)
 class Trouble:
-    """What a step said about one sample of a batch: a fault, or a note about a sample that is there all the same."""
+    """A problem with one sample of a batch: a fault, or a note about a sample that was delivered nevertheless.
+
+    Attributes:
+        place: The place of the sample in the batch.
+        kind: The kind of fault or note; see `pixelmill.errors.Event`.
+        message: What exactly is wrong.
+        origin: The operator that found it.
+        fatal: Whether the sample failed.
+    """
 
     place: int
     kind: str
@@ -71,10 +79,10 @@ class Trouble:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The outputs of a batch, in the order of the graph's outputs, and what went wrong.
+    """The outputs of a batch, in the order of the graph's outputs, and its problems.
 
-    The places of failed samples hold anything. There are no outputs where a failure kept a graph of several programs
-    from going on.
+    The values of failed samples are undefined. `outputs` is empty if a sample failed in a graph of several programs,
+    which then stops after the program it failed in.
     """
 
     outputs: list[Data]
@@ -82,14 +90,14 @@ class Result:
 
 
 class Pending:
-    """A batch under way."""
+    """A batch in progress."""
 
     def __init__(self, future: Future[Result] | None, finish: Callable[[], Result]) -> None:
         self._future = future
         self._finish = finish
 
     def result(self) -> Result:
-        """Wait for the batch. Raises EngineError if the engine is closed meanwhile."""
+        """Wait for the batch and return it. Raises EngineError if the engine is closed in the meantime."""
         try:
             return self._finish() if self._future is None else self._future.result()
         except (CancelledError, _core.Closed):
@@ -97,35 +105,38 @@ class Pending:
 
 
 class NativeEngine:
-    """Worker threads with a compiled graph.
+    """Runs a compiled graph on native worker threads.
 
     Args:
-        plan: The graph.
-        threads: How many samples are worked on at a time.
-        limits: What a single input may cost.
-        executor: Threads of somebody else to work on, who also closes them.
+        plan: The compiled graph.
+        threads: How many samples are processed at the same time.
+        limits: The largest inputs to accept.
+        executor: Worker threads to use instead of new ones; their owner closes them.
     """
 
     def __init__(self, plan: Plan, *, threads: int, limits: Limits, executor: _core.Executor | None = None) -> None:
         self.plan = plan
-        self._own = executor is None
+        self._owns_executor = executor is None
         self._executor = _core.Executor(threads) if executor is None else executor
         self._limits = _core.Limits(**vars(limits))
         self._process = os.getpid()
-        # Barriers are worked on by one Python thread, so that the native work of the next batches goes on meanwhile.
-        self._alone = all(map(_idle, plan.segments)) and not any(map(_calls, plan.segments))
-        self._driver = WorkerThread("pixelmill") if len(plan.segments) > 1 and not self._alone else None
+        # A graph with barriers is driven by a Python thread of its own, so that its batches progress while the caller
+        # does something else. A graph without native work and without functions of the user is not worth a thread: it
+        # runs in the caller, when the result is requested.
+        self._inline = all(map(_idle, plan.segments)) and not any(map(_calls, plan.segments))
+        self._driver = WorkerThread("pixelmill") if len(plan.segments) > 1 and not self._inline else None
 
     def forked(self) -> bool:
-        """Tell whether this is another process than the one that made the engine."""
+        """Whether this process is a fork of the one that created the engine."""
         return self._process != os.getpid()
 
     def submit(self, samples: Samples, *, fill: bool = False) -> Pending:
-        """Begin a batch."""
-        if self._alone:
+        """Start a batch. With `fill`, samples that fail become gray images instead of errors."""
+        if self._inline:
             return Pending(None, lambda: self._drive(None, samples, fill))
-        begins = self._driver is None or not _idle(self.plan.segments[0])
-        first = self._begin(self.plan.segments[0], samples, samples.inputs, fill) if begins else None
+        # The first program starts here, not in the driver: the driver may still wait for an earlier batch.
+        starts = self._driver is None or not _idle(self.plan.segments[0])
+        first = self._begin(self.plan.segments[0], samples, samples.inputs, fill) if starts else None
         if self._driver is None:
             assert first is not None
             return Pending(None, lambda: self._finish(self._collect(first), samples))
@@ -133,14 +144,14 @@ class NativeEngine:
 
     @property
     def threads(self) -> tuple[WorkerThread, ...]:
-        """The Python threads, which do not refer to the engine unless a batch is under way."""
+        """The Python threads. They refer to the engine only while a batch is running."""
         return () if self._driver is None else (self._driver,)
 
     def close(self) -> None:
-        """Stop the threads and wait for them. Batches that were begun are lost."""
-        if self.forked():  # the threads are the parent's, and they may have held a lock in the moment of the fork
+        """Stop the threads and wait for them. Batches in progress are lost."""
+        if self.forked():  # the threads belong to the parent, and may have held a lock at the moment of the fork
             return
-        if close(self.threads) and self._own:
+        if close(self.threads) and self._owns_executor:
             self._executor.close()
 
     def _begin(self, segment: Segment, samples: Samples, known: dict[Key, Data], fill: bool) -> _core.Batch:
@@ -172,7 +183,7 @@ class NativeEngine:
                 count = len(samples)
                 values = [None if value is None else _looked_up(value, known, count) for value in barrier.inputs]
                 places = _places(barrier, known, count)
-                for index, data in enumerate(barrier.cross(values, samples, places)):
+                for index, data in enumerate(barrier.run(values, samples, places)):
                     known[barrier.step, index] = data
         return Result(self._outputs(known, samples), troubles)
 
@@ -182,22 +193,27 @@ class NativeEngine:
         return Result(self._outputs(known, samples), _troubles(batch, segment))
 
     def _outputs(self, known: dict[Key, Data], samples: Samples) -> list[Data]:
-        """List the outputs of the graph; an input that is one is handed on as it is."""
-        return [_given(key, samples.inputs[key]) if key in samples.inputs else known[key] for key in self.plan.outputs]
+        """List the outputs of the graph. External inputs may be outputs as well."""
+        inputs = samples.inputs
+        return [_external_output(key, inputs[key]) if key in inputs else known[key] for key in self.plan.outputs]
 
 
 def _idle(segment: Segment) -> bool:
-    """Tell whether a program does nothing, and gives nothing."""
+    """Whether a native program has no work to do and no outputs."""
     return not segment.outputs and all(isinstance(step, (Constant, ExternalInput)) for step in segment.steps)
 
 
 def _calls(segment: Segment) -> bool:
-    """Tell whether functions of the user are called behind a program: they may take long, so not in his thread."""
+    """Whether functions of the user are called after a program; these may be slow, so they get a thread."""
     return any(isinstance(barrier.step, Callback) for barrier in segment.barriers)
 
 
-def _given(key: Key, data: Data) -> Data:
-    """Give what a source made for this batch; what others may hold as well, or hand in again, is copied."""
+def _external_output(key: Key, data: Data) -> Data:
+    """Return the data of a source as an output; copy it unless it belongs to this batch alone.
+
+    A batch that was fed may be fed again, and a source may keep a reference to its arrays. Changing an output in place
+    must not change those.
+    """
     source = key[0].source if isinstance(key[0], ExternalInput) else None
     assert isinstance(source, ExternalSource)
     own = source.source is not None and source.copies
@@ -209,7 +225,8 @@ def _given(key: Key, data: Data) -> Data:
 
 
 def _rows(data: Data) -> list[Array]:
-    """Give the samples of a value. All share its memory, single numbers too: the core reads them until it is done."""
+    """Return the samples of a value as views."""
+    # With the ellipsis even a single number is a view, not a copy that could be freed before the core has read it.
     return [data[place, ...] for place in range(len(data))] if isinstance(data, np.ndarray) else data
 
 
@@ -222,10 +239,10 @@ def _data(batch: _core.Batch, output: int) -> Data:
     if len(kinds) > 1:
         found = " and ".join(sorted(f"{dtype} with {ndim} axes" for dtype, ndim in kinds))
         raise EngineError(
-            f"output {output}: the samples of a batch must agree in type and number of axes, but there are {found}; "
-            "all branches of a condition must give the same kind of value"
+            f"output {output}: the samples of a batch must agree in type and number of axes, got {found}; "
+            "all branches of a condition must return the same kind of value"
         )
-    return cast("list[Array]", values)  # None where a sample failed, which nothing looks at
+    return cast("list[Array]", values)  # None for samples that failed, whose values are never read
 
 
 def _troubles(batch: _core.Batch, segment: Segment) -> list[Trouble]:
@@ -243,7 +260,7 @@ def _troubles(batch: _core.Batch, segment: Segment) -> list[Trouble]:
 
 
 def _places(barrier: Barrier, known: dict[Key, Data], count: int) -> list[int] | None:
-    """List the samples that a step is to be run for; None for all."""
+    """List the samples that a step runs for; None for all."""
     if not barrier.guards:
         return None
     conditions = [(_looked_up(value, known, count), number, equal) for value, number, equal in barrier.guards]

@@ -1,4 +1,4 @@
-"""Where a bulk job works: on the native engine, on GPUs through DALI, or on DALI's CPU operators."""
+"""Where a bulk job runs: on the native engine, on GPUs through DALI, or on DALI's CPU operators."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Literal
 from pixelmill.engine import devices
 from pixelmill.errors import ArgumentError
 
-# `dali` is `gpu` with DALI's CPU operators in place of its GPU ones: for comparing, on any machine.
+# `dali` is `gpu` with DALI's CPU operators instead of its GPU operators: for comparisons, on any machine.
 Mode = Literal["cpu", "gpu", "dali"]
 MODES = ("cpu", "gpu", "dali")
 _GPU_BATCH = 64
-INSTEAD = "--mode cpu (mode='cpu') gives the same pictures without a GPU"
+INSTEAD = "--mode cpu (mode='cpu') produces the same images without a GPU"
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Where the pictures of a shard are worked on.
+    """Where the images of a shard are processed.
 
     Attributes:
         engine: The engine of the pipeline.
-        device_id: The GPU, as it is numbered in this process; None for the CPU.
+        device_id: The number of the GPU in this process; None for the CPU.
     """
 
     engine: Literal["native", "dali"] = "native"
@@ -29,7 +29,7 @@ class Placement:
 
     @property
     def device(self) -> Literal["cpu", "gpu"]:
-        """Where operators work on pixels."""
+        """Where operators process pixels."""
         return "cpu" if self.device_id is None else "gpu"
 
     @property
@@ -38,7 +38,7 @@ class Placement:
         return "cpu" if self.device_id is None else "mixed"
 
     def batch_size(self, on_cpu: int) -> int:
-        """Choose how many pictures to work on at a time; a GPU wants many. Results do not depend on it."""
+        """Return how many images to process at a time; a GPU needs many. Results do not depend on it."""
         return on_cpu if self.device_id is None else max(on_cpu, _GPU_BATCH)
 
 
@@ -46,12 +46,12 @@ NATIVE = Placement()
 
 
 def check_mode(what: str, mode: str, *, here: bool = True) -> None:
-    """Refuse a mode that cannot be, before anything is written.
+    """Raise an error for a mode that cannot run, before anything is written.
 
     Args:
-        what: Who asks, for messages.
+        what: The name of the job, for messages.
         mode: The mode.
-        here: Whether the GPUs must be those of this machine.
+        here: Whether the job runs on the GPUs of this machine.
     """
     if mode not in MODES:
         raise ArgumentError(f"{what}: mode must be cpu or gpu, got {mode!r}")
@@ -63,8 +63,8 @@ def check_mode(what: str, mode: str, *, here: bool = True) -> None:
         devices.require_dali(what)
 
 
-def placed(what: str, mode: Mode) -> Placement:
-    """Choose where this process works: in mode `gpu`, on the first GPU that it sees."""
+def placement_for(what: str, mode: Mode) -> Placement:
+    """Return where this process runs; in mode `gpu`, on the first GPU that it sees."""
     check_mode(what, mode)
     if mode == "cpu":
         return NATIVE
@@ -72,7 +72,7 @@ def placed(what: str, mode: Mode) -> Placement:
 
 
 def versions_of(mode: Mode) -> dict[str, str]:
-    """Give the versions of what decides about pixels beside pixelmill itself."""
+    """Return the versions of the packages besides pixelmill that pixels depend on."""
     if mode == "cpu":
         return {}
     return {"dali": devices.find_dali().version or "unknown"}

@@ -1,7 +1,14 @@
-"""Rewrite rules: the same result from less work.
+"""Rewrite rules: the same result with less work.
 
-Every rule is a few lines and gives the same bits as the program without it (`Pipeline(optimize=False)`), but for
-decoding in the DCT domain, which `decode_scaling=False` turns off.
+Every rule produces the same bits as the program without it (`Pipeline(optimize=False)`). The one exception is decoding
+at a lower resolution in the DCT domain, which `decode_scaling=False` turns off.
+
+The passes run in an order that matters:
+
+1. `_fold` merges windows, flips and normalizations into the step before them, and computes shapes from headers.
+2. `_narrow_source` restricts the source of a rotation; it needs the window that `_fold` has put into the rotation.
+3. `_decode_for_resample` passes the geometry of a resampling to its decode; the passes before change that geometry.
+4. `fusion.fuse` merges arithmetic; it comes last because the other rules look for single steps.
 """
 
 from __future__ import annotations
@@ -23,12 +30,13 @@ from pixelmill.types import UINT8
 
 Rewrite = Callable[[Expr, bool], Expr]
 
-# A JPEG decoded at a lower scale keeps this many times the pixels of the output along each side, for the resampler.
+# A JPEG is decoded at a lower scale only if that leaves this many times the output's pixels along each side: the
+# resampler, whose filter decides about the sharpness, still does the rest of the reduction.
 SCALING_MARGIN = 2
 
 
 def optimize(outputs: Sequence[Expr], *, decode_scaling: bool) -> list[Expr]:
-    """Apply all rules."""
+    """Return the outputs of the program after all rules were applied."""
     folded = _rewrite(outputs, _fold)
     narrowed = _rewrite(folded, _narrow_source)
     decoded = _rewrite(narrowed, lambda expr, alone: _decode_for_resample(expr, alone, decode_scaling))
@@ -36,7 +44,7 @@ def optimize(outputs: Sequence[Expr], *, decode_scaling: bool) -> list[Expr]:
 
 
 def shaped_like(made: Step) -> Expr | None:
-    """Return the input that has the shape of the step's result, where that is certain."""
+    """Return the input that always has the same shape as the step's result; None if there is none."""
     match made:
         case Flip() | Cast() | Contiguous() | GaussianNoise():
             return made.data
@@ -51,7 +59,11 @@ def is_plain(resample: Resample) -> bool:
 
 
 def _rewrite(outputs: Sequence[Expr], rule: Rewrite) -> list[Expr]:
-    """Rebuild a program from its sources to its outputs, asking `rule` about every step with one output."""
+    """Rebuild a program from its sources to its outputs, applying `rule` to every step with one output.
+
+    The second argument of the rule, `alone`, is whether the step is the only user of its first input. Folding a step
+    into an input that others use would compute that input twice. Users are counted before the pass.
+    """
     uses = _uses(outputs)
     done: dict[tuple[Step, int], Expr] = {}
 
@@ -76,7 +88,7 @@ def _rewrite(outputs: Sequence[Expr], rule: Rewrite) -> list[Expr]:
 
 
 def _uses(outputs: Sequence[Expr]) -> Counter[tuple[Step, int]]:
-    """Count who needs the elements of each value; asking for its shape does not count."""
+    """Count the users of each value's elements; users of its shape alone do not count, as shapes come from headers."""
     uses: Counter[tuple[Step, int]] = Counter()
     seen: set[Step] = set()
     todo = [*outputs]
@@ -94,7 +106,7 @@ def _uses(outputs: Sequence[Expr]) -> Counter[tuple[Step, int]]:
 
 
 def _fold(expr: Expr, alone: bool) -> Expr:
-    """Fold a step into the one before it; `alone` says that it is the only user of that one's result."""
+    """Fold a step into the step before it. `alone` is whether it is the only user of that step."""
     made = expr.step
     if isinstance(made, Shape):
         known = _shape_of(made.data)
@@ -111,10 +123,10 @@ def _fold(expr: Expr, alone: bool) -> Expr:
 
 
 def _shape_of(data: Expr) -> Expr:
-    """Return the shape of a value, from something that is known before the value is, where there is such a thing.
+    """Return the shape of a value, computed without the value if possible: from headers and geometries.
 
-    Windows are drawn from shapes: with this, a random crop is known before its image is decoded, so that only its part
-    is decoded.
+    Random windows depend on shapes. With this, the window of a random crop is known before its image is decoded, and
+    only the window is decoded. If the shape needed the decoded image, `_folded_window` would create a cycle.
     """
     made = data.step
     same = shaped_like(made)
@@ -149,15 +161,15 @@ def _rotated_shape(made: Warp) -> Expr:
 
 
 def _folded_window(expr: Expr, made: Window) -> Expr:
-    """Let the step before a crop make no more than the window."""
+    """Make the step before a crop compute only the window."""
     source = made.data.step
-    # A rotation: the pixels outside of the window are never interpolated. A second crop of it is left alone.
+    # A rotation: pixels outside of the window are not interpolated. It has room for one window, so a second crop stays.
     if isinstance(source, Warp) and _rotates(source) and source.window is None:
         return _like(made.data, replace(source, window=_window(made), window_name=made.name))
-    # A decode: libjpeg-turbo skips the rows below the window, and does no IDCT beside it.
+    # A decode: libjpeg-turbo stops below the window, and skips the IDCT of blocks to the left and right of it.
     if isinstance(source, Decode) and source.window is None:
         return _like(made.data, replace(source, window=_window(made)))
-    # A resampling: the window becomes a part of its geometry, so the filter runs for the pixels of the window alone.
+    # A resampling: the window becomes a part of its geometry, so the filter runs only for the pixels of the window.
     if isinstance(source, Resample) and is_plain(source):
         start, extent = _sorted_window(made)
         narrowed = RestrictGeometry(geometry=source.geometry, start=start, extent=extent, name=made.name).value()
@@ -166,7 +178,7 @@ def _folded_window(expr: Expr, made: Window) -> Expr:
 
 
 def _folded_flip(made: Flip, data: Expr) -> Expr:
-    """Let a resampling write its pixels in reverse, which costs nothing, instead of mirroring them afterwards."""
+    """Make a resampling write its pixels in reverse order, which is free, instead of mirroring them afterwards."""
     source = data.step
     assert isinstance(source, Resample)
     flipped = FlipGeometry(
@@ -176,10 +188,10 @@ def _folded_flip(made: Flip, data: Expr) -> Expr:
 
 
 def _folded_normalization(expr: Expr, made: Normalize) -> Expr:
-    """Let a resampling write normalized elements in the final layout.
+    """Make a resampling write normalized elements in the final layout.
 
-    Its last pass has the pixels of a row in registers, so the separate pass over memory is saved. It has no way to
-    mirror, nor to fill channels that only pad with anything but 0, so these two stay apart.
+    Its last pass has the pixels of a row in registers, so this saves a pass over memory. It can neither mirror nor fill
+    padding channels with anything but 0; such a normalization stays a step of its own.
     """
     source = made.image.step
     assert isinstance(source, Resample)
@@ -200,10 +212,11 @@ def _folded_normalization(expr: Expr, made: Normalize) -> Expr:
 
 
 def _narrow_source(expr: Expr, alone: bool) -> Expr:
-    """Ask for no more of the source of a rotation than the window that is left of its result looks at.
+    """Compute only the part of a rotation's source that the window of its result is interpolated from.
 
-    The rotation then works on a part, and must know where that lies: what is beyond the part but inside of the source
-    is never looked at, and what is beyond the source is filled as before.
+    `WarpBox` returns that part. The rotation must know where it lies in the source (`part_start`, `source_shape`):
+    pixels outside of the source get the fill value, and must not be confused with pixels outside of the part, which
+    exist but are never read.
     """
     made = expr.step
     if not isinstance(made, Warp) or made.window is None or made.part_start is not None or not alone:
@@ -225,10 +238,11 @@ def _narrow_source(expr: Expr, alone: bool) -> Expr:
 
 
 def _decode_for_resample(expr: Expr, alone: bool, scaling: bool) -> Expr:
-    """Let a decode know its resampling: it then decodes the pixels that are read, and no more of them than needed.
+    """Pass to a decode the geometry of its resampling, so that it decodes only the pixels that are read.
 
-    With `scaling`, a JPEG that is shrunk enough is decoded at 1/2, 1/4 or 1/8 of its resolution by a smaller IDCT, and
-    the resampler does the rest; the decode returns the geometry that fits what it decoded.
+    With `scaling`, a JPEG that is downscaled enough is decoded at 1/2, 1/4 or 1/8 of its resolution by a smaller IDCT,
+    and the resampler does the rest. Only the decode knows which scale it chose for a sample, so it outputs the adapted
+    geometry as its second value, and the resampling uses that one.
     """
     made = expr.step
     if not isinstance(made, Resample) or not alone or made.layout not in ("", "HWC"):
@@ -236,7 +250,7 @@ def _decode_for_resample(expr: Expr, alone: bool, scaling: bool) -> Expr:
     source = made.image.step
     if not isinstance(source, Decode) or source.dtype != UINT8:
         return expr
-    # The decode would have to know the filters, which here differ from sample to sample.
+    # The decode needs the support of the filters, and cannot read filters that differ from sample to sample.
     if made.sample_filter_min is not None or made.sample_filter_mag is not None:
         return expr
     decode = replace(
@@ -260,7 +274,7 @@ def _is_plain_resample(made: Step) -> bool:
 
 
 def _rotates(warp: Warp) -> bool:
-    """Whether a warp is a rotation of an image, whose extents are known without it."""
+    """Whether a warp is a rotation of an image, whose extents are known before it runs."""
     return warp.layout == "HWC" and warp.size is not None and isinstance(warp.size.step, RotationMap)
 
 

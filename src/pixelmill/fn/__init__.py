@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from types import ModuleType
 
-from pixelmill.graph.nodes import Made, call
+from pixelmill.graph.calls import CallResult, call
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_names
 from pixelmill.operators.families import family
 
 
-def _function(spec: Operator) -> Callable[..., Made]:
+def _function(spec: Operator) -> Callable[..., CallResult]:
     def function(
         *inputs: object,
         device: str | None = None,
         name: str | None = None,
         seed: int | None = None,
         **arguments: object,
-    ) -> Made:
+    ) -> CallResult:
         if spec.leading and not spec.inputs:
             inputs, arguments = (), {**dict(zip(spec.leading, inputs, strict=False)), **arguments}
         return call(spec, inputs, arguments, device=device, name=name, seed=seed)
@@ -33,7 +33,7 @@ def _offer(path: Sequence[str], operators: dict[str, str]) -> None:
     """Create the functions of a family on first use: programs use few of them, and start-up stays fast."""
     module = family(__name__, path)
 
-    def make(name: str) -> Callable[..., Made]:
+    def make(name: str) -> Callable[..., CallResult]:
         if name not in operators:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         *home, current = operators[name].split(".")

@@ -1,4 +1,14 @@
-"""Rewriting the source of a function so that its conditions may be nodes."""
+"""Rewrite the source of a function so that its conditions may be nodes.
+
+Python evaluates `if node:` once, when the graph is built, but the value of a node differs from sample to sample. So
+both branches become functions, and the `if` becomes a call of `cond`, which calls both and merges their results:
+
+    if c:               def branch_1(x): x = f(x); return (x,)
+        x = f(x)   ->   def branch_2(x): return (x,)
+                        (x,) = cond(c, lambda: branch_1(load(lambda: x)), lambda: branch_2(load(lambda: x)))
+
+A condition that is not a node still takes one branch alone, so ordinary Python behaves as before.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +32,7 @@ def _tuple(names: list[str], context: ast.expr_context) -> ast.Tuple:
 
 
 class _Names(ast.NodeVisitor):
-    """Collects what statements assign and how they end, without looking into functions."""
+    """Collects the names that statements assign and how they end, without descending into functions."""
 
     def __init__(self) -> None:
         self.assigned: dict[str, None] = {}
@@ -62,6 +72,7 @@ class Rewriter(ast.NodeTransformer):
 
     def __init__(self) -> None:
         self._count = 0
+        # Names that some `if` assigns. They may be undefined after a branch on a node, so each use of them is checked.
         self._unsure: set[str] = set()
 
     def function(self, definition: ast.FunctionDef) -> ast.FunctionDef:
@@ -73,7 +84,7 @@ class Rewriter(ast.NodeTransformer):
         return definition
 
     def _block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """Rewrite statements; what follows an `if` that returns is its `else`."""
+        """Rewrite statements. If an `if` returns, the statements after it become its `else`."""
         result: list[ast.stmt] = []
         for place, statement in enumerate(statements):
             rest = statements[place + 1 :]
@@ -105,9 +116,11 @@ class Rewriter(ast.NodeTransformer):
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         names = _Names.of(node.body + node.orelse)
         if names.leaves_loop or (names.returns and not (_returns(node.body) and _returns(node.orelse))):
-            return node  # a condition that is a node is refused here when the graph is built
-        made = self._returning(node) if names.returns else self._assigning(node, list(names.assigned))
-        return [ast.copy_location(statement, node) for statement in made]
+            # A branch that leaves a loop, or returns on some paths only, cannot be a function. The `if` stays as it is,
+            # and DataNode.__bool__ raises an error if its condition turns out to be a node.
+            return node
+        statements = self._returning(node) if names.returns else self._assigning(node, list(names.assigned))
+        return [ast.copy_location(statement, node) for statement in statements]
 
     def _returning(self, node: ast.If) -> list[ast.stmt]:
         taken, otherwise = self._branch(node.body, []), self._branch(node.orelse, [])
@@ -115,16 +128,18 @@ class Rewriter(ast.NodeTransformer):
         return [taken, otherwise, ast.Return(_helper("cond", node.test, *calls))]
 
     def _assigning(self, node: ast.If, names: list[str]) -> list[ast.stmt]:
+        # Branches get the assigned variables as arguments: a function that assigns a name cannot read the outer one.
+        # `load` reads them, because a variable may have no value before the `if`.
         branches = []
         for body in (node.body, node.orelse):
             ending = ast.Return(_tuple(names, ast.Load()))
             branches.append(self._branch([*body, ending], names))
         values = [_helper("load", _lambda(ast.Name(name, ast.Load()))) for name in names]
         calls = [_lambda(ast.Call(ast.Name(branch.name, ast.Load()), list(values), [])) for branch in branches]
-        chosen = _helper("cond", node.test, *calls)
+        merged = _helper("cond", node.test, *calls)
         if not names:
-            return [*branches, ast.Expr(chosen)]
-        return [*branches, ast.Assign([_tuple(names, ast.Store())], chosen)]
+            return [*branches, ast.Expr(merged)]
+        return [*branches, ast.Assign([_tuple(names, ast.Store())], merged)]
 
     def _branch(self, body: list[ast.stmt], names: list[str]) -> ast.FunctionDef:
         self._count += 1
@@ -153,13 +168,13 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
-        if not (isinstance(node.func, ast.Name) and node.func.id == "super"):
+        if not (isinstance(node.func, ast.Name) and node.func.id == "super"):  # super() needs its own name to work
             node.func = ast.copy_location(_helper("converted", node.func), node.func)
         return node
 
 
 def _returns(statements: list[ast.stmt]) -> bool:
-    """Tell whether all ways through these statements end with `return`."""
+    """Whether all paths through these statements end with `return`."""
     if not statements:
         return False
     last = statements[-1]

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from pixelmill import fn, math, types
-from pixelmill.engine.choice import Options, cut_for_dali, started
 from pixelmill.engine.compile import compile_graph
 from pixelmill.engine.native import Pending, Samples, Trouble
 from pixelmill.engine.placement import Placement
+from pixelmill.engine.selection import EngineOptions, split_for_dali, start_engine
 from pixelmill.graph.nodes import DataNode, operators_of
 from pixelmill.options.ingest import AxisOrder, DType
 from pixelmill.pipeline import Pipeline
@@ -54,8 +54,8 @@ class CropProgram:
         self._plan = compile_graph([pixels.expr], seed=0, optimize=True, decode_scaling=True)
         if where.engine == "dali":
             gpu = where.device == "gpu"
-            self._plan = cut_for_dali(self._plan, operators_of([pixels]), [pixels], seed=0, gpu=gpu)
-        self._engine = started(self._plan, Options(batch_size, threads, Limits(), where.device_id))
+            self._plan = split_for_dali(self._plan, operators_of([pixels]), [pixels], seed=0, gpu=gpu)
+        self._engine = start_engine(self._plan, EngineOptions(batch_size, threads, Limits(), where.device_id))
 
     def submit(self, files: Sequence[bytes]) -> Pending | None:
         """Start a batch of files."""

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from pixelmill.engine.native import Pending, Trouble
-from pixelmill.engine.placement import placed, versions_of
+from pixelmill.engine.placement import placement_for, versions_of
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats import example, files, storage, tfrecord
 from pixelmill.ingest.crop_program import CropProgram
@@ -144,7 +144,7 @@ class IngestJob(Job):
     def _program(self, threads: int) -> CropProgram:
         """Return the program, compiled once for all shards that this process makes."""
         if threads not in self._programs:
-            where = placed(self.kind, self.options.mode)
+            where = placement_for(self.kind, self.options.mode)
             self._programs[threads] = CropProgram(
                 self.options.img_size,
                 dtype=self.options.dtype,

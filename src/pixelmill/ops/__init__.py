@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from pixelmill.errors import ArgumentError
-from pixelmill.graph.nodes import Made, call
+from pixelmill.graph.calls import CallResult, call
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_operators
 from pixelmill.operators.families import family
 
@@ -39,7 +39,7 @@ class OperatorClass:
         self._device, self._name, self._seed = device, name, seed
         self._arguments = arguments
 
-    def __call__(self, *inputs: object, name: str | None = None, **arguments: object) -> Made:
+    def __call__(self, *inputs: object, name: str | None = None, **arguments: object) -> CallResult:
         """Add the operator to the graph. Arguments that vary from sample to sample are passed here."""
         given = {key: value for key, value in arguments.items() if value is not None}
         twice = sorted(given.keys() & self._arguments.keys())

@@ -1,4 +1,4 @@
-"""Pipelines: a graph, the order of its samples, and the batches that come out."""
+"""Pipelines: a graph, the order of its samples, and its batches."""
 
 from __future__ import annotations
 

@@ -13,19 +13,19 @@ from pixelmill.pipeline.execution import Pipeline
 
 @overload
 def pipeline_def(
-    function: Callable[..., Any], *, enable_conditionals: bool = False, **defaults: Any
+    function: Callable[..., object], *, enable_conditionals: bool = False, **defaults: Any
 ) -> Callable[..., Pipeline]: ...
 @overload
 def pipeline_def(
     function: None = None, *, enable_conditionals: bool = False, **defaults: Any
-) -> Callable[[Callable[..., Any]], Callable[..., Pipeline]]: ...
+) -> Callable[[Callable[..., object]], Callable[..., Pipeline]]: ...
 def pipeline_def(
-    function: Callable[..., Any] | None = None, *, enable_conditionals: bool = False, **defaults: Any
-) -> Callable[..., Any]:
-    """Turn a function that builds a graph into one that makes pipelines.
+    function: Callable[..., object] | None = None, *, enable_conditionals: bool = False, **defaults: Any
+) -> Callable[..., object]:
+    """Turn a function that builds a graph into one that creates pipelines.
 
     Args:
-        function: The function; its own arguments are those of the new function, beside those of `Pipeline`.
+        function: The function. The new function takes its arguments and those of `Pipeline`.
         enable_conditionals: Let `if`, `and`, `or` and `not` in the function work on nodes, sample by sample.
         defaults: Arguments of `Pipeline`, which a call may override.
     """
@@ -34,14 +34,14 @@ def pipeline_def(
     if unknown:
         raise TypeError(f"pipeline_def: Pipeline has no argument {unknown[0]!r}")
 
-    def decorate(graph: Callable[..., Any]) -> Callable[..., Pipeline]:
+    def decorate(graph: Callable[..., object]) -> Callable[..., Pipeline]:
         own = inspect.signature(graph).parameters
         build = convert(graph) if enable_conditionals else graph
         if any(parameter.kind is parameter.VAR_KEYWORD for parameter in own.values()):
             raise TypeError(f"pipeline_def: {graph.__name__} takes **{list(own)[-1]}; name its arguments instead")
 
         @functools.wraps(graph)
-        def make(*args: Any, **kwargs: Any) -> Pipeline:
+        def create(*args: object, **kwargs: Any) -> Pipeline:
             mine = {key: value for key, value in kwargs.items() if key in own}
             options = {key: value for key, value in kwargs.items() if key not in own}
             wrong = sorted(set(options) - known)
@@ -53,6 +53,6 @@ def pipeline_def(
             pipe.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else (outputs,)))
             return pipe
 
-        return make
+        return create
 
     return decorate if function is None else decorate(function)

@@ -1,4 +1,4 @@
-"""The Pipeline itself: builds a graph, runs it, and names what comes out."""
+"""The Pipeline: builds a graph, runs it, and returns its batches."""
 
 from __future__ import annotations
 
@@ -8,25 +8,34 @@ import os
 from collections.abc import Sequence
 from contextvars import ContextVar, Token
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar, overload
 
 import numpy as np
 
-from pixelmill.engine import choice
-from pixelmill.engine import foreign as foreign  # installs the decoder for the formats that Pillow reads
-from pixelmill.engine.compile import Plan, compile_graph
+from pixelmill.engine import pillow_decoder as pillow_decoder  # registers the Pillow decoder with the core
+from pixelmill.engine import selection
+from pixelmill.engine.compile import Plan
 from pixelmill.engine.native import Array
 from pixelmill.engine.worker_thread import CLOSED
 from pixelmill.errors import ArgumentError, EngineError
-from pixelmill.graph.nodes import DataNode, as_node, operators_of, relowered
+from pixelmill.graph.calls import as_node
+from pixelmill.graph.lowering import lower_again
+from pixelmill.graph.nodes import DataNode, operators_of
+from pixelmill.pipeline.compilation import CompileOptions, feeds_of, readers_of
 from pixelmill.pipeline.external_source import Feed
 from pixelmill.pipeline.outputs import Expected, with_layout
 from pixelmill.pipeline.recovery import Errors, OnError, Recovery
+from pixelmill.pipeline.sampling import State
 from pixelmill.pipeline.schedule import Schedule
-from pixelmill.steps.sources import ExternalInput, Reader, ReaderStep
 from pixelmill.tensors import TensorListCPU
 from pixelmill.types import Limits
 
+if TYPE_CHECKING:
+    from pixelmill.engine.dali.versions import DaliPipeline
+
+Value = TypeVar("Value")
+
+# The pipeline whose `with` block is active.
 _current: ContextVar[Pipeline | None] = ContextVar("pipeline", default=None)
 
 
@@ -37,12 +46,12 @@ class Pipeline:
     no effect on the native engine.
 
     Args:
-        batch_size: Samples in a batch.
-        num_threads: Samples that are worked on at a time.
-        device_id: The GPU to use; ignored where there is none.
-        seed: What all random choices follow from; a new one each time when left out or negative.
+        batch_size: The number of samples in a batch.
+        num_threads: How many samples are processed at the same time.
+        device_id: The GPU to use; ignored without a GPU.
+        seed: The seed of all random numbers; a random one if it is None or negative.
         exec_pipelined: Accepted for compatibility.
-        prefetch_queue_depth: Batches that are under way at a time.
+        prefetch_queue_depth: How many batches are in progress at the same time.
         exec_async: Accepted for compatibility.
         bytes_per_sample: Accepted for compatibility.
         set_affinity: Accepted for compatibility.
@@ -50,25 +59,26 @@ class Pipeline:
         default_cuda_stream_priority: Accepted for compatibility.
         enable_memory_stats: Accepted for compatibility.
         enable_checkpointing: Accepted for compatibility; checkpoints can always be taken.
-        checkpoint: What `checkpoint()` gave, to go on from there.
+        checkpoint: A checkpoint to continue from, as `checkpoint()` returned it.
         py_num_workers: Accepted for compatibility.
         py_start_method: Accepted for compatibility.
         py_callback_pickler: Accepted for compatibility.
-        output_dtype: Types that the outputs must have.
-        output_ndim: Numbers of axes that the outputs must have.
-        output_layout: Names of axes that the outputs must have.
+        output_dtype: The types that the outputs must have.
+        output_ndim: The numbers of axes that the outputs must have.
+        output_layout: The layouts that the outputs must have.
         exec_dynamic: Accepted for compatibility.
         experimental_exec_dynamic: Accepted for compatibility.
         stream_policy: Accepted for compatibility.
         concurrency: Accepted for compatibility.
-        on_error: What to do with a bad sample: `"raise"`, `"skip"`, `"fill"`, or a callable that decides.
-        max_errors: Bad samples that an epoch may have, a number or a share below 1; 100 or 0.1 % when left out.
-        strict: Notes to be treated as errors, such as `"decoder_warning"` or `"extension_mismatch"`.
-        limits: What a single input may cost.
-        optimize: Whether to fuse operators; without it every operator runs by itself, with the same result.
-        decode_scaling: Whether a JPEG that is shrunk may be decoded at a lower resolution.
-        engine: `"native"`, `"dali"`, or `"auto"`: DALI where the graph asks for a GPU and there is one. The environment
-            variable PIXELMILL_ENGINE says what `"auto"` means.
+        on_error: What to do with a bad sample: `"raise"`, `"skip"`, `"fill"`, or a callable that returns one of these.
+        max_errors: How many bad samples an epoch may have: a number, or a fraction of all samples if it is below 1. By
+            default 100 or 0.1 % of the samples, whichever is more.
+        strict: Notes to treat as errors, such as `"decoder_warning"` or `"extension_mismatch"`.
+        limits: The largest inputs to accept.
+        optimize: Whether to fuse operators; without it every operator runs separately, with the same result.
+        decode_scaling: Whether JPEGs that are downscaled may be decoded at a lower resolution.
+        engine: `"native"`, `"dali"`, or `"auto"`: DALI if the graph requests a GPU and one can be used. The environment
+            variable PIXELMILL_ENGINE overrides `"auto"`.
     """
 
     def __init__(
@@ -90,21 +100,21 @@ class Pipeline:
         checkpoint: bytes | None = None,
         py_num_workers: int = 1,
         py_start_method: str = "fork",
-        py_callback_pickler: Any = None,
-        output_dtype: Any = None,
-        output_ndim: Any = None,
-        output_layout: Any = None,
+        py_callback_pickler: object = None,
+        output_dtype: object = None,
+        output_ndim: object = None,
+        output_layout: object = None,
         exec_dynamic: bool | None = None,
         experimental_exec_dynamic: bool | None = None,
-        stream_policy: Any = None,
-        concurrency: Any = None,
+        stream_policy: object = None,
+        concurrency: object = None,
         on_error: OnError = "raise",
         max_errors: int | float | None = None,
         strict: Sequence[str] = (),
         limits: Limits | None = None,
         optimize: bool = True,
         decode_scaling: bool = True,
-        engine: choice.EngineName = "auto",
+        engine: selection.EngineName = "auto",
     ) -> None:
         depths = prefetch_queue_depth
         depth = max(depths.values()) if isinstance(depths, dict) else depths
@@ -114,12 +124,12 @@ class Pipeline:
         self._num_threads = num_threads
         self._device_id = device_id
         self._seed_given = seed is not None and seed >= 0
-        self._seed = int(seed or 0) if self._seed_given else _drawn_seed()
+        self._seed = int(seed or 0) if self._seed_given else _random_seed()
         self._depth = depth
         self._py_num_workers = py_num_workers
         self._recovery = Recovery(on_error, max_errors, strict)
         self._limits = limits or Limits()
-        self._rules: dict[str, Any] = {"optimize": optimize, "decode_scaling": decode_scaling}
+        self._compile_options = CompileOptions(optimize, decode_scaling)
         self._engine_name = engine
         self._expected = Expected(output_dtype, output_ndim, output_layout)
         self._checkpoint = checkpoint
@@ -129,16 +139,16 @@ class Pipeline:
         self._closed = False
         self._valid: Array = np.ones(0, bool)
         self._restored = False
-        self._iterator_state: dict[str, Any] = {}
+        self._iterator_state: State = {}
 
     # Building
 
-    def define_graph(self) -> Any:
-        """Give the outputs of the graph. To be written by subclasses that do not use `set_outputs`."""
-        raise EngineError("the pipeline has no graph: define_graph is not written and set_outputs was not called")
+    def define_graph(self) -> object:
+        """Return the outputs of the graph. Subclasses that do not call `set_outputs` override this."""
+        raise EngineError("the pipeline has no graph: override define_graph or call set_outputs")
 
-    def set_outputs(self, *outputs: Any) -> None:
-        """Say which values the pipeline gives."""
+    def set_outputs(self, *outputs: object) -> None:
+        """Set the outputs of the pipeline."""
         if self._schedule is not None:
             raise EngineError("set_outputs: the pipeline is built already")
         flat = [node for value in outputs for node in (value if isinstance(value, (list, tuple)) else [value])]
@@ -153,15 +163,15 @@ class Pipeline:
 
     @staticmethod
     def current() -> Pipeline | None:
-        """Give the pipeline whose `with` block is being run."""
+        """Return the pipeline whose `with` block is active."""
         return _current.get()
 
     def build(self) -> None:
-        """Check and compile the graph. The first run does it where nobody else did."""
+        """Check and compile the graph. The first run does this if it was not called."""
         self._ready()
 
     def _ready(self) -> Schedule:
-        """Build the pipeline where nobody did yet, and give its schedule."""
+        """Build the pipeline if it was not built yet, and return its schedule."""
         if self._schedule is not None:
             return self._schedule
         if self._batch_size < 1:
@@ -169,30 +179,30 @@ class Pipeline:
         if self._num_threads < 1:
             raise ArgumentError(f"Pipeline: num_threads must be at least 1, got {self._num_threads}")
         nodes = self._defined()
-        self._engine = choice.chosen(self._engine_name, self._nodes, nodes)
-        self._gpu = choice.usable_device(self._device_id) if self._engine == "dali" else None
-        if self._gpu is None and choice.asks_for_gpu(self._nodes, nodes):
-            choice.tell_about_gpu()
+        self._engine = selection.select_engine(self._engine_name, self._nodes, nodes)
+        self._gpu = selection.usable_device(self._device_id) if self._engine == "dali" else None
+        if self._gpu is None and selection.requests_gpu(self._nodes, nodes):
+            selection.warn_about_missing_gpu()
         plan, feeds = self._compiled()
-        options = choice.Options(self._batch_size, self._num_threads, self._limits, self._gpu)
+        options = selection.EngineOptions(self._batch_size, self._num_threads, self._limits, self._gpu)
         schedule = self._schedule = Schedule(plan, feeds, seed=self._seed, options=options)
         if self._checkpoint is not None:
             self.load_state_dict(json.loads(self._checkpoint))
         return schedule
 
-    def _anew(self, *, batch_size: int, num_threads: int, depth: int) -> Pipeline:
-        """Give a pipeline with the same graph that stands at its beginning; without a given seed it draws another."""
+    def _fresh_copy(self, *, batch_size: int, num_threads: int, depth: int) -> Pipeline:
+        """Return a pipeline with the same graph, at its start; without a given seed it gets another random one."""
         self._defined()
         other = copy.copy(self)
         other._batch_size, other._num_threads, other._depth = batch_size, num_threads, depth
-        other._seed = self._seed if self._seed_given else _drawn_seed()
+        other._seed = self._seed if self._seed_given else _random_seed()
         other._schedule, other._tokens, other._closed = None, [], False
         other._restored, other._iterator_state = False, {}
-        other._recovery = self._recovery.anew()
+        other._recovery = self._recovery.fresh_copy()
         return other
 
     def _defined(self) -> list[DataNode]:
-        """Give the outputs of the graph, and know its operators."""
+        """Return the outputs of the graph; define it first if needed, and collect its operators."""
         if self._outputs is None:
             with self:
                 defined = self.define_graph()
@@ -203,46 +213,36 @@ class Pipeline:
         self._nodes = operators_of(nodes)
         return nodes
 
-    def dali_pipeline(self, device_id: int | None = 0) -> Any:
-        """Give what the DALI engine runs of the graph as a `nvidia.dali.Pipeline` that is not built.
+    def dali_pipeline(self, device_id: int | None = 0) -> DaliPipeline:
+        """Return the part of the graph that DALI runs as a `nvidia.dali.Pipeline` that is not built.
 
-        It can be looked at, or serialised, where there is no GPU. What runs natively before it comes in by its external
-        sources.
+        It can be inspected or serialized without a GPU. Its external sources get the results of the native part before
+        it.
 
         Args:
-            device_id: The GPU it is for; None to have all on the CPU.
+            device_id: The GPU it is for; None to run everything on the CPU.
         """
-        gpu, nodes = device_id is not None, self._defined()
-        plan = self._plan_for(nodes, "dali", gpu=gpu)
-        return choice.emitted(plan, self._batch_size, threads=self._num_threads, device_id=device_id)
-
-    def _plan_for(self, outputs: list[DataNode], engine: str, *, gpu: bool) -> Plan:
-        plan = compile_graph([node.expr for node in outputs], seed=self._seed, **self._rules)
-        if engine == "dali":
-            plan = choice.cut_for_dali(plan, self._nodes, outputs, seed=self._seed, gpu=gpu)
-        return plan
+        outputs, gpu = self._defined(), device_id is not None
+        plan = self._compile_options.plan(self._nodes, outputs, engine="dali", seed=self._seed, gpu=gpu)
+        return selection.build_dali_pipeline(plan, self._batch_size, threads=self._num_threads, device_id=device_id)
 
     def _compiled(self) -> tuple[Plan, list[Feed]]:
-        plan = self._plan_for(self._outputs or [], self._engine, gpu=self._gpu is not None)
-        names = {}
-        for node in self._nodes:
-            for step in {expr.step for expr in node.exprs}:
-                if isinstance(step, ExternalInput):
-                    names[step.source] = node.name
-        return plan, [Feed(source, names[source], self._batch_size) for source in plan.sources]
+        outputs, gpu = self._outputs or [], self._gpu is not None
+        plan = self._compile_options.plan(self._nodes, outputs, engine=self._engine, seed=self._seed, gpu=gpu)
+        return plan, feeds_of(plan, self._nodes, self._batch_size)
 
     # Feeding
 
     def iter_setup(self) -> None:
-        """Feed inputs before a batch is begun. To be written by subclasses; StopIteration ends the epoch."""
+        """Feed inputs before a batch starts. Subclasses override this; StopIteration ends the epoch."""
 
-    def feed_input(self, data_node: DataNode | str, data: Any, layout: str | None = None) -> None:
-        """Hand a batch to an `external_source` that has no source.
+    def feed_input(self, data_node: DataNode | str, data: object, layout: str | None = None) -> None:
+        """Feed a batch to an `external_source` that has no source.
 
         Args:
             data_node: The node, or its name.
             data: An array with the samples along its first axis, or a list of arrays.
-            layout: Names of the axes of a sample; those given to `external_source` count where this is left out.
+            layout: Names of the axes of a sample; by default those given to `external_source`.
         """
         schedule = self._ready()
         feed = schedule.feed_of(data_node)
@@ -252,45 +252,45 @@ class Pipeline:
             self._rename(schedule, feed)
 
     def _rename(self, schedule: Schedule, named: Feed) -> None:
-        """Build the graph anew, now that the names of the axes of a source are known."""
-        self._outputs = relowered(self._nodes, self._outputs or [], {named.external: named.layout})
+        """Lower and compile the graph again, now that the layout of a source is known."""
+        self._outputs = lower_again(self._nodes, self._outputs or [], {named.external: named.layout})
         schedule.recompiled(self._compiled()[0])
 
     # Running
 
-    def run(self, **inputs: Any) -> tuple[TensorListCPU, ...]:
-        """Give the next batch, one TensorList for each output.
+    def run(self, **inputs: object) -> tuple[TensorListCPU, ...]:
+        """Return the next batch, one TensorList for each output.
 
         Args:
             inputs: Batches for external sources by name, as `feed_input` takes them.
         """
         schedule = self._open()
-        if schedule.begun_alone:
-            raise EngineError("run: batches were begun by schedule_run; take them by share_outputs or outputs")
+        if schedule.scheduled:
+            raise EngineError("run: schedule_run has started batches; take them with share_outputs or outputs")
         for name, data in inputs.items():
             self.feed_input(name, data)
         schedule.top_up(self._depth, self.iter_setup)
         return self._next(schedule)
 
     def schedule_run(self) -> None:
-        """Begin a batch, to be taken by `share_outputs`."""
-        self._open().begin_alone()
+        """Start a batch that `share_outputs` will return."""
+        self._open().begin_scheduled()
 
     def share_outputs(self) -> tuple[TensorListCPU, ...]:
-        """Take the oldest batch that was begun."""
+        """Return the oldest batch that was started."""
         schedule = self._ready()
-        schedule.begun_alone = max(schedule.begun_alone - 1, 0)
+        schedule.scheduled = max(schedule.scheduled - 1, 0)
         return self._next(schedule)
 
     def release_outputs(self) -> None:
-        """Say that the last batch is not needed any more; it belongs to whoever holds it."""
+        """Do nothing, for compatibility with DALI: a batch belongs to the caller."""
 
     def outputs(self) -> tuple[TensorListCPU, ...]:
-        """Take the oldest batch that was begun."""
+        """Return the oldest batch that was started."""
         return self.share_outputs()
 
     def reset(self) -> None:
-        """Begin the next epoch of the sources after StopIteration."""
+        """Start the next epoch of the sources after StopIteration."""
         self._ready().reset()
 
     def _next(self, schedule: Schedule) -> tuple[TensorListCPU, ...]:
@@ -300,54 +300,54 @@ class Pipeline:
         self._expected.check(lists)
         return lists
 
-    # Knowing
+    # Readers
 
-    def epoch_size(self, name: str | None = None) -> Any:
-        """Give the number of samples of a reader, padding included; of all readers by name when none is given."""
+    @overload
+    def epoch_size(self, name: None = None) -> dict[str, int]: ...
+    @overload
+    def epoch_size(self, name: str) -> int: ...
+    def epoch_size(self, name: str | None = None) -> dict[str, int] | int:
+        """Return the number of samples of a reader, including padding; without a name, of all readers by name."""
         sizes = {key: meta["epoch_size_padded"] for key, meta in self._metas().items()}
         return sizes if name is None else self._named(sizes, name)
 
-    def reader_meta(self, name: str | None = None) -> Any:
-        """Give what is known about a reader; about all by name when none is given."""
+    @overload
+    def reader_meta(self, name: None = None) -> dict[str, dict[str, int]]: ...
+    @overload
+    def reader_meta(self, name: str) -> dict[str, int]: ...
+    def reader_meta(self, name: str | None = None) -> dict[str, dict[str, int]] | dict[str, int]:
+        """Return the metadata of a reader; without a name, of all readers by name."""
         return self._metas() if name is None else self._named(self._metas(), name)
 
     @staticmethod
-    def _named(values: dict[str, Any], name: str) -> Any:
+    def _named(values: dict[str, Value], name: str) -> Value:
         if name not in values:
             raise ArgumentError(f"there is no reader {name!r}; there are: {', '.join(map(repr, values)) or 'none'}")
         return values[name]
 
     def _metas(self) -> dict[str, dict[str, int]]:
         self.build()
-        return {name: reader.meta for name, reader in self._readers().items()}
-
-    def _readers(self) -> dict[str, Reader]:
-        return {
-            node.name: expr.step.reader
-            for node in self._nodes
-            for expr in node.exprs
-            if isinstance(expr.step, ReaderStep)
-        }
+        return {name: reader.meta for name, reader in readers_of(self._nodes).items()}
 
     @property
     def errors(self) -> Errors:
-        """What happened to samples so far."""
+        """The bad samples and notes so far."""
         return self._recovery.errors
 
     @property
     def valid(self) -> Array:
-        """Which samples of the last batch are themselves, and not filled in for bad ones."""
+        """Which samples of the last batch are real, and not filled in for bad ones."""
         return self._valid.copy()
 
-    # Going on later
+    # Resuming
 
-    def state_dict(self) -> dict[str, Any]:
-        """Give the place behind the last batch that was delivered, as JSON data under 1 KB for each reader."""
+    def state_dict(self) -> State:
+        """Return the state after the last batch that was delivered, as JSON data under 1 KB for each reader."""
         schedule = self._ready()
         return {"version": 1, "seed": self._seed, **schedule.state_dict(), "iterator": self._iterator_state}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a place that `state_dict` gave, with any number of threads, batch size or number of shards."""
+    def load_state_dict(self, state: State) -> None:
+        """Continue from a state that `state_dict` returned, with any batch size, number of threads or shards."""
         schedule = self._ready()
         if not isinstance(state, dict) or state.get("version") != 1:
             raise ArgumentError(f"load_state_dict: expected a state of version 1, got {str(state)[:80]}")
@@ -363,14 +363,14 @@ class Pipeline:
         self._restored = True
 
     def checkpoint(self, filename: str | None = None) -> bytes:
-        """Give the state as bytes, to be handed to a new pipeline as `checkpoint=`; also write it to a file."""
+        """Return the state as bytes, for the argument `checkpoint` of a new pipeline; also write it to a file."""
         data = json.dumps(self.state_dict()).encode()
         if filename is not None:
             Path(filename).write_bytes(data)
         return data
 
     def close(self) -> None:
-        """Stop the threads and wait for them. Those of a pipeline that is dropped end on their own."""
+        """Stop the threads and wait for them. The threads of a pipeline that is garbage-collected end automatically."""
         self._closed = True
         if self._schedule is not None:
             self._schedule.close()
@@ -381,18 +381,18 @@ class Pipeline:
             raise EngineError(CLOSED)
         return schedule
 
-    max_batch_size = property(lambda self: self._batch_size, doc="Samples in a batch.")
-    batch_size = property(lambda self: self._batch_size, doc="Samples in a batch.")
-    num_threads = property(lambda self: self._num_threads, doc="Samples that are worked on at a time.")
-    device_id = property(lambda self: self._device_id, doc="The GPU that was asked for.")
-    seed = property(lambda self: self._seed, doc="What all random choices follow from.")
-    prefetch_queue_depth = property(lambda self: self._depth, doc="Batches that are under way at a time.")
+    max_batch_size = property(lambda self: self._batch_size, doc="The number of samples in a batch.")
+    batch_size = property(lambda self: self._batch_size, doc="The number of samples in a batch.")
+    num_threads = property(lambda self: self._num_threads, doc="How many samples are processed at the same time.")
+    device_id = property(lambda self: self._device_id, doc="The requested GPU.")
+    seed = property(lambda self: self._seed, doc="The seed of all random numbers.")
+    prefetch_queue_depth = property(lambda self: self._depth, doc="How many batches are in progress at the same time.")
     py_num_workers = property(lambda self: self._py_num_workers, doc="Accepted for compatibility.")
     exec_pipelined = property(lambda self: True, doc="Batches overlap.")
-    exec_async = property(lambda self: True, doc="Batches are made while others are used.")
+    exec_async = property(lambda self: True, doc="Batches are computed while others are used.")
     is_restored_from_checkpoint = property(lambda self: self._restored, doc="Whether a state was loaded.")
-    num_outputs = property(lambda self: len(self._ready().plan.outputs), doc="How many values the pipeline gives.")
+    num_outputs = property(lambda self: len(self._ready().plan.outputs), doc="The number of outputs.")
 
 
-def _drawn_seed() -> int:
+def _random_seed() -> int:
     return int.from_bytes(os.urandom(6), "little")

@@ -1,10 +1,10 @@
-"""Asking the user's own program for data, and checking what it gives."""
+"""Take data from the user's program and check it."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,16 +13,16 @@ from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.operators.sources import ExternalSource
 from pixelmill.types import BatchInfo, SampleInfo, to_data_type
 
-MOST_AXES = 6  # of the native core
+MAX_AXES = 6  # the limit of the native core
 
 
 class Feed:
-    """The state of one external source: how far it is, and what was fed to it.
+    """The state of one external source: its position, and the batches that were fed to it.
 
     Args:
-        external: The source as the graph has it.
+        external: The source in the graph.
         name: Its name, for messages.
-        batch_size: How many samples a batch may have.
+        batch_size: The largest number of samples in a batch.
     """
 
     def __init__(self, external: ExternalSource, name: str, batch_size: int) -> None:
@@ -34,62 +34,72 @@ class Feed:
         self.layout = external.layouts[0]
         self._fed: deque[Data] = deque()
         self._last: Data | None = None
-        self._iterator: Iterator[Any] | None = None
-        self._ask = self._make_asker() if external.source is not None else None
+        self._iterator: Iterator[object] | None = None
+        self._call = self._make_call() if external.source is not None else None
 
     @property
     def waiting(self) -> bool:
-        """Whether there is nothing to take until somebody feeds it."""
-        return self._ask is None and not self._fed and not (self.external.repeat_last and self._last is not None)
+        """Whether no batch is available until one is fed."""
+        return self._call is None and not self._fed and not (self.external.repeat_last and self._last is not None)
 
     @property
-    def _begun(self) -> bool:
+    def _has_been_fed(self) -> bool:
         return bool(self._fed) or self._last is not None
 
-    def feed(self, data: Any, layout: str | None = None) -> None:
-        """Take a batch for later."""
-        if self._ask is not None:
+    def feed(self, data: object, layout: str | None = None) -> None:
+        """Check a batch and keep it for a later run."""
+        if self._call is not None:
             raise EngineError(f"feed_input: {self.name!r} has a source of its own and cannot be fed")
         batch = self._checked(data, 0)
-        self._name(layout or _layout_of(data), batch[0].ndim)
+        self._set_layout(layout or _layout_of(data), batch[0].ndim)
         self._fed.append(batch)
 
-    def _name(self, layout: str, ndim: int) -> None:
-        """Let the first batch name the axes, where `external_source` did not."""
+    def _set_layout(self, layout: str, ndim: int) -> None:
+        """Set the layout from the first batch, if `external_source` did not set it."""
         if not layout or layout == self.layout:
             return
         if len(layout) != ndim:
-            raise ArgumentError(f"feed_input: the layout {layout!r} of {self.name!r} does not fit {ndim} axes")
-        if self.external.layouts[0] or self._begun:
-            raise ArgumentError(f"feed_input: the layout of {self.name!r} was {self.layout!r}, now it is {layout!r}")
+            raise ArgumentError(
+                f"feed_input: the layout {layout!r} of {self.name!r} names {len(layout)} axes, but samples have {ndim}"
+            )
+        if self.external.layouts[0] or self._has_been_fed:
+            raise ArgumentError(
+                f"feed_input: the layout of {self.name!r} is {self.layout!r} and cannot change to {layout!r}"
+            )
         self.layout = layout
 
     def take(self) -> list[Data]:
-        """Give the next batch, one value for each output. StopIteration ends the epoch."""
-        if self._ask is None:
+        """Return the next batch, one value for each output. Raises StopIteration at the end of the epoch."""
+        if self._call is None:
             if self.waiting:
                 raise EngineError(f"run: nothing was fed to {self.name!r}; call feed_input, or run({self.name}=...)")
             self._last = self._fed.popleft() if self._fed else self._last
             self.iteration += 1
             return [self._last]  # type: ignore[list-item]
-        batch = self._ask()
+        batch = self._call()
         self.iteration += 1
-        parts = batch if self.external.several else (batch,)
+        parts = cast("Sequence[object]", batch) if self.external.several else (batch,)
         if self.external.several and len(parts) != self.external.outputs:
-            raise ArgumentError(f"external_source {self.name!r}: {len(parts)} outputs, not {self.external.outputs}")
+            raise ArgumentError(
+                f"external_source {self.name!r}: expected {self.external.outputs} outputs, got {len(parts)}"
+            )
         checked = [self._checked(part, index) for index, part in enumerate(parts)]
-        if len({len(part) for part in checked}) > 1:
-            raise ArgumentError(f"external_source {self.name!r}: its outputs have different numbers of samples")
+        sizes = {len(part) for part in checked}
+        if len(sizes) > 1:
+            raise ArgumentError(
+                f"external_source {self.name!r}: all outputs must have the same number of samples, got {sorted(sizes)}"
+            )
         return checked
 
     def reset(self) -> None:
-        """Begin the next epoch."""
+        """Start the next epoch."""
         self.iteration = 0
         self.epoch += 1
         if self.external.cycle == "raise":
             self._iterator = None
 
-    def _make_asker(self) -> Callable[[], Any]:
+    def _make_call(self) -> Callable[[], object]:
+        """Return the function that gets the next batch from the source, which may be one of six kinds."""
         source: Any = self.external.source
         if not self.external.is_callable:
             return self._samples_of_iterator if self.external.per_sample else self._next
@@ -105,57 +115,61 @@ class Feed:
         first = self.iteration * self.batch_size
         return (SampleInfo(first + place, place, self.iteration, self.epoch),)
 
-    def _next(self) -> Any:
-        source: Any = self.external.source
-        make = source if self.external.makes_iterators else lambda: source
+    def _next(self) -> object:
         if self._iterator is None:
-            self._iterator = iter(make())
+            self._iterator = self._new_iterator()
         try:
             return next(self._iterator)
         except StopIteration:
             if self.external.cycle != "quiet":
                 raise
-            self._iterator = iter(make())
+            self._iterator = self._new_iterator()
             return next(self._iterator)
 
-    def _samples_of_iterator(self) -> Any:
+    def _new_iterator(self) -> Iterator[object]:
+        source: Any = self.external.source
+        return iter(cast("Iterable[object]", source() if self.external.makes_iterators else source))
+
+    def _samples_of_iterator(self) -> object:
         return self._grouped([self._next() for _ in range(self.batch_size)])
 
-    def _grouped(self, samples: list[Any]) -> Any:
-        """Turn samples with several parts into parts with all samples."""
+    def _grouped(self, samples: list[Any]) -> object:
+        """Transpose samples with several outputs to one list of samples for each output."""
         if not self.external.several:
             return samples
         return [[sample[index] for sample in samples] for index in range(self.external.outputs)]
 
-    def _checked(self, data: Any, index: int) -> Data:
+    def _checked(self, data: object, index: int) -> Data:
         what = f"external_source {self.name!r}"
         batch = _arrays(data, what)
         if len(batch) > self.batch_size:
-            raise ArgumentError(f"{what}: a batch of {len(batch)} samples is larger than batch_size {self.batch_size}")
+            raise ArgumentError(f"{what}: a batch must have 1 to {self.batch_size} samples, got {len(batch)}")
         if len(batch) == 0:
-            raise ArgumentError(f"{what}: an empty batch")
+            raise ArgumentError(f"{what}: a batch must have 1 to {self.batch_size} samples, got an empty batch")
         kinds = {(sample.dtype, sample.ndim) for sample in batch}
         if len(kinds) > 1:
             raise ArgumentError(
-                f"{what}: samples of one batch differ in type or number of axes: {sorted(map(str, kinds))}"
+                f"{what}: the samples of a batch must have one type and number of axes, got {sorted(map(str, kinds))}"
             )
         ((dtype, ndim),) = kinds
         wanted = self.external.dtypes[index]
         if wanted is not None and to_data_type(dtype) != to_data_type(wanted):
-            raise ArgumentError(f"{what}: elements are {dtype}, but {to_data_type(wanted).name} was declared")
+            raise ArgumentError(f"{what}: dtype was declared as {to_data_type(wanted).name}, got elements of {dtype}")
         if self.external.ndims[index] not in (None, ndim):
-            raise ArgumentError(f"{what}: samples have {ndim} axes, but {self.external.ndims[index]} were declared")
+            raise ArgumentError(
+                f"{what}: ndim was declared as {self.external.ndims[index]}, got samples of {ndim} axes"
+            )
         layout = self.external.layouts[index]
         if layout and len(layout) != ndim:
-            raise ArgumentError(f"{what}: samples have {ndim} axes, but the layout {layout!r} has {len(layout)}")
-        if ndim > MOST_AXES:
-            raise ArgumentError(f"{what}: samples have {ndim} axes, more than {MOST_AXES}")
-        to_data_type(dtype)
-        return _kept(batch) if self.external.copies else batch
+            raise ArgumentError(f"{what}: the layout {layout!r} names {len(layout)} axes, but samples have {ndim}")
+        if ndim > MAX_AXES:
+            raise ArgumentError(f"{what}: samples may have at most {MAX_AXES} axes, got {ndim}")
+        to_data_type(dtype)  # raises for types that the core does not have
+        return _copied(batch) if self.external.copies else batch
 
 
-def _kept(batch: Data) -> Data:
-    """Copy what its owner might change before the core has read it."""
+def _copied(batch: Data) -> Data:
+    """Copy writable arrays: their owner might change them before the core has read them."""
     if isinstance(batch, np.ndarray):
         return batch.copy() if batch.flags.writeable else batch
     if all(sample.flags.writeable and sample.shape == batch[0].shape for sample in batch):
@@ -163,28 +177,30 @@ def _kept(batch: Data) -> Data:
     return [sample.copy() if sample.flags.writeable else sample for sample in batch]
 
 
-def _arrays(data: Any, what: str) -> Data:
-    """Give a batch as one array or a list of arrays, without copying what is an array already."""
+def _arrays(data: object, what: str) -> Data:
+    """Return a batch as one array or a list of arrays, without copying arrays."""
     if isinstance(data, (list, tuple)):
         if any(isinstance(sample, (bool, int, float)) for sample in data):
-            raise ArgumentError(f"{what}: samples must be arrays, not Python numbers; wrap them by numpy.array")
+            raise ArgumentError(f"{what}: samples must be arrays, got Python numbers; wrap them with numpy.array")
         return [_array(sample) for sample in data]
     samples = getattr(data, "_samples", None)  # a TensorList
     if samples is not None:
         return list(samples)
     array = _array(data)
     if array.ndim == 0:
-        raise ArgumentError(f"{what}: a batch is a list of arrays, or an array with the samples along its first axis")
+        raise ArgumentError(
+            f"{what}: a batch must be a list of arrays, or an array with the samples along its first axis, got {data!r}"
+        )
     return array
 
 
-def _layout_of(data: Any) -> str:
-    """Give the names of axes that a TensorList has."""
+def _layout_of(data: object) -> str:
+    """Return the layout of a TensorList; "" for other data."""
     layout = getattr(data, "layout", None)
     return str(layout()) if callable(layout) else ""
 
 
-def _array(sample: Any) -> Array:
+def _array(sample: object) -> Array:
     if isinstance(sample, (bytes, bytearray, memoryview)):
         return np.frombuffer(sample, np.uint8)
     array = np.asarray(sample)

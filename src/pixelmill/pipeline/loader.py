@@ -1,4 +1,4 @@
-"""Batches as dicts of NumPy arrays, one loop for an epoch."""
+"""Batches as dicts of NumPy arrays, one `for` loop per epoch."""
 
 from __future__ import annotations
 
@@ -7,31 +7,33 @@ from typing import Any, NoReturn
 
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
+from pixelmill.pipeline.compilation import readers_of
 from pixelmill.pipeline.recovery import Errors
-from pixelmill.pipeline.sampling import LastBatchPolicy, ReaderOrder, steps_left, steps_per_epoch
-from pixelmill.tensors import Array, TensorListCPU
+from pixelmill.pipeline.sampling import LastBatchPolicy, ReaderOrder, State, steps_left, steps_per_epoch
+from pixelmill.tensors import TensorListCPU
+from pixelmill.types import Array
 
-Batch = dict[str, Any]  # arrays; lists of arrays where samples differ in shape
+Batch = dict[str, Any]  # arrays, or lists of arrays if samples differ in shape: as a union every use would need a cast
 
 
 class Loader:
-    """Goes through a pipeline, one `for` loop for each epoch.
+    """Iterates over a pipeline, one `for` loop per epoch.
 
-    Every loop gives each sample of this rank's shard once, in batches of the pipeline's size and a last one with what
-    is left. All ranks take the same number of steps; where fewer samples are left than there are ranks, those without
-    one repeat one. A loop that was left in the middle is over: the next one begins the next epoch. After
-    `load_state_dict` the first loop gives the rest of the epoch.
+    Every loop yields each sample of this rank's shard once, in batches of the pipeline's size and a smaller last one.
+    All ranks take the same number of steps; if fewer samples are left than there are ranks, the ranks without one
+    repeat a sample. If a loop is left early, the next one starts the next epoch. After `load_state_dict`, the first
+    loop yields the rest of the epoch.
 
-    A batch holds an array for each output, or a list of arrays where its samples differ in shape. Where bad samples
-    may be filled in (`on_error="fill"`, or a callable), `"valid"` tells which are real.
+    A batch contains an array for each output, or a list of arrays if its samples differ in shape. If bad samples may be
+    filled in (`on_error="fill"`, or a callable), `"valid"` tells which samples are real.
 
     A pipeline without a reader ends an epoch when its source raises StopIteration; the loader then has no length.
 
     Args:
-        pipeline: Where the batches come from.
+        pipeline: The pipeline that returns the batches.
         names: A name for each output of the pipeline.
-        drop_last: Leave out the samples that do not fill a batch.
-        reader_name: The reader whose epochs count, where several differ in length; the first when left out.
+        drop_last: Drop the samples that do not fill a batch.
+        reader_name: The reader whose epochs count if several differ in length; the first by default.
     """
 
     def __init__(
@@ -39,22 +41,22 @@ class Loader:
     ) -> None:
         self.pipeline = pipeline
         self.names = list(names)
-        # A callable may choose to fill as well.
+        # A callable may return "fill" as well.
         self._tells_valid = pipeline._recovery.on_error not in ("raise", "skip")
         taken = [*self.names, *(["valid"] if self._tells_valid else [])]
         if isinstance(names, str) or len(set(taken)) < len(taken):
-            raise ArgumentError(f"Loader: names must be different from each other, and from 'valid', got {names!r}")
+            raise ArgumentError(f"Loader: names must be distinct strings other than 'valid', got {names!r}")
         if len(self.names) != pipeline.num_outputs:
-            raise ArgumentError(f"Loader: {len(self.names)} names for {pipeline.num_outputs} outputs: {self.names}")
+            raise ArgumentError(f"Loader: expected {pipeline.num_outputs} names, one for each output, got {self.names}")
         self._policy = LastBatchPolicy.DROP if drop_last else LastBatchPolicy.PARTIAL
         self._order: ReaderOrder | None = None
         if pipeline.reader_meta():
-            self._order = follow(pipeline, self._policy, reader_name, pad=True)
+            self._order = use_reader_epochs(pipeline, self._policy, reader_name, pad=True)
         self._loops = 0
         self._begin(ended=False)
 
     def _begin(self, *, ended: bool) -> None:
-        """Stand before a loop: over the rest of an epoch, which may have ended already."""
+        """Prepare for a loop over the rest of an epoch, which may have ended already."""
         self._taken = 0
         self._ended = ended
         self._length = None if self._order is None else 0 if ended else self._left()
@@ -66,20 +68,20 @@ class Loader:
         return steps_left(self._order, position, self.pipeline.max_batch_size, self._policy)
 
     def __len__(self) -> int:
-        """Count the batches of the loop that is running, or of the next one where none is."""
+        """Return the number of batches of the current loop, or of the next one if none is running."""
         if self._length is None:
-            raise TypeError("the pipeline has no reader, so nobody knows how many batches will come")
+            raise TypeError("the loader has no length: its pipeline has no reader")
         return self._length
 
     @property
     def steps_per_epoch(self) -> int | None:
-        """The batches of a whole epoch; None where the pipeline has no reader."""
+        """The number of batches of a whole epoch; None if the pipeline has no reader."""
         if self._order is None:
             return None
         return steps_per_epoch(self._order, self.pipeline.max_batch_size, self._policy)
 
     def __iter__(self) -> Iterator[Batch]:
-        """Begin an epoch, or go on in it after `load_state_dict`."""
+        """Start an epoch, or continue it after `load_state_dict`."""
         if self._taken and not self._ended:
             self.pipeline._ready().skip_epoch()
         if self._taken:
@@ -88,9 +90,9 @@ class Loader:
         return _Loop(self, self._loops)
 
     def set_epoch(self, epoch: int) -> None:
-        """Let the next loop go through the epoch of this number, counted from 0.
+        """Make the next loop yield the epoch of this number, counted from 0.
 
-        Where `load_state_dict` has put the loader into the middle of that epoch, the loop gives the rest of it.
+        If `load_state_dict` has put the loader into the middle of that epoch, the loop yields the rest of it.
         """
         schedule = self.pipeline._ready()
         if self._taken or schedule.epoch - int(self._ended) != epoch:
@@ -116,7 +118,7 @@ class Loader:
 
     def _finish(self) -> NoReturn:
         self._begin(ended=False)
-        if self._length == 0:  # what a state left of the epoch does not fill a batch
+        if self._length == 0:  # the rest of the epoch, after loading a state, does not fill a batch
             self.pipeline._ready().skip_epoch()
             self._begin(ended=False)
         raise StopIteration
@@ -126,22 +128,22 @@ class Loader:
         """What happened to samples so far."""
         return self.pipeline.errors
 
-    def state_dict(self) -> dict[str, Any]:
-        """Give the place behind the last batch, as JSON data under 1 KB for each reader."""
+    def state_dict(self) -> State:
+        """Return the state after the last batch, as JSON data under 1 KB for each reader."""
         return {"version": 1, "ended": self._ended, "pipeline": self.pipeline.state_dict()}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on behind the batch after which `state_dict` was called, by a loop over the rest of its epoch.
+    def load_state_dict(self, state: State) -> None:
+        """Continue after the batch that `state_dict` was called after; the next loop yields the rest of its epoch.
 
-        Batch size, number of threads and number of shards may be others than before; every rank loads the same state.
-        After the last batch of an epoch, before its loop was left, the rest is empty.
+        Batch size, number of threads and number of shards may differ from before; every rank loads the same state. If
+        the state was saved after the last batch of an epoch, inside of its loop, the rest is empty.
         """
         if not isinstance(state, Mapping) or state.get("version") != 1 or "pipeline" not in state:
             raise ArgumentError(f"Loader: expected a state of version 1, got {str(state)[:80]}")
         self.pipeline.load_state_dict(state["pipeline"])
         if self._order is not None:
             schedule = self.pipeline._ready()
-            self._order = schedule.orders[schedule.main]  # the state may have brought its seed
+            self._order = schedule.orders[schedule.main]  # without a given seed, the state replaces it
         self._loops += 1
         self._begin(ended=bool(state.get("ended")))
 
@@ -162,7 +164,7 @@ class _Loop:
             raise StopIteration
         if self._number != self._loader._loops:
             raise EngineError(
-                "another loop over this loader has begun, or a state was loaded; only the last one goes on"
+                "this loop has ended: another loop over the loader was started, or a state was loaded, in the meantime"
             )
         try:
             return self._loader._next()
@@ -176,17 +178,17 @@ def _array(batch: TensorListCPU) -> Array | list[Array]:
     return output.as_array() if output.is_dense_tensor() else [output.at(place) for place in range(len(output))]
 
 
-def follow(
+def use_reader_epochs(
     pipe: Pipeline, policy: LastBatchPolicy, reader_name: str | None = None, *, pad: bool = False
 ) -> ReaderOrder:
-    """Lay the batches of a pipeline out by the epochs of one reader, from the next batch on.
+    """Align the batches of a pipeline with the epochs of one reader, from the next batch on; return its order.
 
     Args:
         pipe: The pipeline.
         policy: What to do with the last batch of an epoch.
-        reader_name: The reader; the first when left out.
-        pad: Treat all readers as if they had `pad_last_batch`, so that no batch reaches into the next epoch.
+        reader_name: The reader; the first by default.
+        pad: Treat all readers as if they had `pad_last_batch`, so that no batch extends into the next epoch.
     """
     schedule = pipe._ready()
-    main = 0 if reader_name is None else schedule.plan.readers.index(pipe._named(pipe._readers(), reader_name))
-    return schedule.follow(main, policy, pad=pad)
+    main = 0 if reader_name is None else schedule.plan.readers.index(pipe._named(readers_of(pipe._nodes), reader_name))
+    return schedule.use_epochs_of(main, policy, pad=pad)

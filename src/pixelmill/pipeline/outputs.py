@@ -1,33 +1,34 @@
-"""What a pipeline gives: batches with named axes, as they were declared."""
+"""The outputs of a pipeline: batches with named axes, checked against what was declared."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from pixelmill.engine.native import Data
 from pixelmill.errors import EngineError
 from pixelmill.tensors import TensorListCPU, TensorListGPU
 
 
-def with_layout(data: Data | TensorListGPU, layout: str) -> Any:
-    """Name the axes of a batch, unless it has another number of them than the graph made believe."""
+def with_layout(data: Data | TensorListGPU, layout: str) -> TensorListCPU:
+    """Return a batch with its layout, or without one if it does not have the number of axes that the graph expected."""
     if isinstance(data, TensorListGPU):
-        return TensorListGPU(data._batch, layout if len(layout) == data.ndim() else "")
+        # Only DALI on a GPU returns these. Declaring both would burden every program that runs on the CPU.
+        return cast("TensorListCPU", TensorListGPU(data._batch, layout if len(layout) == data.ndim() else ""))
     return TensorListCPU(data, layout if len(data) > 0 and len(layout) == data[0].ndim else "")
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What outputs were declared to be: one value for all or one for each, None for anything."""
+    """The declared properties of outputs: one value for all outputs or one for each, None for any."""
 
-    dtype: Any
-    ndim: Any
-    layout: Any
+    dtype: object
+    ndim: object
+    layout: object
 
     def check(self, batches: Sequence[TensorListCPU]) -> None:
-        """Refuse outputs that are something else."""
+        """Raise EngineError if an output is not as declared."""
         for what, wanted in vars(self).items():
             if wanted is None:
                 continue
@@ -35,4 +36,4 @@ class Expected:
             for number, (expected, batch) in enumerate(zip(each, batches, strict=True)):
                 got = batch.dtype if what == "dtype" else getattr(batch, what)()
                 if expected is not None and got != expected:
-                    raise EngineError(f"output {number}: {what} {expected} was declared, but it is {got}")
+                    raise EngineError(f"output {number}: {what} was declared as {expected}, got {got}")

@@ -1,4 +1,8 @@
-"""A keyed permutation: any position of an epoch's order, without the others."""
+"""A keyed permutation: computes any position of a shuffled epoch without the others.
+
+A shuffled list of indices would take 8 bytes per sample and rank, and time at the start of each epoch. The permutation
+needs neither, and resuming in the middle of an epoch is free.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,12 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 UInts = npt.NDArray[np.uint64]
 
-_SORT_UP_TO = 4096  # short permutations are a sort of hashes: uniform over all orders, at a bounded cost
+# Up to this length a permutation is a sort of hashes. It is uniform over all orders, which a Feistel network is not for
+# short lengths, and its cost is bounded.
+_SORT_UP_TO = 4096
 _MASK = 2**64 - 1
-_GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53  # of splitmix64 and MurmurHash3
+# The increment of splitmix64 and the multipliers of MurmurHash3's finalizer.
+_GOLDEN, _MIX_1, _MIX_2 = 0x9E3779B97F4A7C15, 0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53
 
 
 def fold(*words: int) -> int:
@@ -31,7 +38,7 @@ def _hash(values: UInts, key: int) -> UInts:
     mixed = (values + np.uint64(key)) * np.uint64(_MIX_1)
     mixed ^= mixed >> np.uint64(32)
     mixed *= np.uint64(_MIX_2)
-    mixed >>= np.uint64(8)  # the low bits of a product are weak, and the caller may add without overflow
+    mixed >>= np.uint64(8)  # the low bits of a product are weak, and with 56 bits the caller can add without overflow
     return mixed
 
 
@@ -43,8 +50,11 @@ def _short_order(length: int, key: int) -> Ints:
 def permute(position: Ints, length: int, key: int) -> Ints:
     """Map positions to items by a keyed permutation of [0, length).
 
-    A Feistel network on a grid of about sqrt(length) rows and columns. The grid exceeds length by less than a column,
-    so cycle walking (again, until the value is in range) is rare; on a power of two it would be the rule.
+    A Feistel network on a grid of about sqrt(length) rows and columns: each round adds a hash of the column to the row,
+    then a hash of the row to the column. Either addition can be undone, whatever the hash, so the network is a
+    permutation of the grid. The grid has slightly more cells than items. A result outside of the range goes through the
+    network again until it is inside (cycle walking), which keeps it a permutation. The grid exceeds the length by less
+    than a column, so this is rare; on a grid with a power of two of cells it would happen to up to half of the values.
     """
     if length <= _SORT_UP_TO:
         return _short_order(length, key)[position]

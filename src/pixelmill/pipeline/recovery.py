@@ -1,4 +1,4 @@
-"""What becomes of samples that cannot be used."""
+"""What happens to bad samples: raise an error, replace them by other samples, or fill in gray images."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from typing import Literal
 
 import numpy as np
 
-from pixelmill.engine.choice import Engine
 from pixelmill.engine.compile import Key
 from pixelmill.engine.native import Array, Data, Result, Samples, Trouble
+from pixelmill.engine.selection import Engine
 from pixelmill.errors import NOTES, ArgumentError, DataError, Event
 from pixelmill.pipeline.sampling import ReaderOrder, replacement
 
-Choice = Literal["raise", "skip", "fill"]
-OnError = Choice | Callable[[Event], Choice]
+Action = Literal["raise", "skip", "fill"]
+OnError = Action | Callable[[Event], Action]
 
-CHOICES = ("raise", "skip", "fill")
-ATTEMPTS = 16  # other samples that are tried for a bad one before giving up
-MOST_LISTED = 8  # in one message
-KEPT_EVENTS = 10_000
+ACTIONS = ("raise", "skip", "fill")
+ATTEMPTS = 16  # other samples that are tried in place of a bad one before giving up
+MAX_LISTED = 8  # events in one message
+MAX_EVENTS = 10_000  # events that are kept
 
 
 class Errors:
     """Everything that happened to samples so far.
 
     Attributes:
-        counts: How often each kind happened.
-        events: The latest of them, oldest first.
+        counts: The number of events of each kind.
+        events: The latest events, oldest first.
     """
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        self.events: deque[Event] = deque(maxlen=KEPT_EVENTS)
+        self.events: deque[Event] = deque(maxlen=MAX_EVENTS)
 
     def add(self, event: Event) -> None:
-        """Write an event down."""
+        """Add an event."""
         self.counts[event.kind] += 1
         self.events.append(event)
 
@@ -53,20 +53,20 @@ class Recovery:
     """Applies the policy for bad samples to finished batches.
 
     Args:
-        on_error: `raise`, `skip` (another sample takes the place), `fill` (a grey picture takes it), or a callable that
-            gets the event and gives one of these.
-        max_errors: How many bad samples an epoch may have: a number, or a share below 1 of all samples.
-        strict: Kinds of notes to be treated as errors, such as `decoder_warning`.
+        on_error: `raise`, `skip` (another sample takes its place), `fill` (a gray image does), or a callable that takes
+            the event and returns one of these.
+        max_errors: How many bad samples an epoch may have: a number, or a fraction of all samples if it is below 1.
+        strict: Kinds of notes to treat as errors, such as `decoder_warning`.
     """
 
     def __init__(self, on_error: OnError, max_errors: int | float | None, strict: Sequence[str]) -> None:
-        if not callable(on_error) and on_error not in CHOICES:
-            raise ArgumentError(f"on_error must be one of {', '.join(CHOICES)} or a callable, got {on_error!r}")
+        if not callable(on_error) and on_error not in ACTIONS:
+            raise ArgumentError(f"on_error must be one of {', '.join(ACTIONS)} or a callable, got {on_error!r}")
         if max_errors is not None and not max_errors >= 0:
             raise ArgumentError(f"max_errors must not be negative, got {max_errors!r}")
         unknown = sorted(set(strict) - set(NOTES.values()))
         if unknown:
-            raise ArgumentError(f"strict: there is no note {unknown[0]!r}, only {', '.join(NOTES.values())}")
+            raise ArgumentError(f"strict must contain only {', '.join(NOTES.values())}, got {unknown[0]!r}")
         self.on_error = on_error
         self.max_errors = max_errors
         self.strict = frozenset(strict)
@@ -74,8 +74,8 @@ class Recovery:
         self._epoch = 0
         self._bad = 0
 
-    def anew(self) -> Recovery:
-        """Give one that counts from the beginning, and adds to the same list of events."""
+    def fresh_copy(self) -> Recovery:
+        """Return a copy that counts errors from zero and adds to the same list of events."""
         other = Recovery(self.on_error, self.max_errors, tuple(self.strict))
         other.errors = self.errors
         return other
@@ -83,14 +83,17 @@ class Recovery:
     def settle(
         self, result: Result, samples: Samples, engine: Engine, orders: Sequence[ReaderOrder], *, resumed: bool
     ) -> tuple[Result, Array]:
-        """Give a result in which every place is filled, and which of them hold their own sample.
+        """Return a result without bad samples, and which samples were not filled in.
+
+        Training must not depend on which batch happened to contain a bad sample: a replaced sample is the same whenever
+        its original is bad in an epoch, and the good samples of the batch keep their places and their random numbers.
 
         Args:
-            result: What the engine gave.
-            samples: Who was in the batch.
+            result: The result of the engine.
+            samples: The samples of the batch.
             engine: The engine, to run other samples.
             orders: The orders of the readers.
-            resumed: Whether this batch has raised already; its bad samples are then skipped.
+            resumed: Whether this batch has raised an error before; its bad samples are then skipped.
         """
         bad: dict[int, Event] = {}
         for trouble in result.troubles:
@@ -102,26 +105,28 @@ class Recovery:
         if not bad:
             return result, _all_valid(len(samples))
         valid = np.ones(len(samples), bool)
-        choices = {place: "skip" if resumed else self._choose(event) for place, event in bad.items()}
+        actions = {place: "skip" if resumed else self._action(event) for place, event in bad.items()}
         if not resumed:
             self._count(bad, orders, int(samples.epochs[0]))
-        raised = [bad[place] for place, choice in choices.items() if choice == "raise"]
+        raised = [bad[place] for place, action in actions.items() if action == "raise"]
         if raised:
             raise DataError(f"{_listed(raised)}\n  {_advice(raised[0])}", tuple(raised))
-        for choice in ("skip", "fill"):
-            places = [place for place, chosen in choices.items() if chosen == choice]
+        for action in ("skip", "fill"):
+            places = [place for place, wanted in actions.items() if wanted == action]
             if not places:
                 continue
-            if choice == "skip":
+            if action == "skip":
                 samples, made = self._replaced(samples, places, engine, orders, bad)
             else:
-                made = _run(engine, _chosen(samples, places), fill=True)
-                _insist(made, bad[places[0]])
+                made = _run(engine, _subset(samples, places), fill=True)
+                _raise_if_failed(made, bad[places[0]])
                 valid[places] = False
             result = _merged(result, places, made) if result.outputs else Result([], result.troubles)
-        if not result.outputs:  # the batch had to stop in the middle of the graph
+        # A graph of several programs stops at the first one with a bad sample, so no sample of the batch has outputs.
+        # The batch then runs again as a whole, with the replaced samples.
+        if not result.outputs:
             result = _run(engine, samples, fill=not valid.all())
-            _insist(result, next(iter(bad.values())))
+            _raise_if_failed(result, next(iter(bad.values())))
         return result, valid
 
     def _event(self, trouble: Trouble, samples: Samples, engine: Engine) -> Event:
@@ -140,11 +145,12 @@ class Recovery:
             fatal=trouble.fatal or trouble.kind in self.strict,
         )
 
-    def _choose(self, event: Event) -> str:
-        choice = self.on_error(event) if callable(self.on_error) else self.on_error
-        if choice not in CHOICES:
-            raise ArgumentError(f"on_error: the callable gave {choice!r}, not one of {', '.join(CHOICES)}")
-        return "raise" if event.kind == "argument" else choice
+    def _action(self, event: Event) -> str:
+        action = self.on_error(event) if callable(self.on_error) else self.on_error
+        if action not in ACTIONS:
+            raise ArgumentError(f"on_error: the callable must return one of {', '.join(ACTIONS)}, got {action!r}")
+        # A wrong argument is a mistake in the program, and not a bad sample that may be skipped.
+        return "raise" if event.kind == "argument" else action
 
     def _count(self, bad: dict[int, Event], orders: Sequence[ReaderOrder], epoch: int) -> None:
         if epoch != self._epoch:
@@ -157,7 +163,7 @@ class Recovery:
         if self.on_error != "raise" and self._bad > most:
             last = next(reversed(bad.values()))
             raise DataError(
-                f"{self._bad} bad samples in epoch {epoch}, and max_errors allows {most:g}; the last one was\n{last}",
+                f"{self._bad} bad samples in epoch {epoch}, but max_errors allows {most:g}; the last one was\n{last}",
                 tuple(bad.values()),
             )
 
@@ -169,10 +175,10 @@ class Recovery:
         orders: Sequence[ReaderOrder],
         bad: dict[int, Event],
     ) -> tuple[Samples, Result]:
-        """Find other samples for bad ones: the same whenever this sample is bad in this epoch."""
+        """Find other samples in place of bad ones; run them and return them with the samples of the batch."""
         if not orders:
             event = bad[places[0]]
-            raise DataError(f"{event}\n  only samples of readers can be skipped; use on_error='fill' here", (event,))
+            raise DataError(f"{event}\n  without a reader, samples cannot be skipped; use on_error='fill'", (event,))
         good: dict[int, list[Array]] = {}
         for attempt in range(ATTEMPTS):
             missing = [place for place in places if place not in good]
@@ -182,24 +188,24 @@ class Recovery:
                 outputs = [[good[place][index] for place in places] for index in range(len(engine.plan.outputs))]
                 return samples, Result(list(outputs), [])
         event = bad[places[0]]
-        raise DataError(f"{event}\n  {ATTEMPTS} other samples that could have replaced it are bad as well", (event,))
+        raise DataError(f"{event}\n  {ATTEMPTS} other samples were tried in its place, and all are bad", (event,))
 
     def _usable(self, engine: Engine, samples: Samples, places: list[int]) -> dict[int, list[Array]]:
-        """Run some places of a batch; give the outputs of those that are good."""
+        """Run some samples of a batch; return the outputs of those that are good."""
         while places:
-            made = _run(engine, _chosen(samples, places))
+            made = _run(engine, _subset(samples, places))
             failed = {trouble.place for trouble in made.troubles if trouble.fatal or trouble.kind in self.strict}
             rows = [row for row in range(len(places)) if row not in failed]
             if made.outputs or not failed:
                 return {places[row]: [data[row] for data in made.outputs] for row in rows}
-            places = [places[row] for row in rows]  # the bad ones kept the others from going on
+            places = [places[row] for row in rows]  # a bad sample stopped the others as well: run those again
         return {}
 
 
 @lru_cache(8)
 def _all_valid(count: int) -> Array:
     valid = np.ones(count, bool)
-    valid.flags.writeable = False  # many batches share it
+    valid.flags.writeable = False  # the cache returns the same array for many batches
     return valid
 
 
@@ -210,6 +216,7 @@ def _with_others(
     for place in places:
         epoch, own = int(samples.epochs[place]), bad[place].sample
         for column, order in enumerate(orders):
+            # Readers of the same length are read side by side (images and masks): they get the same replacement.
             same = order.length == orders[0].length
             source = own if same else int(samples.items[place, column])
             items[place, column] = replacement(order, epoch, source, attempt)
@@ -217,7 +224,7 @@ def _with_others(
     return replace(samples, numbers=numbers, items=items)
 
 
-def _chosen(samples: Samples, places: list[int]) -> Samples:
+def _subset(samples: Samples, places: list[int]) -> Samples:
     inputs: dict[Key, Data] = {key: [data[place] for place in places] for key, data in samples.inputs.items()}
     return Samples(samples.epochs[places], samples.numbers[places], samples.items[places], inputs)
 
@@ -226,12 +233,13 @@ def _run(engine: Engine, samples: Samples, *, fill: bool = False) -> Result:
     return engine.submit(samples, fill=fill).result()
 
 
-def _insist(result: Result, event: Event) -> None:
+def _raise_if_failed(result: Result, event: Event) -> None:
     if any(trouble.fatal for trouble in result.troubles):
         raise DataError(f"{event}\n  {result.troubles[0].message}", (event,))
 
 
 def _merged(result: Result, places: list[int], made: Result) -> Result:
+    """Put new samples into the places of bad ones; a batch of one array becomes a list if their shapes differ."""
     outputs: list[Data] = []
     for data, other in zip(result.outputs, made.outputs, strict=True):
         merged: Data = data
@@ -248,14 +256,12 @@ def _block_of(data: Data) -> Data:
 
 
 def _listed(events: Sequence[Event]) -> str:
-    """Write the first events one below the other, and how many more there are."""
-    more = [f"and {len(events) - MOST_LISTED} more samples"] if len(events) > MOST_LISTED else []
-    return "\n".join([*map(str, events[:MOST_LISTED]), *more])
+    """Return the first events as lines, and how many more there are."""
+    more = [f"and {len(events) - MAX_LISTED} more samples"] if len(events) > MAX_LISTED else []
+    return "\n".join([*map(str, events[:MAX_LISTED]), *more])
 
 
 def _advice(event: Event) -> str:
     if event.kind == "argument":
-        return "the arguments of this operator do not fit this sample"
-    return (
-        "on_error='skip' puts another sample in its place and lists it; the next batch comes as if it had been chosen"
-    )
+        return "the arguments of this operator are not valid for this sample"
+    return "on_error='skip' replaces bad samples and lists them in Pipeline.errors; the next run() continues that way"

@@ -1,4 +1,4 @@
-"""What a pipeline runs ahead: batches under way, the walk of readers and sources, and the place that was reached."""
+"""The batches that a pipeline runs ahead, the positions of its readers and sources, and the state to resume from."""
 
 from __future__ import annotations
 
@@ -7,26 +7,35 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pixelmill.engine.choice import Engine, Options, started
 from pixelmill.engine.compile import Key, Plan
 from pixelmill.engine.native import Array, Data, Pending, Result, Samples
+from pixelmill.engine.selection import Engine, EngineOptions, start_engine
 from pixelmill.engine.worker_thread import signal_stop
 from pixelmill.errors import ArgumentError, DataError, EngineError
 from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline.external_source import Feed
+from pixelmill.pipeline.reader_position import Position
 from pixelmill.pipeline.recovery import Recovery
-from pixelmill.pipeline.sampling import Batch, LastBatchPolicy, Position, ReaderOrder
+from pixelmill.pipeline.sampling import Batch, LastBatchPolicy, ReaderOrder, State
 from pixelmill.steps.sources import ExternalInput, Reader
 
 
 @dataclass(eq=False)
 class Scheduled:
-    """A batch under way, and where the readers are behind it."""
+    """A batch in progress.
+
+    Attributes:
+        samples: Its samples.
+        pending: The batch on the engine.
+        positions: The positions of the readers after it.
+        main: The batch of the main reader; None without readers.
+        raised: Whether it has raised an error for bad samples.
+        result: Its result, if it was taken from the engine.
+    """
 
     samples: Samples
     pending: Pending
@@ -37,27 +46,33 @@ class Scheduled:
 
 
 class Schedule:
-    """The batches of a pipeline, in their order.
+    """The batches of a pipeline, in order.
+
+    Batches are started ahead of the batch that the user takes next. Everything that is saved or restored therefore
+    refers to `delivered`, the positions after the last batch that was taken, and not to the batches started since.
 
     Attributes:
         main: The number of the reader whose epochs count.
-        policy: What is done with the last batch of an epoch.
-        keep: How many samples of each batch to come are wanted; all when it is None.
+        policy: What to do with the last batch of an epoch.
+        keep: How many samples of each following batch are used; None for all.
         padded: Whether all readers are treated as if they had `pad_last_batch`.
         orders: The orders of the readers.
-        delivered: Where the readers are behind the last batch that was taken.
-        last: What the main reader had in that batch; None before the first one, and without readers.
+        delivered: The positions of the readers after the last batch that was taken.
+        last: That batch of the main reader; None before the first batch, and without readers.
         ends_epoch: Whether that batch was the last of its epoch.
         iterations: How many batches were taken.
+        queue: The batches in progress, oldest first.
+        stopped: Whether a source raised StopIteration.
+        scheduled: How many batches `schedule_run` has started that were not taken yet.
 
     Args:
         plan: The compiled graph.
         feeds: Its external sources.
-        seed: What the orders follow from.
-        options: What engines are started with.
+        seed: The seed of the orders.
+        options: The options of the engine.
     """
 
-    def __init__(self, plan: Plan, feeds: list[Feed], *, seed: int, options: Options) -> None:
+    def __init__(self, plan: Plan, feeds: list[Feed], *, seed: int, options: EngineOptions) -> None:
         self.main = 0
         self.policy = LastBatchPolicy.FILL
         self.keep: Iterator[int] | None = None
@@ -68,18 +83,18 @@ class Schedule:
         self._batch_size = options.batch_size
         self._options = options
         self._engine: Engine | None = None
-        self._finalizer: Any = None
+        self._finalizer: weakref.finalize[..., Schedule] | None = None
         self._orphans: list[Engine | Pending] = []
         self.replace(plan, feeds, seed=seed)
 
     def replace(self, plan: Plan, feeds: list[Feed], *, seed: int) -> None:
-        """Go by another plan, from the beginning on."""
+        """Start again from the beginning with another plan."""
         self.plan, self.feeds, self._seed = plan, feeds, seed
         self.orders = [self._order(reader) for reader in plan.readers]
         self.start([Position()] * len(self.orders))
 
     def recompiled(self, plan: Plan) -> None:
-        """Go on by a plan with the same readers and sources."""
+        """Continue with a plan that has the same readers and sources."""
         self.plan = plan
         self.start(self.delivered)
 
@@ -95,7 +110,7 @@ class Schedule:
                 return feed
         name = data_node if isinstance(data_node, str) else data_node.name
         known = ", ".join(repr(feed.name) for feed in self.feeds) or "none"
-        raise ArgumentError(f"feed_input: {name!r} is not an external_source of this pipeline; there are: {known}")
+        raise ArgumentError(f"feed_input: {name!r} is not an external_source of this pipeline, which has: {known}")
 
     def _order(self, reader: Reader) -> ReaderOrder:
         return ReaderOrder(
@@ -109,20 +124,21 @@ class Schedule:
         )
 
     def start(self, positions: list[Position]) -> None:
-        """Make the threads, and stand at `positions`."""
-        self._make_engine()
+        """Start a new engine at `positions`. Batches in progress are dropped."""
+        self._start_engine()
         self._positions = self.delivered = positions
         self.queue: deque[Scheduled] = deque()
         self.stopped = False
-        self.begun_alone = 0
+        self.scheduled = 0
 
-    def _make_engine(self) -> Engine:
+    def _start_engine(self) -> Engine:
         if self._engine is not None:
             self._engine.close()
+        if self._finalizer is not None:
             self._finalizer.detach()
-        self._engine = started(self.plan, self._options)
-        # It must not wait (see WorkerThread). It holds the threads and not the engine, whose functions may refer to the
-        # pipeline, and so to this. Native threads end with the engine.
+        self._engine = start_engine(self.plan, self._options)
+        # A finalizer must not wait (see WorkerThread). It refers to the threads and not to the engine: functions of the
+        # user in the graph may refer to the pipeline, so this would never be freed. Native threads end with the engine.
         self._finalizer = weakref.finalize(self, signal_stop, self._engine.threads)
         self._finalizer.atexit = False
         return self._engine
@@ -134,21 +150,22 @@ class Schedule:
         self.queue.clear()
 
     def _after_fork(self) -> Engine:
-        """In a child process: begin the batches under way anew, as the threads that worked on them are the parent's."""
+        """Return the engine. A forked child has none of its threads: start a new engine and the batches in progress."""
         assert self._engine is not None
         if not self._engine.forked():
             return self._engine
-        # Kept, because the parent's threads may have held their locks in the moment of the fork.
+        # These are never freed: the parent's threads may have held their locks at the moment of the fork, and freeing
+        # them could wait for such a lock forever.
         self._orphans += [self._engine, *(scheduled.pending for scheduled in self.queue)]
-        engine = self._make_engine()
+        engine = self._start_engine()
         for scheduled in self.queue:
             scheduled.pending = engine.submit(scheduled.samples)
         return engine
 
-    # Beginning batches
+    # Starting batches
 
     def top_up(self, depth: int, before: Callable[[], None]) -> None:
-        """Begin batches until `depth` are under way, or a source stops; call `before` ahead of each."""
+        """Start batches until `depth` are in progress or a source stops; call `before` ahead of each."""
         self._after_fork()
         while len(self.queue) < depth and not self.stopped:
             try:
@@ -159,21 +176,21 @@ class Schedule:
             except StopIteration:
                 self.stopped = True
 
-    def begin_alone(self) -> None:
-        """Begin one batch that nobody waits for yet."""
+    def begin_scheduled(self) -> None:
+        """Start one batch for `schedule_run`."""
         self._after_fork()
         self._begin()
-        self.begun_alone += 1
+        self.scheduled += 1
 
     def reset(self) -> None:
-        """Begin the next epoch of the sources after they stopped."""
+        """Start the next epoch of the sources after they stopped."""
         if self.stopped and not self.queue:
             self.stopped = False
             for feed in self.feeds:
                 feed.reset()
 
     def _begin(self) -> None:
-        size, inputs = self._taken()
+        size, inputs = self._take_inputs()
         batches = [
             order.batch(position, size, self.policy)
             for order, position in zip(self.orders, self._positions, strict=True)
@@ -182,15 +199,15 @@ class Schedule:
         self._positions = [batch.following for batch in batches]
         main = batches[self.main] if batches else None
         seen = min(size if main is None else main.size, size if self.keep is None else next(self.keep))
-        if seen < size:  # the iterator cuts off what is behind the end of its epoch, so nobody has to work on it
+        if seen < size:  # the iterator drops samples after the end of its epoch, so they need not be processed
             epochs, numbers, items = epochs[:seen], numbers[:seen], items[:seen]
             inputs = {key: data[:seen] for key, data in inputs.items()}
         samples = Samples(epochs, numbers, items, inputs)
         assert self._engine is not None
         self.queue.append(Scheduled(samples, self._engine.submit(samples), self._positions, main))
 
-    def _taken(self) -> tuple[int, dict[Key, Data]]:
-        """Take a batch from every source; give its size as well."""
+    def _take_inputs(self) -> tuple[int, dict[Key, Data]]:
+        """Take a batch from every source; return its size and its data."""
         inputs: dict[Key, Data] = {}
         size = self._batch_size
         for feed in self.feeds:
@@ -199,14 +216,18 @@ class Schedule:
             for key in self.plan.inputs:
                 if key[0].source is feed.external:
                     inputs[key] = values[key[0].output]
-        if len({len(data) for data in inputs.values()} | ({self._batch_size} if self.orders else set())) > 1:
-            raise ArgumentError("the inputs of this batch have different numbers of samples")
+        sizes = {len(data) for data in inputs.values()} | ({self._batch_size} if self.orders else set())
+        if len(sizes) > 1:
+            raise ArgumentError(
+                f"all inputs of a batch must have the same number of samples (batch_size beside a reader), got "
+                f"{sorted(sizes)}"
+            )
         return size, inputs
 
     def _identified(
         self, size: int, batches: list[Batch]
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-        """Give epoch, number and items of each sample: those of the first reader, or counted where there is none."""
+        """Return epoch, number and items of each sample: those of the first reader, or counted without readers."""
         if batches:
             alone = len(batches) == 1
             items = batches[0].items[:, None] if alone else np.stack([batch.items for batch in batches], axis=1)
@@ -216,10 +237,14 @@ class Schedule:
         before = max(first, 0) * self._batch_size
         return epochs, np.arange(before, before + size, dtype=np.uint64), items
 
-    # Taking them
+    # Taking batches
 
     def next(self, recovery: Recovery) -> tuple[Result, Array]:
-        """Take the oldest batch, and tell which of its samples are themselves. StopIteration where there is none."""
+        """Take the oldest batch; return it and which of its samples were not filled in. StopIteration if none is left.
+
+        A batch that raises DataError stays in the queue, so that the next call delivers it with its bad samples
+        replaced: a program that catches the error loses no good sample.
+        """
         engine = self._after_fork()
         if not self.queue:
             raise StopIteration
@@ -230,7 +255,7 @@ class Schedule:
         try:
             settled = recovery.settle(scheduled.result, scheduled.samples, engine, self.orders, resumed=resumed)
         except DataError:
-            if resumed or not self.orders:  # it cannot be mended, so the next call goes on behind it
+            if resumed or not self.orders:  # it cannot be repaired, so the next call continues after it
                 self._deliver()
             raise
         self._deliver()
@@ -243,20 +268,21 @@ class Schedule:
         self.last = scheduled.main
         self.ends_epoch = scheduled.main is not None and scheduled.main.ends_epoch
 
-    # Epochs, and going on later
+    # Epochs, and resuming
 
-    def follow(self, main: int, policy: LastBatchPolicy, *, pad: bool) -> ReaderOrder:
-        """Lay batches out by the epochs of one reader, from the next batch on; give its order.
+    def use_epochs_of(self, main: int, policy: LastBatchPolicy, *, pad: bool) -> ReaderOrder:
+        """Align batches with the epochs of one reader, from the next batch on; return its order.
 
         Args:
             main: The number of the reader.
             policy: What to do with the last batch of an epoch.
-            pad: Treat all readers as if they had `pad_last_batch`, so that no batch reaches into the next epoch.
+            pad: Treat all readers as if they had `pad_last_batch`, so that no batch extends into the next epoch.
         """
         pad = pad and not all(order.pad_last_batch for order in self.orders)
         if pad or (main, policy) != (self.main, self.policy):
             if self.feeds and self.queue:
-                raise EngineError("the pipeline has begun batches already; make its iterator before the first run")
+                # Readers can go back to the last batch that was taken, but the data of sources is gone.
+                raise EngineError("the pipeline has started batches already; create its iterator before the first run")
             states = self._reader_states()
             if pad:
                 self.pad()
@@ -271,31 +297,31 @@ class Schedule:
         self.orders = [self._order(reader) for reader in self.plan.readers]
 
     def skip_epoch(self) -> None:
-        """Leave out the rest of the epoch: of the main reader and those as long as it, and of all sources."""
+        """Skip the rest of the epoch: of the main reader, of readers of the same length, and of all sources."""
         self.go_to_epoch(self.epoch + 1)
 
     def go_to_epoch(self, epoch: int) -> None:
-        """Stand at the beginning of an epoch: of the main reader and those as long as it, and of all sources."""
+        """Go to the start of an epoch: of the main reader, of readers of the same length, and of all sources."""
         length = self.orders[self.main].length if self.orders else 0
         together = zip(self.orders, self.delivered, strict=True)
         self.start([Position(epoch) if order.length == length else place for order, place in together])
         for feed in self.feeds:
             feed.reset()
-            if not self.orders:  # beside readers sources count for themselves
+            if not self.orders:  # beside readers, sources count their own epochs
                 feed.epoch = epoch
 
     @property
     def epoch(self) -> int:
-        """The epoch of the next batch behind the last one that was taken."""
+        """The epoch of the batch after the last one that was taken."""
         if self.orders:
             return self.delivered[self.main].epoch
         return self.feeds[0].epoch if self.feeds else 0
 
-    def _reader_states(self) -> list[dict[str, Any]]:
+    def _reader_states(self) -> list[State]:
         return [order.state_dict(place) for order, place in zip(self.orders, self.delivered, strict=True)]
 
-    def state_dict(self) -> dict[str, Any]:
-        """Give the place behind the last batch that was taken."""
+    def state_dict(self) -> State:
+        """Return the state after the last batch that was taken."""
         return {
             "padded": self.padded,
             "iterations": self.iterations,
@@ -303,8 +329,8 @@ class Schedule:
             "sources": [{"iteration": feed.iteration - len(self.queue), "epoch": feed.epoch} for feed in self.feeds],
         }
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a place that `state_dict` gave."""
+    def load_state_dict(self, state: State) -> None:
+        """Continue from a state that `state_dict` returned."""
         if state.get("padded") and not self.padded:
             self.pad()
         positions = [order.load_state_dict(s) for order, s in zip(self.orders, state["readers"], strict=True)]
@@ -316,8 +342,8 @@ class Schedule:
 
 @lru_cache(8)
 def _without_readers(size: int, epoch: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-    """Give the epoch of each sample of a batch, and its items, of which there are none without readers."""
+    """Return the epoch of each sample of a batch without readers, and its items, of which there are none."""
     arrays = np.full(size, epoch, np.uint32), np.empty((size, 0), np.int64)
     for array in arrays:
-        array.flags.writeable = False  # many batches share them
+        array.flags.writeable = False  # the cache returns the same arrays for many batches
     return arrays

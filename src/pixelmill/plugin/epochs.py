@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
-from pixelmill.pipeline.loader import follow
+from pixelmill.pipeline.loader import use_reader_epochs
 from pixelmill.pipeline.sampling import LastBatchPolicy, steps_left, steps_per_epoch
 
 EpochState = dict[str, int]
@@ -114,7 +114,7 @@ class ByReader(Epochs):
 
     def __init__(self, pipes: list[Pipeline], policy: LastBatchPolicy, reader_name: str, *, pad: bool) -> None:
         super().__init__(pipes, policy)
-        self._order, *_ = [follow(pipe, policy, reader_name, pad=pad) for pipe in pipes]
+        self._order, *_ = [use_reader_epochs(pipe, policy, reader_name, pad=pad) for pipe in pipes]
         self._begin()
 
     def _left(self) -> int:
@@ -155,7 +155,7 @@ class ByUnpaddedReader(Epochs):
 
     def __init__(self, pipes: list[Pipeline], policy: LastBatchPolicy, reader_name: str) -> None:
         super().__init__(pipes, policy)
-        order, *_ = [follow(pipe, policy, reader_name) for pipe in pipes]
+        order, *_ = [use_reader_epochs(pipe, policy, reader_name) for pipe in pipes]
         self._samples, self._shards = order.length, order.num_shards
         self._begin_at(0, 0)
 

@@ -9,7 +9,8 @@ from typing import Any
 from pixelmill import fn, types
 from pixelmill import math as node_math
 from pixelmill.errors import ArgumentError
-from pixelmill.graph.nodes import DataNode, as_node
+from pixelmill.graph.calls import as_node
+from pixelmill.graph.nodes import DataNode
 from pixelmill.recipe import geometry
 from pixelmill.recipe.geometry import Transform
 

@@ -1,4 +1,4 @@
-"""Steps that see the whole batch, and are run in Python between two native programs."""
+"""Steps that see the whole batch. They run in Python, between two native programs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class Callback(BatchStep):
     """Call a Python function of the user.
 
     Attributes:
-        values_in: What it is called with.
-        function: What is called, with arrays, or with lists of them.
-        layouts: Names of the axes of the outputs; an empty one fits any number of axes.
-        batch: Call it once for a batch, with lists, instead of for every sample.
-        whole: Call it for all samples of a batch, or of a branch, also where later branches need only some of them.
+        values_in: The arguments of the call.
+        function: The function; it takes arrays, or lists of arrays.
+        layouts: The layouts of the outputs; an empty one allows any number of axes.
+        batch: Call it once per batch, with lists, instead of once per sample.
+        whole: Call it for all samples of a batch, or of a branch, even if later branches need only some of them.
     """
 
     output_counts: ClassVar[range] = range(1, 2**16)
@@ -36,7 +36,7 @@ class Callback(BatchStep):
 
 @declared
 class BatchExtents(BatchStep):
-    """Find the extents that all samples of a batch shall have: those given, and where none is, the largest."""
+    """Return the extents to pad all samples of a batch to: the given ones, otherwise the largest."""
 
     shape: Input
     given: Input | None = None
@@ -52,7 +52,7 @@ class BatchSingle(BatchStep):
 
 @declared
 class PermuteBatch(BatchStep):
-    """Put samples into the places that indices tell: one for each sample, or a list for the batch."""
+    """Reorder samples by indices: one for each sample, or a list for the batch."""
 
     data: Input
     indices: Input
@@ -69,7 +69,7 @@ class BatchPermutation(BatchStep):
 
 @declared
 class BatchMoments(BatchStep):
-    """Join the moments of samples to a mean and an inverse deviation for all."""
+    """Combine the moments of samples to a mean and an inverse deviation of the batch."""
 
     output_counts: ClassVar[range] = range(2, 3)
 
@@ -93,12 +93,12 @@ def callback(
     """Add a call of a Python function, with one output for each of `layouts`.
 
     Args:
-        function: What is called.
-        inputs: What it is called with.
-        layouts: Names of the axes of the outputs.
-        batch: Call it once for a batch instead of for every sample.
+        function: The function.
+        inputs: Its arguments.
+        layouts: The layouts of the outputs.
+        batch: Call it once per batch instead of once per sample.
         whole: Call it for all samples of a batch, needed or not.
-        exact: Refuse outputs with another number of axes than their layouts name.
+        exact: Raise an error for outputs whose number of axes differs from their layout.
     """
     checked = layouts if exact else ("",) * len(layouts)
     made = Callback(values_in=inputs, function=function, layouts=checked, batch=batch, whole=whole)

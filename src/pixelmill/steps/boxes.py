@@ -30,7 +30,7 @@ class BoxPaste(Step):
 
 @declared
 class BoxRotate(Step):
-    """Rotate boxes with their image; labels of those that are left come second, where they are given."""
+    """Rotate boxes with their image. If labels are given, the labels of the remaining boxes are the second output."""
 
     output_counts: ClassVar[range] = range(1, 3)
 
@@ -54,7 +54,7 @@ class BoxRotate(Step):
 
 @declared
 class BoxEncoder(Step):
-    """Tell every anchor of a detector which box (left, top, right, bottom) it should find: boxes, then labels."""
+    """Assign a box (left, top, right, bottom) to every anchor of a detector; return the boxes and their labels."""
 
     output_counts: ClassVar[range] = range(2, 3)
 
@@ -70,7 +70,7 @@ class BoxEncoder(Step):
 
 @declared
 class SelectMasks(Step):
-    """Choose masks, and return their polygons and vertices; a polygon is a mask id, its first and its end vertex."""
+    """Select masks and return their polygons and vertices; a polygon is a mask id, its first and its end vertex."""
 
     output_counts: ClassVar[range] = range(2, 3)
 

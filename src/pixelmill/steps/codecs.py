@@ -63,7 +63,7 @@ class Encode(Step):
 
 @declared
 class JpegDistortion(Step):
-    """Give images the marks of JPEG compression."""
+    """Add the artifacts of JPEG compression to images."""
 
     image: Input
     quality: Input

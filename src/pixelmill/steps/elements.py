@@ -26,7 +26,7 @@ class CastLike(Step):
 
 @declared
 class Normalize(Step):
-    """Subtract the mean of each channel, scale, and write another layout; `channel_fill` is for channels that pad."""
+    """Subtract the mean of each channel, scale, and write another layout; `channel_fill` fills padding channels."""
 
     image: Input
     mirror: Input | None = None
@@ -52,7 +52,7 @@ class Arithmetic(Step):
 
 @declared
 class Expression(Step):
-    """Apply several arithmetic operations in one pass, as engine/fusion.py writes them down."""
+    """Apply several arithmetic operations in one pass, in the notation of engine/fusion.py."""
 
     operands: tuple[Input, ...]
     code: str
@@ -60,7 +60,7 @@ class Expression(Step):
 
 @family
 class ReductionStep(Step):
-    """A step along axes: those named, all, or with `like` those that another value does not have."""
+    """A reduction along axes: the named ones, all, or with `like` those that another value does not have."""
 
     data: Input
     axes: tuple[int, ...]
@@ -72,7 +72,7 @@ class ReductionStep(Step):
 
 @declared
 class Reduce(ReductionStep):
-    """Reduce axes to one number; `guide` is the mean of what needs one, or the value that tells the axes."""
+    """Reduce axes to one number; `guide` is the mean if the reduction needs it, or the value that defines the axes."""
 
     guide: Input | None = None
     operation: str
@@ -102,14 +102,14 @@ class InverseOf(Step):
 
 @declared
 class Moments(ReductionStep):
-    """Return count, mean and sum of squared distances from it along axes."""
+    """Return the count, the mean and the sum of squared deviations along axes."""
 
     output_counts: ClassVar[range] = range(3, 4)
 
 
 @declared
 class Full(Step):
-    """Fill a shape with a value; with `like` the shape is that of a value, else it is a vector of extents."""
+    """Fill a shape with a value; with `like`, the shape of another value, otherwise a vector of extents."""
 
     fill_value: Input
     shape: Input | None = None
@@ -121,7 +121,7 @@ class Full(Step):
 
 @declared
 class OneHot(Step):
-    """Turn class numbers into rows; `single` says that every sample of the batch is one number."""
+    """Turn class numbers into one-hot rows; `single` is whether every sample of the batch is one number."""
 
     data: Input
     single: Input
@@ -135,7 +135,7 @@ class OneHot(Step):
 
 @declared
 class LookUp(Step):
-    """Replace integers by elements of a table, whose last one stands for everything else."""
+    """Replace integers by elements of a table; its last element is for all other integers."""
 
     data: Input
     table: Input

@@ -1,4 +1,4 @@
-"""The fields of a declared step: what they are called, what they take, and the check of both."""
+"""The fields of a declared step: their names, their types, and the checks of both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-# Fields that every step has, and that say nothing about what it does.
+# Fields that every step has, and that do not change what it computes.
 COMMON = frozenset({"origin", "branch"})
 
 Check = Callable[[object], bool]
@@ -29,11 +29,11 @@ class Field:
 
     Attributes:
         name: Its name.
-        hint: The type of a value; of each element, where there are `many`.
+        hint: The type of the value, or of each element if `many`.
         optional: Whether it, or an element of it, may be None.
         many: Whether it is a tuple.
-        default: Makes the value of a field that is left out; None where it must be given.
-        fits: The test of a value, or of an element, that is not None.
+        default: Returns the value of a field that is left out; None if it is required.
+        fits: Whether a value, or an element, that is not None has the right type.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Field:
         raise TypeError(f"{kind}: {self.name} must be {self.words()}, got {value!r}")
 
     def taken(self, kind: str, given: Mapping[str, object]) -> object:
-        """Return what was given for it, or its default."""
+        """Return the given value of the field, or its default."""
         if self.name in given:
             return given[self.name]
         if self.default is None:
@@ -61,7 +61,7 @@ class Field:
         return self.default()
 
     def words(self) -> str:
-        """Say what it takes."""
+        """Describe the values that it accepts."""
         one = describe(self.hint) + (" or None" if self.optional else "")
         return f"a tuple whose elements are each {one}" if self.many else one
 
@@ -81,7 +81,7 @@ class Declaration:
     fields: tuple[Field, ...]
 
     def checked(self, kind: str, given: Mapping[str, object]) -> dict[str, object]:
-        """Return a value for every field; refuse what is unknown, missing or of another type, by name."""
+        """Return a value for every field; raise a TypeError for unknown, missing or mistyped fields."""
         values: dict[str, object] = {}
         for entry in self.fields:
             value = entry.taken(kind, given)
@@ -117,7 +117,7 @@ def _read(kind: type, is_input: Callable[[object], bool]) -> Declaration:
 
 
 def _hints(base: type) -> dict[str, object]:
-    """Evaluate the annotations of a class; the same few are used again and again, so each is evaluated once."""
+    """Evaluate the annotations of a class. Many fields have the same annotation, so each is evaluated once."""
     found: dict[str, object] = {}
     for name, text in vars(base).get("__annotations__", {}).items():
         if not text.startswith("ClassVar"):
@@ -153,7 +153,7 @@ def _field(name: str, hint: object, default: Callable[[], object] | None) -> Fie
 
 @lru_cache(None)
 def _check(hint: object) -> Check:
-    """Return the test of a type. A bool is no number, though Python takes it for one."""
+    """Return the test for a type. A bool is not accepted as a number, though it is an int in Python."""
     if typing.get_origin(hint) is Literal:
         return lambda value: isinstance(value, str) and value in typing.get_args(hint)
     if hint is int:
@@ -171,7 +171,7 @@ def _is(kind: type, value: object) -> bool:
 
 
 def describe(hint: object) -> str:
-    """Say in words what values a type has."""
+    """Describe the values of a type in words."""
     if typing.get_origin(hint) is Literal:
         return "one of " + ", ".join(map(repr, typing.get_args(hint)))
     words: dict[object, str] = {

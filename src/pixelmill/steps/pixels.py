@@ -1,4 +1,4 @@
-"""Work on the pixels of images: colors, filters, effects, and images put together."""
+"""Pixels of images: colors, filters, effects, and compositions of images."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BrightnessContrast(Step):
 
 @declared
 class ColorTwist(Step):
-    """Turn hues, and scale saturation, value, brightness and contrast."""
+    """Rotate hues, and scale saturation, value, brightness and contrast."""
 
     image: Input
     hue: Input | None = None
@@ -52,7 +52,7 @@ class ColorSpace(Step):
 
 @declared
 class GaussianBlur(Step):
-    """Blur by a Gaussian along the axes of space."""
+    """Blur with a Gaussian along the spatial axes."""
 
     image: Input
     sigma: Input
@@ -63,7 +63,7 @@ class GaussianBlur(Step):
 
 @declared
 class Laplacian(Step):
-    """Add up the second derivatives along the axes of space."""
+    """Sum the second derivatives along the spatial axes."""
 
     image: Input
     window_size: Input
@@ -76,7 +76,7 @@ class Laplacian(Step):
 
 @declared
 class Filter(Step):
-    """Correlate with a filter that comes as data."""
+    """Correlate with a filter that is an input."""
 
     image: Input
     filter: Input
@@ -99,7 +99,7 @@ class MedianBlur(Step):
 
 @declared
 class Equalize(Step):
-    """Spread levels over their range."""
+    """Equalize the histogram of each channel."""
 
     image: Input
     layout: str
@@ -107,7 +107,7 @@ class Equalize(Step):
 
 @declared
 class Clahe(Step):
-    """Spread levels tile by tile, with limited contrast."""
+    """Equalize the histogram tile by tile, with limited contrast (CLAHE)."""
 
     image: Input
     tiles_x: int
@@ -118,7 +118,7 @@ class Clahe(Step):
 
 @family
 class DisplacementStep(Step):
-    """A step that moves pixels, where `mask` is not 0."""
+    """A step that displaces pixels if `mask` is not 0."""
 
     image: Input
     mask: Input
@@ -129,12 +129,12 @@ class DisplacementStep(Step):
 
 @declared
 class Sphere(DisplacementStep):
-    """Draw an image on a ball."""
+    """Distort an image as if on a sphere."""
 
 
 @declared
 class Water(DisplacementStep):
-    """Draw an image under water."""
+    """Distort an image as if under water."""
 
     ampl_x: float
     freq_x: float
@@ -146,7 +146,7 @@ class Water(DisplacementStep):
 
 @declared
 class Paste(Step):
-    """Put an image on a larger canvas."""
+    """Paste an image onto a larger canvas."""
 
     image: Input
     fill_value: Input
@@ -158,7 +158,7 @@ class Paste(Step):
 
 @declared
 class MultiPaste(Step):
-    """Put parts of images on a canvas; later ones lie on earlier ones."""
+    """Paste parts of images onto a canvas; later ones cover earlier ones."""
 
     output_size: Input | None = None
     in_anchors: Input | None = None
@@ -200,7 +200,7 @@ class GridMask(Step):
 
 @declared
 class CutPaste(Step):
-    """Put a window of another image into an image, and return the fraction that is still its own."""
+    """Paste a window of another image into an image; also return the fraction that is unchanged."""
 
     output_counts: ClassVar[range] = range(2, 3)
 

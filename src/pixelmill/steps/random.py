@@ -9,7 +9,7 @@ from pixelmill.steps.step import Input, RandomKey, Step, declared, family
 
 @family
 class RandomStep(Step):
-    """A step that draws."""
+    """A step that draws random numbers."""
 
     key: RandomKey
 
@@ -77,7 +77,7 @@ class RandomWindow(RandomStep):
 class RandomBoxCrop(RandomStep):
     """Draw a window that keeps enough of the boxes.
 
-    Outputs: start, extent, boxes; labels where they are given, and indices of the boxes that are left where asked for.
+    Outputs: start, extent, boxes; labels if they are given, and the indices of the remaining boxes if requested.
     """
 
     output_counts: ClassVar[range] = range(3, 6)
@@ -135,7 +135,7 @@ class RandomObject(RandomStep):
 
     @property
     def outputs(self) -> int:
-        """One for a box, two for its corners or its anchor and shape; and the class where asked for."""
+        """One for a box, two for its corners or its anchor and shape; one more for the class if requested."""
         return (1 if self.format == "box" else 2) + self.output_class
 
 
@@ -160,7 +160,7 @@ class GaussianNoise(RandomStep):
 
 @declared
 class SaltAndPepper(RandomStep):
-    """Make pixels white or black; `channel` is the axis that a pixel extends along, -1 for none, -2 for the last."""
+    """Set pixels to white or black; `channel` is the channel axis: -1 for none, -2 for the last."""
 
     data: Input
     prob: Input
@@ -172,7 +172,7 @@ class SaltAndPepper(RandomStep):
 
 @declared
 class ShotNoise(RandomStep):
-    """Let the levels follow from a number of photons."""
+    """Add shot noise: levels are proportional to a random number of photons."""
 
     data: Input
     factor: Input

@@ -1,4 +1,4 @@
-"""Resampling: geometries say which part of an image becomes how large, and one step resamples by them."""
+"""Resampling. A geometry says which part of an image is resampled to which size; one step resamples by it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Mode = Literal["default", "stretch", "not_larger", "not_smaller"]
 
 @declared
 class ResizeGeometry(Step):
-    """Work out the geometry of a resize."""
+    """Compute the geometry of a resize."""
 
     shape: Input
     size: Input | None = None
@@ -32,7 +32,7 @@ class ResizeGeometry(Step):
 
 @declared
 class WindowGeometry(Step):
-    """Work out the geometry that resamples a window to a size."""
+    """Compute the geometry that resamples a window to a size."""
 
     start: Input
     extent: Input
@@ -53,7 +53,7 @@ class RestrictGeometry(Step):
 
 @declared
 class ProjectGeometry(Step):
-    """Replace the output of a geometry by a window of it, which may leave it, and mirror that."""
+    """Replace the output of a geometry by a window, which may extend beyond it, and mirror the window."""
 
     geometry: Input
     start: Input | None = None
@@ -73,7 +73,7 @@ class FlipGeometry(Step):
 
 @declared
 class Resample(Step):
-    """Resample an image by a geometry, and normalize the result where that was fused into it.
+    """Resample an image by a geometry, and normalize the result if a normalization was fused into it.
 
     `sample_filter_min` and `sample_filter_mag` choose filters from sample to sample.
     """
@@ -98,7 +98,7 @@ class Resample(Step):
 
 @declared
 class TensorGeometry(Step):
-    """Work out the geometry of every axis of an array."""
+    """Compute the geometry of every axis of an array."""
 
     shape: Input
     sizes: Input | None = None
@@ -116,7 +116,7 @@ class TensorGeometry(Step):
 
 @declared
 class TensorImage(Step):
-    """Bring an array into the shape of images or volumes, and return the geometry of their axes as well."""
+    """Reshape an array to images or volumes; also return the geometry of their axes."""
 
     output_counts: ClassVar[range] = range(2, 3)
 
@@ -127,7 +127,7 @@ class TensorImage(Step):
 
 @declared
 class TensorBack(Step):
-    """Bring resampled images back into the axes of the array."""
+    """Reshape resampled images back to the axes of the array."""
 
     image: Input
     geometry: Input

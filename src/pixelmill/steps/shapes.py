@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pixelmill.steps.step import Input, Step, declared
 from pixelmill.types import DALIDataType
 
-# What becomes of a window that leaves its data.
+# What to do with a window that extends beyond its data.
 Policy = Literal["error", "pad", "trim_to_shape"]
 
 
@@ -20,7 +20,7 @@ class Shape(Step):
 
 @declared
 class Join(Step):
-    """Join short vectors of whole numbers."""
+    """Join short vectors of integers."""
 
     parts: tuple[Input, ...]
 
@@ -35,7 +35,7 @@ class Scalar(Step):
 
 @declared
 class Element(Step):
-    """Take a number out of a vector."""
+    """Return one number of a vector."""
 
     vector: Input
     index: int
@@ -43,7 +43,7 @@ class Element(Step):
 
 @declared
 class SpatialShape(Step):
-    """Return the extents of a shape that are space."""
+    """Return the spatial extents of a shape."""
 
     shape: Input
     layout: str
@@ -60,7 +60,7 @@ class GeometryShape(Step):
 
 @declared
 class Merge(Step):
-    """Choose one of two values; only the one that is taken has been made."""
+    """Select one of two values; only that one is computed."""
 
     condition: Input
     taken: Input
@@ -69,7 +69,7 @@ class Merge(Step):
 
 @declared
 class Choose(Step):
-    """Choose one of many values by its number; only that one has been made."""
+    """Select one of many values by its number; only that one is computed."""
 
     number: Input
     choices: tuple[Input, ...]
@@ -114,7 +114,7 @@ class SliceWindow(Step):
 
 @declared
 class Window(Step):
-    """Take a window along some axes, or along all where none are named; `channels` is their axis, -1 for the last."""
+    """Take a window along some axes, or all if none are named; `channels` is the channel axis, -1 for the last."""
 
     data: Input
     start: Input
@@ -128,7 +128,7 @@ class Window(Step):
 
 @declared
 class Flip(Step):
-    """Mirror images along axes of space."""
+    """Mirror images along spatial axes."""
 
     data: Input
     horizontal: Input | None = None
@@ -139,7 +139,7 @@ class Flip(Step):
 
 @declared
 class Transpose(Step):
-    """Put axes into another order; without one, into the reverse."""
+    """Permute axes; without a permutation, reverse them."""
 
     data: Input
     perm: tuple[int, ...]
@@ -158,7 +158,7 @@ class Pad(Step):
 
 @declared
 class Contiguous(Step):
-    """Put the elements of a value side by side."""
+    """Make a value contiguous in memory."""
 
     data: Input
 
@@ -190,7 +190,7 @@ class Squeeze(Step):
 
 @declared
 class Reshape(Step):
-    """Give the same elements another shape, and perhaps another type."""
+    """Reinterpret the elements in another shape, and optionally as another type."""
 
     data: Input
     shape: Input | None = None

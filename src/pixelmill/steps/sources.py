@@ -20,20 +20,20 @@ FeatureRow = tuple[str, int, bool, tuple[int, ...], bytes | None]
 
 
 class BatchSource:
-    """Something outside of a program that hands it values with every batch."""
+    """Something outside of a program that provides values for every batch."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """A dataset and the way through it.
+    """A dataset and the order it is read in.
 
     Attributes:
         index: The dataset.
         shuffle: Whether every epoch has another order.
-        num_shards: The number of parts that an epoch is divided into.
-        shard_id: The part that this process reads.
-        stick_to_shard: Whether a process reads the same part in every epoch.
-        pad_last_batch: Whether short parts repeat their last sample.
+        num_shards: The number of shards that an epoch is divided into.
+        shard_id: The shard that this process reads.
+        stick_to_shard: Whether a process reads the same shard in every epoch.
+        pad_last_batch: Whether short shards repeat their last sample.
     """
 
     index: Index
@@ -55,7 +55,7 @@ class Reader:
 
     @property
     def meta(self) -> dict[str, int]:
-        """What `Pipeline.reader_meta` tells about it."""
+        """What `Pipeline.reader_meta` returns for it."""
         length, shards = len(self.index), self.num_shards
         return {
             "epoch_size": length,
@@ -77,7 +77,7 @@ class Records:
 
 @dataclass(frozen=True)
 class TableColumn:
-    """What an index knows about the items of a reader beside their bytes, such as labels."""
+    """A column of an index: data about the items of a reader besides their bytes, such as labels."""
 
     reader: Reader
     name: str
@@ -115,7 +115,7 @@ class Constant(Step):
 
 @declared
 class ExternalInput(Step):
-    """A value that is handed to the program with every batch."""
+    """A value that comes from outside of the program with every batch."""
 
     native: ClassVar[bool] = False
 
@@ -137,14 +137,14 @@ class ReadNamed(Step):
 
 @declared
 class Column(ReaderStep):
-    """Look up what the index knows about an item."""
+    """Look up an item in a column of the index."""
 
     table: TableColumn
 
 
 @declared
 class SourceInfo(RecordStep):
-    """Name the place that an item lies in."""
+    """Return where an item is stored."""
 
     root: str
 
@@ -177,7 +177,7 @@ class NpyShape(RecordStep):
 
 @declared
 class ReadNpy(RecordStep):
-    """Read an array, or what a window needs of it; with a window, its start in what was read comes second."""
+    """Read an array, or the part that a window needs; the second output is then the window's start in that part."""
 
     output_counts: ClassVar[range] = range(1, 3)
 
@@ -201,7 +201,7 @@ class DecodeNpy(Step):
 
 @declared
 class ViewAs(Step):
-    """Take bytes for elements of another type."""
+    """Reinterpret bytes as elements of another type."""
 
     encoded: Input
     dtype: DALIDataType
@@ -227,9 +227,9 @@ class CoordinatesOfVertices(Step):
 
 
 def source_of(value: Expr) -> BatchSource:
-    """Return where a value from outside of the program comes from."""
+    """Return the source of a value from outside of the program."""
     if not isinstance(value.step, ExternalInput):
-        raise LookupError(f"{value.step.kind} comes from inside of the program")
+        raise LookupError(f"{value.step.kind} is computed by the program and has no source")
     return value.step.source
 
 
@@ -244,6 +244,6 @@ def constant_array(value: Expr | None) -> Array | None:
 
 
 def constant_numbers(value: Expr | None) -> list[float] | None:
-    """Return the numbers of a constant in a row; None for everything else."""
+    """Return the elements of a constant as a flat list; None for everything else."""
     array = constant_array(value)
     return None if array is None else list(array.ravel().tolist())

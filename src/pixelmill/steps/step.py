@@ -1,4 +1,4 @@
-"""What a program is made of: steps, each kind declared once, joined by the values they pass on.
+"""Steps: the instructions of a program, connected by values. Each kind is declared once.
 
 A declaration names the inputs and the typed parameters of a kind of step. The native core gets a C++ struct of the same
 fields from it (scripts/write_api.py writes native/core/steps/declared.h), so neither side counts positions or spells
@@ -42,13 +42,13 @@ class Expr:
 # What a declaration calls its inputs: `Input`, `Input | None`, or as its last one `tuple[Input, ...]`.
 Input = Expr
 
-# When a step has to run: where this value is this number, or where it is not.
+# When a step has to run: for samples whose value equals this number, or (False) differs from it.
 Guard = tuple[Expr, int, bool]
 
 
 @dataclass(frozen=True)
 class RandomKey:
-    """The stream of random numbers of an operator; the compiler puts a number in its place."""
+    """The random numbers of an operator; the compiler replaces it by a number."""
 
     origin: Origin
 
@@ -66,8 +66,8 @@ StepClass = TypeVar("StepClass", bound="type[Step]")
 def family(kind: StepClass) -> StepClass:
     """Declare fields that several kinds of steps have in common.
 
-    The class becomes a frozen dataclass when the first step of its kind is made: programs use few of a hundred kinds,
-    and start 40 ms sooner so.
+    The class becomes a frozen dataclass when the first step of its kind is created: programs use few of a hundred kinds
+    and start 40 ms sooner this way.
     """
     return kind
 
@@ -86,9 +86,9 @@ class Step:
 
     Attributes:
         kind: The name of the kind, made from that of the class.
-        native: Whether the core runs it; others are run in Python, or are no work at all.
+        native: Whether the core runs it; others run in Python, or need not run.
         output_counts: How many outputs a step of the kind can have.
-        origin: The operator that the step was made for.
+        origin: The operator that the step was created for.
     """
 
     kind: ClassVar[str] = ""
@@ -110,12 +110,12 @@ class Step:
 
     @property
     def outputs(self) -> int:
-        """The number of values it gives."""
+        """The number of outputs."""
         return self.output_counts.start
 
     @cached_property
     def own_inputs(self) -> tuple[Expr | None, ...]:
-        """What it works on, in the order of the declaration; those of the last field follow one another."""
+        """The inputs in the order of the declaration; those of a tuple field come one after the other."""
         found: list[Expr | None] = []
         for entry in self.declaration().inputs:
             value = self.__dict__[entry.name]
@@ -124,7 +124,7 @@ class Step:
 
     @property
     def inputs(self) -> tuple[Expr | None, ...]:
-        """Everything that has to be there before it runs."""
+        """All values that must be computed before it runs."""
         return self.own_inputs
 
     def named_inputs(self) -> list[tuple[str, Expr | None]]:
@@ -135,7 +135,7 @@ class Step:
 
     def with_inputs(self, inputs: Sequence[Expr | None]) -> Self:
         """Return the same step on other inputs, given in the order of `inputs`."""
-        made = object.__new__(type(self))  # all but the inputs has been checked
+        made = object.__new__(type(self))  # everything but the inputs was checked before
         made.__dict__.update(self.__dict__, own_inputs=tuple(inputs))
         rest = list(inputs)
         for entry in self.declaration().inputs:
@@ -168,10 +168,10 @@ class Step:
 
 @family
 class BatchStep(Step):
-    """A step that looks at the whole batch; inside of a branch, at the samples that take it.
+    """A step that sees the whole batch; inside of a branch, the samples that take it.
 
     Attributes:
-        branch: The conditions of the branch it was made in, which decide for which samples it runs.
+        branch: The conditions of the branch it was created in, which decide for which samples it runs.
     """
 
     native: ClassVar[bool] = False
@@ -186,7 +186,7 @@ class BatchStep(Step):
 
     @property
     def inputs(self) -> tuple[Expr | None, ...]:
-        """What it works on, followed by the conditions of its branch."""
+        """The inputs, followed by the conditions of its branch."""
         return (*self.own_inputs, *(condition for condition, _, _ in self.branch))
 
     def with_inputs(self, inputs: Sequence[Expr | None]) -> Self:
@@ -198,18 +198,18 @@ class BatchStep(Step):
         return made
 
     def parameters(self) -> dict[str, object]:
-        """Return the parameters by name, and what the conditions of its branch are compared with."""
+        """Return the parameters by name, and the numbers that the conditions of its branch are compared with."""
         return {**super().parameters(), "branch": tuple((number, equal) for _, number, equal in self.branch)}
 
 
 def is_value(hint: object) -> bool:
-    """Whether the type of a field is that of an input."""
+    """Whether the type of a field marks it as an input."""
     return hint is Expr
 
 
 @contextlib.contextmanager
 def lowering(origin: Origin, branch: tuple[Guard, ...] = ()) -> Iterator[None]:
-    """Make `origin` the owner of all steps made inside, and `branch` the conditions that its samples fulfil."""
+    """Make `origin` the owner of all steps created inside, and `branch` the conditions that its samples meet."""
     tokens = _origin.set(origin), _branch.set(branch)
     try:
         yield

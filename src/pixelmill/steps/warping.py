@@ -1,4 +1,4 @@
-"""Affine maps: of images, of points, and as values of their own."""
+"""Affine maps: of images, of points, and as values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class InverseMap(Step):
 
 @declared
 class WarpBox(Step):
-    """Return start and extents of the part of a source that a window of a warp's result looks at."""
+    """Return start and extents of the part of a source that a window of a warp's result is interpolated from."""
 
     output_counts: ClassVar[range] = range(2, 3)
 
@@ -44,7 +44,7 @@ class WarpBox(Step):
 class Warp(Step):
     """Warp an image by the map from the result to the source.
 
-    `window` narrows the result, and `window_name` is the operator that asked for it. Where `image` is only a part of a
+    `window` narrows the result, and `window_name` is the operator that requested it. If `image` is only a part of a
     source of the shape `source_shape`, `part_start` is the place of that part.
     """
 
@@ -64,7 +64,7 @@ class Warp(Step):
 
 @family
 class TransformStep(Step):
-    """A matrix that another one is combined with."""
+    """A transform matrix, which is combined with `matrix` if that is given."""
 
     matrix: Input | None = None
     reverse_order: bool
@@ -72,14 +72,14 @@ class TransformStep(Step):
 
 @declared
 class Translation(TransformStep):
-    """Return the matrix of a shift."""
+    """Return the matrix of a translation."""
 
     offset: Input
 
 
 @declared
 class Scaling(TransformStep):
-    """Return the matrix of a scaling; `ndim` is the number of axes, 0 where the factors tell."""
+    """Return the matrix of a scaling; `ndim` is the number of axes, 0 to take it from the factors."""
 
     scale: Input
     center: Input | None = None
@@ -125,7 +125,7 @@ class Combine(Step):
 
 @declared
 class CoordTransform(Step):
-    """Move points by a matrix and an offset; `fused` says that the matrix holds the offset as its last column."""
+    """Transform points by a matrix and an offset; `fused` is whether the last column of the matrix is the offset."""
 
     points: Input
     matrix: Input | None = None

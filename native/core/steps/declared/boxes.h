@@ -37,7 +37,7 @@ struct BoxPasteInputs {
 };
 std::unique_ptr<Step> make_box_paste(const BoxPasteParams& params);
 
-// Rotate boxes with their image; labels of those that are left come second, where they are given.
+// Rotate boxes with their image. If labels are given, the labels of the remaining boxes are the second output.
 struct BoxRotateParams {
     std::string layout;
     bool normalized;
@@ -53,7 +53,7 @@ struct BoxRotateInputs {
 };
 std::unique_ptr<Step> make_box_rotate(const BoxRotateParams& params);
 
-// Tell every anchor of a detector which box (left, top, right, bottom) it should find: boxes, then labels.
+// Assign a box (left, top, right, bottom) to every anchor of a detector; return the boxes and their labels.
 struct BoxEncoderParams {
     std::vector<double> anchors;
     double criteria;
@@ -69,7 +69,7 @@ struct BoxEncoderInputs {
 };
 std::unique_ptr<Step> make_box_encoder(const BoxEncoderParams& params);
 
-// Choose masks, and return their polygons and vertices; a polygon is a mask id, its first and its end vertex.
+// Select masks and return their polygons and vertices; a polygon is a mask id, its first and its end vertex.
 struct SelectMasksParams {
     bool reindex_masks;
 };

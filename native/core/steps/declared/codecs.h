@@ -58,7 +58,7 @@ struct EncodeInputs {
 };
 std::unique_ptr<Step> make_encode(const EncodeParams& params);
 
-// Give images the marks of JPEG compression.
+// Add the artifacts of JPEG compression to images.
 struct JpegDistortionParams {
     std::string layout;
 };

@@ -36,7 +36,7 @@ struct CastLikeInputs {
 };
 std::unique_ptr<Step> make_cast_like(const CastLikeParams& params);
 
-// Subtract the mean of each channel, scale, and write another layout; `channel_fill` is for channels that pad.
+// Subtract the mean of each channel, scale, and write another layout; `channel_fill` fills padding channels.
 struct NormalizeParams {
     std::string layout;
     std::string out_layout;
@@ -62,7 +62,7 @@ struct ArithmeticInputs {
 };
 std::unique_ptr<Step> make_arithmetic(const ArithmeticParams& params);
 
-// Apply several arithmetic operations in one pass, as engine/fusion.py writes them down.
+// Apply several arithmetic operations in one pass, in the notation of engine/fusion.py.
 struct ExpressionParams {
     std::string code;
 };
@@ -73,7 +73,7 @@ struct ExpressionInputs {
 };
 std::unique_ptr<Step> make_expression(const ExpressionParams& params);
 
-// Reduce axes to one number; `guide` is the mean of what needs one, or the value that tells the axes.
+// Reduce axes to one number; `guide` is the mean if the reduction needs it, or the value that defines the axes.
 struct ReduceParams {
     std::vector<int64_t> axes;
     bool all;
@@ -122,7 +122,7 @@ struct InverseOfInputs {
 };
 std::unique_ptr<Step> make_inverse_of(const InverseOfParams& params);
 
-// Return count, mean and sum of squared distances from it along axes.
+// Return the count, the mean and the sum of squared deviations along axes.
 struct MomentsParams {
     std::vector<int64_t> axes;
     bool all;
@@ -137,7 +137,7 @@ struct MomentsInputs {
 };
 std::unique_ptr<Step> make_moments(const MomentsParams& params);
 
-// Fill a shape with a value; with `like` the shape is that of a value, else it is a vector of extents.
+// Fill a shape with a value; with `like`, the shape of another value, otherwise a vector of extents.
 struct FullParams {
     std::string name;
     std::optional<DType> dtype;
@@ -151,7 +151,7 @@ struct FullInputs {
 };
 std::unique_ptr<Step> make_full(const FullParams& params);
 
-// Turn class numbers into rows; `single` says that every sample of the batch is one number.
+// Turn class numbers into one-hot rows; `single` is whether every sample of the batch is one number.
 struct OneHotParams {
     int64_t classes;
     int64_t axis;
@@ -167,7 +167,7 @@ struct OneHotInputs {
 };
 std::unique_ptr<Step> make_one_hot(const OneHotParams& params);
 
-// Replace integers by elements of a table, whose last one stands for everything else.
+// Replace integers by elements of a table; its last element is for all other integers.
 struct LookUpParams {
 };
 struct LookUpInputs {

@@ -28,7 +28,7 @@ struct BrightnessContrastInputs {
 };
 std::unique_ptr<Step> make_brightness_contrast(const BrightnessContrastParams& params);
 
-// Turn hues, and scale saturation, value, brightness and contrast.
+// Rotate hues, and scale saturation, value, brightness and contrast.
 struct ColorTwistParams {
     std::string name;
     std::string layout;
@@ -54,7 +54,7 @@ struct ColorSpaceInputs {
 };
 std::unique_ptr<Step> make_color_space(const ColorSpaceParams& params);
 
-// Blur by a Gaussian along the axes of space.
+// Blur with a Gaussian along the spatial axes.
 struct GaussianBlurParams {
     std::string layout;
     std::optional<DType> dtype;
@@ -66,7 +66,7 @@ struct GaussianBlurInputs {
 };
 std::unique_ptr<Step> make_gaussian_blur(const GaussianBlurParams& params);
 
-// Add up the second derivatives along the axes of space.
+// Sum the second derivatives along the spatial axes.
 struct LaplacianParams {
     std::string layout;
     std::optional<DType> dtype;
@@ -79,7 +79,7 @@ struct LaplacianInputs {
 };
 std::unique_ptr<Step> make_laplacian(const LaplacianParams& params);
 
-// Correlate with a filter that comes as data.
+// Correlate with a filter that is an input.
 struct FilterParams {
     std::string layout;
     std::optional<DType> dtype;
@@ -104,7 +104,7 @@ struct MedianBlurInputs {
 };
 std::unique_ptr<Step> make_median_blur(const MedianBlurParams& params);
 
-// Spread levels over their range.
+// Equalize the histogram of each channel.
 struct EqualizeParams {
     std::string layout;
 };
@@ -115,7 +115,7 @@ struct EqualizeInputs {
 };
 std::unique_ptr<Step> make_equalize(const EqualizeParams& params);
 
-// Spread levels tile by tile, with limited contrast.
+// Equalize the histogram tile by tile, with limited contrast (CLAHE).
 struct ClaheParams {
     int64_t tiles_x;
     int64_t tiles_y;
@@ -129,7 +129,7 @@ struct ClaheInputs {
 };
 std::unique_ptr<Step> make_clahe(const ClaheParams& params);
 
-// Draw an image on a ball.
+// Distort an image as if on a sphere.
 struct SphereParams {
     std::string layout;
     Filter interp_type;
@@ -142,7 +142,7 @@ struct SphereInputs {
 };
 std::unique_ptr<Step> make_sphere(const SphereParams& params);
 
-// Draw an image under water.
+// Distort an image as if under water.
 struct WaterParams {
     std::string layout;
     Filter interp_type;
@@ -161,7 +161,7 @@ struct WaterInputs {
 };
 std::unique_ptr<Step> make_water(const WaterParams& params);
 
-// Put an image on a larger canvas.
+// Paste an image onto a larger canvas.
 struct PasteParams {
 };
 struct PasteInputs {
@@ -171,7 +171,7 @@ struct PasteInputs {
 };
 std::unique_ptr<Step> make_paste(const PasteParams& params);
 
-// Put parts of images on a canvas; later ones lie on earlier ones.
+// Paste parts of images onto a canvas; later ones cover earlier ones.
 struct MultiPasteParams {
     std::optional<DType> dtype;
 };
@@ -208,7 +208,7 @@ struct GridMaskInputs {
 };
 std::unique_ptr<Step> make_grid_mask(const GridMaskParams& params);
 
-// Put a window of another image into an image, and return the fraction that is still its own.
+// Paste a window of another image into an image; also return the fraction that is unchanged.
 struct CutPasteParams {
     std::string layout;
 };

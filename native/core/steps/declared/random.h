@@ -158,7 +158,7 @@ struct GaussianNoiseInputs {
 };
 std::unique_ptr<Step> make_gaussian_noise(const GaussianNoiseParams& params);
 
-// Make pixels white or black; `channel` is the axis that a pixel extends along, -1 for none, -2 for the last.
+// Set pixels to white or black; `channel` is the channel axis: -1 for none, -2 for the last.
 struct SaltAndPepperParams {
     uint64_t key;
     int64_t channel;
@@ -170,7 +170,7 @@ struct SaltAndPepperInputs {
 };
 std::unique_ptr<Step> make_salt_and_pepper(const SaltAndPepperParams& params);
 
-// Let the levels follow from a number of photons.
+// Add shot noise: levels are proportional to a random number of photons.
 struct ShotNoiseParams {
     uint64_t key;
 };

@@ -15,7 +15,7 @@
 
 namespace pixelmill {
 
-// Work out the geometry of a resize.
+// Compute the geometry of a resize.
 struct ResizeGeometryParams {
     std::string layout;
     std::string mode;
@@ -29,7 +29,7 @@ struct ResizeGeometryInputs {
 };
 std::unique_ptr<Step> make_resize_geometry(const ResizeGeometryParams& params);
 
-// Work out the geometry that resamples a window to a size.
+// Compute the geometry that resamples a window to a size.
 struct WindowGeometryParams {
     std::string layout;
 };
@@ -51,7 +51,7 @@ struct RestrictGeometryInputs {
 };
 std::unique_ptr<Step> make_restrict_geometry(const RestrictGeometryParams& params);
 
-// Replace the output of a geometry by a window of it, which may leave it, and mirror that.
+// Replace the output of a geometry by a window, which may extend beyond it, and mirror the window.
 struct ProjectGeometryParams {
 };
 struct ProjectGeometryInputs {
@@ -71,7 +71,7 @@ struct FlipGeometryInputs {
 };
 std::unique_ptr<Step> make_flip_geometry(const FlipGeometryParams& params);
 
-// Resample an image by a geometry, and normalize the result where that was fused into it.
+// Resample an image by a geometry, and normalize the result if a normalization was fused into it.
 struct ResampleParams {
     std::string layout;
     Filter filter_min;
@@ -89,7 +89,7 @@ struct ResampleInputs {
 };
 std::unique_ptr<Step> make_resample(const ResampleParams& params);
 
-// Work out the geometry of every axis of an array.
+// Compute the geometry of every axis of an array.
 struct TensorGeometryParams {
     std::vector<int64_t> axes;
     std::string mode;
@@ -104,7 +104,7 @@ struct TensorGeometryInputs {
 };
 std::unique_ptr<Step> make_tensor_geometry(const TensorGeometryParams& params);
 
-// Bring an array into the shape of images or volumes, and return the geometry of their axes as well.
+// Reshape an array to images or volumes; also return the geometry of their axes.
 struct TensorImageParams {
     int64_t spatial;
 };
@@ -115,7 +115,7 @@ struct TensorImageInputs {
 };
 std::unique_ptr<Step> make_tensor_image(const TensorImageParams& params);
 
-// Bring resampled images back into the axes of the array.
+// Reshape resampled images back to the axes of the array.
 struct TensorBackParams {
 };
 struct TensorBackInputs {

@@ -25,7 +25,7 @@ struct ShapeInputs {
 };
 std::unique_ptr<Step> make_shape(const ShapeParams& params);
 
-// Join short vectors of whole numbers.
+// Join short vectors of integers.
 struct JoinParams {
 };
 struct JoinInputs {
@@ -46,7 +46,7 @@ struct ScalarInputs {
 };
 std::unique_ptr<Step> make_scalar(const ScalarParams& params);
 
-// Take a number out of a vector.
+// Return one number of a vector.
 struct ElementParams {
     int64_t index;
 };
@@ -57,7 +57,7 @@ struct ElementInputs {
 };
 std::unique_ptr<Step> make_element(const ElementParams& params);
 
-// Return the extents of a shape that are space.
+// Return the spatial extents of a shape.
 struct SpatialShapeParams {
     std::string layout;
 };
@@ -79,7 +79,7 @@ struct GeometryShapeInputs {
 };
 std::unique_ptr<Step> make_geometry_shape(const GeometryShapeParams& params);
 
-// Choose one of two values; only the one that is taken has been made.
+// Select one of two values; only that one is computed.
 struct MergeParams {
 };
 struct MergeInputs {
@@ -89,7 +89,7 @@ struct MergeInputs {
 };
 std::unique_ptr<Step> make_merge(const MergeParams& params);
 
-// Choose one of many values by its number; only that one has been made.
+// Select one of many values by its number; only that one is computed.
 struct ChooseParams {
 };
 struct ChooseInputs {
@@ -125,7 +125,7 @@ struct SliceWindowInputs {
 };
 std::unique_ptr<Step> make_slice_window(const SliceWindowParams& params);
 
-// Take a window along some axes, or along all where none are named; `channels` is their axis, -1 for the last.
+// Take a window along some axes, or all if none are named; `channels` is the channel axis, -1 for the last.
 struct WindowParams {
     std::vector<int64_t> axes;
     int64_t channels;
@@ -139,7 +139,7 @@ struct WindowInputs {
 };
 std::unique_ptr<Step> make_window(const WindowParams& params);
 
-// Mirror images along axes of space.
+// Mirror images along spatial axes.
 struct FlipParams {
     std::string layout;
 };
@@ -150,7 +150,7 @@ struct FlipInputs {
 };
 std::unique_ptr<Step> make_flip(const FlipParams& params);
 
-// Put axes into another order; without one, into the reverse.
+// Permute axes; without a permutation, reverse them.
 struct TransposeParams {
     std::vector<int64_t> perm;
 };
@@ -172,7 +172,7 @@ struct PadInputs {
 };
 std::unique_ptr<Step> make_pad(const PadParams& params);
 
-// Put the elements of a value side by side.
+// Make a value contiguous in memory.
 struct ContiguousParams {
 };
 struct ContiguousInputs {
@@ -216,7 +216,7 @@ struct SqueezeInputs {
 };
 std::unique_ptr<Step> make_squeeze(const SqueezeParams& params);
 
-// Give the same elements another shape, and perhaps another type.
+// Reinterpret the elements in another shape, and optionally as another type.
 struct ReshapeParams {
     std::string name;
     std::optional<DType> dtype;

@@ -36,14 +36,14 @@ struct ReadNamedInputs {
 };
 std::unique_ptr<Step> make_read_named(const ReadNamedParams& params);
 
-// Look up what the index knows about an item.
+// Look up an item in a column of the index.
 struct ColumnParams {
     size_t reader;
     std::shared_ptr<const Table> table;
 };
 std::unique_ptr<Step> make_column(const ColumnParams& params);
 
-// Name the place that an item lies in.
+// Return where an item is stored.
 struct SourceInfoParams {
     size_t reader;
     std::shared_ptr<const ByteRanges> ranges;
@@ -73,7 +73,7 @@ struct NpyShapeParams {
 };
 std::unique_ptr<Step> make_npy_shape(const NpyShapeParams& params);
 
-// Read an array, or what a window needs of it; with a window, its start in what was read comes second.
+// Read an array, or the part that a window needs; the second output is then the window's start in that part.
 struct ReadNpyParams {
     size_t reader;
     std::shared_ptr<const ByteRanges> ranges;
@@ -97,7 +97,7 @@ struct DecodeNpyInputs {
 };
 std::unique_ptr<Step> make_decode_npy(const DecodeNpyParams& params);
 
-// Take bytes for elements of another type.
+// Reinterpret bytes as elements of another type.
 struct ViewAsParams {
     DType dtype;
 };

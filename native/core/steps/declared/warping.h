@@ -37,7 +37,7 @@ struct InverseMapInputs {
 };
 std::unique_ptr<Step> make_inverse_map(const InverseMapParams& params);
 
-// Return start and extents of the part of a source that a window of a warp's result looks at.
+// Return start and extents of the part of a source that a window of a warp's result is interpolated from.
 struct WarpBoxParams {
 };
 struct WarpBoxInputs {
@@ -62,7 +62,7 @@ struct WarpInputs {
 };
 std::unique_ptr<Step> make_warp(const WarpParams& params);
 
-// Return the matrix of a shift.
+// Return the matrix of a translation.
 struct TranslationParams {
     bool reverse_order;
 };
@@ -73,7 +73,7 @@ struct TranslationInputs {
 };
 std::unique_ptr<Step> make_translation(const TranslationParams& params);
 
-// Return the matrix of a scaling; `ndim` is the number of axes, 0 where the factors tell.
+// Return the matrix of a scaling; `ndim` is the number of axes, 0 to take it from the factors.
 struct ScalingParams {
     bool reverse_order;
     int64_t ndim;
@@ -130,7 +130,7 @@ struct CombineInputs {
 };
 std::unique_ptr<Step> make_combine(const CombineParams& params);
 
-// Move points by a matrix and an offset; `fused` says that the matrix holds the offset as its last column.
+// Transform points by a matrix and an offset; `fused` is whether the last column of the matrix is the offset.
 struct CoordTransformParams {
     DType dtype;
     bool fused;

@@ -1,1 +1,5 @@
-"""The same graph on DALI: split.py says what runs where, emission.py makes DALI's calls, running.py runs batches."""
+"""The same graph on DALI.
+
+stages.py decides which operators DALI runs, scopes.py for which samples, split.py cuts the graph accordingly,
+pipeline_builder.py makes DALI's calls, and engine.py runs batches.
+"""

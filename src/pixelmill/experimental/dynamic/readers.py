@@ -7,7 +7,7 @@ from typing import Any
 
 from pixelmill.experimental.dynamic.modes import get_num_threads
 from pixelmill.experimental.dynamic.values import Batch, Tensor
-from pixelmill.graph.nodes import call
+from pixelmill.graph.calls import call
 from pixelmill.operators import Operator
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.loader import Loader

@@ -12,8 +12,8 @@ from pixelmill import fn
 from pixelmill.errors import ArgumentError
 from pixelmill.experimental.dynamic.modes import get_num_threads
 from pixelmill.experimental.dynamic.values import Batch, Tensor
-from pixelmill.graph import nodes as graph
-from pixelmill.graph.nodes import call
+from pixelmill.graph import calls
+from pixelmill.graph.calls import CallResult, call
 from pixelmill.operators import Operator
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.permutation import fold
@@ -84,7 +84,7 @@ def operate(operation: str, *operands: object) -> Result:
         return _node(value, size or 1, is_input=True)
 
     with pipe:
-        made = graph.operate(operation, *map(node, operands))
+        made = calls.operate(operation, *map(node, operands))
     return _evaluated(pipe, made, single=size is None)
 
 
@@ -104,7 +104,7 @@ def _pipeline(size: int, seed: int) -> Pipeline:
     return Pipeline(size, min(size, get_num_threads()), None, seed, prefetch_queue_depth=1)
 
 
-def _evaluated(pipe: Pipeline, made: graph.Made, *, single: bool) -> Result:
+def _evaluated(pipe: Pipeline, made: CallResult, *, single: bool) -> Result:
     """Run a graph once; return its only output, or a tuple of several."""
     pipe.set_outputs(*(made if isinstance(made, list) else [made]))
     lists = pipe.run()

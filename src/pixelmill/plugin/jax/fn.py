@@ -11,7 +11,8 @@ import numpy as np
 
 from pixelmill import fn
 from pixelmill.errors import ArgumentError
-from pixelmill.graph.nodes import DataNode, as_node
+from pixelmill.graph.calls import as_node
+from pixelmill.graph.nodes import DataNode
 from pixelmill.operators.sources import Guessed
 from pixelmill.plugin.jax.arrays import array_of
 from pixelmill.tensors import Array

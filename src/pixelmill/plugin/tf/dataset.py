@@ -74,11 +74,11 @@ class PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
         specs = tuple(tf.TensorSpec(shape, dtype) for shape, dtype in zip(wanted, types, strict=True))
 
         options = {"batch_size": batch_size, "num_threads": num_threads, "depth": prefetch_queue_depth}
-        # TensorFlow never frees the functions below; they refer to a pipeline that has not started any threads.
-        graph = pipeline._anew(**options)
+        # TensorFlow never frees the functions below, so they must not hold a pipeline with running threads.
+        graph = pipeline._fresh_copy(**options)
 
         def begun() -> Pipeline:
-            return graph._anew(**options)
+            return graph._fresh_copy(**options)
 
         def batches() -> Batches:
             pipe = begun()

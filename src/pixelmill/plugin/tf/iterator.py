@@ -56,7 +56,7 @@ def DALIIteratorWrapper(  # noqa: N802 - DALI's name
     threads = num_threads if num_threads > 0 else max(pipeline.num_threads, 1)
 
     def begin() -> Batches:
-        return Batches(pipeline._anew(batch_size=size, num_threads=threads, depth=depth), specs)
+        return Batches(pipeline._fresh_copy(batch_size=size, num_threads=threads, depth=depth), specs)
 
     if tf.executing_eagerly():
         kept = _eager.setdefault(pipeline, {})

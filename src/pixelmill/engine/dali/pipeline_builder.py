@@ -1,17 +1,18 @@
-"""From the operators of a graph to calls of DALI."""
+"""Build a DALI pipeline from the operators of a graph."""
 
 from __future__ import annotations
 
 import enum
 import operator as python
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, cast
+from typing import cast
 
 import numpy as np
 
 from pixelmill.engine.dali import versions
 from pixelmill.engine.dali.scopes import CHOOSE, MERGE, Condition, Scope
-from pixelmill.engine.dali.split import SplitPlan, argument_type
+from pixelmill.engine.dali.split import DaliInput, SplitPlan, argument_type
+from pixelmill.engine.dali.versions import DaliPipeline, DaliValue
 from pixelmill.graph.nodes import DataNode, OperatorNode
 from pixelmill.operators.arithmetic import OPERATIONS
 from pixelmill.operators.dali import DaliCall
@@ -19,29 +20,13 @@ from pixelmill.operators.subscripts import SUBSCRIPT
 from pixelmill.steps.sources import Array, Constant
 from pixelmill.steps.step import Expr
 
-
-class DaliValue(Protocol):
-    """A node of a graph of DALI, as far as it is used here."""
-
-    @property
-    def device(self) -> str: ...
-
-    def cpu(self) -> DaliValue: ...
-
-    def gpu(self) -> DaliValue: ...
-
-    def __add__(self, other: object) -> DaliValue: ...
-
-    def __getitem__(self, key: object) -> DaliValue: ...
-
-
-# What is known by it: an output, an argument that was drawn, a constant, a condition.
+# Identifies a value: an output of an operator, a native argument, a constant, or a condition.
 Key = tuple[object, ...]
 
-# What a call of DALI gives.
+# What a call of DALI returns.
 DaliResult = DaliValue | Sequence[DaliValue] | dict[str, DaliValue]
 
-# Arithmetic that DALI writes as Python's operators; the rest are functions of its `math`.
+# Arithmetic that DALI offers as Python's operators; the rest are functions of its `math`.
 PYTHON: dict[str, Callable[..., DaliValue]] = {
     "minus": python.neg,
     "add": python.add,
@@ -65,52 +50,60 @@ PYTHON: dict[str, Callable[..., DaliValue]] = {
 }
 
 
-def supported(node: OperatorNode, *, gpu: bool) -> bool:
-    """Tell whether the DALI that is installed can do the work of an operator."""
+def is_supported(node: OperatorNode, *, gpu: bool) -> bool:
+    """Whether the installed DALI can run an operator."""
     call = node.spec.dali
     if not isinstance(call, DaliCall) or ("cpu" not in call.devices and not (gpu and node.device == "gpu")):
         return False
     if node.spec is OPERATIONS.get(node.operator):
-        written = PYTHON.get(node.operator)
-        return hasattr(versions.dali().math, node.operator) if written is None else versions.writes(written.__name__)
+        python_operator = PYTHON.get(node.operator)
+        if python_operator is None:
+            return hasattr(versions.dali().math, node.operator)
+        return versions.has_python_operator(python_operator.__name__)
     if node.spec is SUBSCRIPT:
         return True
     if node.operator in (MERGE, CHOOSE):
         number = node.inputs[0]
-        known = number is not None and number.operator is not None
-        return known and versions.function("_conditional.merge") is not None
+        computed = number is not None and number.operator is not None  # a constant cannot split a batch
+        return computed and versions.function("_conditional.merge") is not None
     typed = (node.spec.arguments[name] for name, value in node.arguments.items() if isinstance(value, DataNode))
     return versions.function(call.name or node.operator) is not None and all(map(argument_type, typed))
 
 
-def emitted(plan: SplitPlan, *, batch_size: int, threads: int, device_id: int | None) -> Any:
-    """Write the part of a graph that is DALI's as a `nvidia.dali.Pipeline`, which is not built yet.
+def build_pipeline(plan: SplitPlan, *, batch_size: int, threads: int, device_id: int | None) -> DaliPipeline:
+    """Return DALI's part of a graph as a `nvidia.dali.Pipeline` on which `build()` was not called yet.
 
     Args:
-        plan: The graph.
-        batch_size: The most samples in a batch.
-        threads: DALI's threads.
-        device_id: The GPU; with None all operators are those for the CPU.
+        plan: The split graph.
+        batch_size: The largest number of samples in a batch.
+        threads: The number of DALI's threads.
+        device_id: The GPU; with None, DALI's CPU operators are used.
     """
     pipe = versions.new_pipeline(batch_size=batch_size, threads=threads, device_id=device_id)
     with versions.quiet(), pipe:
-        emitter = _Emitter(plan, gpu=device_id is not None)
+        builder = _PipelineBuilder(plan, gpu=device_id is not None)
         for node in plan.inside:
-            emitter.emit(node)
-        pipe.set_outputs(*(emitter.given(node, index, device) for node, index, device in plan.given))
+            builder.add(node)
+        pipe.set_outputs(*(builder.output(node, index, device) for node, index, device in plan.dali_outputs))
     return pipe
 
 
 def input_name(number: int) -> str:
-    """Name the external input that a value is handed to DALI by."""
+    """Return the name of DALI's external source for an input."""
     return f"handed_{number}"
 
 
-class _Emitter:
+class _PipelineBuilder:
     """Adds calls to the pipeline that is being defined.
 
+    A value may exist several times: for all samples, and for the samples of each scope that uses it. DALI's operators
+    accept only inputs for the same samples, so `_within` splits a value as far as the scope of its user.
+
     Attributes:
-        known: Values of all samples, or of those of a scope.
+        dali: The module `nvidia.dali`.
+        gpu: Whether GPU operators are used.
+        scopes: For which samples each operator runs.
+        known: Values by their keys and scopes.
     """
 
     def __init__(self, plan: SplitPlan, *, gpu: bool) -> None:
@@ -118,19 +111,20 @@ class _Emitter:
         self.gpu = gpu
         self.scopes = plan.scopes
         self.known: dict[tuple[Key, Scope], DaliValue] = {}
-        for number, key in enumerate(plan.handed):
-            decoded = _only_decoded(plan, key)
-            self.known[key, ()] = self.dali.fn.external_source(name=input_name(number), no_copy=decoded)
+        for number, key in enumerate(plan.dali_inputs):
+            self.known[key, ()] = self.dali.fn.external_source(
+                name=input_name(number), no_copy=_is_only_decoded(plan, key)
+            )
 
-    def emit(self, node: OperatorNode) -> None:
+    def add(self, node: OperatorNode) -> None:
         """Add the call of an operator."""
-        made = self._call(node)
-        several = list(made.values()) if isinstance(made, dict) else made
+        result = self._call(node)
+        several = list(result.values()) if isinstance(result, dict) else result
         for index, value in enumerate(several if isinstance(several, (list, tuple)) else [cast("DaliValue", several)]):
             self.known[(node, index), self.scopes[node]] = value
 
-    def given(self, node: OperatorNode, index: int, device: str) -> DaliValue:
-        """Give an output of an operator where it is wanted."""
+    def output(self, node: OperatorNode, index: int, device: str) -> DaliValue:
+        """Return an output of an operator on a device."""
         return self._moved(self._output(node, index, ()), device)
 
     def _call(self, node: OperatorNode) -> DaliResult:
@@ -154,13 +148,13 @@ class _Emitter:
         if call.adds:
             (added,) = drawn.values()
             assert inputs[0] is not None
-            made = function(inputs[0] + self._moved(added, device), inputs[0], device=device)
+            result = function(inputs[0] + self._moved(added, device), inputs[0], device=device)
         else:
-            made = function(*inputs, device=device, **self._arguments(node, call), **call.constants, **drawn)
-        return cast("DaliResult", made)
+            result = function(*inputs, device=device, **self._arguments(node, call), **call.constants, **drawn)
+        return cast("DaliResult", result)
 
     def _device(self, node: OperatorNode) -> str:
-        """Say where DALI runs an operator: where it is wanted, if DALI has it there."""
+        """Return where DALI runs an operator: on the requested device, if DALI supports it there."""
         call = node.spec.dali
         assert isinstance(call, DaliCall)
         if not self.gpu or node.device == "cpu":
@@ -185,7 +179,7 @@ class _Emitter:
     # Values
 
     def _value(self, value: DataNode, scope: Scope) -> DaliValue:
-        """Give a value for the samples of a scope."""
+        """Return a value for the samples of a scope."""
         if value.operator is not None:
             return self._output(value.operator, value.index, scope)
         expr = value.expr
@@ -200,23 +194,25 @@ class _Emitter:
         return self._within(key, self.known[key, own], own, scope)
 
     def _within(self, key: Key, value: DaliValue, own: Scope, scope: Scope) -> DaliValue:
-        """Give those samples of a value that fulfil the further conditions of a scope."""
+        """Return the samples of a value that meet the conditions which `scope` has in addition to `own`."""
         for depth in range(len(own), len(scope)):
             narrower = scope[: depth + 1]
             if (key, narrower) not in self.known:
                 maker, index, number, _ = scope[depth]
-                fulfilled = self._fulfilled(scope[depth], scope[:depth])
+                predicate = self._predicate(scope[depth], scope[:depth])
                 split = versions.function("_conditional.split")
                 assert split is not None
-                for equal, part in zip((True, False), split(value, predicate=fulfilled), strict=True):
+                # A split returns both parts; the other one is kept for the other branch.
+                both = cast("Sequence[DaliValue]", split(value, predicate=predicate))
+                for equal, part in zip((True, False), both, strict=True):
                     self.known[key, (*scope[:depth], (maker, index, number, equal))] = part
             value = self.known[key, narrower]
         return value
 
-    def _fulfilled(self, condition: Condition, scope: Scope) -> DaliValue:
-        """Tell for each sample of a scope whether the number of a condition is what it should be, or should not be."""
+    def _predicate(self, condition: Condition, scope: Scope) -> DaliValue:
+        """Return for each sample of a scope whether the value of a condition equals its number."""
         node, index, number, _ = condition
-        key = "fulfilled", node, index, number
+        key = "predicate", node, index, number
         if (key, scope) not in self.known:
             compared = python.eq(self._moved(self._output(node, index, scope), "cpu"), number)
             self.known[key, scope] = cast("DaliValue", compared)
@@ -225,8 +221,8 @@ class _Emitter:
     def _constant(self, array: Array, layout: str) -> DaliValue:
         kept = array.astype(np.float32) if array.dtype == np.float64 else array
         options = {"layout": layout} if layout else {}
-        made = self.dali.types.Constant(kept, dtype=self._dtype(kept.dtype.name), device="cpu", **options)
-        return cast("DaliValue", made)
+        value = self.dali.types.Constant(kept, dtype=self._dtype(kept.dtype.name), device="cpu", **options)
+        return cast("DaliValue", value)
 
     def _dtype(self, name: str) -> object:
         return self.dali.types.to_dali_type(np.dtype(name))
@@ -234,27 +230,27 @@ class _Emitter:
     # Arguments
 
     def _arguments(self, node: OperatorNode, call: DaliCall) -> dict[str, object]:
-        """Give the arguments that are not left at what DALI takes, too, when they are left out."""
-        chosen: dict[str, object] = {}
+        """Return the arguments that differ from their defaults; the defaults are DALI's as well."""
+        arguments: dict[str, object] = {}
         for name, argument in node.spec.arguments.items():
             value = node.arguments[name]
             if name in call.without:
                 continue
             if isinstance(value, DataNode):
-                chosen[name] = self._number(value, argument_type(argument), self.scopes[node])
+                arguments[name] = self._number(value, argument_type(argument), self.scopes[node])
             elif value != argument.default:
-                chosen[name] = getattr(self.dali.types, value.name) if isinstance(value, enum.Enum) else value
-        return chosen
+                arguments[name] = getattr(self.dali.types, value.name) if isinstance(value, enum.Enum) else value
+        return arguments
 
     def _number(self, value: DataNode, dtype: str, scope: Scope) -> DaliValue:
-        """Give an argument that differs from sample to sample, in the type that DALI wants."""
-        handed = value.operator, value.index, dtype
-        if (handed, ()) in self.known:
-            return self._within(handed, self.known[handed, ()], (), scope)
-        made = self.dali.fn.cast(self._moved(self._value(value, scope), "cpu"), dtype=self._dtype(dtype))
-        return cast("DaliValue", made)
+        """Return an argument that differs from sample to sample, in the dtype that DALI expects."""
+        key = value.operator, value.index, dtype
+        if (key, ()) in self.known:
+            return self._within(key, self.known[key, ()], (), scope)
+        number = self.dali.fn.cast(self._moved(self._value(value, scope), "cpu"), dtype=self._dtype(dtype))
+        return cast("DaliValue", number)
 
-    # Calls that DALI writes in another way
+    # Operators that are not functions of DALI's `fn`
 
     def _arithmetic(self, node: OperatorNode, device: str) -> DaliValue:
         operands = [self._operand(value, device, self.scopes[node]) for value in node.inputs if value is not None]
@@ -283,27 +279,37 @@ class _Emitter:
 
     def _merge(self, node: OperatorNode, device: str) -> DaliValue:
         _, taken, otherwise = node.inputs
-        return self._joined(node, device, [(0, True, otherwise), (0, False, taken)])
+        return self._merged(node, device, [(0, True, otherwise), (0, False, taken)])
 
     def _choose(self, node: OperatorNode, device: str) -> DaliValue:
-        return self._joined(node, device, [(place, True, value) for place, value in enumerate(node.inputs[1:])])
+        return self._merged(node, device, [(place, True, value) for place, value in enumerate(node.inputs[1:])])
 
-    def _joined(self, node: OperatorNode, device: str, branches: list[tuple[int, bool, DataNode | None]]) -> DaliValue:
-        """Put the samples of branches together; each has the number that its samples have, or have not."""
+    def _merged(self, node: OperatorNode, device: str, branches: list[tuple[int, bool, DataNode | None]]) -> DaliValue:
+        """Merge the samples of branches.
+
+        DALI merges only two parts at a time, so several branches are a chain: from the last branch to the first, each
+        is merged with everything after it. The predicate of a merge is needed for the samples of both of its parts,
+        which are those that took none of the branches before: the scopes in `rest`.
+
+        Args:
+            node: The operator.
+            device: Where the result is needed.
+            branches: A number for each, whether its samples have that number, and its value.
+        """
         number, scope = node.inputs[0], self.scopes[node]
         merge = versions.function("_conditional.merge")
         assert number is not None and number.operator is not None and merge is not None
         parts, rest = [], [scope]
         for own, equal, value in branches:
             assert value is not None
-            maker = number.operator, number.index, own
-            parts.append(self._moved(self._value(value, (*scope, (*maker, equal))), device))
-            rest.append((*rest[-1], (*maker, False)))
-        joined = parts[-1]
+            condition = number.operator, number.index, own
+            parts.append(self._moved(self._value(value, (*scope, (*condition, equal))), device))
+            rest.append((*rest[-1], (*condition, False)))
+        merged = parts[-1]
         for place in reversed(range(len(parts) - 1)):
-            fulfilled = self._fulfilled((number.operator, number.index, branches[place][0], True), rest[place])
-            joined = merge(parts[place], joined, predicate=fulfilled)
-        return joined
+            predicate = self._predicate((number.operator, number.index, branches[place][0], True), rest[place])
+            merged = cast("DaliValue", merge(parts[place], merged, predicate=predicate))
+        return merged
 
 
 def _array(constant: Expr) -> Array:
@@ -311,8 +317,8 @@ def _array(constant: Expr) -> Array:
     return constant.step.array
 
 
-def _only_decoded(plan: SplitPlan, key: tuple[OperatorNode, int | str, str]) -> bool:
-    """Tell whether a value is only decoded, so that nothing DALI gives shares its memory."""
+def _is_only_decoded(plan: SplitPlan, key: DaliInput) -> bool:
+    """Whether only decoders use an input. Then no output of DALI shares its memory, and it is not copied."""
     users = [
         node
         for node in plan.inside

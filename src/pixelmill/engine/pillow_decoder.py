@@ -1,14 +1,17 @@
-"""Pictures that the core hands to Pillow: BMP, GIF, TIFF, WebP, PNM, JPEG 2000. The core has checked their headers."""
+"""Decode the formats that the core leaves to Pillow: BMP, GIF, TIFF, WebP, PNM and JPEG 2000.
+
+Importing this module registers the decoder. The core reads headers itself and enforces the limits before it calls it.
+"""
 
 from __future__ import annotations
 
 import io
-from typing import Any
 
 import numpy as np
 
 from pixelmill import _core
 from pixelmill.formats.sample import is_cut
+from pixelmill.types import Array
 
 PILLOW_FORMATS = {
     "BMP": ("BMP", "DIB"),
@@ -18,33 +21,34 @@ PILLOW_FORMATS = {
     "PNM": ("PPM",),
     "JPEG 2000": ("JPEG2000",),
 }
-# How a mode of Pillow becomes one of 1 to 4 channels of 8 or 16 bits.
+# Pillow modes with 1 to 4 channels of 8 or 16 bits, and the mode that others are converted to.
 PLAIN_MODES = ("L", "LA", "RGB", "RGBA", "I;16")
 CONVERSIONS = {"1": "L", "P": "RGBA", "PA": "RGBA", "La": "LA", "RGBa": "RGBA", "RGBX": "RGB"}
 CONVERSIONS |= dict.fromkeys(("CMYK", "YCbCr", "LAB", "HSV"), "RGB")
 
 
-def decode(data: bytes, name: str) -> tuple[Any, str, str]:
-    """Decode the first frame.
+def decode(data: bytes, name: str) -> tuple[Array | None, str, str]:
+    """Decode the first frame of an image.
 
     Returns:
-        The picture (height, width, channels; uint8 or uint16), or None and the kind and the text of the fault.
+        The image (height, width, channels; uint8 or uint16) and two empty strings, or None with the kind of fault and a
+        message.
     """
-    from PIL import Image
+    from PIL import Image  # slow to import, and most programs read only JPEG and PNG
 
     try:
         with Image.open(io.BytesIO(data), formats=PILLOW_FORMATS[name]) as opened:
             opened.load()
-            picture: Image.Image = opened
-            mode = "I;16" if picture.mode.startswith("I;16") else picture.mode
+            image: Image.Image = opened
+            mode = "I;16" if image.mode.startswith("I;16") else image.mode
             if mode not in PLAIN_MODES:
                 if mode not in CONVERSIONS:
                     return None, "unsupported", f"{name} with pixels of Pillow's mode {mode!r}"
-                picture = picture.convert(CONVERSIONS[mode])
-            pixels = np.asarray(picture)
+                image = image.convert(CONVERSIONS[mode])
+            pixels = np.asarray(image)
     except MemoryError:
         return None, "too_large", "not enough memory to decode it"
-    except Exception as error:  # Pillow's plugins raise whatever they like on damaged files
+    except Exception as error:  # Pillow's plugins raise all kinds of exceptions for damaged files
         text = f"{name}: {error or type(error).__name__}"
         return None, "truncated" if "truncated" in text.lower() or is_cut(data) else "corrupt", text
     pixels = pixels.astype(np.uint16 if pixels.dtype.itemsize == 2 else np.uint8, copy=False)

@@ -1,0 +1,79 @@
+"""Lower operators to steps: once when a call adds them to a graph, and again when their inputs change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from pixelmill.errors import ArgumentError
+from pixelmill.graph.nodes import DataNode, OperatorNode
+from pixelmill.operators.declare import Lowered, Operator
+from pixelmill.operators.sources import ExternalSource
+from pixelmill.steps.sources import ExternalInput
+from pixelmill.steps.step import Expr, lowering
+
+ExprOf = Callable[[DataNode], Expr]
+
+
+def lower_node(node: OperatorNode, expr_of: ExprOf) -> Lowered:
+    """Lower an operator to steps on the values that `expr_of` returns for its inputs and arguments."""
+    branch = tuple((expr_of(condition), number, equal) for condition, number, equal in node.branch)
+    with lowering(node, branch):
+        lowered: dict[str, object] = {}
+        for key, argument in node.spec.arguments.items():
+            value = node.arguments[key]
+            lowered[key] = expr_of(value) if isinstance(value, DataNode) else value
+            if argument.per_sample:
+                lowered[key] = argument.lowered(lowered[key])
+        return node.spec.body(*(None if value is None else expr_of(value) for value in node.inputs), **lowered)
+
+
+def lower_node_again(node: OperatorNode, expr_of: ExprOf) -> list[Expr]:
+    """Lower an operator on other values than those it was created with; return one value for each output."""
+    try:
+        result = lower_node(node, expr_of)
+    except ArgumentError as error:
+        raise with_location(error, node.spec, node.line) from None
+    if isinstance(result, dict):
+        return list(result.values())
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def lower_again(
+    operators: Sequence[OperatorNode], outputs: Sequence[DataNode], layouts: Mapping[ExternalSource, str]
+) -> list[DataNode]:
+    """Lower a graph again after some of its sources were given a layout; return its outputs.
+
+    Operators lower differently for different layouts, so everything that depends on such a source is lowered again and
+    the rest is kept. The operators are updated in place.
+
+    Args:
+        operators: All operators of the graph, in the order of their creation.
+        outputs: The outputs of the graph.
+        layouts: The new layout of each source.
+    """
+    changed: dict[OperatorNode, list[Expr]] = {}
+
+    def expr_of(value: DataNode) -> Expr:
+        known = changed.get(value.operator) if value.operator is not None else None
+        return value.expr if known is None else known[value.index]
+
+    # Operators are created after their inputs, so one pass in that order reaches all that depend on a source.
+    for node in operators:
+        first = node.exprs[0].step
+        source = first.source if isinstance(first, ExternalInput) else None
+        if isinstance(source, ExternalSource) and source in layouts:
+            changed[node] = [replace(expr, layout=layouts[source]) for expr in node.exprs]
+        elif any(value.operator in changed for value in node.dependencies()):
+            changed[node] = lower_node_again(node, expr_of)
+    for node, exprs in changed.items():
+        node.exprs[:] = exprs
+    return [value.with_expr(expr_of(value)) for value in outputs]
+
+
+def with_location(error: ArgumentError, spec: Operator, line: str | None) -> ArgumentError:
+    """Return the error with the name of the operator and the user's line added, unless it names them already."""
+    text = str(error)
+    if line is None or "created at" in text:
+        return error
+    return ArgumentError(f"{text if text.startswith(spec.name) else f'{spec.name}: {text}'}\n  created at {line}")
