@@ -67,7 +67,7 @@ soak: $(VENV)/test.stamp ## run for long and watch memory and speed
 	@$(PY) benchmarks/soak.py $(ARGS)
 
 slow: $(VENV)/test.stamp ## take 100,000 samples through every container and compare
-	@$(PY) tests/slow_round_trip.py $(ARGS)
+	@$(PY) tests/support/slow_round_trip.py $(ARGS)
 
 clean: ## remove what was built; the environment stays (rm -r .venv removes it)
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis pixelmill-demo

@@ -7,7 +7,7 @@ from itertools import repeat
 
 import numpy as np
 import pytest
-from running import DALI, noise
+from dali_runs import DALI, noise
 
 import pixelmill
 from pixelmill import ArgumentError, DataError, fn, mixing, types

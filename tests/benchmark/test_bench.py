@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from dataset_cases import encoded, write
+from locations import ROOT
 from PIL import Image
 
 import pixelmill
@@ -125,7 +126,7 @@ def test_json_has_the_fields_that_the_page_of_the_manual_lists(photos: Path, tmp
     result = run(photos, *options, "--output", page, "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    manual = (Path(__file__).parents[2] / "docs" / "bench.md").read_text("utf-8")
+    manual = (ROOT / "docs" / "bench.md").read_text("utf-8")
     (example,) = re.findall(r"^```json\n(.*?)^```", manual, re.M | re.S)
     assert shape_of(found) == shape_of(json.loads(example))
     assert found["schema"] == 1 and found["complete"] is True

@@ -9,7 +9,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from damage import changed, cut, table, with_one_less, with_one_more
+from file_damage import changed, cut, table, with_one_less, with_one_more
 from hypothesis import given
 from hypothesis.extra import numpy as arrays
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from dataset_cases import encoded, mask_of, write
+from locations import ROOT
 from PIL import Image
 
 import pixelmill
@@ -25,7 +26,6 @@ from pixelmill.inspect.overlays import color_of
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import load_recipe
 
-ROOT = Path(__file__).parents[2]
 SIDE = 96
 PLAIN = [(200, 30, 20), (20, 180, 40), (30, 60, 210), (120, 120, 120)]
 

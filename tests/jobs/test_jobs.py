@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from locations import SUPPORT
 from small_jobs import BrokenJob, EnvironmentJob, NumbersJob, tree
 
 from pixelmill.cli import main
@@ -73,7 +74,7 @@ def test_parts_write_the_same_and_the_last_one_finishes(tmp_path: Path, expected
 def test_parts_at_the_same_time(tmp_path: Path, expected: dict[str, str]) -> None:
     code = "import sys; from small_jobs import *; from pixelmill.jobs import run_job; "
     code += "run_job(NumbersJob(sleep=0.002), sys.argv[1], shard_index=int(sys.argv[2]), num_shards=4, workers=1)"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(SUPPORT)}
     parts = [
         subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "out"), str(index)], env=environment)
         for index in range(4)
@@ -86,7 +87,7 @@ def test_locale_time_and_other_options_of_no_consequence(tmp_path: Path, expecte
     code = (
         "import sys; from small_jobs import *; from pixelmill.jobs import run_job; run_job(NumbersJob(), sys.argv[1])"
     )
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    environment = {**os.environ, "PYTHONPATH": str(SUPPORT), "TZ": "Asia/Tokyo", "LC_ALL": "C"}
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "out")], env=environment, check=True, timeout=60)
     assert tree(tmp_path / "out") == expected
 
@@ -221,7 +222,7 @@ def test_interrupt_ends_workers_and_leaves_a_resumable_job(tmp_path: Path, expec
     code += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     code += "try: run_job(NumbersJob(sleep=0.05), sys.argv[1], workers=2)\n"
     code += "except KeyboardInterrupt: sys.exit(130)"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(SUPPORT)}
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "out")], env=environment)
     wait_for(lambda: (tmp_path / "out" / ".pixelmill" / "shard-00000.json").exists())
     workers = children(process.pid)
@@ -240,7 +241,7 @@ def test_interrupt_ends_workers_and_leaves_a_resumable_job(tmp_path: Path, expec
 def test_second_writer_is_refused_and_a_dead_one_replaced(tmp_path: Path, expected: dict[str, str]) -> None:
     code = "import sys; from small_jobs import *; from pixelmill.jobs import run_job; "
     code += "run_job(NumbersJob(sleep=0.05), sys.argv[1], workers=1)"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(SUPPORT)}
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "out")], env=environment)
     wait_for(lambda: (tmp_path / "out" / ".pixelmill" / "shard-00000.json").exists())
     with pytest.raises(OutputError, match=f"process {process.pid} on .* is writing to"):
