@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
+# A file's tests stay in one process and files keep their order (conftest.py); a hang ends the run, with its test named.
+PYTEST_WORKERS ?= -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 ARGS ?=
 
 BIN := $(VENV)/bin
@@ -26,7 +28,7 @@ demo: $(VENV)/installed.stamp ## make 300 photo-like pictures, augment one epoch
 
 test: $(VENV)/test.stamp lint ## check everything, the comparisons with DALI, TensorFlow and torch included
 	@echo "running the tests"
-	@$(PY) -m pytest $(PYTEST_ARGS)
+	@$(PY) -m pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
 gpu-test: $(VENV)/installed.stamp ## compare what a GPU gives with the CPU; ends with one sentence where there is none
 	@test ! -e /dev/nvidiactl || $(PIP) $$($(PY) scripts/requirements.py gpu)

@@ -13,6 +13,7 @@ import pytest
 
 from pixelmill.create import create_photo_folder
 
+LONG = 120.0  # seconds that nothing takes, on a busy machine either
 COMMAND = Path(sys.executable).with_name("pixelmill")
 TRIES = 4  # on a busy machine a job may end before the signal comes
 
@@ -43,7 +44,7 @@ def interrupted(command: list[str], output: Path) -> int:
     while process.poll() is None and not any(output.glob(".pixelmill*/shard-*.json")):
         time.sleep(0.002)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=LONG)
     assert b"Traceback" not in errors
     return process.returncode
 
@@ -67,7 +68,7 @@ def test_interrupted_commands_go_on(photos: Path, tmp_path: Path, name: str, wor
     def command(output: str, *more: str) -> list[str]:
         return [str(COMMAND), *commands(photos, tmp_path / output)[name], f"--workers={workers}", *more]
 
-    subprocess.run(command("whole"), check=True, capture_output=True, timeout=60)
+    subprocess.run(command("whole"), check=True, capture_output=True, timeout=LONG)
     wanted = tree(tmp_path / "whole")
     for number in range(TRIES):
         output = tmp_path / f"out{number}"
@@ -79,7 +80,7 @@ def test_interrupted_commands_go_on(photos: Path, tmp_path: Path, name: str, wor
     assert all(tree(output)[path] == wanted[path] for path in done)
     assert len(done) < len(wanted)
     assert not list(output.glob(".pixelmill*/tmp/*"))
-    assert subprocess.run(command(output.name), capture_output=True, timeout=60).returncode == 5
-    again = subprocess.run(command(output.name, "--exists=resume"), capture_output=True, text=True, timeout=60)
+    assert subprocess.run(command(output.name), capture_output=True, timeout=LONG).returncode == 5
+    again = subprocess.run(command(output.name, "--exists=resume"), capture_output=True, text=True, timeout=LONG)
     assert again.returncode == 0, again.stderr
     assert tree(output) == wanted

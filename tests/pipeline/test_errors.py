@@ -142,10 +142,11 @@ def scan_bomb(scans):
 
 
 def test_a_scan_bomb_is_refused_quickly():
-    start = time.monotonic()
-    event = failure(scan_bomb(5000))
+    bomb = scan_bomb(5000)
+    start = time.process_time()  # of all threads, whatever else the machine does
+    event = failure(bomb)
     assert event.kind == "too_large" and "scans" in event.message
-    assert time.monotonic() - start < 0.5
+    assert time.process_time() - start < 0.5
 
 
 def test_metadata_is_not_inflated():
@@ -166,14 +167,14 @@ def test_a_lossless_jpeg_is_refused_by_name():
 
 def test_a_tiff_that_points_to_itself_ends():
     entries = struct.pack("<H", 1) + struct.pack("<HHII", 256, 3, 1, 5) + struct.pack("<I", 8)
-    start = time.monotonic()
+    start = time.process_time()
     assert failure(np.frombuffer(b"II*\0" + struct.pack("<I", 8) + entries, np.uint8)).kind in (
         "corrupt",
         "unsupported",
     )
     many = struct.pack("<H", 61457) + struct.pack("<HHII", 256, 3, 1, 5) * 61457
     failure(np.frombuffer(b"II*\0" + struct.pack("<I", 8) + many, np.uint8))
-    assert time.monotonic() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 500), (500, 1), (1, 20000)])

@@ -86,7 +86,7 @@ def test_samples_may_be_empty_but_a_batch_may_not():
         (np.float32(3), "a batch is a list of arrays, or an array with the samples along its first axis"),
         ([np.zeros(2), np.zeros(2, np.float32)], "samples of one batch differ in type or number of axes"),
         ([np.array("text")], "elements of type .* are not supported"),
-        ([np.array([object()])], "elements of type .* are not supported"),
+        ([np.array([None])], "elements of type .* are not supported"),
         ([np.zeros(3, np.complex64)], "elements of type complex64 are not supported"),
         ([np.zeros((1,) * 7, np.uint8)], "more than 6"),
     ],

@@ -30,6 +30,7 @@ class NumbersJob(Job):
     sleep: float = field(default=0.0, metadata={"plan": False})
     killer: str | None = field(default=None, metadata={"plan": False})
     attempts: str | None = field(default=None, metadata={"plan": False})
+    stuck_from: int | None = field(default=None, metadata={"plan": False})  # samples from here on are never finished
 
     @property
     def shards(self) -> list[ShardPlan]:
@@ -67,6 +68,8 @@ class NumbersJob(Job):
             for sample in range(first, min(first + self.per_shard, self.count)):
                 time.sleep(self.sleep)
                 self._perhaps_die(sample)
+                while self.stuck_from is not None and sample >= self.stuck_from:
+                    time.sleep(1)
                 payload = hashlib.sha256(b"%d %d" % (self.seed, sample)).digest() * (self.size // 32 + 1)
                 if sample in self.bad:
                     files.reject(Event("corrupt", "planted", sample, 0, path=f"{sample}.jpg"), payload, extension="jpg")
@@ -87,7 +90,6 @@ class NumbersJob(Job):
         """Be killed at sample 25, once: the file `killer` is there only the first time."""
         if self.killer is not None and sample == 25 and Path(self.killer).exists():
             Path(self.killer).unlink()
-            Path(self.killer + ".time").write_text(str(time.monotonic()), "ascii")
             os.kill(os.getpid(), signal.SIGKILL)
 
 
