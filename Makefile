@@ -14,14 +14,14 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format api docs bench fuzz sanitize kills soak slow clean
+.PHONY: help demo test gpu-test lint format api docs bench fuzz sanitize kills soak mutants slow clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
 	@echo "pixelmill: image data for deep-learning training"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 		awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
-	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, gpu-test, fuzz, soak, slow)"
+	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, gpu-test, fuzz, soak, mutants, slow)"
 
 demo: $(VENV)/installed.stamp ## make 300 photo-like pictures, augment one epoch, show speed and a contact sheet
 	@$(BIN)/pixelmill demo --output build/demo
@@ -39,6 +39,7 @@ lint: $(VENV)/test.stamp ## check style and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy --strict src
+	@$(BIN)/mypy --config-file tests/mypy.ini tests
 
 format: $(VENV)/test.stamp ## bring Python and C++ sources into shape
 	@$(BIN)/ruff check --fix .
@@ -67,6 +68,9 @@ kills: $(VENV)/test.stamp ## kill bulk jobs and fill disks at hundreds of places
 
 soak: $(VENV)/test.stamp ## run for long and watch memory and speed
 	@$(PY) benchmarks/soak.py $(ARGS)
+
+mutants: $(VENV)/test.stamp ## change the sources at random places, and see whether a test fails
+	@$(PY) scripts/mutants.py $(ARGS)
 
 slow: $(VENV)/test.stamp ## take 100,000 samples through every container and compare
 	@$(PY) tests/support/slow_round_trip.py $(ARGS)

@@ -35,6 +35,7 @@ from mutants_tests import tests_for
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_JOBS = 2
+MOST_FILES = 1000
 KILLED = ("killed", "timeout", "crashed")
 
 
@@ -46,7 +47,7 @@ class Outcome:
         name: File and line.
         kind: What sort of change it is.
         state: killed, timeout, crashed (the interpreter ended), survived, broken (it cannot be built), or unclear (the
-            test that failed fails without the mutant too).
+            test that failed, or took too long, does so without the mutant too).
         by: What noticed it.
         diff: The change.
     """
@@ -71,20 +72,21 @@ class Workshop:
             (packages,) = (folder / "venv").glob("lib/python*/site-packages")
             outer = [path for path in sys.path if path.endswith("-packages")]
             (packages / "outer.pth").write_text("".join(f"{path}\n" for path in outer), "utf-8")
-        self._build = folder / "build"
         launcher = {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
         self._environment = {**os.environ, **launcher, "CCACHE_BASEDIR": str(self.tree), "CCACHE_NOHASHDIR": "1"}
         self._environment["PYTHONDONTWRITEBYTECODE"] = "1"  # a stale .pyc must not stand for a mutated source
         self._environment |= {"CMAKE_BUILD_PARALLEL_LEVEL": "1"}
         install = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", "."]
-        self._run([*install, f"-Cbuild-dir={self._build}"], limit=1800, check=True)
+        self._run(install, limit=1800, check=True)
+        (self._build,) = (self.tree / "build").iterdir()
 
     def _copy(self) -> None:
         """Copy what git knows, as it is in the checkout now; files that have gone are removed from the copy."""
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
         names = {name for name in listed.decode().split("\0") if name and (ROOT / name).exists()}
         for path in list(self.tree.rglob("*")):
-            if path.is_file() and path.relative_to(self.tree).as_posix() not in names:
+            name = path.relative_to(self.tree).as_posix()
+            if path.is_file() and name not in names and not name.startswith("build/"):
                 path.unlink()
         for name in names:
             target, data = self.tree / name, (ROOT / name).read_bytes()
@@ -148,10 +150,10 @@ class Workshop:
             path.write_text(text, "utf-8")
             if native and not self._rebuild():
                 sys.exit(f"{mutant.path}: the unchanged source does not build in {self._build}")
-        if state == "killed":
-            code, printed = self._pytest([by], self._limit)
+        if state in ("killed", "timeout"):
+            code, printed = self._pytest([by] if state == "killed" else tests, self._limit)
             if code != 0:
-                state, by = "unclear", f"{by} fails without the mutant too: {printed[-300:]}"
+                state, by = "unclear", f"{by} without the mutant too: {printed[-300:]}"
         name = f"{mutant.path}:{mutant.line(text)}"
         return Outcome(name, mutant.kind, state, by, _diff(mutant, text))
 
@@ -191,6 +193,7 @@ def _parsed() -> argparse.Namespace:
     parser.add_argument("--files", type=int, default=8, help="most test files that are run for a mutant (default 8)")
     parser.add_argument("--limit", type=float, default=300, help="seconds for the tests of a mutant (default 300)")
     parser.add_argument("--jobs", type=int, choices=range(1, MOST_JOBS + 1), default=1)
+    parser.add_argument("--again", action="store_true", help="try survivors again with all tests that reach the module")
     parser.add_argument("--json", type=Path, help="write all outcomes to this file")
     parser.add_argument("--list", action="store_true", help="print the sample with its tests, and run nothing")
     return parser.parse_args()
@@ -215,7 +218,11 @@ def main() -> None:
         workshop = free.get()
         try:
             line = mutant.line((workshop.tree / mutant.path).read_text("utf-8"))
-            outcome = workshop.try_mutant(mutant, tests_for(ROOT, mutant.path, line, arguments.files))
+            tests = tests_for(ROOT, mutant.path, line, arguments.files)
+            outcome = workshop.try_mutant(mutant, tests)
+            if outcome.state == "survived" and arguments.again:
+                others = [test for test in tests_for(ROOT, mutant.path, line, MOST_FILES) if test not in tests]
+                outcome = workshop.try_mutant(mutant, others)
         finally:
             free.put(workshop)
         print(f"{outcome.state:<9} {outcome.name} ({outcome.kind}) {outcome.by}", flush=True)

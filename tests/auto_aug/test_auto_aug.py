@@ -504,7 +504,7 @@ def test_wrong_policies_are_named():
         ((rotate, 0.5, 11), "must be from 0 to 10, got 11"),
     ]:
         with pytest.raises(ArgumentError, match=message):
-            core.Policy("mine", 11, [[entry]])
+            core.Policy("mine", 11, [[entry]])  # type: ignore[list-item]
     with pytest.warns(UserWarning, match="has no magnitudes"):
         core.Policy("mine", 11, [[(invert, 1.0, 3)]])
     with pytest.warns(UserWarning, match="never applied"):

@@ -146,11 +146,17 @@ def test_instruction_sets_give_the_same_bits(name, folder):
 
 
 sides = st.integers(1, 40)
+FILTERS = [types.INTERP_NN, types.INTERP_LINEAR, types.INTERP_CUBIC, types.INTERP_TRIANGULAR]
+POLICIES = ["pad", "trim_to_shape"]
+shares = st.floats(0, 0.5, width=32)
 CHAIN = {
     "resize": lambda draw, x: fn.resize(x, size=(draw(sides), draw(sides)), antialias=draw(st.booleans())),
     "shorter": lambda draw, x: fn.resize(x, resize_shorter=draw(sides), interp_type=draw(st.sampled_from(FILTERS))),
     "part": lambda draw, x: fn.slice(
-        x, rel_start=[draw(shares), draw(shares)], rel_shape=[0.5, 0.5], axis_names=draw(st.sampled_from(["WH", "HW"]))
+        x,
+        rel_start=[draw(shares), draw(shares)],
+        rel_shape=[0.5, 0.5],
+        axis_names=draw(st.sampled_from(["WH", "HW"])),
     ),
     "crop": lambda draw, x: fn.crop(
         x,
@@ -173,9 +179,6 @@ CHAIN = {
         x, size=(30, 30), crop=(draw(sides), 9), mirror=draw(st.integers(0, 3))
     ),
 }
-FILTERS = [types.INTERP_NN, types.INTERP_LINEAR, types.INTERP_CUBIC, types.INTERP_TRIANGULAR]
-POLICIES = ["pad", "trim_to_shape"]
-shares = st.floats(0, 0.5, width=32)
 
 
 @given(st.data())

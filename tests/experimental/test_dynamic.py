@@ -1,5 +1,7 @@
 """Eager mode: an operator called on arrays gives what it gives in a pipeline, at once."""
 
+# mypy: disable-error-code=attr-defined
+# The functions of the module are made from the registry when it is imported.
 from __future__ import annotations
 
 import warnings

@@ -527,7 +527,7 @@ def test_one_of_runs_only_what_it_chose():
 def test_choices_join_tuples_and_dicts_part_by_part():
     def graph():
         number = fn.random.choice(3)
-        made = branches.choose(number, [lambda v=v: {"a": one(v), "b": (one(v + 10), v)} for v in range(3)])
+        made = branches.choose(number, [lambda v=v: {"a": one(v), "b": (one(v + 10), v)} for v in range(3)])  # type: ignore[misc]
         return number, made["a"], made["b"][0], made["b"][1]
 
     number, a, b, c = drawn(graph, samples=50)

@@ -126,7 +126,7 @@ WRONG = {
     "decoders.image: takes 1 inputs, got 0": lambda: fn.decoders.image(),
     "flip: takes 1 inputs, got 2": lambda: fn.flip(picture(), picture()),
     "flip: device must be one of cpu, gpu, mixed, got 'tpu'": lambda: fn.flip(picture(), device="tpu"),
-    "flip: an input must be a node, a number, a list or an array": lambda: fn.flip(object()),
+    "flip: an input must be a node, a number, a list or an array": lambda: fn.flip(object()),  # type: ignore[type-var]
     "cast: dtype must be a constant": lambda: fn.cast(picture(), dtype=fn.random.coin_flip()),
     "flip: lists of inputs must be equally long": lambda: fn.slice(
         [picture(), picture()], [fn.random.uniform()], [fn.random.uniform()] * 2
@@ -272,7 +272,7 @@ def test_a_list_of_inputs_shares_its_draws():
     def graph(m, x):
         both = fn.random_resized_crop([x, x], size=(6, 5))
         alone = fn.random_resized_crop(x, size=(6, 5))
-        return *both, alone
+        return *both, alone  # type: ignore[misc]
 
     first, second, alone = run(graph, [noise((40, 50, 3), seed=i) for i in range(6)])
     np.testing.assert_array_equal(first, second)
@@ -283,7 +283,7 @@ def test_a_list_of_inputs_gives_lists_of_outputs():
     def graph(m, x):
         results = fn.resize([x, x], size=4, save_attrs=True)
         assert [len(result) for result in results] == [2, 2]
-        return *results[0], *results[1]
+        return *results[0], *results[1]  # type: ignore[misc]
 
     assert len(run(graph, [noise((8, 9, 3))])) == 4
 
@@ -384,8 +384,8 @@ def test_older_names_of_functions_are_there():
         found, current = (functools.reduce(getattr, path.split("."), fn) for path in (older, name))
         assert found is current
         assert callable(functools.reduce(getattr, older.split("."), DALI.fn)), "DALI has no such function"
-    assert ops.experimental.decoders.ImageSlice is ops.decoders.ImageSlice
-    assert ops.experimental.PeekImageShape is ops.PeekImageShape
+    assert ops.experimental.decoders.ImageSlice is ops.decoders.ImageSlice  # type: ignore[attr-defined]
+    assert ops.experimental.PeekImageShape is ops.PeekImageShape  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("name", ["NHWC", "NCHW", "NFHWC", "NFCHW", "SAME", "CPU_ONLY_DEVICE_ID"])

@@ -29,7 +29,7 @@ def with_sampling(file, sampling):
 def outcome(file, *arguments, by_library):
     """Decode directly: pixels, or the text of the fault."""
     try:
-        return _core.decode_jpeg(bytes(file), *arguments, by_library=by_library)
+        return _core.decode_jpeg(bytes(file), *arguments, by_library=by_library)  # type: ignore[misc]
     except RuntimeError as fault:
         return str(fault)
 

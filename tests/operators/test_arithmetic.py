@@ -278,12 +278,12 @@ def test_arithmetic_of_constant_arrays_is_dalis(name):
 
 def test_a_constant_can_change_its_type():
     constant = types.Constant(3)
-    assert constant.dtype == types.INT32
+    assert constant.dtype == types.INT32  # type: ignore[union-attr]
     for name, dtype in types._NUMPY.items():
         if name != types.BOOL:
             assert getattr(constant, dtype.name)().dtype == name
-    assert constant.bool().value is True
-    assert types.Constant(np.uint16(5)).dtype == types.UINT16
+    assert constant.bool().value is True  # type: ignore[union-attr]
+    assert types.Constant(np.uint16(5)).dtype == types.UINT16  # type: ignore[union-attr]
 
 
 # Shapes

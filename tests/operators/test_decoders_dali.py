@@ -113,8 +113,8 @@ def test_slicing_decoders_are_dalis(data):
         start = [draw(st.integers(0, side - 1)) for side in sides]
         extent = [draw(st.integers(1, side - low)) for side, low in zip(sides, start, strict=True)]
         scale = 1 if whole else np.array(sides, np.float32)
-        starts.append(np.array(start / np.float32(1) / scale, np.int32 if whole else np.float32))
-        extents.append(np.array(extent / np.float32(1) / scale, np.int32 if whole else np.float32))
+        starts.append(np.array(np.float32(start) / scale, np.int32 if whole else np.float32))
+        extents.append(np.array(np.float32(extent) / scale, np.int32 if whole else np.float32))
     fused = lambda m, *nodes: m.fn.decoders.image_slice(*nodes)  # noqa: E731
     apart = lambda m, x, *nodes: m.fn.slice(m.fn.decoders.image(x), *nodes)  # noqa: E731
     compare_windows(fused, apart, batch, starts, extents)

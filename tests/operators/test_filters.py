@@ -91,8 +91,11 @@ def test_laplacian_is_dalis(data):
     dtype = draw(st.sampled_from([np.uint8, np.float32, *WHOLE[:5], *REAL]))
     batch = draw(batches(layout, dtype, most=9))
     derived, smoothed = (st.integers(low, 3).map(lambda reach: 2 * reach + 1) for low in (1, 0))
-    values = {"window_size": (derived, np.int32), "smoothing_size": (smoothed, np.int32)}
-    values["scale"] = (st.floats(0.25, 2, width=32), np.float32)
+    values = {
+        "window_size": (derived, np.int32),
+        "smoothing_size": (smoothed, np.int32),
+        "scale": (st.floats(0.25, 2, width=32), np.float32),
+    }
     chosen = {key: value for key, value in values.items() if draw(st.booleans())}
     nodes, constants = window_arguments(draw, chosen, SPACE[layout])
     if "scale" not in chosen and draw(st.booleans()):
@@ -345,7 +348,7 @@ def test_a_single_pixel_is_dalis(name):
     ],
 )
 def test_what_dali_refuses_is_refused(name, batch, layout):
-    arguments = {key: value for key, value in SPECIMENS[name].items() if key != "interp_type"}
+    arguments = {key: value for key, value in SPECIMENS[name].items() if key != "interp_type"}  # type: ignore[attr-defined]
     assert refused(graph_of(name, **arguments), [batch], layouts=layout) == (True, True)
 
 

@@ -69,7 +69,7 @@ def dali_schema(name):
     module = DALI.ops
     for part in name.split(".")[:-1]:
         module = getattr(module, part)
-    return dali_backend.GetSchema(getattr(module, spec.class_name).schema_name)
+    return dali_backend.GetSchema(getattr(module, spec.class_name).schema_name)  # type: ignore[attr-defined]
 
 
 # DALI writes external_source in Python, and does not repeat the arguments of what has left its experimental module.
@@ -190,7 +190,7 @@ def test_slice_by_names_is_dalis(data):
     constants = {"axis_names": names} if draw(st.booleans()) else {"axes": [layout.index(axis) for axis in names]}
     constants["out_of_bounds_policy"] = draw(st.sampled_from(POLICIES[1:]))
     if draw(st.booleans()):
-        constants["fill_values"] = 3
+        constants["fill_values"] = 3  # type: ignore[assignment]
     if draw(st.booleans()):
         constants["dtype"] = draw(st.sampled_from(["UINT8", "FLOAT"]))
     bounds = draw(slice_bounds(batch, names))
@@ -376,7 +376,7 @@ def cast_samples(dtype):
         ]
         with np.errstate(over="ignore"):
             return np.array([*values, *(-x for x in values)], dtype)
-    limits = np.iinfo(kind)
+    whole = np.iinfo(kind)
     near = [
         0,
         1,
@@ -394,11 +394,11 @@ def cast_samples(dtype):
         2**31 - 1,
         2**31,
         2**63 - 1,
-        limits.max - 1,
-        limits.max,
+        whole.max - 1,
+        whole.max,
     ]
-    near += [-x for x in near] + [limits.min]
-    return np.array([x for x in near if limits.min <= x <= limits.max], dtype)
+    near += [-x for x in near] + [whole.min]
+    return np.array([x for x in near if whole.min <= x <= whole.max], dtype)
 
 
 NUMPY = {name: types.to_numpy_type(getattr(types, name)) for name in CASTS}

@@ -35,7 +35,7 @@ class Functions:
                 array = np.asarray(value)
                 array = array.astype(np.float32 if array.dtype.kind == "f" else np.int32)
                 given[name] = fn.external_source(source=repeat([array] * self.count))
-        return functools.reduce(getattr, self.path, fn)(*inputs, **given)
+        return functools.reduce(getattr, self.path, fn)(*inputs, **given)  # type: ignore[operator]
 
 
 class Package:

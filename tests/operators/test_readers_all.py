@@ -93,8 +93,8 @@ def paths(folder, ending):
 READERS = {
     "readers.file": lambda m, at, **given: m.fn.readers.file(files=paths(at, "jpg"), **given),
     "readers.numpy": lambda m, at, **given: m.fn.readers.numpy(files=paths(at, "npy"), **given),
-    "readers.tfrecord": read_tfrecord,
-    "readers.dataset": read_dataset,
+    "readers.tfrecord": read_tfrecord,  # type: ignore[dict-item]
+    "readers.dataset": read_dataset,  # type: ignore[dict-item]
     "readers.mxnet": lambda m, at, **given: m.fn.readers.mxnet(
         path=str(at / "a.rec"), index_path=str(at / "rec.idx"), **given
     ),

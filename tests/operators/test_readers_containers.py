@@ -389,6 +389,6 @@ def test_forged_shapes_of_arrays_cost_neither_time_nor_memory(tmp_path, shape):
 
 def test_readers_of_one_output_work_outside_of_pipelines(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(3))
-    reader = dynamic.readers.Numpy(file_root=str(tmp_path))
+    reader = dynamic.readers.Numpy(file_root=str(tmp_path))  # type: ignore[attr-defined]
     ((batch,),) = reader.next_epoch(batch_size=1)
     assert np.asarray(batch.tensors[0]).tolist() == [0, 1, 2]

@@ -226,8 +226,8 @@ def test_a_missing_file_is_handled_by_policy(format: str, tmp_path: Path) -> Non
         found = [row[0].tobytes() for row in rows(path, ["image"], count=4, **given)]
         with pytest.raises(DataError, match="No such file"):
             rows(path, ["image"], count=4)
-    images = [sample.image for sample in plain_samples(4)]
-    assert found == [images[0], b"", images[2], images[3]] if format != "folder" else sorted(found)[0] == b""
+    wanted = [sample.image for sample in plain_samples(4)]
+    assert found == [wanted[0], b"", wanted[2], wanted[3]] if format != "folder" else sorted(found)[0] == b""
 
 
 def test_links_do_not_lead_out_of_a_list(tmp_path: Path) -> None:
@@ -334,6 +334,6 @@ def test_order_shards_and_epochs_are_those_of_the_file_reader(tmp_path: Path) ->
 
             return make
 
-        by_file = everything(pipe(lambda g=given: fn.readers.file(file_root=str(folder), **g)[1]), 6)
+        by_file = everything(pipe(lambda g=given: fn.readers.file(file_root=str(folder), **g)[1]), 6)  # type: ignore[misc]
         for path in (folder, archive):
-            assert everything(pipe(lambda g=given, p=path: fn.readers.dataset(path=p, **g)["label"]), 6) == by_file
+            assert everything(pipe(lambda g=given, p=path: fn.readers.dataset(path=p, **g)["label"]), 6) == by_file  # type: ignore[misc]

@@ -177,7 +177,7 @@ def test_files_of_a_list_are_those_of_dali(folder, tmp_path, text, with_root):
 def test_source_info_is_dalis(folder):
     (folder / "list.txt").write_text("b/2.npy\ntop.npy\n")
     cases = [{"file_root": str(folder)}, {"file_list": str(folder / "list.txt")}]
-    cases += [{"files": ["b/2.npy", "top.npy"], "file_root": str(folder)}, {"files": [str(folder / "b/2.npy")]}]
+    cases += [{"files": ["b/2.npy", "top.npy"], "file_root": str(folder)}, {"files": [str(folder / "b/2.npy")]}]  # type: ignore[dict-item]
     for arguments in cases:
         found = []
         for module in BOTH:

@@ -61,7 +61,7 @@ def regions(draw, batch, layout, relative):
     for picture in batch:
         extents = [1 if relative else picture.shape[names.index(axis)] for axis in LAYOUTS[layout]]
         edges = [sorted(draw(st.tuples(*[st.floats(0, 1, width=32)] * 2))) for _ in extents]
-        edges = [(low, max(high, low + 0.05)) for low, high in edges]
+        edges = [(low, max(high, low + 0.05)) for low, high in edges]  # type: ignore[misc]
         edges = [pair[::-1] if draw(st.booleans()) else pair for pair in edges]
         starts.append(np.array([edge[0] * n for edge, n in zip(edges, extents, strict=True)], np.float32))
         ends.append(np.array([edge[1] * n for edge, n in zip(edges, extents, strict=True)], np.float32))

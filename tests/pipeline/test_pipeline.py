@@ -6,6 +6,7 @@ import inspect
 import json
 import warnings
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,7 +72,7 @@ class Subclass:
     """The way of 2019: operators in the constructor, the graph in a method."""
 
     def __new__(cls, module):
-        class Program(module.Pipeline):
+        class Program(module.Pipeline):  # type: ignore[name-defined]
             def __init__(self, batch_size, num_threads, device_id):
                 super().__init__(batch_size, num_threads, device_id, seed=12, prefetch_queue_depth=2)
                 self.input = module.ops.ExternalSource()
@@ -91,7 +92,7 @@ class Subclass:
 
 @pytest.mark.parametrize("module", BOTH, **ids)
 def test_a_subclass_feeds_itself_ahead_of_every_batch(module):
-    pipe = Subclass(module)
+    pipe: Any = Subclass(module)
     pipe.build()
     seen = []
     for _ in range(4):
@@ -102,7 +103,7 @@ def test_a_subclass_feeds_itself_ahead_of_every_batch(module):
 
 @pytest.mark.parametrize("module", BOTH, **ids)
 def test_iter_setup_may_end_the_epoch(module):
-    pipe = Subclass(module)
+    pipe: Any = Subclass(module)
     feed = type(pipe).iter_setup
 
     def limited(self):

@@ -369,7 +369,7 @@ def test_samples_that_only_fill_a_batch(files: list[str], policy: LastBatchPolic
     assert " / ".join(" ".join(row) for row in rows) == wanted
     options["sharding"] = over_samples()
     divided = DALIGenericPeekableIterator(piped(pixelmill, files, batch_size=4), ["images", "labels"], **options)
-    assert divided.is_nonpadding.sharding == over_samples()
+    assert divided.is_nonpadding.sharding == over_samples()  # type: ignore[union-attr]
 
 
 def test_peeking_insists_on_one_shape() -> None:

@@ -251,10 +251,11 @@ def test_fed_pipeline_with_size_needs_no_reader_and_no_warning() -> None:
         def iter_setup(self) -> None:
             self.feed_input(self.numbers, np.arange(4, dtype=np.int32).reshape(4, 1))
 
-    iterator = DALIGenericIterator([Fed(4, 1, 0)], ["label"], 10, last_batch_policy=PARTIAL)
+    pipe = Fed(4, 1, 0)
+    iterator = DALIGenericIterator([pipe], ["label"], 10, last_batch_policy=PARTIAL)
     assert epochs_of(iterator, 2) == "0123 0123 01 / 0123 0123 01"
-    iterator._pipes[0].iter_setup = lambda: None
-    iterator._pipes[0].feed_input(iterator._pipes[0].numbers, np.zeros((2, 1), np.int32))
+    pipe.iter_setup = lambda: None  # type: ignore[method-assign]
+    pipe.feed_input(pipe.numbers, np.zeros((2, 1), np.int32))
     with pytest.raises(EngineError, match="must have 4 samples"):
         list(iterator)
 
@@ -485,11 +486,11 @@ def test_raise_names_the_file_and_the_iterator_goes_on(
             break
         except DataError as error:
             raised.append((len(batches), error))
-    ((step, error),) = raised
+    ((step, told),) = raised
     assert step == (number - 1) // 3
-    (event,) = error.events
+    (event,) = told.events
     assert (event.kind, event.path, event.sample) == ("truncated", cut[number - 1], number - 1)
-    assert cut[number - 1] in str(error)
+    assert cut[number - 1] in str(told)
     assert [digest(batch) for batch in batches] == [digest(batch) for batch in skipped]
     assert iterator._pipes[0].errors.counts == {"truncated": 1}
 

@@ -143,6 +143,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
     """Walk over the fields of a protocol buffer."""
     place = 0
     while place < len(data):
+        value: int | bytes
         key, place = _varint(data, place)
         kind = key & 7
         if kind == 0:

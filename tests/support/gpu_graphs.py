@@ -1,6 +1,6 @@
 """The graphs of whole programs for GPUs, and the script that writes what the DALI engine emits for them:
 
-python tests/support/gpu_graphs.py
+PYTHONPATH=tests/gpu python tests/support/gpu_graphs.py
 
 DALI must be of the version that tests use (pyproject.toml); no GPU is needed.
 """
@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import gpu_test
 from dali_graph_text import serialised, text
-from gpu import gpu_test
 from locations import GOLDEN
 
 from pixelmill.augmentation.program import SampleShape, recipe_graph

@@ -91,13 +91,13 @@ def drawn_window(sample, shape, area=(0.08, 1.0), ratio=(0.75, 4 / 3), attempts=
         tried = [max(1, round_half_up(np.sqrt(x))) for x in (share / shape_ratio, share * shape_ratio)]
         got = one(tried[1]) / one(tried[0])
         if tried[0] <= height and tried[1] <= width and ratio[0] <= got <= ratio[1]:
-            size = tried
+            size = tried[0], tried[1]
     if size is None:
         whole = one(width) / one(height)
         size = wide if whole > ratio[1] else tall if whole < ratio[0] else (height, width)
         shrink = np.sqrt(min(one(1), area[1] * pixels / (one(size[0]) * one(size[1]))))
-        size = [max(1, int(one(side) * shrink)) for side in size]
-    size = [min(size[0], height), min(size[1], width)]
+        size = max(1, int(one(size[0]) * shrink)), max(1, int(one(size[1]) * shrink))
+    size = min(size[0], height), min(size[1], width)
     anchor = [draws.below(side - extent + 1) for side, extent in zip((height, width), size, strict=True)]
     return np.array(anchor, np.int32), np.array(size, np.int32)
 
@@ -211,7 +211,7 @@ def displaced(x, columns, rows):
 
 def on_a_ball(x):
     (height, width), one = x.shape[:2], np.float32
-    rows, columns = (np.indices((height, width)) + one(0.5) - one([[[height]], [[width]]]) / 2).astype(one)
+    rows, columns = (np.indices((height, width)) + one(0.5) - np.array([[[height]], [[width]]], one) / 2).astype(one)
     with np.errstate(all="ignore"):
         rise = np.sqrt(columns**2 + rows**2) / one(max(height, width) // 2)
         return displaced(x, one(width / 2) + rise * columns, one(height / 2) + rise * rows)

@@ -6,10 +6,10 @@ import difflib
 from functools import partial
 from pathlib import Path
 
+import gpu_test
 import nvidia.dali
 import pytest
 from dali_graph_text import calls, serialised, text
-from gpu import gpu_test
 from gpu_graphs import GRAPHS, graphs, some_pictures
 from nvidia.dali import backend
 
@@ -24,15 +24,15 @@ GPU = gpu_test.Place(0)
 ON_GPU = sorted(
     name
     for name in public_operators()
-    if isinstance(REGISTRY[name].dali, DaliCall) and {"gpu", "mixed"} & {*REGISTRY[name].dali.devices}
+    if isinstance(REGISTRY[name].dali, DaliCall) and {"gpu", "mixed"} & {*REGISTRY[name].dali.devices}  # type: ignore[union-attr]
 )
 # A constant is known before anything runs.
 CONSTANT = {"constant"}
 DECODERS = {"decoders.image", "decoders.image_crop", "decoders.image_slice", "decoders.image_random_crop"}
 REGISTERED = {
-    "cpu": set(backend.RegisteredCPUOps()),
-    "gpu": set(backend.RegisteredGPUOps()),
-    "mixed": set(backend.RegisteredMixedOps()),
+    "cpu": set(backend.RegisteredCPUOps()),  # type: ignore[attr-defined]
+    "gpu": set(backend.RegisteredGPUOps()),  # type: ignore[attr-defined]
+    "mixed": set(backend.RegisteredMixedOps()),  # type: ignore[attr-defined]
 }
 # Newer versions have another way to ask for shapes, which the oldest that is supported has not. The others are called
 # so where the user does.
@@ -48,7 +48,7 @@ def check_by_schema(found):
     """Demand that DALI has every call for its device, and knows every argument, none of them by an old name."""
     for call in found:
         assert call.schema in REGISTERED[call.device], f"{call.schema} for {call.device}"
-        schema = backend.GetSchema(call.schema)
+        schema = backend.GetSchema(call.schema)  # type: ignore[attr-defined]
         assert not schema.IsDeprecated() or call.schema in OLD_ON_PURPOSE
         given = {*call.arguments, *(edge.argument for edge in call.inputs if edge.argument)}
         unknown = {name for name in given if not schema.HasArgument(name)}
@@ -68,7 +68,9 @@ def test_programs_for_gpus_are_emitted_as_before(name, folder):
     check_by_schema(calls(data)[0])
     wanted = (GRAPHS / f"{name}.txt").read_text().splitlines()
     changes = list(difflib.unified_diff(wanted, text(plan, data).splitlines(), lineterm="", n=0))
-    assert not changes, "\n".join(["python tests/support/gpu_graphs.py writes what is emitted now", *changes[:40]])
+    assert not changes, "\n".join(
+        ["PYTHONPATH=tests/gpu python tests/support/gpu_graphs.py writes what is emitted now", *changes[:40]]
+    )
 
 
 def test_there_is_no_text_without_a_program():
@@ -155,15 +157,15 @@ KINDS = {"INT32": "int32", "_INT32_VEC": "int32", "FLOAT": "float32", "_FLOAT_VE
 @pytest.mark.parametrize("name", ON_GPU)
 def test_arguments_of_each_sample_are_handed_over_in_dalis_types(name):
     """DALI takes no other type, and stops when it meets one."""
-    called = REGISTRY[name].dali.name or name
+    called = REGISTRY[name].dali.name or name  # type: ignore[union-attr]
     module = nvidia.dali.ops
     if not nvidia.dali.__version__.startswith("2.4."):
         pytest.skip("names are those of DALI 2.4")
     for part in called.split(".")[:-1]:
         module = getattr(module, part)
-    schema = backend.GetSchema(getattr(module, REGISTRY[called].class_name).schema_name)
+    schema = backend.GetSchema(getattr(module, REGISTRY[called].class_name).schema_name)  # type: ignore[attr-defined]
     for key, argument in REGISTRY[name].arguments.items():
-        wanted = argument_type(argument) if argument.per_sample and key not in REGISTRY[name].dali.without else ""
+        wanted = argument_type(argument) if argument.per_sample and key not in REGISTRY[name].dali.without else ""  # type: ignore[union-attr]
         if wanted and schema.HasArgument(key):
             assert KINDS[schema.GetArgumentType(key).name] == wanted, key
 

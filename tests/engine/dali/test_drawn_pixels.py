@@ -23,9 +23,9 @@ BOXES = list(CORNERS.reshape(COUNT, 5, 4).astype(np.float32))
 
 def on_dali(graph, *inputs, layouts="HWC"):
     """Run a graph on DALI, whose windows are int32 and not the int64 that its own operators draw."""
-    inputs = [[x.astype(np.int32) if x.dtype == np.int64 else x for x in batch] for batch in inputs]
+    narrow = [[x.astype(np.int32) if x.dtype == np.int64 else x for x in batch] for batch in inputs]
     with warnings.catch_warnings(record=True):
-        return run(graph, *inputs, module=DALI, layouts=layouts)[0]
+        return run(graph, *narrow, module=DALI, layouts=layouts)[0]
 
 
 def here(graph, *inputs, layouts="HWC"):

@@ -103,10 +103,10 @@ def schema_name(name):
 def test_the_devices_of_an_operator_are_dalis(name):
     call = REGISTRY[name].dali
     lists = {"cpu": dali_registry.cpu_ops(), "gpu": dali_registry.gpu_ops(), "mixed": dali_registry.mixed_ops()}
-    if versions.function(call.name or name) is None:
+    if versions.function(call.name or name) is None:  # type: ignore[union-attr]
         pytest.skip("this version of DALI does not have it")
-    schema = schema_name(call.name or name)
-    assert set(call.devices) == {device for device, names in lists.items() if schema in names}
+    schema = schema_name(call.name or name)  # type: ignore[union-attr]
+    assert set(call.devices) == {device for device, names in lists.items() if schema in names}  # type: ignore[union-attr]
 
 
 # Arithmetic and subscripts, which are no functions of fn

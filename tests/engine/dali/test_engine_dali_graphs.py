@@ -78,7 +78,7 @@ def built(program, x):
             x = branches.cond(fn.random.coin_flip(), *ways)
         else:
             number = fn.random.choice(len(step))
-            x = branches.choose(number, [lambda x=x, part=part: built(part, x) for part in step])
+            x = branches.choose(number, [lambda x=x, part=part: built(part, x) for part in step])  # type: ignore[misc]
     return x
 
 

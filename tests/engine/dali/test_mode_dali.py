@@ -8,9 +8,9 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import gpu_test
 import numpy as np
 import pytest
-from gpu import gpu_test
 from locations import TESTS
 from PIL import Image
 from small_jobs import tree
