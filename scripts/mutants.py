@@ -6,7 +6,7 @@
     python scripts/mutants.py --list --count 20                    show the changes, run nothing
 
 Everything happens in copies of the tree under build/mutants, each with an environment of its own; the sources of the
-checkout are read only. A mutant is killed if one of the test files that are chosen for it fails (and passes without
+checkout are only read. A mutant is killed if one of the test files that are chosen for it fails (and passes without
 it) or takes longer than the limit. Survivors are printed with their diff: they are equivalent, or a test is missing.
 """
 
@@ -194,6 +194,7 @@ def _parsed() -> argparse.Namespace:
     parser.add_argument("--limit", type=float, default=300, help="seconds for the tests of a mutant (default 300)")
     parser.add_argument("--jobs", type=int, choices=range(1, MOST_JOBS + 1), default=1)
     parser.add_argument("--again", action="store_true", help="try survivors again with all tests that reach the module")
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants", help="where the copies are")
     parser.add_argument("--json", type=Path, help="write all outcomes to this file")
     parser.add_argument("--list", action="store_true", help="print the sample with its tests, and run nothing")
     return parser.parse_args()
@@ -212,7 +213,7 @@ def main() -> None:
         return
     free: Queue[Workshop] = Queue()
     for number in range(arguments.jobs):
-        free.put(Workshop(ROOT / "build" / "mutants" / str(number), arguments.limit))
+        free.put(Workshop(arguments.folder / str(number), arguments.limit))
 
     def tried(mutant: Mutant) -> Outcome:
         workshop = free.get()

@@ -44,7 +44,7 @@ def _module(path: Path) -> str:
 
 def _imports(tree: ast.AST, package: str, known: frozenset[str]) -> set[str]:
     """Return which of the known modules a file imports, anywhere in it, lazily exported ones included."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):

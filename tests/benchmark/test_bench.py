@@ -280,6 +280,14 @@ def test_the_graphs_for_a_gpu_can_be_given_to_dali(kind: workload.Kind, photos: 
     assert type(pipe.dali_pipeline(0)).__module__ == "nvidia.dali.pipeline"
 
 
+@pytest.mark.parametrize(("shape", "channels"), [([8, 8, 3], 3), ([8, 8, 1], 1), ([8, 8], 1)])
+def test_every_channel_is_normalized_by_its_own_numbers(shape: list[int], channels: int) -> None:
+    source = workload.Source(["a.npy"], content="array", shape=shape)
+    job = workload.PeerTask("pillow", "", "train", source, batch=2, threads=1, seed=1)
+    assert job.mean == pytest.approx([123.675, 116.28, 103.53] if channels == 3 else [114.495])
+    assert job.std == pytest.approx([58.395, 57.12, 57.375] if channels == 3 else [57.63])
+
+
 def test_the_dali_engine_can_be_measured(photos: Path) -> None:
     report = pixelmill.bench(photos, **SHORT, mode="dali")
     assert report.work.mode == "dali" and report.stages == ()

@@ -358,5 +358,6 @@ def test_a_batch_of_another_pipeline_brings_its_layout():
     np.testing.assert_array_equal(flipped.at(0), first.at(0)[:, :, ::-1])
 
 
-def test_a_sample_info_made_by_hand_is_of_the_first_epoch() -> None:
+def test_infos_made_by_hand_are_of_the_first_epoch() -> None:
     assert types.SampleInfo(5, 1, 2) == types.SampleInfo(idx_in_epoch=5, idx_in_batch=1, iteration=2, epoch_idx=0)
+    assert types.BatchInfo(2) == types.BatchInfo(iteration=2, epoch_idx=0)
