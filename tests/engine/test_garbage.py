@@ -27,7 +27,7 @@ from pixelmill.engine import foreign
 PROGRAM = SUPPORT / "garbage_program.py"
 # How many are dropped at each place; the frameworks take the time of their import, and DALI that of its pipelines.
 COUNTS = {"native": 100, "with_python": 100, "dali": 60, "pytorch": 40, "tf": 10, "jax": 40, "lightning": 40}
-LONG = 60.0  # seconds that nothing takes, on a busy machine either
+LONG = 120.0  # seconds that nothing takes, on a busy machine either
 
 
 @pytest.mark.parametrize("maker", garbage_program.MAKERS)

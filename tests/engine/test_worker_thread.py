@@ -14,7 +14,7 @@ from dali_runs import HERE, make
 from pixelmill import EngineError, fn
 from pixelmill.engine.worker_thread import WorkerThread, close
 
-LONG = 60.0  # seconds that nothing takes, on a busy machine either
+LONG = 120.0  # seconds that nothing takes, on a busy machine either
 
 
 class Thing:

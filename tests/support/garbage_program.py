@@ -30,8 +30,8 @@ import numpy as np
 import pixelmill
 from pixelmill import Loader, Pipeline, fn
 
-HANGS_AFTER = 90  # seconds; a place takes one or two on an idle machine
-ENDS_WITHIN = 60
+HANGS_AFTER = 200  # seconds; a place takes one or two on an idle machine, and so do the imports
+ENDS_WITHIN = 120
 OTHER_THREADS = 8  # that frameworks may start meanwhile; every pipeline has two or more
 IMPORTS = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>")
 FUTURES = str(Path(concurrent.futures.__file__).parent)
