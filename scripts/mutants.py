@@ -150,7 +150,7 @@ class Workshop:
             path.write_text(text, "utf-8")
             if native and not self._rebuild():
                 sys.exit(f"{mutant.path}: the unchanged source does not build in {self._build}")
-        if state in ("killed", "timeout"):
+        if state in KILLED:
             code, printed = self._pytest([by] if state == "killed" else tests, self._limit)
             if code != 0:
                 state, by = "unclear", f"{by} without the mutant too: {printed[-300:]}"
@@ -166,7 +166,7 @@ def _judged(code: int | None, printed: str) -> tuple[str, str]:
         return "survived", ""
     failed = re.search(r"^(?:FAILED|ERROR) ([^\s\[]+(?:\[.*?\])?)(?: - |$)", printed, re.MULTILINE)
     if failed is None:
-        return ("killed", "tests/conftest.py") if code == 4 else ("crashed", f"exit code {code}: {printed[-200:]}")
+        return ("killed", "tests/conftest.py") if code == 4 else ("crashed", f"exit code {code}")
     return "killed", failed.group(1)
 
 
