@@ -238,11 +238,9 @@ def main() -> None:
             print(f"\n{outcome.state}: {outcome.name} ({outcome.kind}) {outcome.by}\n{outcome.diff}")
     counts = Counter(outcome.state for outcome in outcomes)
     built = len(outcomes) - counts["broken"]
-    print(
-        f"\nseed {arguments.seed}: {counts['killed'] + counts['timeout'] + counts['crashed']} of {built} killed;",
-        end=" ",
-    )
-    print(", ".join(f"{number} {state}" for state, number in sorted(counts.items())))
+    killed = sum(counts[state] for state in KILLED)
+    states = ", ".join(f"{number} {state}" for state, number in sorted(counts.items()))
+    print(f"\nseed {arguments.seed}: {killed} of {built} killed ({states})")
 
 
 if __name__ == "__main__":
