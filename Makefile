@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
+# A file's tests stay in one process and files keep their order (conftest.py); a hang ends the run, with its test named.
+PYTEST_WORKERS ?= -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 ARGS ?=
 
 BIN := $(VENV)/bin
@@ -12,21 +14,21 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format api docs bench fuzz sanitize kills soak slow clean FORCE
+.PHONY: help demo test gpu-test lint format api docs bench fuzz sanitize kills soak mutants slow clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
 	@echo "pixelmill: image data for deep-learning training"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 		awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
-	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, gpu-test, fuzz, soak, slow)"
+	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, gpu-test, fuzz, soak, mutants, slow)"
 
 demo: $(VENV)/installed.stamp ## create 300 photo-like images, augment one epoch, show speed and a contact sheet
 	@$(BIN)/pixelmill demo --output build/demo
 
 test: $(VENV)/test.stamp lint ## check everything, the comparisons with DALI, TensorFlow and torch included
 	@echo "running the tests"
-	@$(PY) -m pytest $(PYTEST_ARGS)
+	@$(PY) -m pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
 gpu-test: $(VENV)/installed.stamp ## compare what a GPU gives with the CPU; ends with one sentence where there is none
 	@test ! -e /dev/nvidiactl || $(PIP) $$($(PY) scripts/requirements.py gpu)
@@ -37,6 +39,7 @@ lint: $(VENV)/test.stamp ## check style and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy --strict src benchmarks scripts examples
+	@$(BIN)/mypy --config-file tests/mypy.ini tests
 
 format: $(VENV)/test.stamp ## bring Python and C++ sources into shape
 	@$(BIN)/ruff check --fix .
@@ -66,8 +69,11 @@ kills: $(VENV)/test.stamp ## kill bulk jobs and fill disks at hundreds of places
 soak: $(VENV)/test.stamp ## run for long and watch memory and speed
 	@$(PY) benchmarks/soak.py $(ARGS)
 
+mutants: $(VENV)/test.stamp ## change the sources at random places, and see whether a test fails
+	@$(PY) scripts/mutants.py $(ARGS)
+
 slow: $(VENV)/test.stamp ## take 100,000 samples through every container and compare
-	@$(PY) tests/slow_round_trip.py $(ARGS)
+	@$(PY) tests/support/slow_round_trip.py $(ARGS)
 
 clean: ## remove what was built; the environment stays (rm -r .venv removes it)
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis pixelmill-demo

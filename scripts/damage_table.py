@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "formats"))
 
 import test_npy
@@ -23,7 +23,7 @@ import test_recordio
 import test_tfrecord
 import test_webdataset
 import test_zip
-from damage import Read, changed, cut, table, with_blocks_swapped, with_one_less, with_one_more
+from file_damage import Read, changed, cut, table, with_blocks_swapped, with_one_less, with_one_more
 
 from pixelmill.inspect.verify import check_manifest
 

@@ -20,12 +20,12 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "formats"))
 
+import coco_files
 import numpy as np
 import test_npy
-import test_readers_coco
 import test_recordio
 import test_webdataset
 import test_zip
@@ -158,7 +158,7 @@ def run_manifest(data: bytes) -> str:
 
 def seeds() -> dict[str, tuple[Callable[[bytes], str], list[bytes]]]:
     """Return intact files to start from, for each parser."""
-    test_readers_coco.write(SCRATCH)
+    coco_files.write(SCRATCH)
     (SCRATCH / "a.data").write_bytes(bytes(200))
     (SCRATCH / "dataset").mkdir(exist_ok=True)
     (SCRATCH / "dataset" / "a").write_bytes(b"abc")

@@ -3,7 +3,7 @@
 set -e
 folder=$(mktemp -d -p "${TMPDIR:-/dev/shm}")
 trap 'rm -rf "$folder"' EXIT
-run() { echo "$*"; "$PYTHON" tests/job_faults.py "$1" "$folder/$1" $2 $3; rm -rf "${folder:?}/$1"; }
+run() { echo "$*"; "$PYTHON" tests/support/job_faults.py "$1" "$folder/$1" $2 $3; rm -rf "${folder:?}/$1"; }
 PYTHON=$1
 run points
 run moments 200 1

@@ -7,7 +7,7 @@ from itertools import repeat
 
 import numpy as np
 import pytest
-from running import DALI, noise
+from dali_runs import DALI, noise
 
 import pixelmill
 from pixelmill import ArgumentError, DataError, fn, mixing, types
@@ -117,7 +117,7 @@ def test_partners_do_not_depend_on_the_order_of_the_batch(tmp_path):
             images = fn.resize(fn.decoders.image(jpegs), size=(8, 8))
             made = mixing.mixup(images, labels, alpha=1.0, num_classes=8)
             pipe.set_outputs(*made, labels)
-        images, soft, hard = (batch.as_array() for batch in pipe.run())
+        images, soft, hard = (batch.as_array() for batch in pipe.run())  # type: ignore[assignment]
         order = np.argsort(hard[:, 0])
         return images[order], soft[order]
 

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from dataset_cases import encoded, write
+from locations import ROOT
 from PIL import Image
 
 import pixelmill
@@ -125,7 +126,7 @@ def test_json_has_the_fields_that_the_page_of_the_manual_lists(photos: Path, tmp
     result = run(photos, *options, "--output", page, "--json")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    manual = (Path(__file__).parents[2] / "docs" / "bench.md").read_text("utf-8")
+    manual = (ROOT / "docs" / "bench.md").read_text("utf-8")
     (example,) = re.findall(r"^```json\n(.*?)^```", manual, re.M | re.S)
     assert shape_of(found) == shape_of(json.loads(example))
     assert found["schema"] == 1 and found["complete"] is True
@@ -277,6 +278,14 @@ def test_the_graphs_for_a_gpu_can_be_given_to_dali(kind: workload.Kind, photos: 
     job = workload.PeerTask("pixelmill", "", kind, source, batch=2, threads=1, seed=1, size=32, device="gpu")
     pipe = graphs.pipeline(pixelmill, GRAPHS[kind], job, device_id=0)
     assert type(pipe.dali_pipeline(0)).__module__ == "nvidia.dali.pipeline"
+
+
+@pytest.mark.parametrize(("shape", "channels"), [([8, 8, 3], 3), ([8, 8, 1], 1), ([8, 8], 1)])
+def test_every_channel_is_normalized_by_its_own_numbers(shape: list[int], channels: int) -> None:
+    source = workload.Source(["a.npy"], content="array", shape=shape)
+    job = workload.PeerTask("pillow", "", "train", source, batch=2, threads=1, seed=1)
+    assert job.mean == pytest.approx([123.675, 116.28, 103.53] if channels == 3 else [114.495])
+    assert job.std == pytest.approx([58.395, 57.12, 57.375] if channels == 3 else [57.63])
 
 
 def test_the_dali_engine_can_be_measured(photos: Path) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from dataset_cases import encoded, odd_samples, plain_samples, write
+from locations import SUPPORT
 from PIL import Image, ImageOps
 
 import pixelmill
@@ -315,7 +316,7 @@ def test_parts_in_two_processes_give_the_same(photos: Path, tmp_path: Path) -> N
 
 
 def test_a_round_through_all_containers(tmp_path: Path) -> None:
-    command = [sys.executable, str(Path(__file__).parents[1] / "slow_round_trip.py"), "--samples", "60"]
+    command = [sys.executable, str(SUPPORT / "slow_round_trip.py"), "--samples", "60"]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert result.stdout.count("60 samples equal") == len(FORMATS) + 1

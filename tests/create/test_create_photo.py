@@ -87,7 +87,7 @@ def test_subsampling_and_size_follow_the_options(tmp_path: Path) -> None:
         for file in create_photo_folder(path, 3, size_mean=(33, 20), spread=0, full_colour=share):
             with Image.open(file) as image:
                 assert image.size == (20, 33)
-                assert image.layer[0][1:3] == (factor, factor)
+                assert image.layer[0][1:3] == (factor, factor)  # type: ignore[attr-defined]
 
 
 def test_folder_in_use_is_left_alone(tmp_path: Path) -> None:

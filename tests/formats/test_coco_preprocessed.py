@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from running import DALI, HERE
-from test_readers_coco import OBJECTS, annotation, rows, write
+from coco_files import OBJECTS, annotation, rows, write
+from dali_runs import DALI, HERE
 
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.coco import Parts, open_preprocessed

@@ -153,7 +153,7 @@ def test_types_of_decoded_values() -> None:
 
 def test_wrong_values_are_refused() -> None:
     with pytest.raises(ArgumentError, match="must be integers"):
-        int64_feature([1.5])
+        int64_feature([1.5])  # type: ignore[list-item]
 
 
 # Other spellings of the same message

@@ -9,7 +9,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from damage import changed, cut, table, with_one_less, with_one_more
+from file_damage import changed, cut, table, with_one_less, with_one_more
 from hypothesis import given
 from hypothesis.extra import numpy as arrays
 
@@ -18,7 +18,7 @@ from pixelmill.formats import npy
 
 kinds = arrays.boolean_dtypes() | arrays.integer_dtypes() | arrays.unsigned_integer_dtypes()
 dtypes = kinds | arrays.integer_dtypes(endianness=">") | arrays.floating_dtypes(sizes=(16, 32, 64))
-dtypes |= arrays.complex_number_dtypes(sizes=(64, 128))
+dtypes |= arrays.complex_number_dtypes(sizes=(64, 128))  # type: ignore[operator]
 any_array = arrays.arrays(dtypes, arrays.array_shapes(min_dims=0, max_dims=5, min_side=0, max_side=4))
 
 

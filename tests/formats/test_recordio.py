@@ -6,12 +6,12 @@ import io
 import struct
 import time
 import tracemalloc
-from pathlib import Path
 
 import pytest
-from damage import changed, cut, table, with_one_less, with_one_more
+from file_damage import changed, cut, table, with_one_less, with_one_more
 from hypothesis import given
 from hypothesis import strategies as st
+from locations import GOLDEN
 
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import recordio
@@ -215,7 +215,6 @@ def test_many_heads_that_lead_into_one_chain_take_linear_time():
 # MXNet itself: golden/write_recordio.py made the files
 
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 OF_MXNET = [
     ((3.0,), b"first image"),
     ((1.0, 2.5, -4.0), b"image with three labels"),

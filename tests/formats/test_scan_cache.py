@@ -53,7 +53,7 @@ def kind(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(scan_cache, "CACHED_FROM", 1000)
     write, kept, anew, place = KINDS[request.param]
     write(tmp_path / "data")
-    return tmp_path / "data", kept, anew, place
+    return tmp_path / "data", kept, anew, place  # type: ignore[return-value]
 
 
 def forbid(monkeypatch: pytest.MonkeyPatch, place: str) -> None:

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from pixelmill import _core
 from pixelmill.errors import ArgumentError, DataError, OutputError
 from pixelmill.formats import example, tfrecord
+from pixelmill.formats.faults import RecordFault
 
 PAYLOADS = (b"first record", bytes(range(40)), b"", b"the last of the records, a little longer than the others")
 
@@ -27,7 +28,7 @@ def file_of(payloads: tuple[bytes, ...]) -> bytes:
     return b"".join(map(tfrecord.frame, payloads))
 
 
-def payloads_of(data: bytes, *, verify: bool) -> tuple[list[bytes], tuple[tfrecord.RecordFault, ...]]:
+def payloads_of(data: bytes, *, verify: bool) -> tuple[list[bytes], tuple[RecordFault, ...]]:
     """Scan, then read what the index has; records that fail then are faults as well."""
     scan = tfrecord.scan_bytes(data, verify=verify)
     read, failed = [], []

@@ -8,7 +8,7 @@ import time
 import tracemalloc
 
 import pytest
-from damage import changed, cut, table, with_one_less, with_one_more
+from file_damage import changed, cut, table, with_one_less, with_one_more
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

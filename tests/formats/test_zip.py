@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from damage import changed, cut, table, with_one_less, with_one_more
 from dataset_cases import encoded, mask_of, odd_samples, plain_samples, write
+from file_damage import changed, cut, table, with_one_less, with_one_more
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from locations import ROOT
 from PIL import Image
 from small_jobs import tree
 
@@ -264,7 +265,7 @@ def test_wrong_arguments_are_named(folder: Path, tmp_path: Path) -> None:
 
 def code_of_page(heading: str) -> str:
     """Give the Python code that follows a line of docs/bulk.md."""
-    page = (Path(__file__).parents[2] / "docs" / "bulk.md").read_text("utf-8")
+    page = (ROOT / "docs" / "bulk.md").read_text("utf-8")
     return page.split(f"\n{heading}\n", 1)[1].split("```python\n", 1)[1].split("```", 1)[0]
 
 

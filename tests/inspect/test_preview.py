@@ -7,12 +7,14 @@ import io
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from dataset_cases import encoded, mask_of, write
+from locations import ROOT
 from PIL import Image
 
 import pixelmill
@@ -21,11 +23,11 @@ from pixelmill.cli import main
 from pixelmill.errors import ArgumentError, DataError, OutputExists
 from pixelmill.formats.registry import FORMATS, open_dataset
 from pixelmill.formats.sample import Boxes, Sample
+from pixelmill.inspect import preview_sheet
 from pixelmill.inspect.overlays import color_of
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import load_recipe
 
-ROOT = Path(__file__).parents[2]
 SIDE = 96
 PLAIN = [(200, 30, 20), (20, 180, 40), (30, 60, 210), (120, 120, 120)]
 
@@ -204,6 +206,19 @@ def test_legend_and_long_texts_stay_on_the_sheet(tmp_path: Path) -> None:
     assert sheet.shape[1] <= 420 and report.cells[0].boxes == 200
     for border in (sheet[:3], sheet[-3:], sheet[:, :3], sheet[:, -3:]):
         assert (border == sheet[0, 0]).all()
+
+
+def test_all_lines_of_the_head_begin_in_one_column() -> None:
+    layout = preview_sheet._Layout(SimpleNamespace(size=160, labels=False), head=0, columns=1)  # type: ignore[arg-type]
+    sheet = Image.new("RGB", (120, 120), "white")
+    preview_sheet._write_head(sheet, ["HH"], ["HH", "HH"], layout)
+    ink = np.asarray(sheet.convert("L")) < 200
+    rows = np.any(ink, axis=1).tolist()
+    lines = [row for row in range(1, len(rows)) if rows[row] and not rows[row - 1]]
+    begins = [int(np.argmax(ink[row])) for row in lines]
+    assert len(lines) == 3
+    assert max(begins) - min(begins) <= 1  # the margin of a letter grows with the font
+    assert abs(begins[0] - 2 * layout.gap) <= 2
 
 
 def broken() -> list[Sample]:

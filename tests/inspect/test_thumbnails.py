@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dataset_cases import write
-from pictures import kinds, rotated
+from encoded_images import kinds, rotated
 from PIL import Image
 
 import pixelmill

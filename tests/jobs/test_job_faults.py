@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from locations import SUPPORT
 
 MEMORY = Path("/dev/shm")
 
@@ -24,7 +25,7 @@ def folder() -> Iterator[Path]:
 
 
 def faults(folder: Path, mode: str, *arguments: str) -> dict[str, Any]:
-    script = Path(__file__).parents[1] / "job_faults.py"
+    script = SUPPORT / "job_faults.py"
     result = subprocess.run(
         [sys.executable, str(script), mode, str(folder), *arguments], capture_output=True, text=True, timeout=280
     )

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from locations import SUPPORT
 from small_jobs import NumbersJob, tree
 
 from pixelmill import augment
@@ -66,8 +67,8 @@ def test_cluster_writes_the_same_though_a_node_dies(tmp_path: Path) -> None:
     run_job(NumbersJob(count=48, per_shard=4), tmp_path / "expected", workers=1)
     result = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path)],
-        cwd=Path(__file__).parents[1],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "RAY_DISABLE_IMPORT_WARNING": "1"},
+        cwd=SUPPORT,
+        env={**os.environ, "PYTHONPATH": str(SUPPORT), "RAY_DISABLE_IMPORT_WARNING": "1"},
         capture_output=True,
         text=True,
         timeout=180,

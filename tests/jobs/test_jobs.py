@@ -14,12 +14,14 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from locations import SUPPORT
 from small_jobs import BrokenJob, EnvironmentJob, NumbersJob, tree
 
 from pixelmill.cli import main
 from pixelmill.errors import ArgumentError, DataError, EngineError, OutputError, OutputExists
 from pixelmill.jobs import Progress, job_status, run, run_job
 
+LONG = 120.0  # seconds that nothing takes, on a busy machine either
 JOB = NumbersJob()
 
 
@@ -73,7 +75,7 @@ def test_parts_write_the_same_and_the_last_one_finishes(tmp_path: Path, expected
 def test_parts_at_the_same_time(tmp_path: Path, expected: dict[str, str]) -> None:
     code = "import sys; from small_jobs import *; from pixelmill.jobs import run_job; "
     code += "run_job(NumbersJob(sleep=0.002), sys.argv[1], shard_index=int(sys.argv[2]), num_shards=4, workers=1)"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(SUPPORT)}
     parts = [
         subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "out"), str(index)], env=environment)
         for index in range(4)
@@ -86,8 +88,8 @@ def test_locale_time_and_other_options_of_no_consequence(tmp_path: Path, expecte
     code = (
         "import sys; from small_jobs import *; from pixelmill.jobs import run_job; run_job(NumbersJob(), sys.argv[1])"
     )
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "TZ": "Asia/Tokyo", "LC_ALL": "C"}
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "out")], env=environment, check=True, timeout=60)
+    environment = {**os.environ, "PYTHONPATH": str(SUPPORT), "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "out")], env=environment, check=True, timeout=LONG)
     assert tree(tmp_path / "out") == expected
 
 
@@ -206,12 +208,11 @@ def test_errors_of_workers_arrive_whole(tmp_path: Path) -> None:
         run_job(BrokenJob(), tmp_path / "b", workers=2)
 
 
-def test_killed_worker_is_named_at_once(tmp_path: Path, expected: dict[str, str]) -> None:
+def test_killed_worker_is_named_without_waiting_for_the_others(tmp_path: Path, expected: dict[str, str]) -> None:
     killer = tmp_path / "killer"
     killer.touch()
     with pytest.raises(EngineError, match=r"killed by SIGKILL .* while it made shard 2 \(data-00002-of-00004\)"):
-        run_job(NumbersJob(killer=str(killer)), tmp_path / "out", workers=2)
-    assert time.monotonic() - float((tmp_path / "killer.time").read_text("ascii")) < 5
+        run_job(NumbersJob(killer=str(killer), stuck_from=30), tmp_path / "out", workers=2)
     run_job(JOB, tmp_path / "out", workers=2, exists="resume")
     assert tree(tmp_path / "out") == expected
 
@@ -219,17 +220,15 @@ def test_killed_worker_is_named_at_once(tmp_path: Path, expected: dict[str, str]
 def test_interrupt_ends_workers_and_leaves_a_resumable_job(tmp_path: Path, expected: dict[str, str]) -> None:
     code = "import signal, sys; from small_jobs import *; from pixelmill.jobs import run_job\n"
     code += "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    code += "try: run_job(NumbersJob(sleep=0.05), sys.argv[1], workers=2)\n"
+    code += "try: run_job(NumbersJob(stuck_from=10), sys.argv[1], workers=2)\n"
     code += "except KeyboardInterrupt: sys.exit(130)"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": str(SUPPORT)}
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "out")], env=environment)
     wait_for(lambda: (tmp_path / "out" / ".pixelmill" / "shard-00000.json").exists())
     workers = children(process.pid)
     assert len(workers) == 2
-    begin = time.monotonic()
     process.send_signal(signal.SIGINT)
-    assert process.wait(20) == 130
-    assert time.monotonic() - begin < 2
+    assert process.wait(LONG) == 130
     assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
     left = [name for name in tree(tmp_path / "out" / ".pixelmill") if not name.startswith(("shard-", "plan.json"))]
     assert left == ["tmp/"]
@@ -239,15 +238,15 @@ def test_interrupt_ends_workers_and_leaves_a_resumable_job(tmp_path: Path, expec
 
 def test_second_writer_is_refused_and_a_dead_one_replaced(tmp_path: Path, expected: dict[str, str]) -> None:
     code = "import sys; from small_jobs import *; from pixelmill.jobs import run_job; "
-    code += "run_job(NumbersJob(sleep=0.05), sys.argv[1], workers=1)"
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    code += "run_job(NumbersJob(stuck_from=10), sys.argv[1], workers=1)"
+    environment = {**os.environ, "PYTHONPATH": str(SUPPORT)}
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "out")], env=environment)
     wait_for(lambda: (tmp_path / "out" / ".pixelmill" / "shard-00000.json").exists())
     with pytest.raises(OutputError, match=f"process {process.pid} on .* is writing to"):
         run_job(JOB, tmp_path / "out", workers=1, exists="resume")
     assert job_status(tmp_path / "out")[0].owners == (f"process {process.pid} on {os.uname().nodename}",)
     process.kill()
-    process.wait(10)
+    process.wait(LONG)
     run_job(JOB, tmp_path / "out", workers=1, exists="resume")
     assert tree(tmp_path / "out") == expected
 
@@ -309,7 +308,7 @@ def test_status_command_tells_what_is_done(tmp_path: Path) -> None:
     assert "contains no job" in result.output
 
 
-def wait_for(condition: object, seconds: float = 20.0) -> None:
+def wait_for(condition: object, seconds: float = LONG) -> None:
     deadline = time.monotonic() + seconds
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < deadline
@@ -347,13 +346,13 @@ def test_libraries_in_workers_use_the_workers_share_of_threads(tmp_path, monkeyp
     ("job", "absent"),
     [
         ("augmentation", {"pixelmill.formats.webdataset"}),
-        ("conversion", {"pixelmill.operators", "pixelmill.pipeline"}),
+        ("conversion", {"pixelmill.operators", "pixelmill.pipeline.execution"}),
         ("create", {"pixelmill.operators", "pixelmill.engine"}),
         ("ingest", {"pixelmill.recipe"}),
     ],
 )
 def test_workers_import_only_what_they_need(job: str, absent: set[str]) -> None:
     code = f"import sys; import pixelmill.jobs.worker, pixelmill.{job}.job; print(*sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=LONG)
     absent = absent | {"PIL.Image", "click", "rich", "socket", "subprocess", "tempfile", "yaml", "pixelmill.jobs.run"}
     assert not absent & {*run.stdout.split()}

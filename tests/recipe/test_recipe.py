@@ -134,7 +134,7 @@ def test_offline_is_online(tmp_path):
         (epoch,) = pipeline.run()
         batch = [ProgramInput(number, variant, picture, None) for number, picture in enumerate(pictures)]
         for number, made in enumerate(program.take(program.submit(batch), batch)):
-            np.testing.assert_array_equal(made.image, epoch.at(number))
+            np.testing.assert_array_equal(made.image, epoch.at(number))  # type: ignore[union-attr]
     program.close()
 
 

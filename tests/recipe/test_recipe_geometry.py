@@ -44,3 +44,9 @@ def test_flips_and_turns_by_right_angles_move_corners() -> None:
 def test_a_box_outside_of_the_crop_is_gone() -> None:
     boxes, visible = geometry.follow(BOX, [geometry.cropped(np.array([0, 150]), np.array([100, 50]))], SIZE)
     assert visible.tolist() == [0.0] and not boxes.any()
+
+
+def test_what_lies_outside_of_the_image_is_cut_off_before_anything_else() -> None:
+    boxes, visible = geometry.follow(np.array([[-0.5, -0.5, 0.5, 0.5], [0.5, 0.75, 1.5, 1.25]]), [], SIZE)
+    np.testing.assert_allclose(boxes, [[0, 0, 0.5, 0.5], [0.5, 0.75, 1, 1]], atol=1e-6)
+    np.testing.assert_allclose(visible, [0.25, 0.25])

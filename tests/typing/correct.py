@@ -1,4 +1,4 @@
-"""Programs that the stubs must accept, with the types they must give. Checked by tests/test_api.py, never run."""
+"""Programs that the stubs must accept, with the types they must give. Checked by test_api.py, never run."""
 
 from pathlib import Path
 from typing import Any, assert_type

@@ -1,4 +1,4 @@
-"""Mistakes that the stubs must find, with mypy's name for each. Checked by tests/test_api.py, never run."""
+"""Mistakes that the stubs must find, with mypy's name for each. Checked by test_api.py, never run."""
 
 from pixelmill import DataNode, augment, convert, fn, ops, types
 

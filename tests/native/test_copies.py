@@ -1,0 +1,49 @@
+"""Crops, flips and reordered axes of any type become packed arrays; both instruction sets give what NumPy gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from dali_runs import noise
+from hypothesis import given
+from hypothesis import strategies as st
+from operator_comparison import on_each_level
+
+TYPES = [np.uint8, np.int16, np.float32, np.float64]
+
+
+@given(
+    extents=st.tuples(st.integers(1, 40), st.integers(1, 40), st.integers(1, 5)),
+    dtype=st.sampled_from(TYPES),
+    perm=st.permutations([0, 1, 2]),
+    flips=st.tuples(st.integers(0, 1), st.integers(0, 1)),
+    cut=st.tuples(*[st.integers(0, 39)] * 4),
+    channel=st.booleans(),
+)
+def test_views_become_what_numpy_makes_of_them(extents, dtype, perm, flips, cut, channel):
+    array = noise(extents, np.uint8).astype(dtype)
+    top, bottom = sorted((cut[0] % extents[0], cut[1] % extents[0]))
+    left, right = sorted((cut[2] % extents[1], cut[3] % extents[1]))
+
+    def graph(m, x):
+        x = m.fn.flip(x[top : bottom + 1, left : right + 1], horizontal=flips[0], vertical=flips[1])
+        return m.fn.transpose(x[:, :, 0] if channel else x, perm=[p for p in perm if p < 2] if channel else perm)
+
+    wanted = array[top : bottom + 1, left : right + 1]
+    wanted = wanted[:: -1 if flips[1] else 1, :: -1 if flips[0] else 1]
+    wanted = wanted[:, :, 0].transpose([p for p in perm if p < 2]) if channel else wanted.transpose(perm)
+    (made,) = on_each_level(graph, [array])
+    assert made.dtype == dtype
+    np.testing.assert_array_equal(made, wanted)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("axis", [0, 1, 2, 3])
+def test_parts_of_larger_arrays_are_what_numpy_makes_of_them(dtype, axis):
+    array = noise((7, 19, 3), np.uint8).astype(dtype)
+    other = np.ascontiguousarray(array[::-1, ::-1])
+    (made,) = on_each_level(lambda m, x, y: m.fn.stack(x, y, axis=axis), [array], [other])
+    np.testing.assert_array_equal(made, np.stack([array, other], axis))
+    if axis < 3:
+        (made,) = on_each_level(lambda m, x, y: m.fn.cat(x, y, axis=axis), [array], [other])
+        np.testing.assert_array_equal(made, np.concatenate([array, other], axis))
