@@ -139,8 +139,7 @@ void bind_create(nb::module_& module) {
         .def("make", &make, "index"_a)
         .def("save", &save, "index"_a, "path"_a)
         .def("draw", &draw, "index"_a)
-        .def(
-            "source", [](const Maker& maker, uint64_t index) { return maker.plan(index).source; }, "index"_a);
+        .def("source", [](const Maker& maker, uint64_t index) { return maker.plan(index).source; }, "index"_a);
 }
 
 }  // namespace pixelmill

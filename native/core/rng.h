@@ -25,9 +25,9 @@ class Stream {
    public:
     Stream(uint64_t key, const SampleId& id, uint64_t first_word = 0);
     uint32_t word();
-    double unit();                                     // [0, 1), 32 bits
-    int64_t below(int64_t bound);                      // 0 .. bound - 1
-    double uniform(double low, double high);           // [low, high)
+    double unit();                            // [0, 1), 32 bits
+    int64_t below(int64_t bound);             // 0 .. bound - 1
+    double uniform(double low, double high);  // [low, high)
 
    private:
     uint64_t key_;

@@ -12,7 +12,7 @@ namespace pixelmill {
 struct PictureRequest {
     Colour colour = Colour::rgb;
     DType dtype = DType::u8;
-    bool orient = true;  // turn it as its EXIF orientation says
+    bool orient = true;   // turn it as its EXIF orientation says
     bool padded = false;  // pixels may be four bytes apart
     int denominator = 1;  // JPEG only: 1, 2, 4 or 8
     Window part;          // of the picture as it will be seen, scaled

@@ -9,6 +9,7 @@
 
 namespace pixelmill {
 
+// clang-format off
 enum class Operation : uint8_t {
     // of one operand
     minus, abs, fabs, floor, ceil, sqrt, rsqrt, cbrt, exp, log, log2, log10,
@@ -21,6 +22,7 @@ enum class Operation : uint8_t {
     // of one, to a type that is told beside it
     cast,
 };
+// clang-format on
 
 const char* name_of(Operation operation);
 Operation operation_named(std::string_view name);  // an unknown name is our bug: std::logic_error

@@ -69,8 +69,9 @@ uint64_t look_up_eight(const uint8_t* in, const Table* tables) {
         constexpr int shift = std::endian::native == std::endian::little ? 8 * k : 56 - 8 * k;
         return uint64_t{tables[(first + k) % channels][in[k]]} << shift;
     };
-    return [&]<int... k>(std::integer_sequence<int, k...>) { return (one(std::integral_constant<int, k>{}) | ...); }
-    (std::make_integer_sequence<int, 8>{});
+    return [&]<int... k>(std::integer_sequence<int, k...>) {
+        return (one(std::integral_constant<int, k>{}) | ...);
+    }(std::make_integer_sequence<int, 8>{});
 }
 
 // Packed pixels, a table for each channel.
