@@ -6,14 +6,13 @@ namespace base {
 }  // namespace base
 
 #if PIXELMILL_AVX2
-#pragma GCC push_options
-#pragma GCC target("avx2,bmi,bmi2")
+BEGIN_AVX2_CODE
 namespace avx2 {
 #define AVX2_CODE 1
 #include KERNELS
 #undef AVX2_CODE
 }  // namespace avx2
-#pragma GCC pop_options
+END_AVX2_CODE
 #endif
 
 #undef KERNELS
