@@ -30,7 +30,7 @@ Input example(const std::string& entries) {
 }
 
 std::vector<Input> seeds() {
-    const std::string text = field(1, field(1, "a picture") + field(1, "another"));
+    const std::string text = field(1, field(1, "an image") + field(1, "another"));
     const std::string packed = field(2, field(1, std::string("\0\0\x80\x3f\0\0\0\x40", 8)));
     const std::string single = field(2, std::string("\x0d\0\0\x80\x3f\x0d\0\0\0\x40", 10));
     const std::string integers =

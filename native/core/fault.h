@@ -8,7 +8,7 @@ namespace pixelmill {
 
 enum class FaultKind {
     not_an_image,  // content no decoder knows
-    truncated,     // the data ends before the picture does
+    truncated,     // the data ends before the image does
     corrupt,       // the decoder refused the content
     too_large,     // a limit was passed; nothing was allocated
     unsupported,   // a valid file that asks for something we do not do

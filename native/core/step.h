@@ -72,7 +72,7 @@ class Context {
     SampleId id;
     std::span<const int64_t> items;  // one per reader of the program
     std::span<const Value> inputs;   // fed from outside for this sample
-    bool fill = false;               // a decode that fails yields a grey picture instead
+    bool fill = false;               // a decode that fails yields a gray image instead
     uint32_t notes = 0;
     std::string note_text;  // of the first note
 

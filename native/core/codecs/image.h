@@ -1,4 +1,4 @@
-// The gate every encoded picture passes: what is it, how large is it, is that allowed. Nothing is decoded here.
+// The gate every encoded image passes: what is it, how large is it, is that allowed. Nothing is decoded here.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ ImageFormat sniff(Bytes file);
 struct ImageInfo {
     ImageFormat format = ImageFormat::unknown;
     int64_t width = 0, height = 0;  // as stored, before the orientation is applied
-    int channels = 0;               // as stored; 2 and 4 with alpha, 4 for CMYK; a palette counts as its colours
+    int channels = 0;               // as stored; 2 and 4 with alpha, 4 for CMYK; a palette counts as its colors
     int bits = 8;                   // per channel
     int orientation = 1;            // 1..8
     bool bad_orientation = false;   // there was one outside 1..8
-    bool more_frames = false;       // an animation, a multi-page file, a multi-picture JPEG
+    bool more_frames = false;       // an animation, a multi-page file, a multi-image JPEG
 
     bool sideways() const { return orientation >= 5; }
 };

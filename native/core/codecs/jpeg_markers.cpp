@@ -11,7 +11,7 @@ namespace pixelmill {
 namespace {
 
 constexpr uint32_t soi = 0xD8, eoi = 0xD9, sos = 0xDA, app1 = 0xE1, app2 = 0xE2;
-constexpr uint32_t picture_count_tag = 0xB001;  // CIPA DC-007, 5.2.3.2
+constexpr uint32_t image_count_tag = 0xB001;  // CIPA DC-007, 5.2.3.2
 
 bool is_frame(uint32_t marker) {
     return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
@@ -72,7 +72,7 @@ void read_application(JpegHeader& header, Bytes file, const Segment& segment) {
     if (segment.marker == app1 && header.exif.empty() && starts_with(payload, "Exif\0\0", 6))
         header.exif = payload.subspan(6);
     if (segment.marker == app2 && starts_with(payload, "MPF\0", 4))
-        header.more_frames = tiff_tag(payload.subspan(4), picture_count_tag).value_or(1) > 1;
+        header.more_frames = tiff_tag(payload.subspan(4), image_count_tag).value_or(1) > 1;
 }
 
 // The scans of the whole file; stops counting above `enough`.

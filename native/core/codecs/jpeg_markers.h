@@ -14,7 +14,7 @@ struct JpegHeader {
     int bits = 0;
     uint32_t frame = 0;        // the SOF marker, 0xC0..0xCF
     Bytes exif;                // a TIFF blob behind "Exif\0\0", or empty
-    bool more_frames = false;  // a multi-picture file
+    bool more_frames = false;  // a multi-image file
 
     bool lossless() const { return (frame & 3) == 3; }
     bool hierarchical() const { return (frame & 7) >= 5; }

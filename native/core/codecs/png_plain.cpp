@@ -100,7 +100,7 @@ class RowConverter {
         entries_ = palette.size() / 3;
         for (size_t i = 0; i < entries_; ++i) {
             for (size_t c = 0; c < 3; ++c)
-                std::memcpy(colours_[i].data() + (bgr ? 2 - c : c), palette.data() + 3 * i + c, 1);
+                std::memcpy(colors_[i].data() + (bgr ? 2 - c : c), palette.data() + 3 * i + c, 1);
         }
     }
 
@@ -133,14 +133,14 @@ class RowConverter {
    private:
     void look_up(uint8_t* out, const uint8_t* in, int64_t width) const {
         int64_t x = 0;
-        for (; x + 1 < width; ++x) std::memcpy(out + 3 * x, colours_[in[x]].data(), 4);
-        std::memcpy(out + 3 * x, colours_[in[x]].data(), 3);
+        for (; x + 1 < width; ++x) std::memcpy(out + 3 * x, colors_[in[x]].data(), 4);
+        std::memcpy(out + 3 * x, colors_[in[x]].data(), 3);
     }
 
     int stored_, wanted_;
     bool bgr_;
     size_t entries_ = 0;
-    std::array<std::array<uint8_t, 4>, 256> colours_{};
+    std::array<std::array<uint8_t, 4>, 256> colors_{};
 };
 
 // Inflates some rows at a time, so that they are still in the cache when they are unfiltered.

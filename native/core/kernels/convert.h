@@ -30,7 +30,7 @@ decltype(auto) with_type(DType dtype, Body&& body) {
     }
 }
 
-// Small integers: clamped first, so that the conversion to int32 is defined and vectorises.
+// Small integers: clamped first, so that the conversion to int32 is defined and vectorizes.
 template <class Out>
 Out rounded_small(float x) {
     constexpr auto low = static_cast<float>(std::numeric_limits<Out>::min());

@@ -1,7 +1,7 @@
 // Included once per SIMD level; AVX2_CODE says which. Sums run over the taps in order in both, without fused
 // multiply-adds, so the bits agree.
 
-// The sums of `count` neighbouring values of two output rows at x. Row r of the source is row r of the filter for the
+// The sums of `count` neighboring values of two output rows at x. Row r of the source is row r of the filter for the
 // first, and row r - 1 for the second.
 template <int count, bool two>
 inline void sums_at(float (&first)[count], float (&second)[count], const Window2d& window, int64_t x) {

@@ -44,7 +44,7 @@ using RowLoop = void (*)(void* out, const void* a, const void* b, const void* c,
 
 RowLoop row_loop(Operation operation, DType operand);
 // Floats, or bytes brought to floats, that are added to, subtracted from, multiplied with or divided by one number, and
-// then by another: most chains of arithmetic on pictures are made of this. `cast` stands for no operation.
+// then by another: most chains of arithmetic on images are made of this. `cast` stands for no operation.
 struct Scale {
     DType from = DType::boolean;  // u8 or f32; anything else for what is not of this form
     Operation first = Operation::cast, second = Operation::cast;
@@ -65,7 +65,7 @@ RowLoop promotion(DType to, DType from);
 RowLoop half_conversion(DType to, DType from);
 // Functions of float32, and its powers and remainders; null for other operations.
 RowLoop float_function(Operation operation);
-// Whole division and the C library, which do not vectorise: one build for all.
+// Whole division and the C library, which do not vectorize: one build for all.
 RowLoop slow_row_loop(Operation operation, DType operand);
 
 bool any_zero(DType dtype, const void* values, int64_t count);

@@ -1,4 +1,4 @@
-// Loops that the compiler vectorises; included once for each instruction set, see elementwise.cpp.
+// Loops that the compiler vectorizes; included once for each instruction set, see elementwise.cpp.
 
 // Integers wrap: they are computed as unsigned ones, and short ones as 32-bit so that nothing is promoted to int.
 template <class T>
@@ -169,7 +169,7 @@ void one(void* out, const void* a, const void*, const void*, int64_t count, unsi
     for (int64_t i = 0; i < count; ++i) to[i] = Op::run(x[i]);
 }
 
-// The types of pictures; with others a number is read from a row like everything else.
+// The types of images; with others a number is read from a row like everything else.
 template <class T>
 inline constexpr bool is_frequent =
     std::is_same_v<T, float> || std::is_same_v<T, uint8_t> || std::is_same_v<T, int32_t>;
@@ -260,7 +260,7 @@ using Loops = std::array<RowLoop, 12>;
 #define PIXELMILL_BITS(form, Op)                                                                      \
     form<Op, uint8_t>, form<Op, uint16_t>, form<Op, uint32_t>, form<Op, uint64_t>, form<Op, uint8_t>, \
         form<Op, uint16_t>, form<Op, uint32_t>, form<Op, uint64_t>
-// Division of wider integers does not vectorise.
+// Division of wider integers does not vectorize.
 #define PIXELMILL_NARROW(form, Op)                                                                                   \
     form<Op, uint8_t>, form<Op, uint16_t>, nullptr, nullptr, form<Op, int8_t>, form<Op, int16_t>, form<Op, int32_t>, \
         nullptr

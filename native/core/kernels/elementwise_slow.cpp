@@ -1,4 +1,4 @@
-// Operations that the compiler cannot vectorise: whole division, powers, and the functions of the C library.
+// Operations that the compiler cannot vectorize: whole division, powers, and the functions of the C library.
 #include <algorithm>
 #include <array>
 #include <cmath>

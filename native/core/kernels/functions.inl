@@ -1,5 +1,5 @@
 // Elementary functions of floats, worked out in double precision by the same few operations everywhere: the C library's
-// differ from machine to machine and do not vectorise. Included once for each instruction set, see functions.cpp.
+// differ from machine to machine and do not vectorize. Included once for each instruction set, see functions.cpp.
 
 inline double pick(bool condition, double yes, double no) { return condition ? yes : no; }
 

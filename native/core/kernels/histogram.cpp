@@ -18,7 +18,7 @@ namespace {
 using Counts = std::array<int32_t, 256>;
 using Table = std::array<uint8_t, 256>;
 
-// Neighbours are counted apart: often they are equal, and then one count would wait for the other.
+// Neighbors are counted apart: often they are equal, and then one count would wait for the other.
 void count_row(Counts (&counts)[4], const uint8_t* row, int64_t width, int64_t step) {
     int64_t x = 0;
     for (; x + 4 <= width; x += 4) {
@@ -39,7 +39,7 @@ Counts sum_of(const Counts (&parts)[4]) {
 // From 0 to 255, half to even: adding 2^23 leaves no room for a fraction.
 uint8_t rounded(float x) { return static_cast<uint8_t>(std::bit_cast<uint32_t>(std::min(x, 255.0f) + 0x1p23f)); }
 
-// A picture of one level stays as it is.
+// An image of one level stays as it is.
 Table equalizing(const Counts& counts, int64_t pixels) {
     Table table{};
     size_t first = 0;

@@ -1,4 +1,4 @@
-// Levels spread by how often they occur: over the whole picture, or tile by tile with limited contrast. As OpenCV.
+// Levels spread by how often they occur: over the whole image, or tile by tile with limited contrast. As OpenCV.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ void check(Operation operation, std::span<const DType> operands) {
     const bool all_bool = std::all_of(operands.begin(), operands.end(), [](DType d) { return d == DType::boolean; });
     if (all_bool && !on_bits(operation) && !compares(operation) && operation != Operation::mul) {
         throw Fault(FaultKind::argument,
-                    name + ": cannot be had of booleans; combine them by & | ^ ~ *, or cast one to a number");
+                    name + ": not defined for booleans; combine them with & | ^ ~ * or cast one to a number");
     }
 }
 

@@ -46,7 +46,7 @@ int Tiles::computed(RowLoop loop, DType dtype, std::array<int, 3> operands, Oper
 int Tiles::operand_register(int value, DType dtype) {
     const Value& operand = values_[static_cast<size_t>(value)];
     Register reg{Kind::gathered, operand.dtype, operand.dtype};
-    reg.walk = walk_over(operand, out_->ndim, out_->shape);
+    reg.walk = broadcast_view(operand, out_->ndim, out_->shape);
     const int64_t period = reg.walk.single() ? 1 : reg.walk.period();
     if (reg.walk.dense()) {
         reg.kind = Kind::dense;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "../arena.h"
+#include "broadcast.h"
 #include "elementwise.h"
-#include "walk.h"
 
 namespace pixelmill {
 
@@ -36,7 +36,7 @@ class Tiles {
         int64_t period = 0;  // of a repeated one
         std::byte* data = nullptr;
         std::byte* start = nullptr;  // of a repeated one
-        Walk walk{};                 // of an operand
+        BroadcastView walk{};        // of an operand
     };
     struct Instruction {
         RowLoop loop;

@@ -179,10 +179,10 @@ void warp_real(const Grid& out, const Grid& in, const AffineMap& map, const Warp
 void warp(const Grid& out, const Grid& source, const AffineMap& map, const WarpOptions& options, Arena& arena) {
     if (source.size[0] == 0 || source.size[1] == 0 || source.size[2] == 0) return fill_all(out, options.fill);
     Grid in = source;
-    if (map.axes == 2 && in.dtype == DType::u8 && options.linear && !fits_warp_picture(out, in, map, true)) {
+    if (map.axes == 2 && in.dtype == DType::u8 && options.linear && !fits_warp_image(out, in, map, true)) {
         in = packed(source, arena);  // bytes are blended in whole numbers wherever they come from
     }
-    if (fits_warp_picture(out, in, map, options.linear)) return warp_picture(out, in, map, options);
+    if (fits_warp_image(out, in, map, options.linear)) return warp_image(out, in, map, options);
     with_type(in.dtype, [&](auto zero) {
         using In = decltype(zero);
         map.axes == 2 ? warp_real<In, 2>(out, in, map, options, arena) : warp_real<In, 3>(out, in, map, options, arena);

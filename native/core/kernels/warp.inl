@@ -77,8 +77,8 @@ inline void locate_plain(Taps& taps, const float* xs, const float* ys, const Bou
     };
     taps.fast = taps.outside = 0;
     for (int i = from; i < to; ++i) {
-        const float x = limited(xs[i] - b.centre, b.low[0], b.high[0]),
-                    y = limited(ys[i] - b.centre, b.low[1], b.high[1]);
+        const float x = limited(xs[i] - b.center, b.low[0], b.high[0]),
+                    y = limited(ys[i] - b.center, b.low[1], b.high[1]);
         const int32_t ix = std::min(floored(x), b.last[0]), iy = std::min(floored(y), b.last[1]);
         taps.x[i] = ix;
         taps.y[i] = iy;
@@ -162,11 +162,11 @@ inline uint32_t locate8(Taps& taps, int i, __m256 x, __m256 y, const Bounds& b) 
 
 inline void locate(Taps& taps, const float* xs, const float* ys, const Bounds& b, int from, int to) {
 #if AVX2_CODE
-    const __m256 centre = _mm256_set1_ps(b.centre);
+    const __m256 center = _mm256_set1_ps(b.center);
     uint64_t fast = 0, outside = 0;
     for (int i = from / 8 * 8; i < to; i += 8) {
-        const __m256 x = _mm256_sub_ps(_mm256_load_ps(xs + i), centre),
-                     y = _mm256_sub_ps(_mm256_load_ps(ys + i), centre);
+        const __m256 x = _mm256_sub_ps(_mm256_load_ps(xs + i), center),
+                     y = _mm256_sub_ps(_mm256_load_ps(ys + i), center);
         const uint64_t bits = locate8(taps, i, x, y, b);
         fast |= (bits & 0xff) << i;
         outside |= (bits >> 8) << i;
@@ -181,10 +181,10 @@ inline void locate(Taps& taps, const float* xs, const float* ys, const Bounds& b
 // For pixels that are known to be inner ones.
 inline void locate_inner(Taps& taps, const float* xs, const float* ys, const Bounds& b, int from, int to) {
 #if AVX2_CODE
-    const __m256 centre = _mm256_set1_ps(b.centre);
+    const __m256 center = _mm256_set1_ps(b.center);
     for (int i = from / 8 * 8; i < to; i += 8) {
-        const __m256 x = _mm256_sub_ps(_mm256_load_ps(xs + i), centre),
-                     y = _mm256_sub_ps(_mm256_load_ps(ys + i), centre);
+        const __m256 x = _mm256_sub_ps(_mm256_load_ps(xs + i), center),
+                     y = _mm256_sub_ps(_mm256_load_ps(ys + i), center);
         const __m256i ix = _mm256_cvttps_epi32(x), iy = _mm256_cvttps_epi32(y);
         put8(taps.offset + i, offsets8(ix, iy, b));
         if (b.weighing == Weighing::none) continue;
@@ -193,7 +193,7 @@ inline void locate_inner(Taps& taps, const float* xs, const float* ys, const Bou
     }
 #else
     for (int i = from; i < to; ++i) {
-        const float x = xs[i] - b.centre, y = ys[i] - b.centre;
+        const float x = xs[i] - b.center, y = ys[i] - b.center;
         const auto ix = static_cast<int32_t>(x), iy = static_cast<int32_t>(y);
         taps.offset[i] = iy * b.row + ix * b.pixel;
         taps.across[i] = x - static_cast<float>(ix);

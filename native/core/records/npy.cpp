@@ -47,7 +47,7 @@ class Parser {
         }
         blanks();
         if (seen != 7) refuse("the header must hold descr, fortran_order and shape, each once");
-        if (at_ != text_.size()) refuse("there is something behind the dictionary of the header");
+        if (at_ != text_.size()) refuse("unexpected data after the dictionary of the header");
         return header;
     }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t little_magic =
     std::endian::native == std::endian::little ? recordio_magic : __builtin_bswap32(recordio_magic);
 
-// Looks at everything, which vectorises, instead of stopping at the first.
+// Looks at everything, which vectorizes, instead of stopping at the first.
 bool holds_magic(Bytes part) {
     uint32_t hits = 0;
     for (size_t at = 0; at + 4 <= part.size(); at += 4) {

@@ -4,7 +4,7 @@
 
 #include "../rng.h"
 #include "declared/random.h"
-#include "drawn.h"
+#include "random_shape.h"
 
 namespace pixelmill {
 

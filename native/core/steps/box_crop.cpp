@@ -1,4 +1,4 @@
-// Random windows that mind the objects in a picture.
+// Random windows that mind the objects in an image.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -92,7 +92,7 @@ class RandomBoxCrop : public Step {
                 const auto threshold = static_cast<float>(step.thresholds_[static_cast<size_t>(option)]);
                 bool found = false;
                 // All attempts are made, and the last window that fits is taken: so does DALI, and it can be seen in
-                // how often the whole picture is taken instead.
+                // how often the whole image is taken instead.
                 for (int64_t i = 0; i < step.attempts_; ++i, ++count) {
                     Box window, share;
                     if (!draw(window, share)) continue;
@@ -124,7 +124,7 @@ class RandomBoxCrop : public Step {
             return found;
         }
 
-        // `share` is the window relative to the picture.
+        // `share` is the window relative to the image.
         bool draw(Box& window, Box& share) {
             if (!crop.empty()) return draw_fixed(window, share);
             float extent[3];
@@ -218,8 +218,8 @@ class RandomBoxCrop : public Step {
                 return left > 0 && left / box.volume(axes) >= static_cast<float>(*step.prune_);
             }
             for (int a = 0; a < axes; ++a) {
-                const float centre = 0.5f * (box.high[a] + box.low[a]);
-                if (!(centre >= window.low[a] && centre < window.high[a])) return false;
+                const float center = 0.5f * (box.high[a] + box.low[a]);
+                if (!(center >= window.low[a] && center < window.high[a])) return false;
             }
             return true;
         }

@@ -1,4 +1,4 @@
-// Masks of objects as pictures, from polygons and run lengths.
+// Masks of objects as images, from polygons and run lengths.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -42,7 +42,7 @@ struct Size {
     int64_t height, width;
 };
 
-// The places, counted down the columns of the picture, where a polygon begins or ends.
+// The places, counted down the columns of the image, where a polygon begins or ends.
 void add_crossings(std::vector<int64_t>& crossings, const float* vertices, int64_t count, const Size& size) {
     if (count == 0) return;
     const auto vertex = [&](int64_t i) {
@@ -64,7 +64,7 @@ void add_crossings(std::vector<int64_t>& crossings, const float* vertices, int64
     }
 }
 
-class LabelPicture : public Step {
+class LabelImage : public Step {
    public:
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const LabelImageInputs in(values);
@@ -74,15 +74,15 @@ class LabelPicture : public Step {
                         "a mask of " + std::to_string(size.height) + " x " + std::to_string(size.width) + " pixels");
         }
         out[0] = context.allocate(0, DType::i32, std::array{size.height, size.width, int64_t{1}});
-        auto* picture = out[0].as<int32_t>();
-        std::fill_n(picture, size.height * size.width, 0);
+        auto* image = out[0].as<int32_t>();
+        std::fill_n(image, size.height * size.width, 0);
         const auto* labels = in.labels.as<int32_t>();
         std::vector<int64_t> order(static_cast<size_t>(in.labels.elements()));
         std::iota(order.begin(), order.end(), 0);
         std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return labels[a] < labels[b]; });
         const auto paint = [&](int64_t place, int64_t count, int32_t label) {
             for (int64_t i = place; i < place + count; ++i)
-                picture[i % size.height * size.width + i / size.height] = label;
+                image[i % size.height * size.width + i / size.height] = label;
         };
         for (const int64_t object : order) {
             paint_polygons(in, object, size,
@@ -135,7 +135,7 @@ class CoordinatesOfVertices : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_label_image(const LabelImageParams&) { return std::make_unique<LabelPicture>(); }
+std::unique_ptr<Step> make_label_image(const LabelImageParams&) { return std::make_unique<LabelImage>(); }
 std::unique_ptr<Step> make_coordinates_of_vertices(const CoordinatesOfVerticesParams&) {
     return std::make_unique<CoordinatesOfVertices>();
 }

@@ -1,4 +1,4 @@
-// Parts of pictures that are blotted out: rectangles, and a grid of squares.
+// Parts of images that are blotted out: rectangles, and a grid of squares.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -33,7 +33,7 @@ class Erase : public Step {
           axes_(params.axes),
           relative_anchor_(params.normalized_anchor),
           relative_shape_(params.normalized_shape),
-          centred_(params.centered_anchor) {}
+          centerd_(params.centered_anchor) {}
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const EraseInputs in(values);
@@ -86,7 +86,7 @@ class Erase : public Step {
         auto extent = static_cast<float>(in.shape.number(index));
         if (relative_anchor_) anchor *= whole;
         if (relative_shape_) extent *= whole;
-        if (centred_) anchor -= extent / 2;
+        if (centerd_) anchor -= extent / 2;
         const auto limited = [&](float edge) { return static_cast<int64_t>(std::clamp(edge, -1e9f, 1e9f)); };
         const int64_t low = std::clamp<int64_t>(limited(anchor), 0, region.shape[axis]);
         const int64_t high = std::clamp<int64_t>(limited(anchor + extent), low, region.shape[axis]);
@@ -128,7 +128,7 @@ class Erase : public Step {
 
     std::string layout_;
     std::vector<int64_t> axes_;
-    bool relative_anchor_, relative_shape_, centred_;
+    bool relative_anchor_, relative_shape_, centerd_;
 };
 
 // Blacks out where both coordinates in the turned grid begin a tile.
@@ -139,7 +139,7 @@ class GridMask : public Step {
         const Value& x = in.image;
         if (x.ndim != 3)
             throw Fault(FaultKind::argument,
-                        "grid_mask: pictures must have rows, columns and channels, got " + describe(x));
+                        "grid_mask: images must have rows, columns and channels, got " + describe(x));
         const int64_t tile = in.tile.integer();
         if (tile < 1) throw Fault(FaultKind::argument, "grid_mask: tile must be positive, got " + std::to_string(tile));
         const auto length = static_cast<float>(tile), ratio = static_cast<float>(in.ratio.number()),

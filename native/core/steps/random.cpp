@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "../kernels/draws.h"
-#include "drawn.h"
+#include "random_shape.h"
 
 namespace pixelmill {
 

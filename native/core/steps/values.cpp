@@ -3,10 +3,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "../kernels/broadcast.h"
 #include "../kernels/convert.h"
 #include "../kernels/copy.h"
 #include "../kernels/pointwise.h"
-#include "../kernels/walk.h"
 #include "../resources.h"
 #include "axes.h"
 #include "declared/elements.h"

@@ -76,7 +76,7 @@ class SpatialShape : public Step {
     std::string layout_;
 };
 
-// The shape a picture has after resampling: in [geometry, its shape before].
+// The shape an image has after resampling: in [geometry, its shape before].
 class GeometryShape : public Step {
    public:
     explicit GeometryShape(const GeometryShapeParams& params) : layout_(params.layout) {}

@@ -53,7 +53,7 @@ class RotationMap : public Step {
     }
 
    private:
-    // About the centres: to the middle of the result, turned, and on to the middle of the source.
+    // About the centers: to the middle of the result, turned, and on to the middle of the source.
     static AffineMap map_of(int axes, const int64_t* source, const int64_t* result, float angle,
                             const std::optional<Turn>& turn) {
         AffineMap map;
@@ -153,10 +153,10 @@ class Warp : public Step {
         const DType dtype = dtype_.value_or(x.dtype);
         out[0] = context.allocate(0, dtype, {shape.data(), static_cast<size_t>(x.ndim)});
         if (out[0].elements() == 0) return;
-        Pictures pictures{context, layout, map, options, out[0], x};
+        Images images{context, layout, map, options, out[0], x};
         Grid source = grid_of(x, layout);
         if (in.part_start.present()) widen(source, in.part_start, in.source_shape);
-        pictures.each(0, grid_of(out[0], layout), source);
+        images.each(0, grid_of(out[0], layout), source);
     }
 
    private:
@@ -187,7 +187,7 @@ class Warp : public Step {
         }
     }
 
-    // Channels that do not come last are pictures of their own.
+    // Channels that do not come last are images of their own.
     static Grid grid_of(const Value& value, const std::string& layout) {
         Grid grid;
         grid.data = value.data;
@@ -207,7 +207,7 @@ class Warp : public Step {
     }
 
     // Frames, and whatever else is not space, one after the other.
-    struct Pictures {
+    struct Images {
         Context& context;
         const std::string& layout;
         const AffineMap& map;

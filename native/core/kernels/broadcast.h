@@ -5,8 +5,8 @@
 
 namespace pixelmill {
 
-// Axes from the outermost to the innermost; neighbours that walk on evenly have become one. Strides in elements.
-struct Walk {
+// Axes from the outermost to the innermost; neighbors that walk on evenly have become one. Strides in elements.
+struct BroadcastView {
     const std::byte* data = nullptr;
     int64_t size = 1;  // of an element
     int axes = 0;
@@ -22,7 +22,7 @@ struct Walk {
 };
 
 // The value must fit the shape: each of its extents is that of the shape, counted from the last, or 1.
-Walk walk_over(const Value& value, int ndim, const Extents& shape);
+BroadcastView broadcast_view(const Value& value, int ndim, const Extents& shape);
 
 // Stretches `shape` so that `other` fits it too; false where they do not fit together.
 bool broadcast(int& ndim, Extents& shape, const Value& other);

@@ -1,4 +1,4 @@
-// Getting at the pictures and rows of values of any strides.
+// Getting at the images and rows of values of any strides.
 #pragma once
 
 #include <string>
@@ -42,14 +42,14 @@ void for_each_run(const Value& value, Body&& body) {
     }
 }
 
-// What a value with its rows, columns and channels last holds: one picture, or as many as the axes before have places.
-inline int64_t picture_count(const Value& value) {
+// What a value with its rows, columns and channels last holds: one image, or as many as the axes before have places.
+inline int64_t image_count(const Value& value) {
     int64_t count = 1;
     for (int d = 0; d < value.ndim - 3; ++d) count *= value.shape[d];
     return count;
 }
 
-inline Raster picture_at(const Value& value, int64_t index) {
+inline Raster image_at(const Value& value, int64_t index) {
     int64_t at = 0;
     for (int d = value.ndim - 4; d >= 0; --d) {
         at += index % value.shape[d] * value.stride[d];

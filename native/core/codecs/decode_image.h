@@ -1,4 +1,4 @@
-// Any encoded picture to pixels, as little of it as is wanted: the place where formats stop to matter.
+// Any encoded image to pixels, as little of it as is wanted: the place where formats stop to matter.
 #pragma once
 
 #include "../step.h"
@@ -9,22 +9,22 @@
 
 namespace pixelmill {
 
-struct PictureRequest {
-    Colour colour = Colour::rgb;
+struct DecodeRequest {
+    Color color = Color::rgb;
     DType dtype = DType::u8;
     bool orient = true;   // turn it as its EXIF orientation says
     bool padded = false;  // pixels may be four bytes apart
     int denominator = 1;  // JPEG only: 1, 2, 4 or 8
-    Window part;          // of the picture as it will be seen, scaled
+    Window part;          // of the image as it will be seen, scaled
 };
 
-// Channels of the decoded picture. With `any`: as stored, except that CMYK becomes RGB.
-int channels_of(const ImageInfo& info, Colour colour);
+// Channels of the decoded image. With `any`: as stored, except that CMYK becomes RGB.
+int channels_of(const ImageInfo& info, Color color);
 
-Orientation orientation_of(const ImageInfo& info, const PictureRequest& request);
+Orientation orientation_of(const ImageInfo& info, const DecodeRequest& request);
 
 // The part, HWC: written straight into output 0 of the running step where nothing has to be done to it afterwards,
 // else a view of scratch memory. Notes what was odd about the file. `info` comes from read_info.
-Value decode_picture(Context& context, Bytes file, const ImageInfo& info, const PictureRequest& request);
+Value decode_image(Context& context, Bytes file, const ImageInfo& info, const DecodeRequest& request);
 
 }  // namespace pixelmill

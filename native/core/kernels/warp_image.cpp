@@ -1,4 +1,4 @@
-// The common warps: pictures of bytes blended in integers, pictures of floats, and pixels of any kind that are only
+// The common warps: images of bytes blended in integers, images of floats, and pixels of any kind that are only
 // copied.
 #include <algorithm>
 #include <bit>
@@ -38,13 +38,13 @@ struct Taps {
 
 // What a place has to be compared with; the first of two numbers is for x, the second for y.
 struct Bounds {
-    float centre;                    // from a place to the first tap
+    float center;                    // from a place to the first tap
     float low[2], high[2];           // places are limited to this before they become whole numbers
     int32_t last[2];                 // so are taps
     int32_t inside[2];               // first taps from 0 to here have all of their taps in the source
     int32_t near, far[2];            // first taps beyond these have none
     int32_t risky[2];                // the first tap behind whose pixels the memory may end
-    float inner_low, inner_high[2];  // places of inner pixels: the neighbours of their taps are in the source, too
+    float inner_low, inner_high[2];  // places of inner pixels: the neighbors of their taps are in the source, too
     float lost_low, lost_high[2];    // places beyond these have no tap in the source
     int32_t row, pixel;              // distances in bytes
     Weighing weighing;
@@ -56,10 +56,11 @@ template <class T>
 using Blend = void(T* out, const uint8_t* in, const Bounds& bounds, const Taps& taps, int from, int to);
 
 using Locate = void(Taps& taps, const float* xs, const float* ys, const Bounds& bounds, int from, int to);
-using Walk = void(float (*place)[WarpWalk::rows][WarpWalk::columns], float (*here)[WarpWalk::rows], const float* step);
+using BroadcastView = void(float (*place)[WarpWalk::rows][WarpWalk::columns], float (*here)[WarpWalk::rows],
+                           const float* step);
 
 struct WarpPasses {
-    Walk *walk_plane, *walk_volume;
+    BroadcastView *walk_plane, *walk_volume;
     Locate *locate, *locate_inner, *locate_inner_bytes;    // inner ones need no comparisons
     Blend<uint8_t>*single, *three, *three_of_four, *four;  // by the channels and the bytes of a pixel
     Blend<float>*real1, *real3, *real4, *real3_inner, *real4_inner;
@@ -86,7 +87,7 @@ Bounds bounds_of(const Grid& in, const WarpOptions& options) {
     b.pixel = static_cast<int32_t>(in.stride[0]) * bytes;
     b.weighing = weighing_of(in, options.linear);
     b.backwards = b.weighing == Weighing::whole && b.pixel < 0;
-    b.centre = options.linear ? 0.5f : 0.0f;
+    b.center = options.linear ? 0.5f : 0.0f;
     // Bytes and copies stay inside by moving the place. With floats that would multiply a pixel, perhaps infinite, by
     // 0.
     const bool moves = options.repeats_edge && b.weighing != Weighing::real;
@@ -104,7 +105,7 @@ Bounds bounds_of(const Grid& in, const WarpOptions& options) {
         b.inner_high[a] = static_cast<float>(std::min(end - 1, reach));
         b.lost_high[a] = options.repeats_edge || end > reach ? infinity : static_cast<float>(end + 2);
     }
-    b.inner_low = b.centre + 1.0f;
+    b.inner_low = b.center + 1.0f;
     b.lost_low = options.repeats_edge ? -infinity : -2.0f;
     if (b.weighing != Weighing::whole || in.channels != 3) b.risky[0] = -3;  // nothing is read that is not needed
     return b;
@@ -147,9 +148,9 @@ Copy* inner_copy_of(int64_t bytes) {
     }
 }
 
-class PictureWarp {
+class ImageWarp {
    public:
-    PictureWarp(const Grid& out, const Grid& in, const WarpOptions& options)
+    ImageWarp(const Grid& out, const Grid& in, const WarpOptions& options)
         : out_(out),
           in_(in),
           repeats_edge_(options.repeats_edge),
@@ -334,7 +335,7 @@ void WarpWalk::strip(int64_t column) {
     (axes_ == 3 ? passes.walk_volume : passes.walk_plane)(place, here_, step_);
 }
 
-bool fits_warp_picture(const Grid& out, const Grid& in, const AffineMap& map, bool linear) {
+bool fits_warp_image(const Grid& out, const Grid& in, const AffineMap& map, bool linear) {
     if (map.axes != 2 || out.dtype != in.dtype || out.stride[0] != out.channels ||
         (out.channels != 1 && out.channel != 1))
         return false;
@@ -350,8 +351,8 @@ bool fits_warp_picture(const Grid& out, const Grid& in, const AffineMap& map, bo
            (in.dtype == DType::u8 && (step == in.channels || (in.channels == 3 && step == 4)));
 }
 
-void warp_picture(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options) {
-    PictureWarp(out, in, options).run(map);
+void warp_image(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options) {
+    ImageWarp(out, in, options).run(map);
 }
 
 }  // namespace pixelmill

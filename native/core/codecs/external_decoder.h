@@ -9,7 +9,7 @@
 
 namespace pixelmill {
 
-struct ForeignPicture {
+struct ExternalImage {
     std::byte* data = nullptr;  // from the allocator below: packed HWC
     int64_t height = 0, width = 0;
     int channels = 0;       // gray, gray + alpha, RGB, RGBA
@@ -18,18 +18,18 @@ struct ForeignPicture {
 };
 
 // Gives `bytes` bytes that live until the end of the sample. Fault too_large.
-using ForeignAllocator = std::function<std::byte*(int64_t bytes)>;
+using ExternalAllocator = std::function<std::byte*(int64_t bytes)>;
 
 // Decodes the first frame, or throws a Fault. Called from any thread.
-using ForeignDecoder =
-    std::function<ForeignPicture(Bytes file, const ImageInfo& info, const ForeignAllocator& allocate)>;
+using ExternalDecoder =
+    std::function<ExternalImage(Bytes file, const ImageInfo& info, const ExternalAllocator& allocate)>;
 
 // To be set once, before the first sample.
-void set_foreign_decoder(ForeignDecoder decoder);
+void set_external_decoder(ExternalDecoder decoder);
 
-// Calls the decoder and distrusts it. Faults: unsupported without a decoder, corrupt when the picture is not what the
+// Calls the decoder and distrusts it. Faults: unsupported without a decoder, corrupt when the image is not what the
 // header said, too_large, and the decoder's own.
-ForeignPicture decode_foreign(Bytes file, const ImageInfo& info, const Limits& limits,
-                              const ForeignAllocator& allocate);
+ExternalImage decode_external(Bytes file, const ImageInfo& info, const Limits& limits,
+                              const ExternalAllocator& allocate);
 
 }  // namespace pixelmill

@@ -1,4 +1,4 @@
-#include "walk.h"
+#include "broadcast.h"
 
 #include <algorithm>
 #include <cstring>
@@ -38,7 +38,7 @@ int64_t copy_short_runs(T* out, const T* in, int64_t run, int64_t inner, int64_t
 }
 
 template <class T>
-void gather_typed(const Walk& walk, T* out, int64_t offset, int64_t count) {
+void gather_typed(const BroadcastView& walk, T* out, int64_t offset, int64_t count) {
     Extents at{};
     for (int d = walk.axes - 1; d >= 0; --d) {
         at[d] = offset % walk.extent[d];
@@ -71,7 +71,7 @@ void gather_typed(const Walk& walk, T* out, int64_t offset, int64_t count) {
 
 }  // namespace
 
-void Walk::gather(std::byte* out, int64_t offset, int64_t count) const {
+void BroadcastView::gather(std::byte* out, int64_t offset, int64_t count) const {
     switch (size) {
         case 1: return gather_typed(*this, reinterpret_cast<uint8_t*>(out), offset, count);
         case 2: return gather_typed(*this, reinterpret_cast<uint16_t*>(out), offset, count);
@@ -80,8 +80,8 @@ void Walk::gather(std::byte* out, int64_t offset, int64_t count) const {
     }
 }
 
-Walk walk_over(const Value& value, int ndim, const Extents& shape) {
-    Walk walk;
+BroadcastView broadcast_view(const Value& value, int ndim, const Extents& shape) {
+    BroadcastView walk;
     walk.data = value.data;
     walk.size = size_of(value.dtype);
     const int missing = ndim - value.ndim;
