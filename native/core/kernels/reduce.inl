@@ -6,7 +6,7 @@ void take_rows(typename Rule::Block* block, const typename Rule::Element* x, int
     typename Rule::Block local[lanes];
     for (int i = 0; i < lanes; ++i) local[i] = Rule::block_start();
     for (int64_t row = 0; row < rows; ++row, x += lanes) {
-        for (int i = 0; i < lanes; ++i) Rule::take(local[i], widened(x[i]), Rule::centerd ? mean[i] : 0.0);
+        for (int i = 0; i < lanes; ++i) Rule::take(local[i], widened(x[i]), Rule::centered ? mean[i] : 0.0);
     }
     for (int i = 0; i < lanes; ++i) block[i] = local[i];
 }

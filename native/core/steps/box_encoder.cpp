@@ -55,7 +55,7 @@ class BoxEncoder : public Step {
             } else if (offset_) {
                 std::fill_n(row, 4, 0.0f);
             } else {
-                centerd(row, anchors_[i]);
+                centered(row, anchors_[i]);
             }
         }
     }
@@ -117,7 +117,7 @@ class BoxEncoder : public Step {
         }
     }
 
-    static void centerd(float* row, const Box& box) {
+    static void centered(float* row, const Box& box) {
         for (int a = 0; a < 2; ++a) {
             row[a] = 0.5f * (box.high[a] + box.low[a]);
             row[2 + a] = box.extent(a);
@@ -125,10 +125,10 @@ class BoxEncoder : public Step {
     }
 
     void write(float* row, const Box& box, const Box& anchor) const {
-        centerd(row, box);
+        centered(row, box);
         if (!offset_) return;
         float reference[4];
-        centerd(reference, anchor);
+        centered(reference, anchor);
         for (int i = 0; i < 4; ++i) {
             row[i] *= scale_;
             reference[i] *= scale_;

@@ -33,7 +33,7 @@ class Erase : public Step {
           axes_(params.axes),
           relative_anchor_(params.normalized_anchor),
           relative_shape_(params.normalized_shape),
-          centerd_(params.centered_anchor) {}
+          centered_(params.centered_anchor) {}
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const EraseInputs in(values);
@@ -86,7 +86,7 @@ class Erase : public Step {
         auto extent = static_cast<float>(in.shape.number(index));
         if (relative_anchor_) anchor *= whole;
         if (relative_shape_) extent *= whole;
-        if (centerd_) anchor -= extent / 2;
+        if (centered_) anchor -= extent / 2;
         const auto limited = [&](float edge) { return static_cast<int64_t>(std::clamp(edge, -1e9f, 1e9f)); };
         const int64_t low = std::clamp<int64_t>(limited(anchor), 0, region.shape[axis]);
         const int64_t high = std::clamp<int64_t>(limited(anchor + extent), low, region.shape[axis]);
@@ -128,7 +128,7 @@ class Erase : public Step {
 
     std::string layout_;
     std::vector<int64_t> axes_;
-    bool relative_anchor_, relative_shape_, centerd_;
+    bool relative_anchor_, relative_shape_, centered_;
 };
 
 // Blacks out where both coordinates in the turned grid begin a tile.
