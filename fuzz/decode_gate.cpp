@@ -69,7 +69,7 @@ Variant make_variant(Choices& choices) {
     return variant;
 }
 
-// Stands in for Pillow: makes an image as large as the header says.
+// Replaces Pillow: returns an image of the size in the header.
 ExternalImage paint(Bytes, const ImageInfo& info, const ExternalAllocator& allocate) {
     ExternalImage image{nullptr, info.height, info.width, 1 + static_cast<int>(info.width % 4), info.bits, false};
     const int64_t bytes = image.height * image.width * image.channels * (image.bits / 8);
@@ -138,7 +138,7 @@ Decoded decode_jpeg(JpegReader& reader, Bytes file, const Limits& limits, Choice
     return decoded;
 }
 
-// Our decoder gives what libjpeg's gives: pixels, remarks and faults, also where the data is nonsense.
+// Our decoder returns what libjpeg's returns: pixels, remarks and faults, also for meaningless data.
 void compare_with_libjpeg(Bytes file, const Limits& limits, const Choices& choices) {
     static JpegReader ours, libjpegs;
     if (decode_jpeg(ours, file, limits, choices, false) != decode_jpeg(libjpegs, file, limits, choices, true))
@@ -155,7 +155,7 @@ std::vector<std::byte> copy_of(const Value& value) {
     return copy;
 }
 
-// Makes the checksums of a PNG's chunks right, so that what lies behind them is looked at.
+// Corrects the checksums of a PNG's chunks, so that the code after the checks is reached.
 void seal_chunks(std::vector<uint8_t>& file) {
     const auto number = [&](size_t at) { return be32(std::as_bytes(std::span(file)), at); };
     for (size_t at = 8; file.size() >= 12 && at <= file.size() - 12;) {
@@ -268,7 +268,7 @@ struct Run {
         return all;
     }
 
-    // Our own PNG decoder gives what libpng gives, also where the data is nonsense.
+    // Our own PNG decoder returns what libpng returns, also for meaningless data.
     void compare_with_libpng() {
         std::vector<int64_t> part;
         if (choices.below(2)) {
@@ -284,7 +284,7 @@ struct Run {
 Verdict run_decode_gate(const uint8_t* data, size_t size) {
     static Gate gate;
     Choices choices{hash_of(data, size)};
-    // A copy of exactly this size: reading behind it is an error the sanitizer sees.
+    // A copy of exactly this size: the sanitizer reports a read past its end.
     std::vector<uint8_t> copy(data, data + size);
     std::vector<uint8_t> one(1);
     Value file = vector_value(size ? copy : one, DType::u8);

@@ -66,7 +66,7 @@ void look_at(const Feature& feature) {
 }
 
 const char* run(const uint8_t* data, size_t size) {
-    // Its own allocation of exactly this size: reading behind the end shows.
+    // Its own allocation of exactly this size: the sanitizer reports a read past its end.
     const std::unique_ptr<std::byte[]> copy(new std::byte[size]);
     if (size > 0) std::memcpy(copy.get(), data, size);
     const Bytes bytes{copy.get(), size};

@@ -13,6 +13,8 @@ size_t rounded(size_t bytes) { return (bytes + slack + alignment - 1) / alignmen
 
 }  // namespace
 
+// Bump allocation. A request that does not fit the current block moves on and wastes its rest until `reset` merges the
+// blocks, so a thread soon has one block of the right size and takes from it with an addition.
 std::byte* Arena::take(size_t bytes) {
     const size_t need = rounded(bytes);
     while (block_ < blocks_.size() && used_ + need > blocks_[block_].size) {

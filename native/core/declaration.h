@@ -18,12 +18,12 @@
 
 namespace pixelmill {
 
-// A parameter as Python hands it over; std::monostate is None.
+// A parameter as Python passes it; std::monostate is None.
 using Param = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
                            std::vector<double>, std::shared_ptr<const Resource>>;
 using Params = std::map<std::string, Param>;
 
-// A step that no program of ours would hold: a bug of whoever described it, never of the data.
+// Thrown for a step that no compiled program contains: a bug in the compiler, never in the data.
 class StepError : public std::invalid_argument {
    public:
     StepError(const std::string& kind, const std::string& message) : std::invalid_argument(kind + ": " + message) {}

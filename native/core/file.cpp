@@ -62,7 +62,7 @@ void reserve([[maybe_unused]] int descriptor, [[maybe_unused]] int64_t offset, [
 
 void release(int descriptor) {
     struct stat status{};
-    // Cutting a file where it ends anyway frees the blocks behind its end.
+    // Truncating a file to its own size frees the blocks after its end.
     if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) (void)!::ftruncate(descriptor, status.st_size);
 }
 

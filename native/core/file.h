@@ -41,11 +41,11 @@ class Memory : public ByteSource {
     Bytes bytes_;
 };
 
-// Asks the file system for room behind what an open file has, so that it is found at once and not page by page. Where
-// that cannot be done, nothing is lost.
+// Asks the file system for space after the end of an open file, so that it is allocated at once and not page by page.
+// Where that cannot be done, nothing is lost.
 void reserve(int descriptor, int64_t offset, int64_t bytes);
 
-// Gives back what was reserved and is not needed.
+// Frees what was reserved and is not needed.
 void release(int descriptor);
 
 // Writes all of it to an open file. 0, or errno.

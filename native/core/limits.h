@@ -1,4 +1,5 @@
-// What a single input may cost. All of them are on by default; pixelmill.types.Limits is the Python face.
+// What a single input may cost. Headers are compared with these before anything is allocated or decoded, so a small
+// file cannot claim much memory or time. All are on by default; pixelmill.types.Limits sets them from Python.
 #pragma once
 
 #include <cstdint>

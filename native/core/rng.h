@@ -20,7 +20,7 @@ struct StreamId {
 };
 StreamId stream_id(uint64_t key, const SampleId& id);
 
-// One operator's numbers for one sample. Word n is always the same, whoever asks, in whatever order.
+// One operator's numbers for one sample. Word n is always the same, whichever thread asks and in whatever order.
 class Stream {
    public:
     Stream(uint64_t key, const SampleId& id, uint64_t first_word = 0);

@@ -13,7 +13,7 @@ thread_local const WorkerPool* pool_of_this_thread = nullptr;
 
 }  // namespace
 
-// All pools with threads, also those whose owner is gone: the process must not end before their threads do.
+// All pools with threads, including those without an owner: the process must not end before their threads do.
 struct WorkerPool::Registry {
     std::mutex mutex;
     std::vector<std::shared_ptr<WorkerPool>> pools;
@@ -135,6 +135,8 @@ void WorkerPool::join() {
     std::erase_if(all.pools, [this](const auto& pool) { return pool.get() == this; });
 }
 
+// Samples are taken one at a time from the oldest batch: batches finish in order, and a slow sample holds up one thread
+// only. The lock covers the choice and never a sample.
 void WorkerPool::loop() {
     pool_of_this_thread = this;
     ThreadState thread;

@@ -26,7 +26,7 @@ Window stored_part(const ImageInfo& info, const DecodeRequest& request) {
     return to_stored(request.part, orientation_of(info, request), scaled(info.height), scaled(info.width));
 }
 
-// The last step: convert `part`, which is oriented and cut out already, or hand it on as it is.
+// The last step: convert `part`, which is oriented and cropped already, or return it unchanged.
 Value finish(Context& context, const Value& part, const ImageInfo& info, const DecodeRequest& request, bool convert) {
     if (!convert) return part;
     const Shape shape{part.shape[0], part.shape[1], channels_of(info, request.color)};

@@ -1,5 +1,5 @@
-// Formats we do not decode ourselves (BMP, GIF, TIFF, WebP, PNM, JPEG 2000) go to a decoder handed in from outside,
-// behind the same gate as the others.
+// Formats without a decoder of our own (BMP, GIF, TIFF, WebP, PNM, JPEG 2000) go to a decoder that Python installs
+// (Pillow), after the same checks of header and limits as the others.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ExternalImage {
     bool oriented = false;  // the orientation of ImageInfo is applied already
 };
 
-// Gives `bytes` bytes that live until the end of the sample. Fault too_large.
+// Returns `bytes` bytes that live until the end of the sample. Fault too_large.
 using ExternalAllocator = std::function<std::byte*(int64_t bytes)>;
 
 // Decodes the first frame, or throws a Fault. Called from any thread.
@@ -27,8 +27,8 @@ using ExternalDecoder =
 // To be set once, before the first sample.
 void set_external_decoder(ExternalDecoder decoder);
 
-// Calls the decoder and distrusts it. Faults: unsupported without a decoder, corrupt when the image is not what the
-// header said, too_large, and the decoder's own.
+// Calls the decoder and checks what it returns. Faults: unsupported without a decoder, corrupt when the image is not
+// what the header said, too_large, and the decoder's own.
 ExternalImage decode_external(Bytes file, const ImageInfo& info, const Limits& limits,
                               const ExternalAllocator& allocate);
 

@@ -26,7 +26,7 @@ void set_orientation(ImageInfo& info, const ExifOrientation& orientation) {
     info.bad_orientation = orientation.invalid;
 }
 
-// One walk over the chunks in front of the pixels: transparency and animation stand there.
+// One scan of the chunks before the pixels, where transparency and animation are declared.
 void read_png_chunks(ImageInfo& info, Bytes file, bool& transparent) {
     for (uint64_t at = 33; holds(file, at, 12);) {
         const uint64_t length = be32(file, at);

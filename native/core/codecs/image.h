@@ -1,4 +1,5 @@
-// The gate every encoded image passes: what is it, how large is it, is that allowed. Nothing is decoded here.
+// The checks that every encoded image passes first: its format, its size, and whether the limits allow that size.
+// Nothing is decoded here.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ struct ImageInfo {
 // Reads the header and compares it with the limits. Faults: not_an_image, truncated, corrupt, too_large.
 ImageInfo read_info(Bytes file, const Limits& limits);
 
-// For whoever learns the extents elsewhere. Faults: corrupt (an extent of zero), too_large.
+// For callers that know the extents from elsewhere. Faults: corrupt (an extent of zero), too_large.
 void check_extents(ImageFormat format, int64_t width, int64_t height, const Limits& limits);
 
 }  // namespace pixelmill

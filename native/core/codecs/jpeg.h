@@ -25,7 +25,7 @@ class LibjpegDecoder;
 // One thread's decoder, used for file after file: open, decode. A Fault leaves it ready for the next open.
 //
 // Huffman-coded files that are sound are decoded by our own code, everything else by libjpeg-turbo: rarer kinds of
-// files, and damaged ones, from their beginning. Both give the same pixels.
+// files, and damaged ones, from their beginning. Both return the same pixels.
 class JpegReader {
    public:
     JpegReader();

@@ -26,7 +26,7 @@ struct Segment {
     uint64_t next = 0;
 };
 
-// The next marker at or behind `at`, as libjpeg looks for it: anything that is not 0xFF is passed over, and so are
+// The next marker at or after `at`, as libjpeg looks for it: anything that is not 0xFF is passed over, and so are
 // stuffed zeros, which makes this the way through entropy-coded data too.
 Segment next_segment(Bytes file, uint64_t at) {
     Segment segment;

@@ -19,7 +19,7 @@ Orientation inverse(Orientation orientation);
 // A window of the image as seen, in coordinates of the stored one with the given extents.
 Window to_stored(const Window& seen, Orientation orientation, int64_t stored_height, int64_t stored_width);
 
-// A stored HWC image as it is to be seen; shares its memory.
+// The oriented view of a stored HWC image; shares its memory.
 Value oriented(const Value& stored, Orientation orientation);
 
 }  // namespace pixelmill

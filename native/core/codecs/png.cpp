@@ -34,7 +34,7 @@ struct PngState {
     size_t position = 0;
     PngRequest request;
     View<uint8_t> out;
-    std::vector<uint8_t> spare;       // a row nobody asked for
+    std::vector<uint8_t> spare;       // a row that is not needed
     std::vector<png_bytep> all_rows;  // of an interlaced image
     int64_t row = 0;                  // the next to come
 

@@ -1,4 +1,4 @@
-// PNG, the common kinds by our own code and the rest by libpng, which also has the say about damaged files: pixels
+// PNG, the common kinds by our own code and the rest by libpng, which also decides about damaged files: pixels
 // only. Color profiles, texts and the like are passed over without being inflated.
 #pragma once
 

@@ -222,7 +222,7 @@ bool decode_plain_png(View<uint8_t> out, Bytes file, const ImageInfo& info, cons
     RowReader reader(joined(png.pixels, memory), info.height, info.width, stored);
     std::vector<uint8_t> spare[2];
     for (auto& row : spare) row.resize(static_cast<size_t>(info.width * stored + png_overrun));
-    // A row is unfiltered where it belongs if nothing else is done to it. The next row reads a little behind it, which
+    // A row is unfiltered where it belongs if nothing else is done to it. The next row reads a little past it, which
     // must be a part of `out`.
     const bool in_place = converter.copies() && info.width * stored >= png_overrun;
     const int64_t end = request.first_row + out.height;

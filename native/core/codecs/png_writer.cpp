@@ -22,7 +22,7 @@ void put32(std::byte* to, uint32_t value) {
 
 const Bytef* of(const std::byte* at) { return reinterpret_cast<const Bytef*>(at); }
 
-// A chunk's content lies at `content` already; its length and name are written before it, its checksum behind.
+// A chunk's content is at `content` already; its length and name are written before it, its checksum after it.
 void seal(std::vector<std::byte>& out, size_t content, size_t count, const char* name) {
     put32(out.data() + content - 8, static_cast<uint32_t>(count));
     std::memcpy(out.data() + content - 4, name, 4);
@@ -84,7 +84,7 @@ uint8_t paeth(int left, int above, int corner) {
     return static_cast<uint8_t>(a <= b && a <= c ? left : b <= c ? above : corner);
 }
 
-// Filter `kind` of a row; gives the sum of what is left, which tells how well it does.
+// Applies filter `kind` to a row; returns the sum of absolute residuals, which estimates how well it compresses.
 int64_t filter_row(uint8_t* to, const uint8_t* row, const uint8_t* above, int64_t bytes, int64_t pixel, int kind) {
     for (int64_t i = 0; i < std::min(pixel, bytes); ++i) {
         const uint8_t known = kind == 2 || kind == 4 ? above[i] : 0;
@@ -170,7 +170,7 @@ size_t add_png_chunk(std::vector<std::byte>& file, size_t count) {
 }
 
 void seal_png_chunk(std::vector<std::byte>& file, size_t content, size_t count) {
-    // Lower and upper case say: may be skipped, private, of this version, may be copied.
+    // The case of the letters means: may be skipped, private, of this version, may be copied.
     seal(file, content, count, "paDd");
 }
 

@@ -19,8 +19,8 @@ struct PngFormat {
 // four have alpha; pixels are packed.
 void encode_png(View<const uint8_t> image, PngFormat format, std::vector<std::byte>& out);
 
-// Adds a chunk of `count` bytes that readers skip, before the end; gives where its content starts. The caller fills it
-// and calls `seal_png_chunk`. Twelve bytes come on top.
+// Adds a chunk of `count` bytes that readers skip, before the end; returns where its content starts. The caller fills
+// it and calls `seal_png_chunk`. Twelve bytes come on top.
 size_t add_png_chunk(std::vector<std::byte>& file, size_t count);
 void seal_png_chunk(std::vector<std::byte>& file, size_t content, size_t count);
 

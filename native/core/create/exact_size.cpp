@@ -34,7 +34,7 @@ void fill_padding(const Recipe& recipe, const Plan& plan, std::byte* to, size_t 
                                          " bytes is not possible, " + reason);
 }
 
-// Comment segments behind the first one (JFIF's), and up to three fill bytes, which may stand before any marker.
+// Comment segments after the first one (JFIF's), and up to three fill bytes, which may precede any marker.
 void pad_jpeg(const Recipe& recipe, const Plan& plan, size_t count, std::vector<std::byte>& out) {
     constexpr size_t frame = 4, most = 65537;
     if (count == 0) return;
@@ -66,7 +66,7 @@ void pad_png(const Recipe& recipe, const Plan& plan, int64_t wanted, std::vector
     seal_png_chunk(out, content, static_cast<size_t>(count));
 }
 
-// How many bytes the file shall have, given what it has by itself.
+// How many bytes the file is to have, from what it has without padding.
 int64_t wanted_bytes(const Recipe& recipe, const Plan& plan, size_t size) {
     if (plan.bytes > 0) return plan.bytes;
     return static_cast<int64_t>(std::floor(static_cast<double>(size) * recipe.compress_ratio + 0.5));

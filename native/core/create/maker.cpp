@@ -26,7 +26,7 @@ View<uint8_t> packed(std::vector<uint8_t>& memory, int64_t height, int64_t width
     return {memory.data(), height, width, channels, width * channels, channels, 1};
 }
 
-// Whom image `index` repeats: itself, or with a share of 1 - 1 / ratio an earlier one of the same class.
+// Which image `index` repeats: itself, or with a probability of 1 - 1 / ratio an earlier one of the same class.
 uint64_t source_of(const Recipe& recipe, uint64_t index) {
     const auto classes = static_cast<uint64_t>(recipe.shapes.classes);
     while (recipe.dedup_ratio > 1 && index >= classes) {

@@ -18,7 +18,7 @@ struct Recipe {
     int64_t height = 1, width = 1;  // means, where sizes vary
     double spread = 0;              // deviation of the logarithm of the sides
     int lowest_quality = 75, highest_quality = 75;
-    double full_color = 0;  // share of JPEG files with colors in full resolution
+    double full_color = 0;  // fraction of JPEG files with chroma in full resolution
     ShapeClasses shapes;    // classes count for every content
     bool masks = false;
     int64_t bytes = 0;          // of each file, exactly; 0 leaves them as they come

@@ -157,7 +157,7 @@ std::vector<ObjectBox> draw_shapes(View<uint8_t> out, View<uint8_t> mask, const 
     const auto pixels = static_cast<size_t>(out.height * out.width);
     auto* owner = scratch.take<uint8_t>(pixels);
     std::memset(owner, 0, pixels);
-    // The object that gives the image its label comes last: nothing hides it.
+    // The labeled object is drawn last: nothing hides it.
     for (size_t i = objects.size(); i-- > 0;) draw_object(out, owner, objects[i], static_cast<uint8_t>(i + 1));
     for (size_t i = 0; mask.data != nullptr && i < pixels; ++i) {
         mask.data[i] = owner[i] == 0 ? 0 : static_cast<uint8_t>(objects[owner[i] - 1u].label + 1);

@@ -22,7 +22,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "headers are written as they are in memory");
 
-constexpr size_t large = 1 << 20;  // bytes; smaller files need no room reserved
+constexpr size_t large = 1 << 20;  // bytes; smaller files need no space reserved
 constexpr int64_t ahead = 16 << 20;
 constexpr size_t largest = (size_t{1} << recordio_length_bits) - 1 - image_head;
 

@@ -25,7 +25,7 @@ int64_t ceiling(float x) {
     return whole + (static_cast<float>(whole) < x ? 1 : 0);
 }
 
-// Fills `weight` (room for support) with weights that add up to 1.
+// Fills `weight`, which holds `support` numbers, with weights that add up to 1.
 Taps taps_of(const AxisFilter& filter, int64_t i, int64_t base, int64_t source, float* weight) {
     const float begin = static_cast<float>(i) * filter.step + filter.start;
     const int64_t at = ceiling(begin), first = at + base;
@@ -66,7 +66,7 @@ void quantize(int16_t* fixed, const float* weight, int count) {
 int64_t padded(int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; }
 
 // Makes `first` ascend or descend all the way, and all outputs read `taps` pixels inside the image: those that need
-// fewer start earlier, with zeros in front. Then copies the last output as often as vector code may look at it.
+// fewer start earlier, with zeros before theirs. Then copies the last output as often as vector code may read it.
 template <class T>
 void align(AxisPlan& plan, T* weights, int32_t* first, const int32_t* taps, int64_t extent) {
     const int32_t last = plan.count - 1;

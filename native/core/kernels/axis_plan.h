@@ -14,9 +14,8 @@ inline constexpr int weight_bits = 14;
 enum class Weights : uint8_t { fixed, real };
 
 // Output i is the sum over k < taps of image[first[i] + k] * weight[i * stride + k]. All taps lie in the image.
-// Behind the `taps` weights of an output come zeros up to `stride`, a multiple of 4, and behind the last output there
-// are copies of it up to a multiple of 8, so that vector code needs no tails. `fixed` or `real` is null, as was asked
-// for.
+// The `taps` weights of an output are followed by zeros up to `stride`, a multiple of 4, and the last output by copies
+// of it up to a multiple of 8, so that vector code needs no tails. One of `fixed` and `real` is null, as requested.
 struct AxisPlan {
     int32_t count = 0, taps = 0, stride = 0;
     const int32_t* first = nullptr;
@@ -31,7 +30,7 @@ struct AxisPlan {
 };
 
 // The plans of two or three axes, outermost first; their arrays live in `arena`. `extents` are the sizes of the image
-// at hand. Returns true when every output is one source pixel along every axis; then there are no weights.
+// in memory. Returns true when every output is one source pixel along every axis; then there are no weights.
 bool plan_axes(std::span<AxisPlan> plans, std::span<const Axis> axes, const FilterChoice& filters,
                std::span<const int64_t> extents, Weights kind, Arena& arena);
 

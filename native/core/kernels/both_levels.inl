@@ -1,4 +1,5 @@
-// Builds the file that KERNELS names for each SIMD level, in namespaces `base` and `avx2`. AVX2_CODE says which it is.
+// Builds the file that KERNELS names for each SIMD level, in namespaces `base` and `avx2`, so that the linker never
+// takes one for the other. AVX2_CODE says which it is.
 namespace base {
 #define AVX2_CODE 0
 #include KERNELS

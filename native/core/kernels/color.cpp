@@ -31,7 +31,7 @@ void store_row(const Raster& out, int64_t y, const float* in) {
     });
 }
 
-// Calls `body(out, four-byte pixels)` for each row of an image of bytes; strides nobody has a pass for go by a copy.
+// Calls `body(out, four-byte pixels)` for each row of an image of bytes; other strides go through a copy.
 template <class Body>
 void for_each_row(const Raster& out, const Raster& in, Arena& arena, Body&& body) {
     Raster source = in;

@@ -45,7 +45,7 @@ Out rounded_small(float x) {
     return static_cast<Out>(rounded);
 }
 
-// What NaN becomes: 0, but in large integers the number that the machine's own conversion gives, which is DALI's.
+// What NaN becomes: 0, but in large integers the result of the machine's own conversion, which is DALI's.
 template <class Out>
 constexpr Out no_number() {
     if constexpr (std::is_same_v<Out, uint64_t>) return uint64_t{1} << 63;

@@ -34,7 +34,7 @@ int64_t border_index(int64_t i, int64_t extent, Border border) {
 
 namespace {
 
-// Repeats pixels of a line beyond its ends: `line` points to its first pixel, with room for `before` and `behind`.
+// Repeats pixels of a line beyond its ends: `line` points to its first pixel, with space for `before` and `behind`.
 template <class T>
 void extend_line(T* line, int64_t width, int64_t channels, int64_t before, int64_t behind, Border border, T fill) {
     const auto put = [&](int64_t x) {

@@ -60,7 +60,7 @@ struct Window2d {
 struct Convolution {
     // One or two neighboring output rows; `add` adds to what they hold.
     void (*correlate)(float* const* out, int count, const Window2d& window, int64_t length, bool add);
-    // Symmetric weights in parts of 2^14, the middle one first, `reach` of them behind it. The sum of rows has six
+    // Symmetric weights in parts of 2^14, the middle one first, `reach` of them after it. The sum of rows has six
     // more bits than a byte, the sum along a row takes them off again. rows[0] and rows[2 * reach] are the outermost.
     void (*blur_rows)(int16_t* out, const uint8_t* const* rows, const int16_t* weights, int reach, int64_t length);
     void (*blur_line)(uint8_t* out, const int16_t* in, const int16_t* weights, int reach, int64_t step, int64_t length);

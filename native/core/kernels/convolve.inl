@@ -100,7 +100,9 @@ inline void correlate(float* const* out, int count, const Window2d& window, int6
 
 #if AVX2_CODE
 
-// Two sums of 32 bits for each of 16 values: `a` times the low half of `pair`, `b` times its high half.
+// Two sums of 32 bits for each of 16 values: `a` times the low half of `pair`, `b` times its high half. Symmetric
+// weights are applied to sums of two values: two bytes, or two numbers with six fraction bits, of at most 2 * 16320,
+// which still fit 16 signed bits.
 struct SixteenSums {
     __m256i low, high;
     void add(__m256i a, __m256i b, __m256i pair) {

@@ -49,7 +49,7 @@ int32_t whole(float place) {
     return below - (static_cast<float>(below) > cut ? 1 : 0);
 }
 
-// `fixed` is the number of channels where the compiler shall know it, else 0.
+// `fixed` is the number of channels where it is a constant for the compiler, else 0.
 template <class T, int fixed>
 class Sampler {
    public:
@@ -124,7 +124,7 @@ void displace_channels(const Raster& out, const Raster& in, const Displacement& 
     }
 }
 
-// Sine in double precision from additions and multiplications alone, so that every machine gives the same bits.
+// Sine in double precision from additions and multiplications alone, so that every machine computes the same bits.
 double sine(double angle) {
     const double turns = std::round(angle * 0.31830988618379067154);  // half turns
     const double x = (angle - turns * 3.1415926535897931160) - turns * 1.2246467991473532072e-16, square = x * x;

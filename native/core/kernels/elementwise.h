@@ -28,7 +28,7 @@ const char* name_of(Operation operation);
 Operation operation_named(std::string_view name);  // an unknown name is our bug: std::logic_error
 int arity(Operation operation);
 
-// The types of an operation: what its operands are brought to, what its loop gives, and what the result has.
+// The types of an operation: what its operands are converted to, what its loop computes, and what the result has.
 struct Typing {
     DType operand, computed, result;
     bool mixed = false;  // a comparison of uint64 with int64, which have no common type

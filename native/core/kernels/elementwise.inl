@@ -1,4 +1,4 @@
-// Loops that the compiler vectorizes; included once for each instruction set, see elementwise.cpp.
+// Loops that the compiler vectorizes; included once per SIMD level, see elementwise.cpp.
 
 // Integers wrap: they are computed as unsigned ones, and short ones as 32-bit so that nothing is promoted to int.
 template <class T>
@@ -75,7 +75,7 @@ struct Divide {
     template <class T>
     static T run(T a, T b) { return a / b; }
 };
-// Quotients of short integers are exact in floats, those of 32-bit ones in doubles. The caller has seen to it that no divisor
+// Quotients of short integers are exact in floats, those of 32-bit ones in doubles. The caller has checked that no divisor
 // is zero; the smallest integer divided by -1 wraps.
 struct Quotient {
     template <class T>

@@ -26,7 +26,7 @@ T whole_power(T base, T exponent) {
     return static_cast<T>(result);
 }
 
-// The caller has seen to it that no divisor is zero. The smallest integer divided by -1 wraps instead of trapping.
+// The caller has checked that no divisor is zero. The smallest integer divided by -1 wraps instead of trapping.
 struct Quotient {
     template <class T>
     static T run(T a, T b) {

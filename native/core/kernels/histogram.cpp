@@ -36,10 +36,10 @@ Counts sum_of(const Counts (&parts)[4]) {
     return counts;
 }
 
-// From 0 to 255, half to even: adding 2^23 leaves no room for a fraction.
+// From 0 to 255, half to even: a float of 2^23 or more has no fraction bits, so the addition rounds.
 uint8_t rounded(float x) { return static_cast<uint8_t>(std::bit_cast<uint32_t>(std::min(x, 255.0f) + 0x1p23f)); }
 
-// An image of one level stays as it is.
+// An image with one level is left unchanged.
 Table equalizing(const Counts& counts, int64_t pixels) {
     Table table{};
     size_t first = 0;

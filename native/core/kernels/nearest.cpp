@@ -6,7 +6,7 @@ namespace pixelmill {
 
 namespace {
 
-// The elements behind the spatial axes, `inner` of them, `step` apart.
+// The elements after the spatial axes, `inner` of them, `step` apart.
 template <class T>
 void copy_row(T* out, const T* in, const AxisPlan& plan, int64_t pixel, int64_t inner, int64_t step) {
     if (inner == 1) {
@@ -34,7 +34,7 @@ class Gather {
     Gather(const Value& in, const AxisPlan* plans, int axes, int outer)
         : in_(in), plans_(plans), first_(outer), innermost_(outer + axes - 1) {}
 
-    // Walks the outer and spatial axes from `dim` on and returns where the output goes on.
+    // Iterates over the outer and spatial axes from `dim` on and returns where the output continues.
     T* walk(T* out, const T* in, int dim) const {
         if (dim < first_) {
             for (int64_t i = 0; i < in_.shape[dim]; ++i) out = walk(out, in + i * in_.stride[dim], dim + 1);

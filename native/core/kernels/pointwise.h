@@ -24,7 +24,7 @@ struct Raster {
 // Left and right swapped, by strides.
 Raster mirrored(const Raster& image);
 
-// out = (in - subtract[c]) * multiply[c], in single precision: this form gives the bits of DALI's.
+// out = (in - subtract[c]) * multiply[c], in single precision: this form has the bits of DALI's.
 struct Scaling {
     const float* subtract;
     const float* multiply;

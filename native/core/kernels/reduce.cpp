@@ -128,7 +128,7 @@ void take_rows(typename Rule::Block* block, const typename Rule::Element* x, int
     base::take_rows<Rule>(block, x, rows, mean);
 }
 
-// Rows of `columns` packed elements, several of them at a time. Gives the number of rows that were taken.
+// Rows of `columns` packed elements, several of them at a time. Returns the number of rows that were taken.
 template <class Rule>
 [[gnu::noinline]] int64_t reduce_packed(typename Rule::Total* out, const typename Rule::Element* x, int64_t rows,
                                         int64_t columns, const double* mean) {
@@ -206,7 +206,7 @@ Axes collapsed(const Value& in, const std::array<bool, max_dims>& reduced) {
 template <class Rule>
 void reduce_axes(const Axes& axes, int axis, typename Rule::Total* out, const typename Rule::Element* x,
                  const double* mean) {
-    // At most one axis that is reduced and one behind it that is kept: rows and columns.
+    // At most one axis that is reduced and one after it that is kept: rows and columns.
     const int left = axes.count - axis, last = axes.count - 1;
     const bool ends_reduced = left > 0 && axes.reduced[last];
     if (left <= 1 || (left == 2 && axes.reduced[axis] && !ends_reduced)) {

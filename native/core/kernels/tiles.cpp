@@ -107,7 +107,7 @@ void Tiles::add_cast(int operand, int result) {
     known_[static_cast<size_t>(result)][static_cast<size_t>(to)] = static_cast<int16_t>(made);
 }
 
-// Lets `instruction` do what `before` does as well, whose result nobody else needs.
+// Lets `instruction` also do the work of `before`, whose result no other instruction needs.
 bool Tiles::join(Instruction& instruction, const Instruction& before) const {
     const Scale &own = instruction.scale, &other = before.scale;
     if (!own.present() || own.from != DType::f32 || own.numbers() != 1 || !other.present() || other.numbers() > 1)
@@ -165,7 +165,7 @@ void Tiles::prepare(Register& reg, Arena& arena) const {
     }
 }
 
-// Chooses the tile and gives every register its memory; one that is not needed any more gives it to the next.
+// Chooses the tile and assigns memory to every register; a register that is no longer needed passes it to the next.
 void Tiles::place(int64_t total, Arena& arena) {
     int64_t widest = 1;
     for (Register& reg : registers_) {

@@ -98,7 +98,7 @@ class RealWarp {
             [&](int k, int64_t c) { return taps[k] == nullptr ? fill_ : convert<Acc>(taps[k][c * in_.channel]); });
     }
 
-    // `tap` gives a channel of a tap.
+    // `tap` returns a channel of a tap.
     template <class Tap>
     void mix(Acc* out, const float* rest, Tap&& tap) const {
         for (int64_t c = 0; c < in_.channels; ++c) {

@@ -38,8 +38,8 @@ struct WarpOptions {
 // `out` is packed in its own order of axes; its type may differ from that of `in`.
 void warp(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options, Arena& arena);
 
-// Walks through the output in DALI's steps and precision: a coordinate is a sum of single-precision additions that
-// starts afresh every 256 columns. Eight rows are walked side by side, in strips of 64 columns.
+// Steps through the output in DALI's order and precision: a coordinate is a running sum in single precision that
+// restarts every 256 columns. Eight rows are stepped through side by side, in strips of 64 columns.
 struct WarpWalk {
     static constexpr int rows = 8, columns = 64, restart = 256;
 

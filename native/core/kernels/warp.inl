@@ -35,6 +35,8 @@ inline __m256 walk8(float (*place)[WarpWalk::columns], int x, __m256 at, __m256 
 #endif
 
 // All axes side by side: an addition has to wait for the one before it, not for those of another axis.
+// Each vector holds one column of eight rows, so each row makes its additions in DALI's order and its sums have DALI's
+// bits; the transposition afterwards moves them and computes nothing.
 template <int axes>
 inline void walk(float (*place)[WarpWalk::rows][WarpWalk::columns], float (*here)[WarpWalk::rows], const float* step) {
 #if AVX2_CODE
@@ -64,6 +66,8 @@ inline int32_t floored(float x) {
     return whole - (static_cast<float>(whole) > x ? 1 : 0);
 }
 
+// Bilinear weights in parts of 2^14. Only the product of both fractions is rounded, the others are what is left, so the
+// four add up to exactly 2^14 and a constant image stays constant. None is negative.
 inline void weigh(Taps& taps, int i, int32_t across, int32_t down) {
     const int32_t both = (across * down + 8192) >> 14, right = across - both;
     taps.upper[i] = (16384 - down - right) | right << 16;
@@ -132,7 +136,9 @@ inline __m256i share8(__m256 rest) {
     return _mm256_slli_epi32(_mm256_cvttps_epi32(near), 3);
 }
 
-// Gives the bits of eight pixels: fast ones, and above them outside ones.
+// Returns the bits of eight pixels: the fast ones, and above them the outside ones. Coordinates are clamped as floats
+// first: after that the conversion to int cannot overflow, and max before min turns NaN into `low`, as the plain code
+// does.
 inline uint32_t locate8(Taps& taps, int i, __m256 x, __m256 y, const Bounds& b) {
     x = limited8(x, b.low[0], b.high[0]);
     y = limited8(y, b.low[1], b.high[1]);
@@ -178,7 +184,7 @@ inline void locate(Taps& taps, const float* xs, const float* ys, const Bounds& b
 #endif
 }
 
-// For pixels that are known to be inner ones.
+// For pixels whose taps are known to lie inside the image, so that nothing is clamped or classified.
 inline void locate_inner(Taps& taps, const float* xs, const float* ys, const Bounds& b, int from, int to) {
 #if AVX2_CODE
     const __m256 center = _mm256_set1_ps(b.center);
@@ -208,7 +214,7 @@ inline __m256i fine8(const float* places) {
     return _mm256_sub_epi32(_mm256_cvttps_epi32(scaled), _mm256_set1_epi32(2047));
 }
 
-// The shares of sixteen places, 16384 being 1, in the order that unpacking needs.
+// The fractions of sixteen positions, 16384 being 1, in the order that unpacking needs.
 inline __m256i shares16(__m256i one, __m256i other) {
     const __m256i mask = _mm256_set1_epi32(0xffe);
     const __m256i both = _mm256_packs_epi32(_mm256_and_si256(one, mask), _mm256_and_si256(other, mask));
@@ -216,8 +222,9 @@ inline __m256i shares16(__m256i one, __m256i other) {
 }
 #endif
 
-// Inner pixels of bytes. A place is counted in steps of 1/4096, the last bit of which rounds: a share is in steps of
-// 1/2048, and a share of a whole pixel is the next pixel's share of nothing. No float is rounded on the way.
+// Inner pixels of bytes. Positions are counted in steps of 1/4096, the last bit of which rounds: fractions are
+// multiples of 1/2048, and a fraction that rounds to 1 becomes 0 of the next pixel. Scaling by 4096 is exact, so no
+// float is rounded on the way. mulhrs of (2 * across, down) is the rounded product of `weigh`.
 inline void locate_inner_bytes(Taps& taps, const float* xs, const float* ys, const Bounds& b, int from, int to) {
 #if AVX2_CODE
     for (int i = from / 16 * 16; i < to; i += 16) {

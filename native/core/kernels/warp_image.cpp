@@ -43,7 +43,7 @@ struct Bounds {
     int32_t last[2];                 // so are taps
     int32_t inside[2];               // first taps from 0 to here have all of their taps in the source
     int32_t near, far[2];            // first taps beyond these have none
-    int32_t risky[2];                // the first tap behind whose pixels the memory may end
+    int32_t risky[2];                // the first tap after whose pixels the memory may end
     float inner_low, inner_high[2];  // places of inner pixels: the neighbors of their taps are in the source, too
     float lost_low, lost_high[2];    // places beyond these have no tap in the source
     int32_t row, pixel;              // distances in bytes

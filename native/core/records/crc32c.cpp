@@ -43,8 +43,9 @@ uint32_t by_tables(const std::byte* at, size_t count, uint32_t crc) {
 
 #if defined(__x86_64__)
 
-// The instruction takes three cycles and can begin anew every cycle, so three streams run side by side. `lane` bytes
-// of one stream are then shifted behind the next by a table of what that many zero bytes do.
+// The instruction has a latency of three cycles and starts every cycle, so three streams run side by side. A checksum
+// is linear: that of a stream followed by another is the first, advanced over `lane` zero bytes by a table, xor the
+// second.
 constexpr size_t lane = 1024;
 
 using Shift = std::array<Table, 4>;

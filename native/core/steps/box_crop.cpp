@@ -56,7 +56,7 @@ class RandomBoxCrop : public Step {
 
    private:
     struct Found {
-        Box window;  // as it is given out: in shares, or in pixels
+        Box window;  // as returned: in fractions, or in pixels
         std::vector<Box> boxes;
         std::vector<int64_t> kept;
     };

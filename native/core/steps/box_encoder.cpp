@@ -100,7 +100,7 @@ class BoxEncoder : public Step {
         return last;
     }
 
-    // Overlap over union of a box with all anchors. Nobody asks which operations were inexact, and knowing that, the
+    // Overlap over union of a box with all anchors. Floating-point exceptions are not read, and knowing that, the
     // compiler makes vectors of the loop.
     [[gnu::optimize("no-trapping-math")]] void overlaps(float* __restrict__ out, Box box) const {
         const float volume = box.volume(2), x0 = box.low[0], y0 = box.low[1], x1 = box.high[0], y1 = box.high[1];

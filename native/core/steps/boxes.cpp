@@ -219,7 +219,7 @@ class BoxRotate : public Step {
         }
     }
 
-    // Cuts a box to the canvas and tells whether enough of it is left.
+    // Clips a box to the canvas and returns whether enough of it is left.
     bool clipped(Box& box, const int64_t* canvas) const {
         const float before = box.volume(2);
         for (int a = 0; a < 2; ++a) {

@@ -22,7 +22,7 @@ int64_t on_fine_grid(float coordinate, int64_t side) {
     return static_cast<int64_t>(upsampling * std::clamp<double>(coordinate, -limit, limit) + 0.5);
 }
 
-// Walks along an edge on the fine grid, both ends included, always from the same end whatever its direction.
+// Follows an edge on the fine grid, both ends included, always from the same end whatever its direction.
 template <class Visit>
 void walk_edge(Point a, Point b, const Visit& visit) {
     const int64_t dx = std::abs(b.x - a.x), dy = std::abs(b.y - a.y), length = std::max(dx, dy);

@@ -13,7 +13,7 @@ namespace pixelmill {
 
 namespace {
 
-constexpr int64_t fill_side = 256;  // of an image whose header nobody can read
+constexpr int64_t fill_side = 256;  // of an image whose header cannot be read
 constexpr std::byte fill_level{128};
 
 // Beyond its edge an image repeats its outermost pixels, and in a scaled one those are averages. The difference shows
@@ -37,7 +37,7 @@ Extents2 seen_extents(const ImageInfo& info, bool orient) {
     return {info.height, info.width};
 }
 
-// With a fill the reader of a damaged file goes on with this.
+// With a fill, this replaces a damaged file.
 ImageInfo info_or_fill(Bytes file, const Context& context) {
     try {
         return read_info(file, context.limits);

@@ -39,7 +39,7 @@ class JpegDistortion : public Step {
    private:
     static void through_jpeg(Context& context, const Raster& out, const Raster& in, int quality) {
         const auto view = [](const Raster& r) {
-            const int64_t pixel = r.width == 1 ? 3 : r.pixel;  // nobody cares how far away a second pixel would be
+            const int64_t pixel = r.width == 1 ? 3 : r.pixel;  // the stride of a single column does not matter
             return View<uint8_t>{reinterpret_cast<uint8_t*>(r.data), r.height, r.width, 3, r.row, pixel, 1};
         };
         thread_local std::vector<std::byte> file;  // its memory serves image after image

@@ -154,7 +154,7 @@ class GridMask : public Step {
         for (int64_t y = 0; y < x.shape[0]; ++y) {
             const float row_x = -shift_x + static_cast<float>(y) * -s, row_y = -shift_y + static_cast<float>(y) * c;
             std::byte* row = copy.data + y * x.shape[1] * pixel;
-            int64_t from = -1;  // of the run of black pixels at hand
+            int64_t from = -1;  // of the current run of black pixels
             for (int64_t i = 0; i <= x.shape[1]; ++i) {
                 const bool black = i < x.shape[1] && begins(row_x + static_cast<float>(i) * c, ratio) &&
                                    begins(row_y + static_cast<float>(i) * s, ratio);

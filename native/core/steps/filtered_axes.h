@@ -8,7 +8,7 @@
 
 namespace pixelmill {
 
-// The axes that are filtered: all but the frames and channels in front and the channels at the end. Without a layout
+// The axes that are filtered: all but leading frames and channels and trailing channels. Without a layout
 // all axes are space, as in DALI.
 struct FilteredAxes {
     int first = 0, count = 0;

@@ -21,8 +21,8 @@ Range cut(double center, int64_t count, int64_t extent) {
     return {first, std::clamp<int64_t>(middle + count / 2, 0, extent) - first};
 }
 
-// CutMix (https://arxiv.org/abs/1905.04899): in [image, other, share of the image, center (y, x) from 0 to 1],
-// out [the image with a window of the other, the share of it that is still its own].
+// CutMix (https://arxiv.org/abs/1905.04899): in [image, other, fraction of the image, center (y, x) from 0 to 1],
+// out [the image with a window of the other, the fraction of it that is still its own].
 class CutPaste : public Step {
    public:
     explicit CutPaste(const CutPasteParams& params) : layout_(params.layout) {}

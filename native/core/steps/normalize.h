@@ -9,7 +9,7 @@
 namespace pixelmill {
 
 struct NormalizeArguments {
-    std::string layout, out_layout;  // as given, perhaps empty
+    std::string layout, out_layout;  // as passed, perhaps empty
     DType dtype = DType::f32;
     bool pads_channels = false;
     std::string name;

@@ -97,7 +97,7 @@ class Reduce : public Step {
         rooted_ = kind == "rms" || kind == "std_dev";
         reduction_ = kind == "min"                            ? Reduction::min
                      : kind == "max"                          ? Reduction::max
-                     : centered_                               ? Reduction::deviations
+                     : centered_                              ? Reduction::deviations
                      : kind == "rms" || kind == "mean_square" ? Reduction::sum_of_squares
                                                               : Reduction::sum;
     }

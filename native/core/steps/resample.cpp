@@ -1,4 +1,4 @@
-// The one step behind the resize family: picks the pass that fits, and may end in a normalization.
+// The step that all operators of the resize family compile to: picks a kernel, and may end in a normalization.
 #include "../kernels/resample.h"
 
 #include <cstring>
@@ -12,7 +12,7 @@ namespace pixelmill {
 
 namespace {
 
-// A value cut into what lies before the spatial axes (frames, planes), the spatial axes, and what lies behind them.
+// A value split into the axes before the spatial ones (frames, planes), the spatial axes, and those after them.
 struct Split {
     int outer = 0, axes = 0;
     int64_t images = 1, inner = 1;

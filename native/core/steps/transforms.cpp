@@ -1,4 +1,4 @@
-// Affine matrices from what people say about them: shifts, scales, rotations, shears and windows.
+// Affine matrices of translations, scales, rotations, shears and windows.
 #include <algorithm>
 #include <cmath>
 #include <utility>

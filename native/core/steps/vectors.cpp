@@ -23,7 +23,7 @@ class Join : public Step {
     }
 };
 
-// One number for the sample, passed on as it is; who reads it reads the first element only.
+// One number for the sample, passed on unchanged; readers use the first element only.
 class Scalar : public Step {
    public:
     explicit Scalar(const ScalarParams& params) : name_(params.name) {}

@@ -1,4 +1,4 @@
-// Steps that only say differently where the elements lie; they copy when somebody must write.
+// Steps that only describe the same elements differently; they copy when the result has to be written.
 #include <algorithm>
 #include <cstring>
 #include <numeric>

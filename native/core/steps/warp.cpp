@@ -111,7 +111,8 @@ class WarpBox : public Step {
             lowest += low;
             highest += high;
         }
-        // Two pixels are blended, vector code reads a little further, and the sums of the walk are not exact.
+        // Two pixels are blended, vector code reads a little further, and the running sums of coordinates are not
+        // exact.
         const auto size = static_cast<double>(extent), margin = 4 + size * 0x1p-13;
         const double first = std::clamp(std::floor(lowest) - margin, 0.0, std::max(size - margin, 0.0));
         const double behind = std::clamp(std::ceil(highest) + margin, std::min(first + margin, size), size);
@@ -179,7 +180,7 @@ class Warp : public Step {
         options.left = start[w];
     }
 
-    // The whole of what a part was taken from: what lies outside of the part is never looked at.
+    // The whole of what a part was taken from: what lies outside of the part is never read.
     static void widen(Grid& part, const Value& start, const Value& shape) {
         for (int axis = 0; axis < 2; ++axis) {
             part.data -= start.integer(1 - axis) * part.stride[axis] * size_of(part.dtype);

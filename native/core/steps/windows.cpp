@@ -157,7 +157,7 @@ class SliceWindow : public Step {
     bool relative_anchor_, relative_extent_;
 };
 
-// The window of a random resized crop: a share of the area and an aspect ratio are drawn until they fit.
+// The window of a random resized crop: a fraction of the area and an aspect ratio are drawn until they fit.
 class RandomWindow : public Step {
    public:
     explicit RandomWindow(const RandomWindowParams& params)
