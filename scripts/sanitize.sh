@@ -1,6 +1,6 @@
 #!/bin/sh
-# sanitize.sh PYTHON [PYTEST ARGUMENTS]: builds the core with ASan and UBSan, and runs the tests of what is native with it.
-# The build has an environment of its own in build/sanitize, which takes all other packages from PYTHON's.
+# sanitize.sh PYTHON [PYTEST ARGUMENTS]: builds the core with ASan and UBSan and runs the tests of native code with it.
+# The build has its own environment in build/sanitize, which takes all other packages from PYTHON's.
 set -eu
 cd "$(dirname "$0")/.."
 python=$1
@@ -20,8 +20,8 @@ if [ $# -eq 0 ]; then
         set -- "$@" "$(find tests -name "test_$name.py")"
     done
 fi
-# Python leaves memory behind when it ends. DALI finds its codecs by a path that the preloaded library hides. Tests take
-# many times as long, so the limit of a test is longer.
+# Python does not free all memory when it exits. DALI finds its codecs by a path that the preloaded library hides. Tests
+# take many times as long, so the limit of a test is longer.
 ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
     LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so.6)" \
     LD_LIBRARY_PATH="$packages/nvidia/nvimgcodec" "$home/bin/python" -m pytest -q -o faulthandler_timeout=1800 "$@"
