@@ -1,4 +1,4 @@
-// A batch in the making: which samples, where their outputs go, what went wrong.
+// A batch while it is computed: its samples, the memory of their outputs, and their faults.
 #pragma once
 
 #include <sys/types.h>
@@ -76,7 +76,7 @@ class Batch {
     Value value(int number, size_t index) const { return outputs_[static_cast<size_t>(number)]->values[index]; }
     Buffer owner(int number, size_t index) const;
     Buffer block_owner(int number) const { return outputs_[static_cast<size_t>(number)]->block; }
-    // All samples lie in one block, in order, because there is only one shape. Rows of failed samples hold anything.
+    // All samples lie in one block, in order, because there is only one shape. Rows of failed samples are undefined.
     bool dense(int number) const;
     // The first row of that block.
     Value first_row(int number) const;

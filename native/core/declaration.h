@@ -1,4 +1,4 @@
-// What a kind of step takes, and the check of a step that comes from outside: every mistake is refused by name.
+// What a kind of step takes, and the check of a step that Python describes: every mistake is reported by name.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +59,7 @@ class Arguments {
         return (this->*read)(name);
     }
 
-    // To be called at the end: refuses what nothing has asked for.
+    // Call last: throws for parameters that were not read.
     void check_all_read() const;
 
    private:
@@ -97,7 +97,7 @@ struct Declaration {
     OutputCount outputs;
     std::unique_ptr<Step> (*make)(Arguments& given);
 
-    // Brings inputs, given by name and slot, into the order of the declaration; -1 for those that are left out.
+    // Sorts inputs, as names and slots, into the order of the declaration; -1 for omitted ones.
     std::vector<int> slots(const std::string& kind, const std::vector<std::pair<std::string, int>>& given) const;
     void check_outputs(const std::string& kind, size_t count) const;
 };

@@ -1,4 +1,4 @@
-// The one thing we want from EXIF: which way is up.
+// The orientation, which is the only tag of EXIF that is read.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Decompression of zlib streams, some bytes at a time. It stops at the first thing that is not plainly right and never
+// Decompression of zlib streams, some bytes at a time. It stops at the first byte that is not clearly valid and never
 // accepts what zlib refuses, so a caller that needs a reason asks zlib for it.
 #pragma once
 

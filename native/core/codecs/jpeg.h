@@ -42,7 +42,7 @@ class JpegReader {
     // and any row stride. Fault truncated when the data ends before the last wanted row.
     void decode(const JpegRequest& request, View<uint8_t> out);
 
-    // Since open: libjpeg's complaints about things that did not stop it.
+    // Since open: libjpeg's warnings, which did not stop it.
     int64_t warnings() const;
     const char* first_warning() const;
 

@@ -59,7 +59,7 @@ struct JpegScan {
 };
 
 // Moves from scan to scan. Anything that libjpeg-turbo would warn about, refuse or treat specially is `other`: such
-// files are its business, so that they get its pixels and its messages.
+// files are left to it, so that they have its pixels and its messages.
 class JpegParser {
    public:
     enum class Found : uint8_t { scan, end, other };

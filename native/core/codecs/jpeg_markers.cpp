@@ -43,7 +43,7 @@ Segment next_segment(Bytes file, uint64_t at) {
         if (marker == eoi) return segment;
         segment.cut = !holds(file, at, 2) || !holds(file, at, be16(file, at));
         if (segment.cut) return segment;
-        // libjpeg, too, takes an impossible length for an empty segment.
+        // As libjpeg does, an impossible length is read as an empty segment.
         const uint64_t length = std::max<uint64_t>(be16(file, at), 2);
         segment.payload = at + 2;
         segment.length = length - 2;

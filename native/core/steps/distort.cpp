@@ -1,4 +1,4 @@
-// Images made worse or bent: the marks of JPEG, a ball, water.
+// Distortions of images: JPEG artifacts, sphere and water.
 #include <algorithm>
 
 #include "../codecs/jpeg.h"

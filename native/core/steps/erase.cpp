@@ -1,4 +1,4 @@
-// Parts of images that are blotted out: rectangles, and a grid of squares.
+// Erased parts of images: rectangles, and a grid of squares.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -19,7 +19,7 @@ Value copied(Context& context, const Value& x) {
     return out;
 }
 
-// Like a cast in C, but for what does not fit.
+// Like a cast in C, but saturating.
 template <class T>
 T truncated(double value) {
     if constexpr (std::is_integral_v<T>) return convert<T>(std::trunc(value));

@@ -1,4 +1,5 @@
-// Geometry: what resize and its relatives ask of the resampler, one Axis record per spatial axis, no pixel touched.
+// Geometry: what resize and related operators request from the resampler, one Axis record per spatial axis. Pixels are
+// not touched.
 #include <algorithm>
 #include <cmath>
 

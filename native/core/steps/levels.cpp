@@ -1,4 +1,4 @@
-// Levels spread over their range: equalize, and clahe, which does so tile by tile.
+// Histogram equalization: equalize, and clahe, which works tile by tile.
 #include "../kernels/histogram.h"
 #include "../kernels/lab.h"
 #include "declared/pixels.h"

@@ -1,4 +1,4 @@
-// A window of one image put into another.
+// A window of one image pasted into another.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,7 @@ struct Range {
     int64_t first, count;
 };
 
-// `count` places about `center`, cut to the axis.
+// `count` pixels about `center`, clipped to the axis.
 Range cut(double center, int64_t count, int64_t extent) {
     const auto middle = static_cast<int64_t>(center * static_cast<double>(extent));
     const int64_t first = std::clamp<int64_t>(middle - count / 2, 0, extent);

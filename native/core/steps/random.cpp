@@ -1,4 +1,4 @@
-// Draws. They depend on the operator's key and the sample alone; what is done with them is other steps' work.
+// Random numbers. They depend on the operator's key and the sample alone; other steps apply them.
 #include "declared/random.h"
 
 #include <cmath>

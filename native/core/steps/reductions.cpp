@@ -13,7 +13,7 @@ namespace pixelmill {
 
 namespace {
 
-// The axes of a reduction: told by number, all of them, or those along which another value has no extent.
+// The axes of a reduction: by number, all of them, or those along which another value has an extent of 1.
 class ReducedAxes {
    public:
     template <class Params>

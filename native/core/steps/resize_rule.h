@@ -1,4 +1,4 @@
-// How large the result of a resize is, from what was asked for and what is there.
+// The output size of a resize, from its arguments and the size of the input.
 #pragma once
 
 #include <algorithm>
