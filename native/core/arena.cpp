@@ -26,8 +26,8 @@ std::byte* Arena::take(size_t bytes) {
         blocks_.push_back({std::unique_ptr<std::byte[]>(new std::byte[size + alignment]), size});
         used_ = 0;
     }
-    const auto base = reinterpret_cast<uintptr_t>(blocks_[block_].memory.get());
-    auto* memory = reinterpret_cast<std::byte*>((base + alignment - 1) / alignment * alignment + used_);
+    std::byte* const base = blocks_[block_].memory.get();
+    std::byte* const memory = base + (-reinterpret_cast<uintptr_t>(base) & (alignment - 1)) + used_;
     used_ += need;
     return memory;
 }
