@@ -1,4 +1,4 @@
-// The fuzz target behind LLVMFuzzerTestOneInput, with its answer.
+// The body of LLVMFuzzerTestOneInput, which also returns what came of an input.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,7 @@ bool on_bits(Operation operation) {
     return operation == Operation::bitnot || between(operation, Operation::bitand_, Operation::rshift);
 }
 
-bool gives_real(Operation operation) {
+bool returns_real(Operation operation) {
     return between(operation, Operation::fabs, Operation::atanh) || operation == Operation::fdiv ||
            operation == Operation::fpow || operation == Operation::atan2;
 }
@@ -86,7 +86,7 @@ Typing typing_of(Operation operation, std::span<const DType> operands) {
         return {common, DType::boolean, DType::boolean,
                 mixed && operands[0] != DType::boolean && operands[1] != DType::boolean};
     }
-    if (gives_real(operation) && !is_real(common)) common = DType::f32;
+    if (returns_real(operation) && !is_real(common)) common = DType::f32;
     // The C library's fmod of an integer and a float is that of doubles.
     if (operation == Operation::mod && is_real(common) && is_real(operands[0]) != is_real(operands[1])) {
         return {DType::f64, DType::f64, half ? DType::f16 : common};

@@ -32,8 +32,8 @@ SimdLevel detected() {
 }
 
 SimdLevel chosen() {
-    const char* wish = std::getenv("PIXELMILL_SIMD");
-    return wish != nullptr && std::string_view(wish) == "base" ? SimdLevel::base : detected();
+    const char* requested = std::getenv("PIXELMILL_SIMD");
+    return requested != nullptr && std::string_view(requested) == "base" ? SimdLevel::base : detected();
 }
 
 std::atomic<SimdLevel>& current() {

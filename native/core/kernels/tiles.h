@@ -36,7 +36,7 @@ class Tiles {
         int64_t period = 0;  // of a repeated one
         std::byte* data = nullptr;
         std::byte* start = nullptr;  // of a repeated one
-        BroadcastView walk{};        // of an operand
+        BroadcastView view{};        // of an operand
     };
     struct Instruction {
         RowLoop loop;

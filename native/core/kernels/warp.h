@@ -40,10 +40,10 @@ void warp(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptio
 
 // Steps through the output in DALI's order and precision: a coordinate is a running sum in single precision that
 // restarts every 256 columns. Eight rows are stepped through side by side, in strips of 64 columns.
-struct WarpWalk {
+struct WarpCoordinates {
     static constexpr int rows = 8, columns = 64, restart = 256;
 
-    WarpWalk(const AffineMap& map, int64_t y, int64_t z);
+    WarpCoordinates(const AffineMap& map, int64_t y, int64_t z);
     void strip(int64_t column);  // fills `place`; columns are asked for one strip after the other
 
     alignas(32) float place[3][rows][columns];  // by axis, in the order x, y, z

@@ -22,7 +22,7 @@ inline void turn(__m256 (&v)[8]) {
 #endif
 
 #if AVX2_CODE
-inline __m256 walk8(float (*place)[WarpWalk::columns], int x, __m256 at, __m256 steps) {
+inline __m256 next_coordinates8(float (*place)[WarpCoordinates::columns], int x, __m256 at, __m256 steps) {
     __m256 block[8];
     for (auto& column : block) {
         column = at;
@@ -38,21 +38,22 @@ inline __m256 walk8(float (*place)[WarpWalk::columns], int x, __m256 at, __m256 
 // Each vector holds one column of eight rows, so each row makes its additions in DALI's order and its sums have DALI's
 // bits; the transposition afterwards moves them and computes nothing.
 template <int axes>
-inline void walk(float (*place)[WarpWalk::rows][WarpWalk::columns], float (*here)[WarpWalk::rows], const float* step) {
+inline void next_coordinates(float (*place)[WarpCoordinates::rows][WarpCoordinates::columns],
+                             float (*here)[WarpCoordinates::rows], const float* step) {
 #if AVX2_CODE
     __m256 at[axes], steps[axes];
     for (int a = 0; a < axes; ++a) {
         at[a] = _mm256_loadu_ps(here[a]);
         steps[a] = _mm256_set1_ps(step[a]);
     }
-    for (int x = 0; x < WarpWalk::columns; x += 8) {
-        for (int a = 0; a < axes; ++a) at[a] = walk8(place[a], x, at[a], steps[a]);
+    for (int x = 0; x < WarpCoordinates::columns; x += 8) {
+        for (int a = 0; a < axes; ++a) at[a] = next_coordinates8(place[a], x, at[a], steps[a]);
     }
     for (int a = 0; a < axes; ++a) _mm256_storeu_ps(here[a], at[a]);
 #else
     for (int a = 0; a < axes; ++a) {
-        for (int x = 0; x < WarpWalk::columns; ++x) {
-            for (int r = 0; r < WarpWalk::rows; ++r) {
+        for (int x = 0; x < WarpCoordinates::columns; ++x) {
+            for (int r = 0; r < WarpCoordinates::rows; ++r) {
                 place[a][r][x] = here[a][r];
                 here[a][r] += step[a];
             }
@@ -255,17 +256,7 @@ inline void locate_inner_bytes(Taps& taps, const float* xs, const float* ys, con
 
 #include "warp_blend.inl"
 
-constexpr WarpPasses passes = {walk<2>,
-                               walk<3>,
-                               locate,
-                               locate_inner,
-                               locate_inner_bytes,
-                               blend<1, 1>,
-                               blend<3, 3>,
-                               blend<4, 3>,
-                               blend<4, 4>,
-                               blend_real<1>,
-                               blend_real<3>,
-                               blend_real<4>,
-                               blend_real_inner<3>,
-                               blend_real_inner<4>};
+constexpr WarpPasses passes = {next_coordinates<2>, next_coordinates<3>, locate,        locate_inner,
+                               locate_inner_bytes,  blend<1, 1>,         blend<3, 3>,   blend<4, 3>,
+                               blend<4, 4>,         blend_real<1>,       blend_real<3>, blend_real<4>,
+                               blend_real_inner<3>, blend_real_inner<4>};

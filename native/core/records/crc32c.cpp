@@ -89,8 +89,8 @@ __attribute__((target("sse4.2"))) uint32_t by_instruction(const std::byte* at, s
 }
 
 bool has_instruction() {
-    const char* wish = std::getenv("PIXELMILL_SIMD");
-    if (wish != nullptr && std::string_view(wish) == "base") return false;
+    const char* requested = std::getenv("PIXELMILL_SIMD");
+    if (requested != nullptr && std::string_view(requested) == "base") return false;
     __builtin_cpu_init();
     return __builtin_cpu_supports("sse4.2");
 }

@@ -31,7 +31,7 @@ class RandomBoxCrop : public Step {
           overlap_(params.overlap),
           every_box_(params.every_box),
           may_keep_(params.allow_no_crop),
-          gives_indices_(params.output_indices) {}
+          outputs_indices_(params.output_indices) {}
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const RandomBoxCropInputs in(values);
@@ -51,7 +51,7 @@ class RandomBoxCrop : public Step {
         out[2] = put_boxes(context, 2, columns, found.boxes);
         size_t next = 3;
         if (in.labels.present()) out[next++] = put_rows(context, 3, in.labels, found.kept, "random_bbox_crop");
-        if (gives_indices_) put_kept(context, out, next, found.kept);
+        if (outputs_indices_) put_kept(context, out, next, found.kept);
     }
 
    private:
@@ -274,7 +274,7 @@ class RandomBoxCrop : public Step {
     double smallest_, largest_;
     std::optional<double> prune_;
     int64_t attempts_, total_;
-    bool overlap_, every_box_, may_keep_, gives_indices_;
+    bool overlap_, every_box_, may_keep_, outputs_indices_;
 };
 
 // Covers as much of a region as a window of fixed extents can.

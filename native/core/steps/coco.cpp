@@ -22,9 +22,9 @@ int64_t on_fine_grid(float coordinate, int64_t side) {
     return static_cast<int64_t>(upsampling * std::clamp<double>(coordinate, -limit, limit) + 0.5);
 }
 
-// Follows an edge on the fine grid, both ends included, always from the same end whatever its direction.
+// Traces an edge on the fine grid, both ends included, always from the same end whatever its direction.
 template <class Visit>
-void walk_edge(Point a, Point b, const Visit& visit) {
+void trace_edge(Point a, Point b, const Visit& visit) {
     const int64_t dx = std::abs(b.x - a.x), dy = std::abs(b.y - a.y), length = std::max(dx, dy);
     const bool flat = dx >= dy, backwards = flat ? a.x > b.x : a.y > b.y;
     if (backwards) std::swap(a, b);
@@ -51,7 +51,7 @@ void add_crossings(std::vector<int64_t>& crossings, const float* vertices, int64
     };
     Point before = vertex(0);
     for (int64_t i = 0; i < count; ++i) {
-        walk_edge(vertex(i), vertex(i + 1), [&](const Point& now) {
+        trace_edge(vertex(i), vertex(i + 1), [&](const Point& now) {
             const Point last = before;
             before = now;
             if (now.x == last.x) return;

@@ -194,7 +194,7 @@ class Resample : public Step {
             return view;
         }
         bool bytes() const {
-            return x.dtype == DType::u8 && step.gives_bytes() && split.axes == 2 && columns_axis() + 2 >= x.ndim &&
+            return x.dtype == DType::u8 && step.outputs_bytes() && split.axes == 2 && columns_axis() + 2 >= x.ndim &&
                    fits_bytes(bytes_view());
         }
 
@@ -347,7 +347,7 @@ class Resample : public Step {
         return static_cast<Filter>(number);
     }
 
-    bool gives_bytes() const { return normalizes_ || dtype_.value_or(DType::u8) == DType::u8; }
+    bool outputs_bytes() const { return normalizes_ || dtype_.value_or(DType::u8) == DType::u8; }
 
     std::string layout_;
     FilterChoice filters_;

@@ -46,7 +46,7 @@ class RandomObject : public Step {
           format_(params.format),
           largest_(params.k_largest),
           ignores_class_(params.ignore_class),
-          gives_class_(params.output_class) {}
+          outputs_class_(params.output_class) {}
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const RandomObjectInputs in(values);
@@ -157,7 +157,7 @@ class RandomObject : public Step {
             first[a] = static_cast<int32_t>(box.low[a]);
             second[a] = static_cast<int32_t>(ends ? box.high[a] : box.high[a] - box.low[a]);
         }
-        if (!gives_class_) return;
+        if (!outputs_class_) return;
         const size_t last = joined ? 1 : 2;
         out[last] = context.allocate(static_cast<int>(last), DType::i32, {});
         *out[last].as<int32_t>() = static_cast<int32_t>(box.label);
@@ -166,7 +166,7 @@ class RandomObject : public Step {
     uint64_t key_;
     std::string format_;
     int64_t largest_;
-    bool ignores_class_, gives_class_;
+    bool ignores_class_, outputs_class_;
 };
 
 // Draw one of the pixels that pass a test: count them all, draw a rank, then find the pixel of that rank. Blocks whose

@@ -95,9 +95,9 @@ class WarpBox : public Step {
         const int64_t count = 2;
         for (int i = 0; i < 2; ++i) out[static_cast<size_t>(i)] = context.allocate(i, DType::i64, {&count, 1});
         for (int axis = 0; axis < 2; ++axis) {  // x, y
-            const auto [first, behind] = range(map.at[axis], in.shape.integer(1 - axis), in.window);
+            const auto [first, end] = range(map.at[axis], in.shape.integer(1 - axis), in.window);
             out[0].as<int64_t>()[1 - axis] = first;
-            out[1].as<int64_t>()[1 - axis] = behind - first;
+            out[1].as<int64_t>()[1 - axis] = end - first;
         }
     }
 
@@ -115,8 +115,8 @@ class WarpBox : public Step {
         // exact.
         const auto size = static_cast<double>(extent), margin = 4 + size * 0x1p-13;
         const double first = std::clamp(std::floor(lowest) - margin, 0.0, std::max(size - margin, 0.0));
-        const double behind = std::clamp(std::ceil(highest) + margin, std::min(first + margin, size), size);
-        return {static_cast<int64_t>(first), static_cast<int64_t>(std::ceil(behind))};
+        const double end = std::clamp(std::ceil(highest) + margin, std::min(first + margin, size), size);
+        return {static_cast<int64_t>(first), static_cast<int64_t>(std::ceil(end))};
     }
 };
 
