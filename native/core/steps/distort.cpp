@@ -65,7 +65,7 @@ class Displaced : public Step {
           fill_(static_cast<float>(params.fill_value)) {}
 
    protected:
-    void run(Context& context, const Value& x, const Value& mask, std::span<Value> out) const {
+    void distort(Context& context, const Value& x, const Value& mask, std::span<Value> out) const {
         layout_of(layout_, x.ndim, name_);
         require_type(x, {DType::u8, DType::f32}, name_);
         if (x.ndim != 3) throw Fault(FaultKind::argument, name_ + ": expected a single image, got " + describe(x));
@@ -96,7 +96,7 @@ class Sphere : public Displaced {
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const SphereInputs in(values);
-        Displaced::run(context, in.image, in.mask, out);
+        distort(context, in.image, in.mask, out);
     }
 
    protected:
@@ -114,7 +114,7 @@ class Water : public Displaced {
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const WaterInputs in(values);
-        Displaced::run(context, in.image, in.mask, out);
+        distort(context, in.image, in.mask, out);
     }
 
    protected:
