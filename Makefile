@@ -9,12 +9,13 @@ ARGS ?=
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+CXX_SOURCES := find native fuzz -name '*.cpp' -o -name '*.h' -o -name '*.inl'
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev/null)
 
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format api docs bench fuzz sanitize kills soak mutants slow clean FORCE
+.PHONY: help demo test gpu-test lint format tidy api docs bench fuzz sanitize kills soak mutants slow clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -40,11 +41,15 @@ lint: $(VENV)/test.stamp ## check style and types
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy --strict src benchmarks scripts examples
 	@$(BIN)/mypy --config-file tests/mypy.ini tests
+	@$(CXX_SOURCES) | xargs $(BIN)/clang-format --dry-run -Werror
 
 format: $(VENV)/test.stamp ## bring Python and C++ sources into shape
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
-	@find native -name '*.cpp' -o -name '*.h' -o -name '*.inl' | xargs clang-format -i
+	@$(CXX_SOURCES) | xargs $(BIN)/clang-format -i
+
+tidy: $(VENV)/test.stamp ## look for bugs in the C++ sources with clang-tidy (some minutes)
+	@sh scripts/tidy.sh $(BIN)
 
 api: $(VENV)/installed.stamp ## write what is derived from operators and steps: stubs, docs/operators.md, C++ declarations
 	@$(PY) scripts/write_api.py

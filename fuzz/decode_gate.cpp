@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "../native/core/codecs/foreign.h"
+#include "../native/core/codecs/external_decoder.h"
 #include "../native/core/codecs/jpeg.h"
 #include "../native/core/codecs/png.h"
 #include "../native/core/kernels/axis.h"
@@ -22,7 +22,7 @@
 namespace pixelmill {
 namespace {
 
-constexpr std::array colours{"rgb", "bgr", "gray", "ycbcr", "any"};
+constexpr std::array colors{"rgb", "bgr", "gray", "ycbcr", "any"};
 constexpr std::array dtypes{DType::u8, DType::u8, DType::u8, DType::u16, DType::f32, DType::i8};
 
 [[noreturn]] void broken(const char* what) {
@@ -48,17 +48,17 @@ uint64_t hash_of(const uint8_t* data, size_t size) {
 }
 
 struct Variant {
-    const char* colour;
+    const char* color;
     DType dtype;
     std::unique_ptr<Step> shape, decode;
 };
 
 Variant make_variant(Choices& choices) {
-    Variant variant{colours[choices.below(colours.size())], dtypes[choices.below(dtypes.size())], {}, {}};
+    Variant variant{colors[choices.below(colors.size())], dtypes[choices.below(dtypes.size())], {}, {}};
     const auto flag = [&] { return choices.below(2) != 0; };
     const bool orientation = flag();
-    variant.shape = make_image_shape({.color = variant.colour, .orientation = orientation});
-    variant.decode = make_decode({.color = variant.colour,
+    variant.shape = make_image_shape({.color = variant.color, .orientation = orientation});
+    variant.decode = make_decode({.color = variant.color,
                                   .dtype = variant.dtype,
                                   .orientation = orientation,
                                   .padded_pixels = flag(),
@@ -69,13 +69,13 @@ Variant make_variant(Choices& choices) {
     return variant;
 }
 
-// Stands in for Pillow: makes a picture as large as the header says.
-ForeignPicture paint(Bytes, const ImageInfo& info, const ForeignAllocator& allocate) {
-    ForeignPicture picture{nullptr, info.height, info.width, 1 + static_cast<int>(info.width % 4), info.bits, false};
-    const int64_t bytes = picture.height * picture.width * picture.channels * (picture.bits / 8);
-    picture.data = allocate(bytes);
-    std::memset(picture.data, 77, static_cast<size_t>(bytes));
-    return picture;
+// Replaces Pillow: returns an image of the size in the header.
+ExternalImage paint(Bytes, const ImageInfo& info, const ExternalAllocator& allocate) {
+    ExternalImage image{nullptr, info.height, info.width, 1 + static_cast<int>(info.width % 4), info.bits, false};
+    const int64_t bytes = image.height * image.width * image.channels * (image.bits / 8);
+    image.data = allocate(bytes);
+    std::memset(image.data, 77, static_cast<size_t>(bytes));
+    return image;
 }
 
 struct Heap final : Sink {
@@ -99,7 +99,7 @@ struct Gate {
         for (int i = 0; i < 64; i++) variants.push_back(make_variant(choices));
         limits.pixels = 1 << 20;
         limits.scan_pixels = 1 << 24;
-        set_foreign_decoder(paint);
+        set_external_decoder(paint);
     }
 };
 
@@ -138,7 +138,7 @@ Decoded decode_jpeg(JpegReader& reader, Bytes file, const Limits& limits, Choice
     return decoded;
 }
 
-// Our decoder gives what libjpeg's gives: pixels, remarks and faults, also where the data is nonsense.
+// Our decoder returns what libjpeg's returns: pixels, remarks and faults, also for meaningless data.
 void compare_with_libjpeg(Bytes file, const Limits& limits, const Choices& choices) {
     static JpegReader ours, libjpegs;
     if (decode_jpeg(ours, file, limits, choices, false) != decode_jpeg(libjpegs, file, limits, choices, true))
@@ -155,7 +155,7 @@ std::vector<std::byte> copy_of(const Value& value) {
     return copy;
 }
 
-// Makes the checksums of a PNG's chunks right, so that what lies behind them is looked at.
+// Corrects the checksums of a PNG's chunks, so that the code after the checks is reached.
 void seal_chunks(std::vector<uint8_t>& file) {
     const auto number = [&](size_t at) { return be32(std::as_bytes(std::span(file)), at); };
     for (size_t at = 8; file.size() >= 12 && at <= file.size() - 12;) {
@@ -226,7 +226,7 @@ struct Run {
         return context.notes;
     }
 
-    // A window is the same bits as that part of the whole picture, also where the data is nonsense, as long as libjpeg
+    // A window is the same bits as that part of the whole image, also where the data is nonsense, as long as libjpeg
     // has nothing to remark on it.
     uint32_t compare(const std::array<int64_t, 3>& whole) {
         Context context(gate.thread, gate.limits);
@@ -241,7 +241,7 @@ struct Run {
         if (context.notes & static_cast<uint32_t>(Note::decoder_warning)) return context.notes;
         full[0].data += (at[0] * full[0].stride[0] + at[1] * full[0].stride[1]) * size_of(full[0].dtype);
         full[0].shape = part[0].shape;
-        if (copy_of(full[0]) != copy_of(part[0])) broken("a window is a part of the picture");
+        if (copy_of(full[0]) != copy_of(part[0])) broken("a window is a part of the image");
         return context.notes;
     }
 
@@ -268,7 +268,7 @@ struct Run {
         return all;
     }
 
-    // Our own PNG decoder gives what libpng gives, also where the data is nonsense.
+    // Our own PNG decoder returns what libpng returns, also for meaningless data.
     void compare_with_libpng() {
         std::vector<int64_t> part;
         if (choices.below(2)) {
@@ -284,7 +284,7 @@ struct Run {
 Verdict run_decode_gate(const uint8_t* data, size_t size) {
     static Gate gate;
     Choices choices{hash_of(data, size)};
-    // A copy of exactly this size: reading behind it is an error the sanitizer sees.
+    // A copy of exactly this size: the sanitizer reports a read past its end.
     std::vector<uint8_t> copy(data, data + size);
     std::vector<uint8_t> one(1);
     Value file = vector_value(size ? copy : one, DType::u8);

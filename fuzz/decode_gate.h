@@ -1,4 +1,4 @@
-// The fuzz target behind LLVMFuzzerTestOneInput, with its answer.
+// The body of LLVMFuzzerTestOneInput, which also returns what came of an input.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace pixelmill {
 
-// The fault kinds, and behind them what is no fault.
+// The fault kinds, and after them the results that are no faults.
 enum class Verdict {
     not_an_image = static_cast<int>(FaultKind::not_an_image),
     truncated = static_cast<int>(FaultKind::truncated),

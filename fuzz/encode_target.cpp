@@ -27,7 +27,7 @@ using File = std::vector<std::byte>;
 constexpr SimdLevel levels[] = {SimdLevel::base, SimdLevel::avx2};
 constexpr size_t head = 8;
 
-// The first bytes of an input say what is encoded, the others are repeated as often as needed.
+// The first bytes of an input choose what is encoded; the others are repeated as often as needed.
 struct Request {
     const uint8_t* data;
     size_t size;

@@ -30,7 +30,7 @@ Input example(const std::string& entries) {
 }
 
 std::vector<Input> seeds() {
-    const std::string text = field(1, field(1, "a picture") + field(1, "another"));
+    const std::string text = field(1, field(1, "an image") + field(1, "another"));
     const std::string packed = field(2, field(1, std::string("\0\0\x80\x3f\0\0\0\x40", 8)));
     const std::string single = field(2, std::string("\x0d\0\0\x80\x3f\x0d\0\0\0\x40", 10));
     const std::string integers =
@@ -66,7 +66,7 @@ void look_at(const Feature& feature) {
 }
 
 const char* run(const uint8_t* data, size_t size) {
-    // Its own allocation of exactly this size: reading behind the end shows.
+    // Its own allocation of exactly this size: the sanitizer reports a read past its end.
     const std::unique_ptr<std::byte[]> copy(new std::byte[size]);
     if (size > 0) std::memcpy(copy.get(), data, size);
     const Bytes bytes{copy.get(), size};

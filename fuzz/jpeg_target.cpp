@@ -102,7 +102,7 @@ class Maker {
         jpeg_finish_compress(&info_);
     }
 
-    // Values up to the largest that eight bits allow, with tables of any size: far outside of what pixels give.
+    // Values up to the largest that eight bits allow, with tables of any size: far outside of what pixels produce.
     int coefficient(int64_t kind, int k) {
         const int largest = 1023, any = static_cast<int>(choices_.below(2 * largest + 1)) - largest;
         const int extreme = choices_.one_in(2) ? largest : -largest;

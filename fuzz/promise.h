@@ -1,4 +1,4 @@
-// What a target says when the core breaks a promise: an abort, which every fuzzer takes for a crash.
+// Checks of a target: a broken promise of the core aborts, which every fuzzer reports as a crash.
 #pragma once
 
 #include <cstdint>

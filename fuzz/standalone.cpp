@@ -158,7 +158,7 @@ std::vector<Input> load_seeds(const std::string& folder) {
     if (folder.empty()) return fuzz_target().seeds();
     std::vector<std::filesystem::path> paths;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) paths.push_back(entry.path());
-    std::sort(paths.begin(), paths.end());  // the order of a folder is nobody's promise, that of a run is ours
+    std::sort(paths.begin(), paths.end());  // a folder has no order, and a run must be reproducible
     std::vector<Input> seeds;
     for (const auto& path : paths) seeds.push_back(load(path));
     return seeds;

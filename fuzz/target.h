@@ -7,7 +7,7 @@
 
 struct FuzzTarget {
     std::vector<std::vector<uint8_t>> (*seeds)();          // inputs that need no files
-    const char* (*run)(const uint8_t* data, size_t size);  // gives a word for the statistics
+    const char* (*run)(const uint8_t* data, size_t size);  // returns a word for the statistics
 };
 
 FuzzTarget fuzz_target();

@@ -149,7 +149,7 @@ struct Submission {
 
 using Inputs = std::vector<std::vector<std::optional<AnyArray>>>;
 
-// Whoever lets go of a batch last frees them: a worker that has no GIL, too.
+// The last owner of a batch frees them, which may be a worker without the GIL.
 std::shared_ptr<const void> owned(Inputs inputs) {
     return std::shared_ptr<const Inputs>(new Inputs(std::move(inputs)), [](const Inputs* arrays) {
         if (!nb::is_alive()) return;

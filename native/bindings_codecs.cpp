@@ -7,7 +7,7 @@
 #include <cstring>
 #include <memory>
 
-#include "core/codecs/foreign.h"
+#include "core/codecs/external_decoder.h"
 #include "core/codecs/jpeg.h"
 #include "core/codecs/jpeg_encode_kernels.h"
 #include "core/codecs/jpeg_writer.h"
@@ -34,7 +34,7 @@ FaultKind kind_named(const std::string& name) {
 using Pixels = nb::ndarray<nb::ro, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 // Called by a worker thread, which has no GIL.
-ForeignPicture call_python(nb::handle decode, Bytes file, const ImageInfo& info, const ForeignAllocator& allocate) {
+ExternalImage call_python(nb::handle decode, Bytes file, const ImageInfo& info, const ExternalAllocator& allocate) {
     nb::gil_scoped_acquire gil;
     try {
         const nb::bytes data(reinterpret_cast<const char*>(file.data()), file.size());
@@ -42,15 +42,15 @@ ForeignPicture call_python(nb::handle decode, Bytes file, const ImageInfo& info,
             nb::cast<std::tuple<nb::object, std::string, std::string>>(decode(data, name_of(info.format)));
         if (pixels.is_none()) throw Fault(kind_named(kind), message);
         const auto array = nb::cast<Pixels>(pixels);
-        ForeignPicture picture;
-        picture.height = static_cast<int64_t>(array.shape(0));
-        picture.width = static_cast<int64_t>(array.shape(1));
-        picture.channels = static_cast<int>(array.shape(2));
-        picture.bits = array.dtype().bits;
-        picture.oriented = info.format == ImageFormat::tiff;  // Pillow turns these and no others
-        picture.data = allocate(static_cast<int64_t>(array.nbytes()));
-        std::memcpy(picture.data, array.data(), array.nbytes());
-        return picture;
+        ExternalImage image;
+        image.height = static_cast<int64_t>(array.shape(0));
+        image.width = static_cast<int64_t>(array.shape(1));
+        image.channels = static_cast<int>(array.shape(2));
+        image.bits = array.dtype().bits;
+        image.oriented = info.format == ImageFormat::tiff;  // Pillow turns these and no others
+        image.data = allocate(static_cast<int64_t>(array.nbytes()));
+        std::memcpy(image.data, array.data(), array.nbytes());
+        return image;
     } catch (const nb::python_error& error) {
         throw Fault(FaultKind::corrupt, error.what());
     }
@@ -161,7 +161,7 @@ void bind_codecs(nb::module_& module) {
         [](nb::callable decode) {
             // Kept for the life of the process: workers may call it until the very end.
             const nb::handle kept = decode.release();
-            set_foreign_decoder([kept](Bytes file, const ImageInfo& info, const ForeignAllocator& allocate) {
+            set_external_decoder([kept](Bytes file, const ImageInfo& info, const ExternalAllocator& allocate) {
                 return call_python(kept, file, info, allocate);
             });
         },

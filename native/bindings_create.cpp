@@ -1,4 +1,4 @@
-// The side of Python that makes pictures: one call a picture, drawn and encoded without the GIL.
+// The side of Python that makes images: one call an image, drawn and encoded without the GIL.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -46,7 +46,7 @@ nb::bytes as_bytes(const std::vector<std::byte>& data) {
 }
 
 Recipe make_recipe(const std::string& content, const std::string& format, uint64_t seed,
-                   std::pair<int64_t, int64_t> size, double spread, std::pair<int, int> quality, double full_colour,
+                   std::pair<int64_t, int64_t> size, double spread, std::pair<int, int> quality, double full_color,
                    int64_t classes, std::pair<int64_t, int64_t> objects, bool masks, int64_t bytes, double bytes_spread,
                    double dedup_ratio, double compress_ratio) {
     const std::optional<Content> drawn = content_named(content);
@@ -56,7 +56,7 @@ Recipe make_recipe(const std::string& content, const std::string& format, uint64
         throw nb::value_error("classes and objects are out of range");
     }
     return {*drawn, *written,      seed,           size.first,  size.second,
-            spread, quality.first, quality.second, full_colour, {classes, objects.first, objects.second},
+            spread, quality.first, quality.second, full_color,  {classes, objects.first, objects.second},
             masks,  bytes,         bytes_spread,   dedup_ratio, compress_ratio};
 }
 
@@ -99,8 +99,8 @@ nb::tuple draw(const Maker& maker, uint64_t index) {
     std::vector<ObjectBox> boxes;
     {
         nb::gil_scoped_release released;
-        const View<uint8_t> picture{pixels.data(), plan.height, plan.width, 3, 3 * plan.width, 3, 1};
-        boxes = maker.draw(plan, picture, {labels.data(), plan.height, plan.width, 1, plan.width, 1, 1});
+        const View<uint8_t> image{pixels.data(), plan.height, plan.width, 3, 3 * plan.width, 3, 1};
+        boxes = maker.draw(plan, image, {labels.data(), plan.height, plan.width, 1, plan.width, 1, 1});
     }
     return nb::make_tuple(pixels, labels, box_array(boxes), plan.label);
 }
@@ -128,10 +128,10 @@ void bind_create(nb::module_& module) {
         .def(
             "__init__",
             [](Maker* at, const std::string& content, const std::string& format, uint64_t seed,
-               std::pair<int64_t, int64_t> size, double spread, std::pair<int, int> quality, double full_colour,
+               std::pair<int64_t, int64_t> size, double spread, std::pair<int, int> quality, double full_color,
                int64_t classes, std::pair<int64_t, int64_t> objects, bool masks, int64_t bytes, double bytes_spread,
                double dedup_ratio, double compress_ratio) {
-                new (at) Maker(make_recipe(content, format, seed, size, spread, quality, full_colour, classes, objects,
+                new (at) Maker(make_recipe(content, format, seed, size, spread, quality, full_color, classes, objects,
                                            masks, bytes, bytes_spread, dedup_ratio, compress_ratio));
             },
             nb::kw_only(), "content"_a, "format"_a, "seed"_a, "size"_a, "spread"_a, "quality"_a, "full_colour"_a,
@@ -139,8 +139,7 @@ void bind_create(nb::module_& module) {
         .def("make", &make, "index"_a)
         .def("save", &save, "index"_a, "path"_a)
         .def("draw", &draw, "index"_a)
-        .def(
-            "source", [](const Maker& maker, uint64_t index) { return maker.plan(index).source; }, "index"_a);
+        .def("source", [](const Maker& maker, uint64_t index) { return maker.plan(index).source; }, "index"_a);
 }
 
 }  // namespace pixelmill

@@ -19,7 +19,7 @@ namespace pixelmill {
 
 namespace {
 
-// Hands what is gathered to a Python function, which must not keep it.
+// Passes what was collected to a Python function, which must not keep it.
 class PythonOutput {
    public:
     PythonOutput(nb::object write, int64_t position)
@@ -27,7 +27,7 @@ class PythonOutput {
     PythonOutput(const PythonOutput&) = delete;
     PythonOutput& operator=(const PythonOutput&) = delete;
 
-    // Calls `work(output)` without the GIL; gives where it began and how many bytes came.
+    // Calls `work(output)` without the GIL; returns where it began and how many bytes it wrote.
     template <class Work>
     nb::object run(const Work& work) {
         int64_t begin = 0, end = 0;
@@ -110,7 +110,7 @@ class PythonExample {
         example.features.push_back(std::move(made));
     }
 
-    // Made once: a name that is made anew for every look takes longer than the look.
+    // Created once: making a name for every lookup takes longer than the lookup.
     struct Names {
         PyObject* kind = PyUnicode_InternFromString("kind");
         PyObject* values = PyUnicode_InternFromString("values");

@@ -44,7 +44,7 @@ nb::object scan_result(RecordScan&& scan) {
     return nb::make_tuple(array_of(std::move(scan.offset)), array_of(std::move(scan.length)), losses);
 }
 
-// A fault becomes (None, kind, message): what to raise is for Python to say.
+// A fault becomes (None, kind, message): Python decides what to raise.
 nb::object scan_file(const nb::bytes& path, bool verify, int64_t record_bytes) {
     RecordScan scan;
     try {
@@ -117,7 +117,7 @@ nb::object decode_example(nb::handle data) {
     }
 }
 
-// Name, kind as decode_example gives it, whether the shape is fixed, shape, default.
+// Name, kind as decode_example returns it, whether the shape is fixed, shape, default.
 using FeatureRow = std::tuple<std::string, int, bool, std::vector<int64_t>, std::optional<nb::bytes>>;
 
 std::shared_ptr<ExampleFeatures> make_features(const std::vector<FeatureRow>& rows) {

@@ -203,7 +203,7 @@ def test_mistakes_are_named():
     refused(ArgumentError, "cutmix: num_classes must be", lambda x, y: mixing.cutmix(x, y, num_classes=0))
     refused(ArgumentError, "probability must be from 0 to 1", lambda x, y: mixing.cutmix(x, y, probability=2))
     sizes = [noise((4 + number, 5, 3)) for number in range(3)]
-    refused(DataError, "must agree in type and shape", lambda x, y: mixing.cutmix(x, y), sizes, LABELS[:3])
+    refused(DataError, "must have the same type and shape", lambda x, y: mixing.cutmix(x, y), sizes, LABELS[:3])
 
 
 # The draw behind it

@@ -13,6 +13,8 @@ size_t rounded(size_t bytes) { return (bytes + slack + alignment - 1) / alignmen
 
 }  // namespace
 
+// Bump allocation. A request that does not fit the current block moves on and wastes its rest until `reset` merges the
+// blocks, so a thread soon has one block of the right size and takes from it with an addition.
 std::byte* Arena::take(size_t bytes) {
     const size_t need = rounded(bytes);
     while (block_ < blocks_.size() && used_ + need > blocks_[block_].size) {
@@ -24,8 +26,8 @@ std::byte* Arena::take(size_t bytes) {
         blocks_.push_back({std::unique_ptr<std::byte[]>(new std::byte[size + alignment]), size});
         used_ = 0;
     }
-    const auto base = reinterpret_cast<uintptr_t>(blocks_[block_].memory.get());
-    auto* memory = reinterpret_cast<std::byte*>((base + alignment - 1) / alignment * alignment + used_);
+    std::byte* const base = blocks_[block_].memory.get();
+    std::byte* const memory = base + (-reinterpret_cast<uintptr_t>(base) & (alignment - 1)) + used_;
     used_ += need;
     return memory;
 }

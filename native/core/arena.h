@@ -1,4 +1,4 @@
-// Memory for the intermediates of one sample: taken piece by piece, given back all at once.
+// Memory for the intermediates of one sample: taken piece by piece, freed all at once.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@ namespace pixelmill {
 
 class Arena {
    public:
-    // 64-byte aligned, with 64 readable bytes behind it so that vector loads may run over the end.
+    // 64-byte aligned and not initialized, with 64 readable and writable bytes after it: vector code may run over the
+    // end without a tail. Valid until `reset`.
     std::byte* take(size_t bytes);
     template <class T>
     T* take(size_t count) {
         return reinterpret_cast<T*>(take(count * sizeof(T)));
     }
-    void reset();                // everything taken is gone; the memory stays for the next sample
-    void reset_to(size_t most);  // the same, but more memory than this is freed
+    void reset();                // invalidates everything taken; the memory stays for the next sample
+    void reset_to(size_t most);  // the same, but frees the memory if there is more of it than this
 
    private:
     struct Block {

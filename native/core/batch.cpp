@@ -64,7 +64,9 @@ Batch::Batch(std::shared_ptr<const Program> program, Limits limits, std::vector<
     }
 }
 
-// Hands out the memory of one sample's outputs.
+// Allocates the outputs of one sample. Most batches have one shape, so the first sample to arrive allocates a block for
+// all of them, and a batch whose samples all fit needs no copy to become one array. Samples of other shapes get their
+// own memory. Only the worker that runs sample `index` touches its entries; the lock covers the block.
 class Batch::Place : public Sink {
    public:
     Place(Batch& batch, size_t index) : batch_(batch), index_(index) {}
@@ -122,7 +124,8 @@ void Batch::run(ThreadState& thread, size_t index) {
     nanoseconds_ += (Clock::now() - begin).count();
     if (missing_.fetch_sub(1) > 1) return;
     program_->took(std::chrono::nanoseconds(nanoseconds_));
-    const std::lock_guard lock(mutex_);  // so that nobody who found it unfinished has yet to begin waiting
+    // With the lock: a thread that has found the batch unfinished is either waiting already or has not yet looked.
+    const std::lock_guard lock(mutex_);
     finished_.notify_all();
 }
 

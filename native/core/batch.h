@@ -1,4 +1,4 @@
-// A batch in the making: which samples, where their outputs go, what went wrong.
+// A batch while it is computed: its samples, the memory of their outputs, and their faults.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,8 @@ namespace pixelmill {
 
 using Buffer = std::shared_ptr<std::byte>;
 
-// Large buffers go round: a fresh one costs a page fault every 4 KiB, which is a tenth of a decoded image.
+// Reuses large buffers: a fresh one costs a page fault every 4 KiB, a tenth of the time that decoding takes. Arrays in
+// Python may outlive the pool; a buffer that is freed after it goes back to the system.
 class BufferPool : public std::enable_shared_from_this<BufferPool> {
    public:
     BufferPool();
@@ -49,7 +50,8 @@ class Batch {
         bool fill = false;
     };
 
-    // `inputs` owns what the samples' inputs point to: workers may read it after everyone else has let go of the batch.
+    // `inputs` owns what the samples' inputs point to: workers may read it after all other owners have released the
+    // batch.
     Batch(std::shared_ptr<const Program> program, Limits limits, std::vector<Sample> samples,
           std::shared_ptr<const void> inputs, std::shared_ptr<BufferPool> pool);
 
@@ -58,11 +60,12 @@ class Batch {
     bool wait(double seconds);  // false: not yet; throws Closed if it was abandoned
     // Ends all waiting: samples were dropped, so the batch will not be finished.
     void abandon();
-    // Leaves the batch to whoever waits for it, if it takes less time than to wake a worker; tells whether it does.
+    // Leaves the batch to the thread that waits for it if running it takes less time than waking a worker; returns
+    // whether it does.
     bool defer() { return deferred_ = program_->quick(); }
-    // Gives a deferred batch to the first who asks.
+    // Hands a deferred batch to the first caller.
     bool claim() { return deferred_.exchange(false); }
-    // Runs samples until all are done or `patience` is over; gives the first that was not run.
+    // Runs samples until all are done or `patience` has passed; returns the first that was not run.
     size_t run_at_once(ThreadState& thread, std::chrono::nanoseconds patience);
 
     size_t size() const { return samples_.size(); }
@@ -73,7 +76,7 @@ class Batch {
     Value value(int number, size_t index) const { return outputs_[static_cast<size_t>(number)]->values[index]; }
     Buffer owner(int number, size_t index) const;
     Buffer block_owner(int number) const { return outputs_[static_cast<size_t>(number)]->block; }
-    // All samples lie in one block, in order, because there is only one shape. Rows of failed samples hold anything.
+    // All samples lie in one block, in order, because there is only one shape. Rows of failed samples are undefined.
     bool dense(int number) const;
     // The first row of that block.
     Value first_row(int number) const;

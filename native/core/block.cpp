@@ -10,7 +10,7 @@ namespace pixelmill {
 std::byte* new_block(size_t bytes) {
     constexpr size_t line = 64, huge_page = size_t{2} << 20;
     const size_t unit = bytes < huge_page ? line : huge_page;
-    // One more line behind the end so that vector loads and stores may run over.
+    // One more cache line after the end, so that vector loads and stores may run over.
     const size_t size = (bytes + line + unit - 1) / unit * unit;
     auto* memory = static_cast<std::byte*>(std::aligned_alloc(unit, size));
     if (memory == nullptr) throw std::bad_alloc();

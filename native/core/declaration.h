@@ -1,4 +1,4 @@
-// What a kind of step takes, and the check of a step that comes from outside: every mistake is refused by name.
+// What a kind of step takes, and the check of a step that Python describes: every mistake is reported by name.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@
 
 namespace pixelmill {
 
-// A parameter as Python hands it over; std::monostate is None.
+// A parameter as Python passes it; std::monostate is None.
 using Param = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
                            std::vector<double>, std::shared_ptr<const Resource>>;
 using Params = std::map<std::string, Param>;
 
-// A step that no program of ours would hold: a bug of whoever described it, never of the data.
+// Thrown for a step that no compiled program contains: a bug in the compiler, never in the data.
 class StepError : public std::invalid_argument {
    public:
     StepError(const std::string& kind, const std::string& message) : std::invalid_argument(kind + ": " + message) {}
@@ -59,7 +59,7 @@ class Arguments {
         return (this->*read)(name);
     }
 
-    // To be called at the end: refuses what nothing has asked for.
+    // Call last: throws for parameters that were not read.
     void check_all_read() const;
 
    private:
@@ -97,7 +97,7 @@ struct Declaration {
     OutputCount outputs;
     std::unique_ptr<Step> (*make)(Arguments& given);
 
-    // Brings inputs, given by name and slot, into the order of the declaration; -1 for those that are left out.
+    // Sorts inputs, as names and slots, into the order of the declaration; -1 for omitted ones.
     std::vector<int> slots(const std::string& kind, const std::vector<std::pair<std::string, int>>& given) const;
     void check_outputs(const std::string& kind, size_t count) const;
 };

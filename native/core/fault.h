@@ -1,4 +1,4 @@
-// What can be wrong with a sample. A fault concerns one sample and never the process.
+// Errors of samples. A fault concerns one sample and never the process.
 #pragma once
 
 #include <stdexcept>
@@ -7,13 +7,13 @@
 namespace pixelmill {
 
 enum class FaultKind {
-    not_an_image,  // content no decoder knows
-    truncated,     // the data ends before the picture does
+    not_an_image,  // content that no decoder recognizes
+    truncated,     // the data ends before the image does
     corrupt,       // the decoder refused the content
-    too_large,     // a limit was passed; nothing was allocated
-    unsupported,   // a valid file that asks for something we do not do
+    too_large,     // a limit was exceeded; nothing was allocated
+    unsupported,   // a valid file with a feature that is not supported
     checksum,      // the bytes are not those that were written
-    wrong_format,  // a container of another kind than the one asked for
+    wrong_format,  // a container of another kind than requested
     io,            // the operating system could not read it
     argument,      // an argument of an operator does not fit this sample
 };

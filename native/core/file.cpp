@@ -31,7 +31,7 @@ File::File(const std::string& path) {
 File::~File() { ::close(descriptor_); }
 
 int64_t File::size() const {
-    struct stat status {};
+    struct stat status{};
     if (::fstat(descriptor_, &status) != 0) fail();
     if (!S_ISREG(status.st_mode)) throw Fault(FaultKind::io, "not a regular file");
     return status.st_size;
@@ -61,8 +61,8 @@ void reserve([[maybe_unused]] int descriptor, [[maybe_unused]] int64_t offset, [
 }
 
 void release(int descriptor) {
-    struct stat status {};
-    // Cutting a file where it ends anyway frees the blocks behind its end.
+    struct stat status{};
+    // Truncating a file to its own size frees the blocks after its end.
     if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) (void)!::ftruncate(descriptor, status.st_size);
 }
 

@@ -1,4 +1,4 @@
-// Bytes that lie somewhere: a file of the operating system, or memory.
+// Random access to bytes: a file of the operating system, or memory.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ class ByteSource {
    public:
     virtual ~ByteSource() = default;
     virtual int64_t size() const = 0;
-    // Reads exactly `bytes` bytes; a Fault where they are not there.
+    // Reads exactly `bytes` bytes, or throws a Fault.
     virtual void read(std::byte* out, int64_t bytes, int64_t offset) const = 0;
 };
 
@@ -41,11 +41,11 @@ class Memory : public ByteSource {
     Bytes bytes_;
 };
 
-// Asks the file system for room behind what an open file has, so that it is found at once and not page by page. Where
-// that cannot be done, nothing is lost.
+// Asks the file system for space after the end of an open file, so that it is allocated at once and not page by page.
+// A file system that cannot do this ignores it.
 void reserve(int descriptor, int64_t offset, int64_t bytes);
 
-// Gives back what was reserved and is not needed.
+// Frees what was reserved and is not needed.
 void release(int descriptor);
 
 // Writes all of it to an open file. 0, or errno.

@@ -93,7 +93,7 @@ std::vector<int64_t> Program::watched() const {
     return {spent_.get(), spent_.get() + instructions_.size() + 1};
 }
 
-// Gives the time since the last step to the one that has just run, also where it fails.
+// Charges the time since the last step to the one that has just run, even if it failed.
 class Program::Stopwatch {
    public:
     Stopwatch(std::atomic<int64_t>* spent, const int& number) : spent_(spent), number_(number) {

@@ -35,7 +35,7 @@ class Program {
 
     // Slots are numbered by the caller. A constant slot keeps its memory in the program.
     void add_constant(int slot, const Value& value);
-    void add_input(int slot, int number);  // fed from outside with every batch
+    void add_input(int slot, int number);  // set by the caller with every batch
     // Inputs are slots by the names that the kind of step has for them, -1 for one that is left out; a step that does
     // not fit the declaration of its kind is refused (StepError).
     void add_step(const std::string& kind, const Params& params, const std::vector<std::pair<std::string, int>>& inputs,
@@ -52,7 +52,7 @@ class Program {
     // Runs every step for the sample that `context` describes. A Fault is annotated with the step's number.
     void run(Context& context) const;
 
-    // The same, with whatever was thrown as an outcome.
+    // The same, with exceptions returned as an outcome.
     Outcome attempt(Context& context) const noexcept;
 
     // Adds up the processor time of every step, for measuring. To be called before the first sample is run; it costs a

@@ -1,4 +1,4 @@
-// Where the samples of a reader lie: byte ranges of files, and columns beside them.
+// Where the samples of a reader are stored: byte ranges of files, and columns of values beside them.
 #pragma once
 
 #include <map>

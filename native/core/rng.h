@@ -20,14 +20,14 @@ struct StreamId {
 };
 StreamId stream_id(uint64_t key, const SampleId& id);
 
-// One operator's numbers for one sample. Word n is always the same, whoever asks, in whatever order.
+// One operator's numbers for one sample. Word n is always the same, whichever thread asks and in whatever order.
 class Stream {
    public:
     Stream(uint64_t key, const SampleId& id, uint64_t first_word = 0);
     uint32_t word();
-    double unit();                                     // [0, 1), 32 bits
-    int64_t below(int64_t bound);                      // 0 .. bound - 1
-    double uniform(double low, double high);           // [low, high)
+    double unit();                            // [0, 1), 32 bits
+    int64_t below(int64_t bound);             // 0 .. bound - 1
+    double uniform(double low, double high);  // [low, high)
 
    private:
     uint64_t key_;

@@ -18,7 +18,7 @@ class JpegReader;
 class JpegWriter;
 class File;
 
-// Where the outputs of a program go. `place` may be asked again for an output; the last answer counts.
+// Where the outputs of a program go. `place` may be called again for an output; the last result counts.
 class Sink {
    public:
     virtual ~Sink() = default;
@@ -27,7 +27,7 @@ class Sink {
 
 // Notes do not stop a sample; they are counted and listed.
 enum class Note : uint32_t {
-    decoder_warning = 1,     // libjpeg or libpng complained but went on
+    decoder_warning = 1,     // libjpeg or libpng warned and continued
     extension_mismatch = 2,  // a PNG named .jpg
     depth_reduced = 4,       // 16-bit samples became 8-bit ones
     bad_orientation = 8,     // an EXIF orientation outside 1..8
@@ -48,7 +48,7 @@ struct ThreadState {
     };
     Slots slots;
 
-    // A file of many records, which is kept open until another is asked for.
+    // A file of many records, which stays open until another one is needed.
     const File& file_of_records(const std::string& path);
 
    private:
@@ -56,7 +56,7 @@ struct ThreadState {
     std::unique_ptr<File> file_;
 };
 
-// Who the sample is: everything random is a function of this and of the operator.
+// The identity of a sample: everything random is a function of this and of the operator.
 struct SampleId {
     uint32_t epoch = 0;
     uint64_t sample = 0;
@@ -72,7 +72,7 @@ class Context {
     SampleId id;
     std::span<const int64_t> items;  // one per reader of the program
     std::span<const Value> inputs;   // fed from outside for this sample
-    bool fill = false;               // a decode that fails yields a grey picture instead
+    bool fill = false;               // a decode that fails yields a gray image instead
     uint32_t notes = 0;
     std::string note_text;  // of the first note
 
@@ -85,7 +85,7 @@ class Context {
     // Memory that lives until the end of the sample.
     Value scratch(DType dtype, std::span<const int64_t> shape);
 
-    // Set by the executor for each step: which outputs of the step leave the program, and who holds their memory.
+    // Set by the executor for each step: which outputs of the step leave the program, and what holds their memory.
     std::span<const int16_t> leaving;  // output number of the program, or -1
     Sink* sink = nullptr;
 };
@@ -93,7 +93,7 @@ class Context {
 class Step {
    public:
     virtual ~Step() = default;
-    // An input that was not given is a Value with present() == false. An output may alias an input (a view).
+    // An omitted input is a Value with present() == false. An output may alias an input (a view).
     virtual void run(Context& context, std::span<const Value> in, std::span<Value> out) const = 0;
 };
 

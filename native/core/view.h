@@ -1,4 +1,4 @@
-// An image in memory that somebody else owns. Kernels see nothing but views.
+// An image in memory that the caller owns. Kernels see nothing but views.
 #pragma once
 
 #include <cstdint>

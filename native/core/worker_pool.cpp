@@ -13,7 +13,7 @@ thread_local const WorkerPool* pool_of_this_thread = nullptr;
 
 }  // namespace
 
-// All pools with threads, also those whose owner is gone: the process must not end before their threads do.
+// All pools with threads, including those without an owner: the process must not end before their threads do.
 struct WorkerPool::Registry {
     std::mutex mutex;
     std::vector<std::shared_ptr<WorkerPool>> pools;
@@ -32,7 +32,7 @@ WorkerPool::Registry& WorkerPool::registry() {
 
 WorkerPool::WorkerPool() : owner_(::getpid()), buffers_(std::make_shared<BufferPool>()) {}
 
-bool WorkerPool::foreign() const { return owner_ != ::getpid(); }
+bool WorkerPool::inherited() const { return owner_ != ::getpid(); }
 
 void WorkerPool::start(int threads) {
     try {
@@ -50,9 +50,9 @@ std::shared_ptr<WorkerPool> WorkerPool::ensure(Slot& slot, int threads) {
         Registry& all = registry();
         const std::lock_guard lock(all.mutex);
         if (slot.closed || all.closed) throw Closed();
-        if (slot.pool != nullptr && !slot.pool->foreign()) return slot.pool;
+        if (slot.pool != nullptr && !slot.pool->inherited()) return slot.pool;
         std::copy_if(all.pools.begin(), all.pools.end(), std::back_inserter(ended),
-                     [](const auto& other) { return !other->foreign() && other->running_ == 0; });
+                     [](const auto& other) { return !other->inherited() && other->running_ == 0; });
         made.reset(new WorkerPool);
         all.pools.push_back(made);
         made->start(threads);
@@ -81,7 +81,7 @@ void WorkerPool::close_all() {
         const std::lock_guard lock(all.mutex);
         all.closed = true;
         std::copy_if(all.pools.begin(), all.pools.end(), std::back_inserter(pools),
-                     [](const auto& pool) { return !pool->foreign(); });
+                     [](const auto& pool) { return !pool->inherited(); });
     }
     for (const auto& pool : pools) pool->stop();
     for (const auto& pool : pools) pool->join();
@@ -110,7 +110,7 @@ size_t WorkerPool::run_quick(Batch& batch) {
 }
 
 void WorkerPool::stop() {
-    if (foreign()) return;
+    if (inherited()) return;
     // Freed without the lock, since batches hold Python objects.
     std::deque<Work> dropped;
     std::shared_ptr<BufferPool> buffers;
@@ -125,7 +125,7 @@ void WorkerPool::stop() {
 }
 
 void WorkerPool::join() {
-    if (foreign() || pool_of_this_thread == this) return;
+    if (inherited() || pool_of_this_thread == this) return;
     const std::lock_guard joining(join_mutex_);
     for (std::thread& thread : threads_) {
         if (thread.joinable()) thread.join();
@@ -135,6 +135,8 @@ void WorkerPool::join() {
     std::erase_if(all.pools, [this](const auto& pool) { return pool.get() == this; });
 }
 
+// Samples are taken one at a time from the oldest batch: batches finish in order, and a slow sample holds up one thread
+// only. The lock covers the choice and never a sample.
 void WorkerPool::loop() {
     pool_of_this_thread = this;
     ThreadState thread;

@@ -48,7 +48,7 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
     static Registry& registry();
 
     WorkerPool();
-    bool foreign() const;
+    bool inherited() const;  // by a fork: the pool and its threads belong to the parent process
     void start(int threads);
     void join();  // after `stop`; a worker that closes its own pool does not wait
     void loop();

@@ -289,7 +289,7 @@ def test_notes_are_errors_where_that_is_asked_for():
         ({"size": (1.5, 5)}, "size must be"),
         ({"window": (1, 2, 3)}, "window must be 4 integers from 0 (row, column, height, width)"),
         ({"window": (-1, 0, 5, 5)}, "window must be"),
-        ({"window": (0, 0, 38, 5)}, "does not lie inside the picture of 37 x 50"),
+        ({"window": (0, 0, 38, 5)}, "does not lie inside the image of 37 x 50"),
         ({"window": (0, 0, 0, 5)}, "does not lie inside"),
         ({"window": (0, 0, 99, 99), "size": (4, 4)}, "does not lie inside"),
         ({"strict": ["no such note"]}, "there is no note 'no such note'"),

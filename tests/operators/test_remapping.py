@@ -101,7 +101,7 @@ def test_remap_is_opencvs(interpolation, opencv):
     across = random.uniform(-4, 54, (23, 31)).astype(np.float32)
     down = random.uniform(-4, 44, (23, 31)).astype(np.float32)
     if opencv != cv2.INTER_NEAREST:  # OpenCV rounds places to 1/32 of a pixel
-        across, down = (np.round(places * 32).astype(np.float32) / 32 for places in (across, down))
+        across, down = (np.round(places * 32).astype(np.float32) * np.float32(1 / 32) for places in (across, down))
 
     def graph(m, x):
         maps = m.types.Constant(across), m.types.Constant(down)

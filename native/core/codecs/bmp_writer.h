@@ -13,6 +13,6 @@ inline constexpr size_t bmp_header_bytes = 54;
 
 // Makes `out` a BMP file; its memory is used again. Gray, one channel, is written as three equal ones. `gap` bytes,
 // left as they are, come between header and pixels.
-void encode_bmp(View<const uint8_t> picture, size_t gap, std::vector<std::byte>& out);
+void encode_bmp(View<const uint8_t> image, size_t gap, std::vector<std::byte>& out);
 
 }  // namespace pixelmill

@@ -1,4 +1,4 @@
-// Reading numbers out of untrusted bytes. Callers test `holds` first; the readers do not look at the length again.
+// Reads numbers from untrusted bytes. Callers check `holds` first; the readers do not check the length again.
 #pragma once
 
 #include <bit>

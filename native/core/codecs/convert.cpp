@@ -44,22 +44,22 @@ T gray(const Pixel<T>& pixel) {
 }
 
 template <class T>
-void store(T* out, const Pixel<T>& pixel, Colour colour, int64_t channels) {
-    if (colour == Colour::ycbcr) return to_ycbcr(out, pixel.r, pixel.g, pixel.b);
+void store(T* out, const Pixel<T>& pixel, Color color, int64_t channels) {
+    if (color == Color::ycbcr) return to_ycbcr(out, pixel.r, pixel.g, pixel.b);
     if (channels <= 2) {
         out[0] = gray(pixel);
         if (channels == 2) out[1] = pixel.alpha;
         return;
     }
-    out[0] = colour == Colour::bgr ? pixel.b : pixel.r;
+    out[0] = color == Color::bgr ? pixel.b : pixel.r;
     out[1] = pixel.g;
-    out[2] = colour == Colour::bgr ? pixel.r : pixel.b;
+    out[2] = color == Color::bgr ? pixel.r : pixel.b;
     if (channels == 4) out[3] = pixel.alpha;
 }
 
 // A sample of type In in the range of type Out.
 template <class Out, class In>
-Out normalised(In sample) {
+Out normalized(In sample) {
     constexpr In top = std::numeric_limits<In>::max();
     if constexpr (std::is_same_v<Out, Half>)
         return to_half(sample / static_cast<float>(top));
@@ -84,12 +84,12 @@ void write_row(std::byte* out, const In* in, int64_t count) {
     if constexpr (std::is_same_v<In, uint8_t> && !std::is_same_v<Out, uint8_t>) {
         static const std::vector<Out> table = [] {
             std::vector<Out> values;
-            for (int i = 0; i < 256; i++) values.push_back(normalised<Out>(static_cast<uint8_t>(i)));
+            for (int i = 0; i < 256; i++) values.push_back(normalized<Out>(static_cast<uint8_t>(i)));
             return values;
         }();
         for (int64_t i = 0; i < count; i++) target[i] = table[in[i]];
     } else {
-        for (int64_t i = 0; i < count; i++) target[i] = normalised<Out>(in[i]);
+        for (int64_t i = 0; i < count; i++) target[i] = normalized<Out>(in[i]);
     }
 }
 
@@ -98,12 +98,12 @@ using RowWriter = void (*)(std::byte*, const In*, int64_t);
 
 template <class In>
 RowWriter<In> row_writer(DType dtype) {
-    if (dtype == DType::boolean) throw std::logic_error("decode: a picture of booleans");
+    if (dtype == DType::boolean) throw std::logic_error("decode: an image of booleans");
     return with_type(dtype, [](auto zero) -> RowWriter<In> { return write_row<decltype(zero), In>; });
 }
 
 template <class In>
-void convert(const Value& out, const Value& in, Colour colour) {
+void convert(const Value& out, const Value& in, Color color) {
     const int64_t width = out.shape[1], channels = out.shape[2], row_bytes = width * channels * size_of(out.dtype);
     const RowWriter<In> write = row_writer<In>(out.dtype);
     std::vector<In> row(static_cast<size_t>(width * channels));
@@ -111,27 +111,27 @@ void convert(const Value& out, const Value& in, Colour colour) {
         const In* from = in.as<const In>() + y * in.stride[0];
         for (int64_t x = 0; x < width; x++)
             store(&row[static_cast<size_t>(x * channels)], load(from + x * in.stride[1], in.stride[2], in.shape[2]),
-                  colour, channels);
+                  color, channels);
         write(out.data + y * row_bytes, row.data(), width * channels);
     }
 }
 
 }  // namespace
 
-Colour colour_of(const std::string& name) {
-    if (name == "rgb") return Colour::rgb;
-    if (name == "bgr") return Colour::bgr;
-    if (name == "gray") return Colour::gray;
-    if (name == "ycbcr") return Colour::ycbcr;
-    if (name == "any") return Colour::any;
-    throw std::logic_error("decode: no colour is called " + name);
+Color color_of(const std::string& name) {
+    if (name == "rgb") return Color::rgb;
+    if (name == "bgr") return Color::bgr;
+    if (name == "gray") return Color::gray;
+    if (name == "ycbcr") return Color::ycbcr;
+    if (name == "any") return Color::any;
+    throw std::logic_error("decode: unknown color type " + name);
 }
 
-void convert_pixels(const Value& out, const Value& in, Colour colour) {
+void convert_pixels(const Value& out, const Value& in, Color color) {
     if (in.dtype == DType::u16)
-        convert<uint16_t>(out, in, colour);
+        convert<uint16_t>(out, in, color);
     else
-        convert<uint8_t>(out, in, colour);
+        convert<uint8_t>(out, in, color);
 }
 
 }  // namespace pixelmill

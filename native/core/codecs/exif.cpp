@@ -53,7 +53,7 @@ ExifOrientation exif_orientation(Bytes blob) {
 }
 
 Bytes png_exif(Bytes file) {
-    // The chunk may stand behind the pixels, so the walk goes on to the end; it only hops from length to length.
+    // The chunk may come after the pixels, so the scan continues to the end; it only jumps from length to length.
     for (uint64_t at = 8; holds(file, at, 12);) {
         const uint64_t length = be32(file, at);
         if (!holds(file, at + 8, length)) return {};

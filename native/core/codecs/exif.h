@@ -1,4 +1,4 @@
-// The one thing we want from EXIF: which way is up.
+// The orientation, which is the only tag of EXIF that is read.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@ struct ExifOrientation {
 // The first value of `tag` in the first directory of a TIFF blob, if it is an integer of 8, 16 or 32 bits.
 std::optional<uint32_t> tiff_tag(Bytes blob, uint32_t tag);
 
-// Of a TIFF blob, with or without "Exif\0\0" in front of it. What cannot be parsed has no orientation.
+// Of a TIFF blob, with or without "Exif\0\0" before it. What cannot be parsed has no orientation.
 ExifOrientation exif_orientation(Bytes blob);
 
-// The EXIF blob of a container, empty when there is none. The JPEG one comes out of the header walk in jpeg_markers.h.
+// The EXIF blob of a container, empty when there is none. The one of a JPEG comes from the header scan in
+// jpeg_markers.h.
 Bytes png_exif(Bytes file);
 Bytes webp_exif(Bytes file);
 

@@ -26,7 +26,7 @@ void set_orientation(ImageInfo& info, const ExifOrientation& orientation) {
     info.bad_orientation = orientation.invalid;
 }
 
-// One walk over the chunks in front of the pixels: transparency and animation stand there.
+// One scan of the chunks before the pixels, where transparency and animation are declared.
 void read_png_chunks(ImageInfo& info, Bytes file, bool& transparent) {
     for (uint64_t at = 33; holds(file, at, 12);) {
         const uint64_t length = be32(file, at);
@@ -67,9 +67,9 @@ ImageInfo png_info(Bytes file) {
     need(file, 0, 33, ImageFormat::png);
     if (!starts_with(file, "\x89PNG\r\n\x1A\n", 8)) refuse(ImageFormat::png, "its signature is damaged");
     if (!starts_with(file, "\0\0\0\rIHDR", 8, 8)) refuse(ImageFormat::png, "the first chunk is not IHDR");
-    const uint32_t width = be32(file, 16), height = be32(file, 20), colour = byte_at(file, 25);
-    if (colour > 6 || channels[colour] == 0) refuse(ImageFormat::png, "colour type " + std::to_string(colour));
-    ImageInfo info{ImageFormat::png, width, height, channels[colour]};
+    const uint32_t width = be32(file, 16), height = be32(file, 20), color = byte_at(file, 25);
+    if (color > 6 || channels[color] == 0) refuse(ImageFormat::png, "color type " + std::to_string(color));
+    ImageInfo info{ImageFormat::png, width, height, channels[color]};
     info.bits = byte_at(file, 24) == 16 ? 16 : 8;
     bool transparent = false;
     read_png_chunks(info, file, transparent);

@@ -71,7 +71,7 @@ ImageFormat sniff(Bytes file) {
     if (begins("II*\0", 4) || begins("MM\0*", 4) || begins("II+\0", 4) || begins("MM\0+", 4)) return ImageFormat::tiff;
     if (begins("RIFF", 4) && starts_with(file, "WEBP", 4, 8)) return ImageFormat::webp;
     if (begins("\0\0\0\x0CjP  \r\n\x87\n", 12) || begins("\xFF\x4F\xFF\x51", 4)) return ImageFormat::jpeg2000;
-    // Two letters are little evidence; the byte behind them has to fit as well.
+    // Two letters are little evidence; what follows them has to fit as well.
     if (begins("BM", 2) && holds(file, 0, 18) && bmp_header_size_known(le32(file, 14))) return ImageFormat::bmp;
     if (holds(file, 0, 3) && byte_at(file, 0) == 'P' && byte_at(file, 1) >= '1' && byte_at(file, 1) <= '6' &&
         (pnm_space(byte_at(file, 2)) || byte_at(file, 2) == '#'))
@@ -88,6 +88,8 @@ void check_extents(ImageFormat format, int64_t width, int64_t height, const Limi
     if (width > limits.side || height > limits.side)
         throw Fault(FaultKind::too_large, name + " of " + extents + " (width x height): a side may have at most " +
                                               std::to_string(limits.side) + " pixels");
+    // Divided, not multiplied: nothing that a header says can overflow. The product in the message is safe, because
+    // both sides have passed the check above.
     if (width > limits.pixels / height)
         throw Fault(FaultKind::too_large, name + " of " + extents +
                                               " (width x height) = " + std::to_string(width * height) +

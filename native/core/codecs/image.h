@@ -1,4 +1,5 @@
-// The gate every encoded picture passes: what is it, how large is it, is that allowed. Nothing is decoded here.
+// The checks that every encoded image passes first: its format, its size, and whether the limits allow that size.
+// Nothing is decoded here.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +18,11 @@ ImageFormat sniff(Bytes file);
 struct ImageInfo {
     ImageFormat format = ImageFormat::unknown;
     int64_t width = 0, height = 0;  // as stored, before the orientation is applied
-    int channels = 0;               // as stored; 2 and 4 with alpha, 4 for CMYK; a palette counts as its colours
+    int channels = 0;               // as stored; 2 and 4 with alpha, 4 for CMYK; a palette counts as its colors
     int bits = 8;                   // per channel
     int orientation = 1;            // 1..8
     bool bad_orientation = false;   // there was one outside 1..8
-    bool more_frames = false;       // an animation, a multi-page file, a multi-picture JPEG
+    bool more_frames = false;       // an animation, a multi-page file, a multi-image JPEG
 
     bool sideways() const { return orientation >= 5; }
 };
@@ -29,7 +30,7 @@ struct ImageInfo {
 // Reads the header and compares it with the limits. Faults: not_an_image, truncated, corrupt, too_large.
 ImageInfo read_info(Bytes file, const Limits& limits);
 
-// For whoever learns the extents elsewhere. Faults: corrupt (an extent of zero), too_large.
+// For callers that know the extents from elsewhere. Faults: corrupt (an extent of zero), too_large.
 void check_extents(ImageFormat format, int64_t width, int64_t height, const Limits& limits);
 
 }  // namespace pixelmill

@@ -181,7 +181,7 @@ bool read_lengths(BitReader& in, std::span<uint8_t> lengths, const std::array<ui
     return true;
 }
 
-// One by one, for the last bytes before a limit: nothing is written behind it.
+// One by one, for the last bytes before a limit: nothing is written past it.
 void copy_exact(uint8_t* out, size_t distance, size_t length) {
     for (size_t i = 0; i < length; ++i) out[i] = out[i - distance];
 }
@@ -328,7 +328,7 @@ bool Inflater::decode_tail(uint8_t*& out, uint8_t* limit, uint64_t history) {
     return false;
 }
 
-// After the last block: the checksum, and nothing behind it.
+// After the last block: the checksum, and nothing after it.
 bool Inflater::finish() {
     drop_to_byte();
     const size_t end = in_.position - in_.count / 8;

@@ -1,5 +1,5 @@
-// Decompression of zlib streams, some bytes at a time. It stops at the first thing that is not plainly right and never
-// accepts what zlib refuses, so whoever needs a reason asks zlib for it.
+// Decompression of zlib streams, some bytes at a time. It stops at the first byte that is not clearly valid and never
+// accepts what zlib refuses, so a caller that needs a reason asks zlib for it.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ class Inflater {
     bool begin(Bytes stream);
 
     // Appends to `out` until it reaches `limit` or the stream ends. The last `inflate_window` bytes that were appended
-    // before must still lie in front of `out`. `ended` comes once, with the last bytes, and only for a stream that
+    // before must still lie before `out`. `ended` comes once, with the last bytes, and only for a stream that
     // fills its bytes exactly and whose checksum is right.
     Status run(uint8_t*& out, uint8_t* limit);
 

@@ -9,7 +9,7 @@ inline void refill(BitReader& in) {
     in.count |= 56;
 }
 
-// The same near the end of the stream, after which zeros follow; the position tells how many.
+// The same near the end of the stream, after which zeros follow; the position shows how many.
 inline void refill_safely(BitReader& in) {
     if (in.position < in.size) in.bits |= little64(in.data + in.position) << in.count;
     in.position += (63 - in.count) >> 3;
@@ -37,7 +37,7 @@ inline size_t read_number(BitReader& in, uint32_t entry) {
     return number;
 }
 
-// Copies to where it may write up to `copy_overrun` bytes too much.
+// Copies a match, and up to `copy_overrun` bytes past it: the caller keeps that much space before its limit.
 inline void copy_quick(uint8_t* out, size_t distance, size_t length) {
     const uint8_t* from = out - distance;
     uint8_t* const end = out + length;
@@ -52,7 +52,8 @@ inline void copy_quick(uint8_t* out, size_t distance, size_t length) {
         std::memset(out, *from, length);
         return;
     }
-    // The pattern is repeated until a whole number of it takes 8 bytes or more.
+    // A short pattern overlaps its own copy. The first 8 bytes are copied one by one; from then on the source is a
+    // whole number of patterns back, 8 bytes or more, and copies of 8 bytes no longer overlap.
     const size_t whole = distance * ((7 + distance) / distance);
     for (size_t i = 0; i < 8; ++i) out[i] = from[i];
     from = out + 8 - whole;

@@ -24,7 +24,7 @@ void check_window(const JpegRequest& request, int64_t height, int64_t width, con
 }
 
 // A block takes two bits at least, or one in the first scan of a progressive file. A large image in a small file is
-// left to libjpeg, which says what is missing.
+// left to libjpeg, which reports what is missing.
 bool has_substance(Bytes file, const JpegFrame& frame) {
     const auto blocks = static_cast<uint64_t>(frame.height) * static_cast<uint64_t>(frame.width) / 64;
     return file.size() * (frame.progressive ? 8 : 4) >= blocks;

@@ -25,7 +25,7 @@ class LibjpegDecoder;
 // One thread's decoder, used for file after file: open, decode. A Fault leaves it ready for the next open.
 //
 // Huffman-coded files that are sound are decoded by our own code, everything else by libjpeg-turbo: rarer kinds of
-// files, and damaged ones, from their beginning. Both give the same pixels.
+// files, and damaged ones, from their beginning. Both return the same pixels.
 class JpegReader {
    public:
     JpegReader();
@@ -42,7 +42,7 @@ class JpegReader {
     // and any row stride. Fault truncated when the data ends before the last wanted row.
     void decode(const JpegRequest& request, View<uint8_t> out);
 
-    // Since open: libjpeg's complaints about things that did not stop it.
+    // Since open: libjpeg's warnings, which did not stop it.
     int64_t warnings() const;
     const char* first_warning() const;
 

@@ -14,12 +14,12 @@ namespace pixelmill {
 
 class JpegDecoder {
    public:
-    // Whether this is a file for us: Huffman coded, one or three components, sequential in one scan or progressive,
-    // nothing odd in its header.
+    // Whether this decoder takes the file: Huffman coded, one or three components, sequential in one scan or
+    // progressive, nothing odd in its header.
     bool open(Bytes file);
     const JpegFrame& frame() const { return parser_.frame(); }
 
-    // False when the data is not sound; `out` is then partly written and libjpeg-turbo has to decode the file.
+    // False when the data is damaged; `out` is then partly written and libjpeg-turbo has to decode the file.
     bool decode(const JpegRequest& request, const View<uint8_t>& out);
 
    private:

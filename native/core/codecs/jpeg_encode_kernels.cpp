@@ -8,7 +8,8 @@ JpegQuantizer::JpegQuantizer(const QuantizationTable& table) {
     for (size_t i = 0; i < table.size(); ++i) {
         const uint32_t divisor = 8u * table[i];  // the DCT's results are eight times too large
         const int bits = std::bit_width(divisor) - 1;
-        // A reciprocal of 16 bits, as many of them as there is room for.
+        // Division by multiplication: the reciprocal has as many significant bits as fit 16, so that two high halves of
+        // 16-bit products return the exact quotient of every dividend that a transform can have.
         const int shift = std::has_single_bit(divisor) ? bits - 1 : bits;
         const uint32_t rounded_up = ((uint32_t{1} << (16 + shift)) + divisor - 1) / divisor;
         for (size_t both = 0; both < jpeg_pair_row; both += 8) {

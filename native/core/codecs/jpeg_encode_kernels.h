@@ -1,4 +1,4 @@
-// The hot loops of the JPEG encoder, once for each SIMD level. All levels give the same results.
+// The hot loops of the JPEG encoder, once for each SIMD level. All levels return the same results.
 #pragma once
 
 #include <array>

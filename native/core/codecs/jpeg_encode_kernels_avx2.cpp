@@ -9,8 +9,7 @@
 
 #include "jpeg_zigzag.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,bmi,bmi2,lzcnt,popcnt")
+BEGIN_AVX2_CODE
 
 namespace pixelmill {
 
@@ -355,6 +354,6 @@ constinit const JpegEncodeKernels jpeg_encode_kernels_avx2 = {gray, color, trans
 
 }  // namespace pixelmill
 
-#pragma GCC pop_options
+END_AVX2_CODE
 
 #endif

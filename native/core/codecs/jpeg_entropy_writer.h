@@ -37,7 +37,7 @@ class JpegValueCodes {
     std::array<JpegCode, size_t{2 * most + 2} * runs> codes_{};
 };
 
-// The codes of luma or of chroma. Pixels of eight bits give no larger values.
+// The codes of luma or of chroma. Pixels of eight bits have no larger values.
 struct JpegCodes {
     JpegCodes(const StandardHuffman& dc, const StandardHuffman& ac);
 
@@ -55,7 +55,7 @@ constexpr int jpeg_pair_row = 16;
 // One block of the stream.
 struct JpegBlock {
     const int16_t* values;    // rows are `jpeg_pair_row` apart
-    const uint64_t* nonzero;  // bit k: the k-th coefficient of the stream is not zero; the first is always looked at
+    const uint64_t* nonzero;  // bit k: the k-th coefficient of the stream is not zero; the first is always coded
     int component;
 };
 

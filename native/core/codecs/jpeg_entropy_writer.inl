@@ -9,7 +9,8 @@ constexpr std::array<uint8_t, zigzag.size()> pair_zigzag = [] {
     return order;
 }();
 
-// Whether sixteen zeros or more come before one of the coefficients `left`.
+// Whether sixteen zeros or more precede one of the coefficients `left`: smearing each bit over the 16 places after it
+// covers every coefficient that a short run reaches. Long runs are rare, so the common loop has no branch for them.
 inline bool has_long_run(uint64_t left) {
     uint64_t near = left | 1;  // up to fifteen places after the last
     for (int by = 1; by < 16; by *= 2) near |= near << by;
@@ -59,7 +60,9 @@ inline void store_big_endian(uint8_t* to, uint64_t value) {
     std::memcpy(to, &value, sizeof value);
 }
 
-// Takes the codes in pairs; the one at `end` is empty.
+// Takes the codes in pairs; the one at `end` is empty. A code has at most 27 bits (16, and 11 of a difference), so two
+// of them and the up to 7 bits left over fit 64. Each store writes 8 bytes and only the whole ones count: the next
+// store overwrites the rest, so `plain` needs 8 bytes of slack.
 inline void write_codes(JpegBits& output, const JpegCode* list, const JpegCode* end) {
     uint64_t bits = output.bits;
     int count = output.count;
@@ -90,7 +93,7 @@ void write_blocks(JpegBits& output, const JpegBlock* blocks, int count) {
         const CodeList list{table, block.values};
         end = has_long_run(left) ? list.add_with_long_runs(end, left) : list.add(end, left);
         *end = table.end_of_block;
-        end += left >> 63 ? 0 : 1;  // a block whose last coefficient is not zero ends by itself
+        end += left >> 63 ? 0 : 1;  // a block whose last coefficient is not zero needs no end mark
     }
     *end = JpegCode::of(0, 0);
     write_codes(output, codes, end);

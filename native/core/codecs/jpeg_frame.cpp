@@ -168,8 +168,8 @@ bool JpegParser::read_scan(Bytes payload) {
     return known;
 }
 
-// The first APP0 or APP14 that is large enough decides, as in libjpeg-turbo; a JFIF version it would warn about is its
-// business.
+// The first APP0 or APP14 that is large enough decides, as in libjpeg-turbo; a JFIF version it would warn about is left
+// to it.
 bool JpegParser::read_application(uint32_t marker, Bytes payload) {
     if (marker == app0 && payload.size() >= 14 && starts_with(payload, "JFIF\0", 5)) {
         if (byte_at(payload, 5) != 1) return false;

@@ -58,8 +58,8 @@ struct JpegScan {
     uint64_t data = 0;         // where the entropy-coded bytes begin
 };
 
-// Walks from scan to scan. Anything that libjpeg-turbo would warn about, refuse or treat specially is `other`: such
-// files are its business, so that they get its pixels and its messages.
+// Moves from scan to scan. Anything that libjpeg-turbo would warn about, refuse or treat specially is `other`: such
+// files are left to it, so that they have its pixels and its messages.
 class JpegParser {
    public:
     enum class Found : uint8_t { scan, end, other };

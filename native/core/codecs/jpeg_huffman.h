@@ -8,7 +8,7 @@
 namespace pixelmill {
 
 // What the next bits of the stream mean, if the code is not longer than the index of the table: everything the decoding
-// loop needs, in one register. The number of bits to pass comes lowest, where a shift takes it as it is.
+// loop needs, in one register. The number of bits to pass comes lowest, where a shift takes it without masking.
 class HuffmanEntry {
    public:
     HuffmanEntry() = default;

@@ -1,6 +1,8 @@
 // Inverse transforms of blocks in pairs, for jpeg_kernels_avx2.cpp.
 
 // transform::eight for all numbers at once, descaled by `bits`.
+// Products are exact in 32 bits and rounded only at the end, so libjpeg's sums may be regrouped into pairs for madd,
+// two weighted numbers each, without a change of a bit.
 template <int bits>
 inline void eight(__m256i* r) {
     const Pairs p26(r[2], r[6]);
@@ -100,7 +102,7 @@ inline void clear_pair(int16_t* blocks) {
         _mm256_store_si256(reinterpret_cast<__m256i*>(blocks + i), _mm256_setzero_si256());
 }
 
-// Whether the first row, times four, leaves 16 bits. libjpeg-turbo then gives other results for blocks that have
+// Whether the first row, times four, leaves 16 bits. libjpeg-turbo then has other results for blocks that have
 // nothing below that row, and the plain code knows which.
 inline bool overflows(__m256i first) {
     const __m256i back = _mm256_srai_epi16(_mm256_slli_epi16(first, pass1_bits), pass1_bits);

@@ -1,5 +1,5 @@
 // From coefficients to pixels: inverse transforms, upsampling, color. One table of functions a SIMD level; every level
-// gives the same bytes, which are those of libjpeg-turbo's accurate transform with its smooth upsampling.
+// returns the same bytes, which are those of libjpeg-turbo's accurate transform with its smooth upsampling.
 //
 // Levels: jpeg_kernels_base.cpp is plain C++ and complete; jpeg_kernels_avx2.cpp replaces what it does faster. A level
 // for other registers is one more such file.

@@ -6,8 +6,7 @@
 
 #include "jpeg_transform.h"
 
-#pragma GCC push_options
-#pragma GCC target("avx2,bmi,bmi2")
+BEGIN_AVX2_CODE
 
 namespace pixelmill {
 namespace {
@@ -69,6 +68,6 @@ const JpegKernels jpeg_kernels_avx2{idct8,         idct4,         idct2,        
 
 }  // namespace pixelmill
 
-#pragma GCC pop_options
+END_AVX2_CODE
 
 #endif

@@ -11,7 +11,7 @@ namespace pixelmill {
 namespace {
 
 constexpr uint32_t soi = 0xD8, eoi = 0xD9, sos = 0xDA, app1 = 0xE1, app2 = 0xE2;
-constexpr uint32_t picture_count_tag = 0xB001;  // CIPA DC-007, 5.2.3.2
+constexpr uint32_t image_count_tag = 0xB001;  // CIPA DC-007, 5.2.3.2
 
 bool is_frame(uint32_t marker) {
     return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
@@ -26,7 +26,7 @@ struct Segment {
     uint64_t next = 0;
 };
 
-// The next marker at or behind `at`, as libjpeg looks for it: anything that is not 0xFF is passed over, and so are
+// The next marker at or after `at`, as libjpeg looks for it: anything that is not 0xFF is passed over, and so are
 // stuffed zeros, which makes this the way through entropy-coded data too.
 Segment next_segment(Bytes file, uint64_t at) {
     Segment segment;
@@ -43,7 +43,7 @@ Segment next_segment(Bytes file, uint64_t at) {
         if (marker == eoi) return segment;
         segment.cut = !holds(file, at, 2) || !holds(file, at, be16(file, at));
         if (segment.cut) return segment;
-        // libjpeg, too, takes an impossible length for an empty segment.
+        // As libjpeg does, an impossible length is read as an empty segment.
         const uint64_t length = std::max<uint64_t>(be16(file, at), 2);
         segment.payload = at + 2;
         segment.length = length - 2;
@@ -72,7 +72,7 @@ void read_application(JpegHeader& header, Bytes file, const Segment& segment) {
     if (segment.marker == app1 && header.exif.empty() && starts_with(payload, "Exif\0\0", 6))
         header.exif = payload.subspan(6);
     if (segment.marker == app2 && starts_with(payload, "MPF\0", 4))
-        header.more_frames = tiff_tag(payload.subspan(4), picture_count_tag).value_or(1) > 1;
+        header.more_frames = tiff_tag(payload.subspan(4), image_count_tag).value_or(1) > 1;
 }
 
 // The scans of the whole file; stops counting above `enough`.

@@ -1,4 +1,4 @@
-// A walk over the markers of a JPEG without decoding: what kind of file it is and what it would cost.
+// Scans the markers of a JPEG without decoding it: what kind of file it is and what decoding would cost.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct JpegHeader {
     int components = 0;
     int bits = 0;
     uint32_t frame = 0;        // the SOF marker, 0xC0..0xCF
-    Bytes exif;                // a TIFF blob behind "Exif\0\0", or empty
-    bool more_frames = false;  // a multi-picture file
+    Bytes exif;                // a TIFF blob after "Exif\0\0", or empty
+    bool more_frames = false;  // a multi-image file
 
     bool lossless() const { return (frame & 3) == 3; }
     bool hierarchical() const { return (frame & 7) >= 5; }

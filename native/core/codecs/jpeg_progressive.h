@@ -20,7 +20,7 @@ class JpegCoefficients {
     // The blocks of a component from MCU `column` on, in row `block_row` of row `mcu_row` of MCUs.
     BlockRow row(int component, int64_t mcu_row, int block_row, int64_t column, int64_t mcus);
 
-    // Gives back the memory of large images; that of smaller ones serves the next file.
+    // Frees the memory of large images; that of smaller ones is kept for the next file.
     void release();
 
    private:
@@ -47,7 +47,7 @@ class JpegCoefficients {
     int64_t mcus_a_row_ = 0, mcu_rows_ = 0;
     std::vector<Block> blocks_;
     std::vector<uint64_t> nonzero_;  // of each block, as JpegScanDecoder::Target has it
-    std::vector<uint8_t> last_;      // of the blocks of a row that row() gives
+    std::vector<uint8_t> last_;      // of the blocks of a row that row() returns
 };
 
 }  // namespace pixelmill

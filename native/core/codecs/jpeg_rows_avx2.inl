@@ -12,6 +12,9 @@ inline void store_interleaved(uint8_t* out, __m256i even, __m256i odd) {
     store(out, _mm256_or_si256(even, _mm256_slli_epi16(odd, 8)));
 }
 
+// The triangle filter of libjpeg: 3/4 of the near sample and 1/4 of the far one. Rounding alternates between 1 and 2 (8
+// and 7 in two dimensions) so that it has no bias. All sums are below 2^12 and fit 16 bits. A row has a readable sample
+// before its first and after its last one, see jpeg_kernels.h.
 void upsample_h2v1(uint8_t* out, const uint8_t* in, int64_t count) {
     for (int64_t i = 0; i < count; i += 16) {
         const __m256i middle = tripled(widened(in + i));

@@ -60,8 +60,8 @@ struct ScanState {
 
 namespace {
 
-// Copies up to the next marker, or as much as there is room for, without the zeros after 0xFF. False: the file ends, or
-// has something that libjpeg should look at.
+// Copies up to the next marker, or as much as fits, without the zeros after 0xFF. False: the file ends, or contains
+// something that is left to libjpeg.
 bool clean_more(ScanState& scan) {
     uint8_t* const full = scan.clean.data() + chunk;
     while (scan.end < full) {
@@ -119,7 +119,9 @@ bool pass_restart(ScanState& scan) {
     return begin_segment(scan);
 }
 
-// Makes sure that the bits of one more MCU are at hand.
+// One check per MCU, so that the loops over symbols need none: no MCU takes more bytes than `largest_mcu`, and at the
+// end of the data as many zeros follow. A scan that reads into those zeros is noticed by the bits that are left, not
+// here.
 bool make_ready(ScanState& scan) {
     if (scan.restart_interval != 0) {
         if (scan.until_restart == 0 && !pass_restart(scan)) return false;

@@ -39,7 +39,7 @@ class JpegScanDecoder {
         uint64_t* nonzero = nullptr;  // progressive scans: a bit for each place that is not zero, but the first
     };
 
-    // Decodes the next MCU, a target for each of its blocks; those of components without a need are not looked at.
+    // Decodes the next MCU, a target for each of its blocks; those of components without a need are ignored.
     bool read_mcu(const Target* targets);
 
     // Moves past MCUs whose pixels are not wanted; sequential scans only.

@@ -161,7 +161,7 @@ bool all_scans_came(const jpeg_decompress_struct& info) {
     return true;
 }
 
-// Where jpeg_crop_scanline of libjpeg-turbo 2.1 gives other pixels than a decode of everything, found by comparing
+// Where jpeg_crop_scanline of libjpeg-turbo 2.1 returns other pixels than a full decode, found by comparing
 // all sizes up to 70: a component that is scaled up in the DCT as well as upsampled in either direction (4:1:0 at 1/2),
 // because the cropped width is computed without the former; and the smoothing of progressive files that lack
 // coefficients, which takes the border of the window for the border of the image.

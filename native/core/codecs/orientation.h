@@ -6,7 +6,7 @@
 
 namespace pixelmill {
 
-// The picture as seen has at (y, x) the stored pixel (r, c), where r runs with y and c with x, or the other way round
+// The image as seen has at (y, x) the stored pixel (r, c), where r runs with y and c with x, or the other way round
 // after a swap, and a flipped one runs backwards.
 struct Orientation {
     bool swap = false, flip_rows = false, flip_columns = false;
@@ -16,10 +16,10 @@ struct Orientation {
 Orientation orientation_of(int exif);  // 1..8
 Orientation inverse(Orientation orientation);
 
-// A window of the picture as seen, in coordinates of the stored one with the given extents.
+// A window of the image as seen, in coordinates of the stored one with the given extents.
 Window to_stored(const Window& seen, Orientation orientation, int64_t stored_height, int64_t stored_width);
 
-// A stored HWC picture as it is to be seen; shares its memory.
+// The oriented view of a stored HWC image; shares its memory.
 Value oriented(const Value& stored, Orientation orientation);
 
 }  // namespace pixelmill

@@ -34,8 +34,8 @@ struct PngState {
     size_t position = 0;
     PngRequest request;
     View<uint8_t> out;
-    std::vector<uint8_t> spare;       // a row nobody asked for
-    std::vector<png_bytep> all_rows;  // of an interlaced picture
+    std::vector<uint8_t> spare;       // a row that is not needed
+    std::vector<png_bytep> all_rows;  // of an interlaced image
     int64_t row = 0;                  // the next to come
 
     char error[128] = "";
@@ -121,7 +121,7 @@ void finish(PngState& state) { png_read_end(state.png, nullptr); }
     throw Fault(FaultKind::corrupt, "corrupt PNG: " + text);
 }
 
-// A row that is cut out of an interlaced picture needs all of the picture.
+// A row that is cut out of an interlaced image needs all of the image.
 void decode_interlaced(PngState& state, const ImageInfo& info) {
     const size_t bytes = png_get_rowbytes(state.png, state.info);
     std::vector<uint8_t> others;
@@ -140,8 +140,8 @@ void decode_interlaced(PngState& state, const ImageInfo& info) {
 
 int png_channels(const ImageInfo& info, const PngRequest& request) {
     const bool alpha = info.channels == 2 || info.channels == 4;
-    const int colours = request.rgb ? 3 : info.channels - alpha;
-    return colours + (request.alpha && alpha);
+    const int colors = request.rgb ? 3 : info.channels - alpha;
+    return colors + (request.alpha && alpha);
 }
 
 void check_png_substance(Bytes file, const ImageInfo& info) {
@@ -172,7 +172,7 @@ PngWarnings decode_png(View<uint8_t> out, Bytes file, const ImageInfo& info, con
         if (request.first_row > 0) state.spare.resize(bytes);
         if (!attempt(state, read_rows)) throw_error(state);
     }
-    // The last checksum is verified when the end is read. Lacking only the end, the picture is whole.
+    // The last checksum is verified when the end is read. Lacking only the end, the image is whole.
     if (request.first_row + out.height == info.height && !attempt(state, finish)) {
         if (!state.ended) throw_error(state);
         if (state.warnings++ == 0)

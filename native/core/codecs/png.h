@@ -1,5 +1,5 @@
-// PNG, the common kinds by our own code and the rest by libpng, which also has the say about damaged files: pixels
-// only. Colour profiles, texts and the like are passed over without being inflated.
+// PNG, the common kinds by our own code and the rest by libpng, which also decides about damaged files: pixels
+// only. Color profiles, text and similar chunks are skipped without being inflated.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct PngRequest {
     int64_t first_row = 0, rows = 0;
 };
 
-// The channels a picture has under a request.
+// The channels an image has under a request.
 int png_channels(const ImageInfo& info, const PngRequest& request);
 
-// Deflate makes at most 1032 bytes of one, so a large picture in a small file is found out before anything is
+// Deflate makes at most 1032 bytes of one, so a large image in a small file is detected before anything is
 // allocated. `info` comes from read_info. Fault: truncated.
 void check_png_substance(Bytes file, const ImageInfo& info);
 

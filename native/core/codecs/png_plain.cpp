@@ -100,7 +100,7 @@ class RowConverter {
         entries_ = palette.size() / 3;
         for (size_t i = 0; i < entries_; ++i) {
             for (size_t c = 0; c < 3; ++c)
-                std::memcpy(colours_[i].data() + (bgr ? 2 - c : c), palette.data() + 3 * i + c, 1);
+                std::memcpy(colors_[i].data() + (bgr ? 2 - c : c), palette.data() + 3 * i + c, 1);
         }
     }
 
@@ -133,14 +133,14 @@ class RowConverter {
    private:
     void look_up(uint8_t* out, const uint8_t* in, int64_t width) const {
         int64_t x = 0;
-        for (; x + 1 < width; ++x) std::memcpy(out + 3 * x, colours_[in[x]].data(), 4);
-        std::memcpy(out + 3 * x, colours_[in[x]].data(), 3);
+        for (; x + 1 < width; ++x) std::memcpy(out + 3 * x, colors_[in[x]].data(), 4);
+        std::memcpy(out + 3 * x, colors_[in[x]].data(), 3);
     }
 
     int stored_, wanted_;
     bool bgr_;
     size_t entries_ = 0;
-    std::array<std::array<uint8_t, 4>, 256> colours_{};
+    std::array<std::array<uint8_t, 4>, 256> colors_{};
 };
 
 // Inflates some rows at a time, so that they are still in the cache when they are unfiltered.
@@ -222,7 +222,7 @@ bool decode_plain_png(View<uint8_t> out, Bytes file, const ImageInfo& info, cons
     RowReader reader(joined(png.pixels, memory), info.height, info.width, stored);
     std::vector<uint8_t> spare[2];
     for (auto& row : spare) row.resize(static_cast<size_t>(info.width * stored + png_overrun));
-    // A row is unfiltered where it belongs if nothing else is done to it. The next row reads a little behind it, which
+    // A row is unfiltered where it belongs if nothing else is done to it. The next row reads a little past it, which
     // must be a part of `out`.
     const bool in_place = converter.copies() && info.width * stored >= png_overrun;
     const int64_t end = request.first_row + out.height;

@@ -22,7 +22,7 @@ void put32(std::byte* to, uint32_t value) {
 
 const Bytef* of(const std::byte* at) { return reinterpret_cast<const Bytef*>(at); }
 
-// A chunk's content lies at `content` already; its length and name are written before it, its checksum behind.
+// A chunk's content is at `content` already; its length and name are written before it, its checksum after it.
 void seal(std::vector<std::byte>& out, size_t content, size_t count, const char* name) {
     put32(out.data() + content - 8, static_cast<uint32_t>(count));
     std::memcpy(out.data() + content - 4, name, 4);
@@ -30,13 +30,13 @@ void seal(std::vector<std::byte>& out, size_t content, size_t count, const char*
     put32(out.data() + content + count, static_cast<uint32_t>(checksum));
 }
 
-size_t put_header(std::vector<std::byte>& out, const View<const uint8_t>& picture, PngFormat format) {
-    constexpr uint8_t colour_types[] = {0, 4, 2, 6};
+size_t put_header(std::vector<std::byte>& out, const View<const uint8_t>& image, PngFormat format) {
+    constexpr uint8_t color_types[] = {0, 4, 2, 6};
     std::memcpy(out.data(), signature, sizeof signature);
     const size_t content = sizeof signature + 8;
-    put32(out.data() + content, static_cast<uint32_t>(picture.width));
-    put32(out.data() + content + 4, static_cast<uint32_t>(picture.height));
-    const uint8_t rest[] = {static_cast<uint8_t>(format.bits), colour_types[picture.channels - 1], 0, 0, 0};
+    put32(out.data() + content, static_cast<uint32_t>(image.width));
+    put32(out.data() + content + 4, static_cast<uint32_t>(image.height));
+    const uint8_t rest[] = {static_cast<uint8_t>(format.bits), color_types[image.channels - 1], 0, 0, 0};
     std::memcpy(out.data() + content + 8, rest, sizeof rest);
     seal(out, content, 13, "IHDR");
     return content + 13 + 4;
@@ -48,9 +48,9 @@ void put_end(std::vector<std::byte>& out, size_t at) {
 }
 
 // Deflate's stored blocks hold up to 65535 bytes. Each row is a zero, for no filter, and its pixels.
-size_t put_stored(std::byte* to, const View<const uint8_t>& picture, size_t row) {
+size_t put_stored(std::byte* to, const View<const uint8_t>& image, size_t row) {
     constexpr size_t block = 65535;
-    const size_t total = row * static_cast<size_t>(picture.height);
+    const size_t total = row * static_cast<size_t>(image.height);
     std::byte* const start = to;
     *to++ = std::byte{0x78};
     *to++ = std::byte{0x01};
@@ -68,7 +68,7 @@ size_t put_stored(std::byte* to, const View<const uint8_t>& picture, size_t row)
         while (to < content + count) {
             if (x == 0) *to++ = std::byte{0}, x = 1;
             const size_t part = std::min(row - x, static_cast<size_t>(content + count - to));
-            std::memcpy(to, picture.at(static_cast<int64_t>(y), 0) + x - 1, part);
+            std::memcpy(to, image.at(static_cast<int64_t>(y), 0) + x - 1, part);
             to += part, x += part;
             if (x == row) x = 0, ++y;
         }
@@ -84,7 +84,7 @@ uint8_t paeth(int left, int above, int corner) {
     return static_cast<uint8_t>(a <= b && a <= c ? left : b <= c ? above : corner);
 }
 
-// Filter `kind` of a row; gives the sum of what is left, which tells how well it does.
+// Applies filter `kind` to a row; returns the sum of absolute residuals, which estimates how well it compresses.
 int64_t filter_row(uint8_t* to, const uint8_t* row, const uint8_t* above, int64_t bytes, int64_t pixel, int kind) {
     for (int64_t i = 0; i < std::min(pixel, bytes); ++i) {
         const uint8_t known = kind == 2 || kind == 4 ? above[i] : 0;
@@ -108,13 +108,13 @@ int64_t filter_row(uint8_t* to, const uint8_t* row, const uint8_t* above, int64_
     return sum;
 }
 
-std::vector<uint8_t> filtered(const View<const uint8_t>& picture, int64_t pixel) {
-    const int64_t bytes = picture.width * pixel;
-    std::vector<uint8_t> all(static_cast<size_t>((bytes + 1) * picture.height));
+std::vector<uint8_t> filtered(const View<const uint8_t>& image, int64_t pixel) {
+    const int64_t bytes = image.width * pixel;
+    std::vector<uint8_t> all(static_cast<size_t>((bytes + 1) * image.height));
     std::vector<uint8_t> spare(static_cast<size_t>(bytes)), nothing(static_cast<size_t>(bytes), 0);
-    for (int64_t y = 0; y < picture.height; ++y) {
+    for (int64_t y = 0; y < image.height; ++y) {
         uint8_t* best = all.data() + y * (bytes + 1);
-        const uint8_t *row = picture.at(y, 0), *above = y == 0 ? nothing.data() : picture.at(y - 1, 0);
+        const uint8_t *row = image.at(y, 0), *above = y == 0 ? nothing.data() : image.at(y - 1, 0);
         int64_t least = -1;
         for (int kind : {4, 1, 2, 0}) {
             const int64_t sum = filter_row(spare.data(), row, above, bytes, pixel, kind);
@@ -147,16 +147,16 @@ size_t put_deflated(std::vector<std::byte>& out, size_t at, const std::vector<ui
 
 }  // namespace
 
-void encode_png(View<const uint8_t> picture, PngFormat format, std::vector<std::byte>& out) {
-    const int64_t pixel = picture.channels * format.bits / 8;
-    const auto row = static_cast<size_t>(picture.width * pixel) + 1;
-    const size_t raw = row * static_cast<size_t>(picture.height);
-    if (raw > 0x7FFF0000u) throw Fault(FaultKind::too_large, "PNG: the picture has more than 2 GB");
+void encode_png(View<const uint8_t> image, PngFormat format, std::vector<std::byte>& out) {
+    const int64_t pixel = image.channels * format.bits / 8;
+    const auto row = static_cast<size_t>(image.width * pixel) + 1;
+    const size_t raw = row * static_cast<size_t>(image.height);
+    if (raw > 0x7FFF0000u) throw Fault(FaultKind::too_large, "PNG: the image has more than 2 GB");
     const size_t blocks = 5 * (raw / 65535 + 1) + 6;
     out.resize(sizeof signature + 3 * chunk_frame + 13 + raw + blocks);
-    const size_t content = put_header(out, picture, format) + 8;
-    const size_t count = format.level == 0 ? put_stored(out.data() + content, picture, row)
-                                           : put_deflated(out, content, filtered(picture, pixel), format.level);
+    const size_t content = put_header(out, image, format) + 8;
+    const size_t count = format.level == 0 ? put_stored(out.data() + content, image, row)
+                                           : put_deflated(out, content, filtered(image, pixel), format.level);
     out.resize(std::max(out.size(), content + count + 2 * chunk_frame));
     seal(out, content, count, "IDAT");
     put_end(out, content + count + 4);
@@ -170,7 +170,7 @@ size_t add_png_chunk(std::vector<std::byte>& file, size_t count) {
 }
 
 void seal_png_chunk(std::vector<std::byte>& file, size_t content, size_t count) {
-    // Lower and upper case say: may be skipped, private, of this version, may be copied.
+    // The case of the letters means: may be skipped, private, of this version, may be copied.
     seal(file, content, count, "paDd");
 }
 

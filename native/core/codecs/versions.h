@@ -6,7 +6,7 @@
 
 namespace pixelmill {
 
-// The libraries that read and write pictures, with their versions.
+// The libraries that read and write images, with their versions.
 std::vector<std::pair<std::string, std::string>> codec_versions();
 
 }  // namespace pixelmill

@@ -37,7 +37,7 @@ void soften_columns(float* plane, float* above, float* here, int64_t height, int
 
 }  // namespace
 
-Colour blend(const Colour& a, const Colour& b, double share_of_b) {
+Color blend(const Color& a, const Color& b, double share_of_b) {
     const auto t = static_cast<float>(share_of_b);
     return {a.light + (b.light - a.light) * t, a.warm + (b.warm - a.warm) * t, a.green + (b.green - a.green) * t};
 }
@@ -53,22 +53,22 @@ Canvas::Canvas(int64_t height, int64_t width, const Texture& smooth, const Textu
     opacity = scratch.take<float>(static_cast<size_t>(width));
 }
 
-void Canvas::paint_row(int64_t y, int64_t left, int64_t right, const Surface& surface, double centre_y, double centre_x,
+void Canvas::paint_row(int64_t y, int64_t left, int64_t right, const Surface& surface, double center_y, double center_x,
                        int64_t from_y, int64_t from_x) {
     const float* a = opacity;
     const float *fine = rough.row(from_y) + from_x, *coarse = smooth.row(from_y) + from_x;
-    const float* colours = tint.row(from_y) + from_x;
+    const float* colors = tint.row(from_y) + from_x;
     float *to_light = light + y * width, *to_warm = warm + y * width, *to_green = green + y * width;
     const auto x_light = static_cast<float>(surface.shade_x);
-    const float base = surface.colour.light + surface.shade_y * static_cast<float>(static_cast<double>(y) - centre_y);
-    const auto from_centre = static_cast<float>(centre_x);
+    const float base = surface.color.light + surface.shade_y * static_cast<float>(static_cast<double>(y) - center_y);
+    const auto from_center = static_cast<float>(center_x);
     for (int64_t x = left; x < right; ++x) {
         const int64_t i = x - left;
-        const float lit = base + x_light * (static_cast<float>(x) - from_centre) + surface.rough * fine[i] +
+        const float lit = base + x_light * (static_cast<float>(x) - from_center) + surface.rough * fine[i] +
                           surface.smooth * coarse[i];
         to_light[x] += a[x] * (lit - to_light[x]);
-        to_warm[x] += a[x] * (surface.colour.warm + surface.tint * colours[i] - to_warm[x]);
-        to_green[x] += a[x] * (surface.colour.green - 0.4f * surface.tint * colours[i] - to_green[x]);
+        to_warm[x] += a[x] * (surface.color.warm + surface.tint * colors[i] - to_warm[x]);
+        to_green[x] += a[x] * (surface.color.green - 0.4f * surface.tint * colors[i] - to_green[x]);
     }
 }
 

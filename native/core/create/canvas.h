@@ -1,4 +1,4 @@
-// What photo-like pictures are painted on: three planes of real numbers, surfaces with texture, shapes with soft edges.
+// What photo-like images are painted on: three planes of real numbers, surfaces with texture, shapes with soft edges.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 namespace pixelmill {
 
 // Brightness, warm against cold, green against purple. Photographs vary less in the last two.
-struct Colour {
+struct Color {
     float light = 0, warm = 0, green = 0;
 };
 
-Colour blend(const Colour& a, const Colour& b, double share_of_b);
+Color blend(const Color& a, const Color& b, double share_of_b);
 
-// A colour, how strongly its brightness and tint vary, and how light falls on it.
+// A color, how strongly its brightness and tint vary, and how light falls on it.
 struct Surface {
-    Colour colour;
+    Color color;
     float smooth = 0, rough = 0, tint = 0;
-    float shade_y = 0, shade_x = 0;  // change of brightness per pixel from the centre
+    float shade_y = 0, shade_x = 0;  // change of brightness per pixel from the center
 };
 
-// An ellipse (squarings 1) to nearly a rectangle (3) with a centre, half axes and a slant.
+// An ellipse (squarings 1) to nearly a rectangle (3) with a center, half axes and a slant.
 struct Blob {
     double y = 0, x = 0, half_height = 1, half_width = 1;
     Direction slant{1, 0};
@@ -44,7 +44,7 @@ class Canvas {
     float* opacity;  // a row
 
     // Blends `surface` over columns [left, right) of a row by `opacity`, with texture from (from_y, from_x) on.
-    void paint_row(int64_t y, int64_t left, int64_t right, const Surface& surface, double centre_y, double centre_x,
+    void paint_row(int64_t y, int64_t left, int64_t right, const Surface& surface, double center_y, double center_x,
                    int64_t from_y, int64_t from_x);
     void paint(const Blob& blob, const Surface& surface, Stream& stream);
     void paint_box(double top, double left, double bottom, double right, const Surface& surface, Stream& stream,

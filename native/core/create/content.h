@@ -1,4 +1,4 @@
-// What a made picture shows. Pixels depend on the arguments alone.
+// What a made image shows. Pixels depend on the arguments alone.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace pixelmill {
 enum class Content : uint8_t { noise, photo, shapes, gradient };
 std::optional<Content> content_named(std::string_view name);
 
-struct PictureId {
+struct ImageId {
     uint64_t seed = 0, index = 0;
 };
 
-// The classes that `shapes` draws, and how many objects a picture shows.
+// The classes that `shapes` draws, and how many objects an image shows.
 struct ShapeClasses {
     int64_t classes = 10;
     int64_t least_objects = 1, most_objects = 1;
@@ -32,11 +32,11 @@ struct ObjectBox {
 
 // All write packed red, green and blue. `mask`, where it has data, gets 0 for the ground and the label + 1 of the
 // object.
-void draw_noise(View<uint8_t> out, const PictureId& id);
-void draw_noise_rows(View<uint8_t> out, const PictureId& id, int64_t first);  // row `first`, a multiple of 16, and on
-void draw_gradient(View<uint8_t> out, const PictureId& id);
-void draw_photo(View<uint8_t> out, const PictureId& id, Arena& scratch);
-std::vector<ObjectBox> draw_shapes(View<uint8_t> out, View<uint8_t> mask, const PictureId& id, int64_t label,
+void draw_noise(View<uint8_t> out, const ImageId& id);
+void draw_noise_rows(View<uint8_t> out, const ImageId& id, int64_t first);  // row `first`, a multiple of 16, and on
+void draw_gradient(View<uint8_t> out, const ImageId& id);
+void draw_photo(View<uint8_t> out, const ImageId& id, Arena& scratch);
+std::vector<ObjectBox> draw_shapes(View<uint8_t> out, View<uint8_t> mask, const ImageId& id, int64_t label,
                                    const ShapeClasses& classes, Arena& scratch);
 
 }  // namespace pixelmill

@@ -34,7 +34,7 @@ void fill_padding(const Recipe& recipe, const Plan& plan, std::byte* to, size_t 
                                          " bytes is not possible, " + reason);
 }
 
-// Comment segments behind the first one (JFIF's), and up to three fill bytes, which may stand before any marker.
+// Comment segments after the first one (JFIF's), and up to three fill bytes, which may precede any marker.
 void pad_jpeg(const Recipe& recipe, const Plan& plan, size_t count, std::vector<std::byte>& out) {
     constexpr size_t frame = 4, most = 65537;
     if (count == 0) return;
@@ -59,14 +59,14 @@ void pad_png(const Recipe& recipe, const Plan& plan, int64_t wanted, std::vector
     if (wanted == size) return;
     if (count < 0) {
         refuse("png", wanted,
-               "this picture takes " + std::to_string(size) + "; ask for at least " + std::to_string(size + 12));
+               "this image takes " + std::to_string(size) + "; ask for at least " + std::to_string(size + 12));
     }
     const size_t content = add_png_chunk(out, static_cast<size_t>(count));
     fill_padding(recipe, plan, out.data() + content, static_cast<size_t>(count));
     seal_png_chunk(out, content, static_cast<size_t>(count));
 }
 
-// How many bytes the file shall have, given what it has by itself.
+// How many bytes the file is to have, from what it has without padding.
 int64_t wanted_bytes(const Recipe& recipe, const Plan& plan, size_t size) {
     if (plan.bytes > 0) return plan.bytes;
     return static_cast<int64_t>(std::floor(static_cast<double>(size) * recipe.compress_ratio + 0.5));
@@ -74,12 +74,12 @@ int64_t wanted_bytes(const Recipe& recipe, const Plan& plan, size_t size) {
 
 }  // namespace
 
-void FileWriter::search_quality(const Plan& plan, View<const uint8_t> picture, ChromaSampling sampling, int64_t most,
+void FileWriter::search_quality(const Plan& plan, View<const uint8_t> image, ChromaSampling sampling, int64_t most,
                                 std::vector<std::byte>& out) {
     int low = 1, high = 100, best = 0, last = 0;
     while (low <= high) {
         last = (low + high) / 2;
-        jpeg_.encode(picture, last, sampling, out);
+        jpeg_.encode(image, last, sampling, out);
         if (static_cast<int64_t>(out.size()) <= most) {
             best = last;
             low = last + 1;
@@ -89,16 +89,16 @@ void FileWriter::search_quality(const Plan& plan, View<const uint8_t> picture, C
     }
     if (best == 0) {
         refuse("jpg", plan.bytes,
-               "the lowest quality of this picture takes " + std::to_string(out.size()) +
+               "the lowest quality of this image takes " + std::to_string(out.size()) +
                    (most < plan.bytes ? " before padding" : "") + "; ask for more, or for fewer pixels");
     }
-    if (last != best) jpeg_.encode(picture, best, sampling, out);
+    if (last != best) jpeg_.encode(image, best, sampling, out);
 }
 
 void FileWriter::write_noise(const Recipe& recipe, const Plan& plan, View<uint8_t> rows, std::vector<std::byte>& out) {
     struct Source {
         View<uint8_t> rows;
-        PictureId id;
+        ImageId id;
     };
     const Source source{rows, {recipe.seed, plan.source}};
     View<const uint8_t> shown = rows;
@@ -109,20 +109,19 @@ void FileWriter::write_noise(const Recipe& recipe, const Plan& plan, View<uint8_
                             band.height = count;
                             draw_noise_rows(band, source.id, y);
                         }};
-    jpeg_.encode(made, plan.quality, plan.full_colour ? ChromaSampling::full : ChromaSampling::quarter, out);
+    jpeg_.encode(made, plan.quality, plan.full_color ? ChromaSampling::full : ChromaSampling::quarter, out);
     pad_jpeg(recipe, plan, static_cast<size_t>(wanted_bytes(recipe, plan, out.size())) - out.size(), out);
 }
 
-void FileWriter::write(const Recipe& recipe, const Plan& plan, View<const uint8_t> picture,
-                       std::vector<std::byte>& out) {
+void FileWriter::write(const Recipe& recipe, const Plan& plan, View<const uint8_t> image, std::vector<std::byte>& out) {
     switch (recipe.format) {
         case FileFormat::jpg: {
-            const ChromaSampling sampling = plan.full_colour ? ChromaSampling::full : ChromaSampling::quarter;
+            const ChromaSampling sampling = plan.full_color ? ChromaSampling::full : ChromaSampling::quarter;
             if (plan.bytes > 0) {
                 const double content = static_cast<double>(plan.bytes) / recipe.compress_ratio;
-                search_quality(plan, picture, sampling, static_cast<int64_t>(content), out);
+                search_quality(plan, image, sampling, static_cast<int64_t>(content), out);
             } else {
-                jpeg_.encode(picture, plan.quality, sampling, out);
+                jpeg_.encode(image, plan.quality, sampling, out);
             }
             const int64_t wanted = wanted_bytes(recipe, plan, out.size());
             pad_jpeg(recipe, plan, static_cast<size_t>(wanted) - out.size(), out);
@@ -130,7 +129,7 @@ void FileWriter::write(const Recipe& recipe, const Plan& plan, View<const uint8_
         }
         case FileFormat::png: {
             const bool noise = recipe.content == Content::noise;
-            encode_png(picture, noise ? PngFormat{.level = 0} : PngFormat{}, out);
+            encode_png(image, noise ? PngFormat{.level = 0} : PngFormat{}, out);
             if (plan.bytes > 0 || recipe.compress_ratio > 1) {
                 const int64_t wanted = wanted_bytes(recipe, plan, out.size());
                 const auto size = static_cast<int64_t>(out.size());
@@ -139,12 +138,12 @@ void FileWriter::write(const Recipe& recipe, const Plan& plan, View<const uint8_
             return;
         }
         case FileFormat::bmp: {
-            encode_bmp(picture, 0, out);
+            encode_bmp(image, 0, out);
             const auto size = static_cast<int64_t>(out.size()), wanted = wanted_bytes(recipe, plan, out.size());
             if (wanted == size) return;
-            if (wanted < size) refuse("bmp", wanted, "this picture takes " + std::to_string(size));
+            if (wanted < size) refuse("bmp", wanted, "this image takes " + std::to_string(size));
             const auto gap = static_cast<size_t>(wanted - size);
-            encode_bmp(picture, gap, out);
+            encode_bmp(image, gap, out);
             fill_padding(recipe, plan, out.data() + bmp_header_bytes, gap);
             return;
         }

@@ -6,11 +6,11 @@
 
 namespace pixelmill {
 
-// Four corners of random colours, blended, and a soft light on them.
-void draw_gradient(View<uint8_t> out, const PictureId& id) {
+// Four corners of random colors, blended, and a soft light on them.
+void draw_gradient(View<uint8_t> out, const ImageId& id) {
     Stream stream = stream_for(Content::gradient, id, Purpose::choices);
     std::array<float, 12> corner;
-    for (float& colour : corner) colour = static_cast<float>(stream.uniform(0, 255));
+    for (float& color : corner) color = static_cast<float>(stream.uniform(0, 255));
     const auto light_y = static_cast<float>(stream.unit()), light_x = static_cast<float>(stream.unit());
     const auto light = static_cast<float>(stream.uniform(-90, 90));
     const float step_y = 1.0f / static_cast<float>(std::max<int64_t>(out.height - 1, 1));

@@ -9,7 +9,7 @@ namespace pixelmill {
 
 namespace {
 
-// What a thread keeps from picture to picture.
+// What a thread keeps from image to image.
 struct Workspace {
     Arena arena;
     std::vector<uint8_t> pixels, labels;
@@ -26,7 +26,7 @@ View<uint8_t> packed(std::vector<uint8_t>& memory, int64_t height, int64_t width
     return {memory.data(), height, width, channels, width * channels, channels, 1};
 }
 
-// Whom picture `index` repeats: itself, or with a share of 1 - 1 / ratio an earlier one of the same class.
+// Which image `index` repeats: itself, or with a probability of 1 - 1 / ratio an earlier one of the same class.
 uint64_t source_of(const Recipe& recipe, uint64_t index) {
     const auto classes = static_cast<uint64_t>(recipe.shapes.classes);
     while (recipe.dedup_ratio > 1 && index >= classes) {
@@ -69,20 +69,20 @@ Plan Maker::plan(uint64_t index) const {
     plan.width = varied_side(stream, recipe.width, recipe.spread);
     plan.quality =
         recipe.lowest_quality + static_cast<int>(stream.below(recipe.highest_quality - recipe.lowest_quality + 1));
-    plan.full_colour = happens(stream, recipe.full_colour);
+    plan.full_color = happens(stream, recipe.full_color);
     plan.bytes = recipe.bytes == 0 ? 0 : varied_side(stream, recipe.bytes, recipe.bytes_spread);
     return plan;
 }
 
-std::vector<ObjectBox> Maker::draw(const Plan& plan, View<uint8_t> picture, View<uint8_t> mask) const {
+std::vector<ObjectBox> Maker::draw(const Plan& plan, View<uint8_t> image, View<uint8_t> mask) const {
     Arena& arena = workspace().arena;
     arena.reset();
-    const PictureId id{recipe.seed, plan.source};
+    const ImageId id{recipe.seed, plan.source};
     switch (recipe.content) {
-        case Content::noise: draw_noise(picture, id); break;
-        case Content::gradient: draw_gradient(picture, id); break;
-        case Content::photo: draw_photo(picture, id, arena); break;
-        case Content::shapes: return draw_shapes(picture, mask, id, plan.label, recipe.shapes, arena);
+        case Content::noise: draw_noise(image, id); break;
+        case Content::gradient: draw_gradient(image, id); break;
+        case Content::photo: draw_photo(image, id, arena); break;
+        case Content::shapes: return draw_shapes(image, mask, id, plan.label, recipe.shapes, arena);
     }
     return {};
 }
@@ -97,10 +97,10 @@ void Maker::make(const Plan& plan, Made& out) const {
         space.writer.write_noise(recipe, plan, packed(space.pixels, JpegRows::at_once, plan.width, 3), out.file);
         return;
     }
-    const View<uint8_t> picture = packed(space.pixels, plan.height, plan.width, 3);
+    const View<uint8_t> image = packed(space.pixels, plan.height, plan.width, 3);
     const View<uint8_t> mask = recipe.masks ? packed(space.labels, plan.height, plan.width, 1) : View<uint8_t>{};
-    out.boxes = draw(plan, picture, mask);
-    space.writer.write(recipe, plan, picture, out.file);
+    out.boxes = draw(plan, image, mask);
+    space.writer.write(recipe, plan, image, out.file);
     out.mask.clear();
     if (recipe.masks) encode_png(mask, PngFormat{}, out.mask);
 }

@@ -18,8 +18,8 @@ struct Recipe {
     int64_t height = 1, width = 1;  // means, where sizes vary
     double spread = 0;              // deviation of the logarithm of the sides
     int lowest_quality = 75, highest_quality = 75;
-    double full_colour = 0;  // share of JPEG files with colours in full resolution
-    ShapeClasses shapes;     // classes count for every content
+    double full_color = 0;  // fraction of JPEG files with chroma in full resolution
+    ShapeClasses shapes;    // classes count for every content
     bool masks = false;
     int64_t bytes = 0;          // of each file, exactly; 0 leaves them as they come
     double bytes_spread = 0;    // deviation of the logarithm of `bytes`
@@ -33,12 +33,12 @@ struct Made {
     int64_t label = 0, height = 0, width = 0;
 };
 
-// What is decided about picture `index` before it is drawn.
+// What is decided about image `index` before it is drawn.
 struct Plan {
-    uint64_t source = 0;  // the picture it shows: its own number, or that of an earlier one
+    uint64_t source = 0;  // the image it shows: its own number, or that of an earlier one
     int64_t label = 0, height = 0, width = 0, bytes = 0;
     int quality = 75;
-    bool full_colour = false;
+    bool full_color = false;
 };
 
 class Maker {
@@ -47,10 +47,10 @@ class Maker {
     const Recipe recipe;
 
     Plan plan(uint64_t index) const;
-    // `out` keeps its memory from picture to picture. Safe to call from several threads.
+    // `out` keeps its memory from image to image. Safe to call from several threads.
     void make(const Plan& plan, Made& out) const;
-    // Pixels of three channels into `picture`, and where it has data, labels into `mask`.
-    std::vector<ObjectBox> draw(const Plan& plan, View<uint8_t> picture, View<uint8_t> mask) const;
+    // Pixels of three channels into `image`, and where it has data, labels into `mask`.
+    std::vector<ObjectBox> draw(const Plan& plan, View<uint8_t> image, View<uint8_t> mask) const;
 };
 
 }  // namespace pixelmill

@@ -6,7 +6,7 @@
 
 namespace pixelmill {
 
-void draw_noise_rows(View<uint8_t> out, const PictureId& id, int64_t first) {
+void draw_noise_rows(View<uint8_t> out, const ImageId& id, int64_t first) {
     constexpr int64_t block = 16;  // bytes
     const StreamId stream = bulk_stream(Content::noise, id, Purpose::choices);
     const auto before = static_cast<uint32_t>(first * out.width * 3 / block);
@@ -20,6 +20,6 @@ void draw_noise_rows(View<uint8_t> out, const PictureId& id, int64_t first) {
     }
 }
 
-void draw_noise(View<uint8_t> out, const PictureId& id) { draw_noise_rows(out, id, 0); }
+void draw_noise(View<uint8_t> out, const ImageId& id) { draw_noise_rows(out, id, 0); }
 
 }  // namespace pixelmill

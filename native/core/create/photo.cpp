@@ -23,7 +23,7 @@ void develop(View<uint8_t> out, Canvas& canvas, Stream& stream, const StreamId& 
     for (int64_t y = 0; y < out.height; ++y) {
         block = white_noise(noise, 2 * out.width, sensor, block);
         const float *light = canvas.light + y * out.width, *warm = canvas.warm + y * out.width;
-        const float *green = canvas.green + y * out.width, *colours = noise + out.width;
+        const float *green = canvas.green + y * out.width, *colors = noise + out.width;
         const float dy = (static_cast<float>(y) - half_y) / half_y;
         uint8_t* to = out.at(y, 0);
         for (int64_t x = 0; x < out.width; ++x, to += 3) {
@@ -31,7 +31,7 @@ void develop(View<uint8_t> out, Canvas& canvas, Stream& stream, const StreamId& 
             const float falloff = exposure * (1.0f - vignette * 0.5f * (dx * dx + dy * dy));
             const float value = black + falloff * light[x];
             const float shown = value + grain * (0.5f + 0.004f * std::clamp(value, 0.0f, 255.0f)) * noise[x] + 0.5f;
-            const float a = warm[x] * falloff + 0.5f * grain * colours[x], b = green[x] * falloff;
+            const float a = warm[x] * falloff + 0.5f * grain * colors[x], b = green[x] * falloff;
             to[0] = static_cast<uint8_t>(std::clamp(shown + 0.6f * a - 0.3f * b, 0.0f, 255.0f));
             to[1] = static_cast<uint8_t>(std::clamp(shown + 0.3f * b, 0.0f, 255.0f));
             to[2] = static_cast<uint8_t>(std::clamp(shown - 0.8f * a - 0.3f * b, 0.0f, 255.0f));
@@ -41,7 +41,7 @@ void develop(View<uint8_t> out, Canvas& canvas, Stream& stream, const StreamId& 
 
 }  // namespace
 
-void draw_photo(View<uint8_t> out, const PictureId& id, Arena& scratch) {
+void draw_photo(View<uint8_t> out, const ImageId& id, Arena& scratch) {
     Stream stream = stream_for(Content::photo, id, Purpose::choices);
     const auto texture = [&](Purpose purpose, double gain) {
         return make_texture(out.height, out.width, bulk_stream(Content::photo, id, purpose), gain, scratch);

@@ -1,4 +1,4 @@
-// Single random numbers and functions of them that give the same bits on every machine, which libm does not promise.
+// Single random numbers and functions of them that have the same bits on every machine, which libm does not promise.
 #pragma once
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 namespace pixelmill {
 
-Colour any_colour(Stream& stream, double tint) {
+Color any_color(Stream& stream, double tint) {
     const auto light = static_cast<float>(stream.uniform(25, 215));
     const auto warm = static_cast<float>(tint * (28 * bell(stream) + 12)),
                green = static_cast<float>(tint * 20 * bell(stream));
@@ -13,8 +13,8 @@ Colour any_colour(Stream& stream, double tint) {
 }
 
 // Many surfaces are nearly smooth, few are rough.
-Surface any_surface(Stream& stream, const Colour& colour, double roughness) {
-    Surface surface{colour};
+Surface any_surface(Stream& stream, const Color& color, double roughness) {
+    Surface surface{color};
     const double strength = std::min(varied(stream, 1.6 * roughness, 0.6), 42.0), fine = stream.uniform(0.3, 1);
     surface.rough = static_cast<float>(strength * fine);
     surface.smooth = static_cast<float>(strength * (1.2 - fine));
@@ -22,18 +22,18 @@ Surface any_surface(Stream& stream, const Colour& colour, double roughness) {
     return surface;
 }
 
-void paint_sky(Canvas& canvas, Stream& stream, double horizon, Colour* at_horizon) {
+void paint_sky(Canvas& canvas, Stream& stream, double horizon, Color* at_horizon) {
     const double evening = stream.unit() * stream.unit();
-    const Colour top{static_cast<float>(stream.uniform(90, 190) * (1 - 0.4 * evening)),
-                     static_cast<float>(stream.uniform(-75, -15) * (1 - evening)),
-                     static_cast<float>(stream.uniform(-8, 8))};
-    const Colour low{static_cast<float>(stream.uniform(180, 240)), static_cast<float>(top.warm * 0.3 + 90 * evening),
-                     static_cast<float>(-10 * evening)};
-    const Colour cloud{static_cast<float>(stream.uniform(205, 250)), static_cast<float>(25 * evening), 0};
+    const Color top{static_cast<float>(stream.uniform(90, 190) * (1 - 0.4 * evening)),
+                    static_cast<float>(stream.uniform(-75, -15) * (1 - evening)),
+                    static_cast<float>(stream.uniform(-8, 8))};
+    const Color low{static_cast<float>(stream.uniform(180, 240)), static_cast<float>(top.warm * 0.3 + 90 * evening),
+                    static_cast<float>(-10 * evening)};
+    const Color cloud{static_cast<float>(stream.uniform(205, 250)), static_cast<float>(25 * evening), 0};
     const auto cover = static_cast<float>(stream.uniform(-1.8, 0.9)),
                crisp = static_cast<float>(stream.uniform(0.5, 1.3));
     for (int64_t y = 0; y < canvas.height; ++y) {
-        const Colour sky = blend(top, low, std::min(static_cast<double>(y) / std::max(horizon, 1.0), 1.0));
+        const Color sky = blend(top, low, std::min(static_cast<double>(y) / std::max(horizon, 1.0), 1.0));
         float *light = canvas.light + y * canvas.width, *warm = canvas.warm + y * canvas.width;
         float* green = canvas.green + y * canvas.width;
         const float *coarse = canvas.smooth.row(y), *fine = canvas.rough.row(y);
@@ -77,18 +77,17 @@ void paint_floor(Canvas& canvas, Stream& stream, double horizon, const Surface& 
         const double near = (static_cast<double>(y) - horizon + 1) / (depth + 1), stretch = 0.25 + 1.5 * near;
         const auto v = static_cast<int64_t>(static_cast<double>(canvas.height) / (0.15 + near)) + shift + y / 2;
         const int64_t from = v % canvas.height;
-        const float *fine = canvas.rough.row(from), *coarse = canvas.smooth.row(y), *colours = canvas.tint.row(from);
+        const float *fine = canvas.rough.row(from), *coarse = canvas.smooth.row(y), *colors = canvas.tint.row(from);
         float *light = canvas.light + y * canvas.width, *warm = canvas.warm + y * canvas.width;
         float* green = canvas.green + y * canvas.width;
         const auto strength = static_cast<float>((0.35 + near) * surface.rough);
         const auto step = static_cast<float>(1 / stretch);
-        const float base =
-            surface.colour.light + surface.shade_y * static_cast<float>(static_cast<double>(y) - horizon);
+        const float base = surface.color.light + surface.shade_y * static_cast<float>(static_cast<double>(y) - horizon);
         for (int64_t x = 0; x < canvas.width; ++x) {
             const int64_t i = static_cast<int64_t>(static_cast<float>(x) * step) % canvas.width;
             light[x] = base + strength * fine[i] + surface.smooth * coarse[x];
-            warm[x] = surface.colour.warm + surface.tint * colours[i];
-            green[x] = surface.colour.green - 0.4f * surface.tint * colours[i];
+            warm[x] = surface.color.warm + surface.tint * colors[i];
+            green[x] = surface.color.green - 0.4f * surface.tint * colors[i];
         }
     }
 }
@@ -113,7 +112,7 @@ void paint_water(Canvas& canvas, Stream& stream, double shore) {
     }
 }
 
-void paint_bush(Canvas& canvas, Stream& stream, double y, double x, double size, const Colour& leaves) {
+void paint_bush(Canvas& canvas, Stream& stream, double y, double x, double size, const Color& leaves) {
     const Blob shadow{
         y + 0.75 * size, x + 0.5 * size, 0.35 * size, 1.3 * size, {1, 0}, 1, 0.25 * size + 1, 0.1, 0, 0.5};
     canvas.paint(shadow, Surface{{15, 0, 0}}, stream);
@@ -131,7 +130,7 @@ void paint_bush(Canvas& canvas, Stream& stream, double y, double x, double size,
     }
 }
 
-void paint_trunk(Canvas& canvas, Stream& stream, double foot, double x, double size, const Colour& leaves) {
+void paint_trunk(Canvas& canvas, Stream& stream, double foot, double x, double size, const Color& leaves) {
     Surface bark = any_surface(stream, {static_cast<float>(stream.uniform(30, 100)), 18, 0}, 12);
     bark.shade_x = static_cast<float>(-300 / size);
     canvas.paint_box(foot - 2.2 * size, x - 0.07 * size, foot, x + 0.07 * size, bark, stream);
@@ -145,10 +144,10 @@ void paint_trunk(Canvas& canvas, Stream& stream, double foot, double x, double s
 void paint_landscape(Canvas& canvas, Stream& stream) {
     const auto height = static_cast<double>(canvas.height), width = static_cast<double>(canvas.width);
     const double horizon = height * stream.uniform(0.08, 0.55);
-    Colour haze;
+    Color haze;
     paint_sky(canvas, stream, horizon, &haze);
-    const Colour land{static_cast<float>(stream.uniform(40, 120)), static_cast<float>(stream.uniform(-10, 35)),
-                      static_cast<float>(stream.uniform(-5, 45))};
+    const Color land{static_cast<float>(stream.uniform(40, 120)), static_cast<float>(stream.uniform(-10, 35)),
+                     static_cast<float>(stream.uniform(-5, 45))};
     const int64_t ridges = stream.below(4);
     for (int64_t i = 0; i < ridges; ++i) {
         const double near = static_cast<double>(i + 1) / static_cast<double>(ridges + 1);
@@ -161,19 +160,19 @@ void paint_landscape(Canvas& canvas, Stream& stream) {
     if (water) {
         paint_water(canvas, stream, horizon);
     } else {
-        Surface ground = any_surface(stream, blend(land, any_colour(stream, 0.7), 0.5), 24);
+        Surface ground = any_surface(stream, blend(land, any_color(stream, 0.7), 0.5), 24);
         ground.rough = std::max(ground.rough, 16.0f);
         ground.shade_y = static_cast<float>(stream.uniform(-50, 50) / height);
         paint_floor(canvas, stream, horizon, ground);
     }
-    const Colour leaves{static_cast<float>(stream.uniform(45, 110)), static_cast<float>(stream.uniform(0, 30)),
-                        static_cast<float>(stream.uniform(10, 60))};
+    const Color leaves{static_cast<float>(stream.uniform(45, 110)), static_cast<float>(stream.uniform(0, 30)),
+                       static_cast<float>(stream.uniform(10, 60))};
     const int64_t things = 2 + stream.below(water ? 5 : 26);
     double foot = horizon;
     for (int64_t i = 0; i < things; ++i) {
         foot += (height - foot) * stream.uniform(0, 0.25);
         const double size = (0.02 + 0.3 * (foot - horizon) / height) * height * stream.uniform(0.4, 1.3) + 1;
-        const Colour shown = blend(leaves, any_colour(stream), stream.uniform(0, 0.35));
+        const Color shown = blend(leaves, any_color(stream), stream.uniform(0, 0.35));
         const double x = stream.uniform(0, width);
         if (happens(stream, 0.2)) {
             paint_trunk(canvas, stream, foot, x, size, shown);

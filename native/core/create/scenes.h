@@ -1,4 +1,4 @@
-// The scenes of photo-like pictures. Each covers the whole canvas.
+// The scenes of photo-like images. Each covers the whole canvas.
 #pragma once
 
 #include "canvas.h"
@@ -10,8 +10,8 @@ void paint_close_up(Canvas& canvas, Stream& stream);   // things that hide each 
 void paint_street(Canvas& canvas, Stream& stream);     // walls with windows under a sky
 
 // What the scenes share.
-Colour any_colour(Stream& stream, double tint = 1);
-Surface any_surface(Stream& stream, const Colour& colour, double roughness);
-void paint_sky(Canvas& canvas, Stream& stream, double horizon, Colour* at_horizon);
+Color any_color(Stream& stream, double tint = 1);
+Surface any_surface(Stream& stream, const Color& color, double roughness);
+void paint_sky(Canvas& canvas, Stream& stream, double horizon, Color* at_horizon);
 
 }  // namespace pixelmill

@@ -7,7 +7,7 @@ namespace pixelmill {
 
 namespace {
 
-// A thing with its shadow, lit from one side for all things of a picture.
+// A thing with its shadow, lit from one side for all things of an image.
 void paint_thing(Canvas& canvas, Stream& stream, Blob blob, const Surface& surface, const Direction& lamp) {
     const double size = std::min(blob.half_height, blob.half_width);
     Blob shadow = blob;
@@ -41,8 +41,8 @@ void paint_windows(Canvas& canvas, Stream& stream, double top, double left, doub
     const auto height = static_cast<double>(canvas.height);
     const double tall = height * stream.uniform(0.05, 0.16), wide = tall * stream.uniform(0.5, 1.3);
     const double gap_y = tall * stream.uniform(0.3, 1), gap_x = wide * stream.uniform(0.3, 1);
-    const Colour glass = blend({40, -15, 0}, any_colour(stream, 0.6), 0.4);
-    const Surface frame = any_surface(stream, any_colour(stream, 0.5), 3);
+    const Color glass = blend({40, -15, 0}, any_color(stream, 0.6), 0.4);
+    const Surface frame = any_surface(stream, any_color(stream, 0.5), 3);
     for (double y = top + gap_y; y + tall < bottom; y += tall + gap_y) {
         for (double x = left + gap_x; x + wide < right; x += wide + gap_x) {
             const double rim = std::max(0.06 * wide, 1.0);
@@ -61,8 +61,8 @@ void paint_windows(Canvas& canvas, Stream& stream, double top, double left, doub
 void paint_close_up(Canvas& canvas, Stream& stream) {
     const auto height = static_cast<double>(canvas.height), width = static_cast<double>(canvas.width);
     const double extent = std::max(height, width);
-    const Colour theme = any_colour(stream, 1.2);
-    Surface ground = any_surface(stream, blend(theme, any_colour(stream), 0.6), happens(stream, 0.75) ? 22 : 6);
+    const Color theme = any_color(stream, 1.2);
+    Surface ground = any_surface(stream, blend(theme, any_color(stream), 0.6), happens(stream, 0.75) ? 22 : 6);
     ground.shade_y = static_cast<float>(stream.uniform(-80, 80) / height);
     ground.shade_x = static_cast<float>(stream.uniform(-80, 80) / width);
     canvas.paint_box(0, 0, height, width, ground, stream);
@@ -72,7 +72,7 @@ void paint_close_up(Canvas& canvas, Stream& stream) {
                   extent * stream.uniform(0.05, 0.3), direction(stream.unit())};
         blob.edge = 0.12 * extent;
         blob.opacity = stream.uniform(0.4, 1);
-        Surface surface{blend(theme, any_colour(stream), 0.6)};
+        Surface surface{blend(theme, any_color(stream), 0.6)};
         surface.smooth = 4;
         surface.rough = 0.6f * ground.rough;
         canvas.paint(blob, surface, stream);
@@ -89,7 +89,7 @@ void paint_close_up(Canvas& canvas, Stream& stream) {
         blob.wobble = happens(stream, 0.5) ? stream.uniform(0, 0.35) : 0;
         blob.ragged = happens(stream, 0.4) ? stream.uniform(0, 0.4) : 0;
         blob.edge = stream.uniform(0.8, 2.5);
-        Surface surface = any_surface(stream, blend(theme, any_colour(stream, 1.3), stream.uniform(0.2, 1)), roughness);
+        Surface surface = any_surface(stream, blend(theme, any_color(stream, 1.3), stream.uniform(0.2, 1)), roughness);
         const double lit = stream.uniform(20, 60) / std::max(blob.half_height, 2.0);
         surface.shade_y = static_cast<float>(lit * lamp.sine);
         surface.shade_x = static_cast<float>(lit * lamp.cosine);
@@ -100,29 +100,29 @@ void paint_close_up(Canvas& canvas, Stream& stream) {
 void paint_street(Canvas& canvas, Stream& stream) {
     const auto height = static_cast<double>(canvas.height), width = static_cast<double>(canvas.width);
     const double foot = height * stream.uniform(0.65, 0.95);
-    Colour haze;
+    Color haze;
     paint_sky(canvas, stream, foot, &haze);
     for (double left = -0.1 * width; left < width;) {
         const double right = left + width * stream.uniform(0.2, 0.7), top = height * stream.uniform(-0.3, 0.45);
-        Surface wall = any_surface(stream, blend(any_colour(stream, 0.7), {150, 15, 0}, 0.3), 9);
+        Surface wall = any_surface(stream, blend(any_color(stream, 0.7), {150, 15, 0}, 0.3), 9);
         wall.shade_x = static_cast<float>(stream.uniform(-40, 40) / width);
         canvas.paint_box(top, left, foot, right, wall, stream);
         if (happens(stream, 0.5)) {
             Surface lines = wall;
-            lines.colour.light *= 0.7f;
+            lines.color.light *= 0.7f;
             paint_stripes(canvas, stream, top, left, foot, right, height * stream.uniform(0.015, 0.06), lines);
         }
         paint_windows(canvas, stream, top, left, foot, right);
         left = right;
     }
-    Surface road = any_surface(stream, any_colour(stream, 0.3), 14);
+    Surface road = any_surface(stream, any_color(stream, 0.3), 14);
     road.shade_y = static_cast<float>(stream.uniform(-60, 60) / height);
     canvas.paint_box(foot, 0, height, width, road, stream);
     const int64_t things = 2 + stream.below(8);
     for (int64_t i = 0; i < things; ++i) {
         const double size = height * stream.uniform(0.03, 0.16), y = foot + stream.uniform(-0.5, 1) * size;
         Blob blob{y, stream.uniform(0, width), size, size * stream.uniform(0.3, 2), {1, 0}, 2};
-        Surface surface = any_surface(stream, any_colour(stream, 1.4), 8);
+        Surface surface = any_surface(stream, any_color(stream, 1.4), 8);
         surface.shade_y = static_cast<float>(-50 / size);
         paint_thing(canvas, stream, blob, surface, {-0.5, -0.85});
     }

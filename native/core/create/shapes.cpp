@@ -51,10 +51,10 @@ struct Object {
     Inside inside = in_disc;
     double y = 0, x = 0, size = 1;
     Direction turn{1, 0};
-    Rgb colour{};
+    Rgb color{};
 };
 
-// Full colours of a hue from 0 to 1.
+// Full colors of a hue from 0 to 1.
 Rgb of_hue(double hue, double light, double strength) {
     Rgb rgb;
     for (int c = 0; c < 3; ++c) {
@@ -66,7 +66,7 @@ Rgb of_hue(double hue, double light, double strength) {
     return rgb;
 }
 
-// With more classes than outlines, colours tell the others apart.
+// With more classes than outlines, colors tell the others apart.
 Object any_object(Stream& stream, int64_t label, const ShapeClasses& classes, double height, double width,
                   double size) {
     const int64_t groups = (classes.classes + outline_count - 1) / outline_count;
@@ -79,12 +79,12 @@ Object any_object(Stream& stream, int64_t label, const ShapeClasses& classes, do
     object.x = stream.uniform(std::min(object.size, width / 2), std::max(width - object.size, width / 2));
     object.turn = direction(stream.unit());
     const double hue = groups == 1 ? stream.unit() : (group + stream.uniform(0, 0.4)) / static_cast<double>(groups);
-    object.colour = of_hue(hue, stream.uniform(190, 255), stream.uniform(0.6, 0.95));
+    object.color = of_hue(hue, stream.uniform(190, 255), stream.uniform(0.6, 0.95));
     return object;
 }
 
-// A dull textured ground, so that objects stand out by colour.
-void draw_ground(View<uint8_t> out, const PictureId& id, Stream& stream, Arena& scratch) {
+// A dull textured ground, so that objects stand out by color.
+void draw_ground(View<uint8_t> out, const ImageId& id, Stream& stream, Arena& scratch) {
     const Texture texture =
         make_texture(out.height, out.width, bulk_stream(Content::shapes, id, Purpose::rough), 0.75, scratch);
     const auto strength = static_cast<float>(stream.uniform(4, 22)), tilt = static_cast<float>(stream.uniform(-30, 30));
@@ -102,7 +102,7 @@ void draw_ground(View<uint8_t> out, const PictureId& id, Stream& stream, Arena& 
 }
 
 void draw_object(View<uint8_t> out, uint8_t* owner, const Object& object, uint8_t number) {
-    const auto from = [](double centre, double size) { return static_cast<int64_t>(std::floor(centre - size)); };
+    const auto from = [](double center, double size) { return static_cast<int64_t>(std::floor(center - size)); };
     const int64_t top = std::max<int64_t>(from(object.y, object.size), 0),
                   left = std::max<int64_t>(from(object.x, object.size), 0);
     const int64_t bottom = std::min(static_cast<int64_t>(object.y + object.size) + 1, out.height);
@@ -119,7 +119,7 @@ void draw_object(View<uint8_t> out, uint8_t* owner, const Object& object, uint8_
             const auto light = static_cast<float>(0.9 - 0.15 * (dy + dx));
             uint8_t* to = out.at(y, x);
             for (size_t c = 0; c < 3; ++c)
-                to[c] = static_cast<uint8_t>(std::clamp(object.colour[c] * light, 0.0f, 255.0f));
+                to[c] = static_cast<uint8_t>(std::clamp(object.color[c] * light, 0.0f, 255.0f));
         }
     }
 }
@@ -143,7 +143,7 @@ std::vector<ObjectBox> boxes_of(const uint8_t* owner, const std::vector<Object>&
 
 }  // namespace
 
-std::vector<ObjectBox> draw_shapes(View<uint8_t> out, View<uint8_t> mask, const PictureId& id, int64_t label,
+std::vector<ObjectBox> draw_shapes(View<uint8_t> out, View<uint8_t> mask, const ImageId& id, int64_t label,
                                    const ShapeClasses& classes, Arena& scratch) {
     Stream stream = stream_for(Content::shapes, id, Purpose::choices);
     draw_ground(out, id, stream, scratch);
@@ -157,7 +157,7 @@ std::vector<ObjectBox> draw_shapes(View<uint8_t> out, View<uint8_t> mask, const 
     const auto pixels = static_cast<size_t>(out.height * out.width);
     auto* owner = scratch.take<uint8_t>(pixels);
     std::memset(owner, 0, pixels);
-    // The object that gives the picture its label comes last: nothing hides it.
+    // The labeled object is drawn last: nothing hides it.
     for (size_t i = objects.size(); i-- > 0;) draw_object(out, owner, objects[i], static_cast<uint8_t>(i + 1));
     for (size_t i = 0; mask.data != nullptr && i < pixels; ++i) {
         mask.data[i] = owner[i] == 0 ? 0 : static_cast<uint8_t>(objects[owner[i] - 1u].label + 1);

@@ -13,11 +13,11 @@ inline uint64_t content_key(Content content, uint64_t seed) {
     return operator_key(seed, first + static_cast<uint64_t>(content));
 }
 
-inline Stream stream_for(Content content, const PictureId& id, Purpose purpose) {
+inline Stream stream_for(Content content, const ImageId& id, Purpose purpose) {
     return Stream(content_key(content, id.seed), {0, id.index, static_cast<uint16_t>(purpose)});
 }
 
-inline StreamId bulk_stream(Content content, const PictureId& id, Purpose purpose) {
+inline StreamId bulk_stream(Content content, const ImageId& id, Purpose purpose) {
     return stream_id(content_key(content, id.seed), {0, id.index, static_cast<uint16_t>(purpose)});
 }
 

@@ -14,7 +14,7 @@ struct Level {
     int64_t height, width;
 };
 
-// Row y of the picture twice as large, before its columns are doubled: quadratic B-splines, so no grid shows.
+// Row y of the image twice as large, before its columns are doubled: quadratic B-splines, so no grid shows.
 void blend_rows(float* out, const float* from, const Level& level, int64_t y) {
     const int64_t near = y / 2, far = std::clamp<int64_t>(y % 2 ? near + 1 : near - 1, 0, level.height - 1);
     const float *a = from + near * level.width, *b = from + far * level.width;
@@ -32,15 +32,15 @@ void add_doubled(float* out, int64_t count, const float* row, int64_t width) {
     if (count % 2 == 0) out[count - 1] += row[width - 1];
 }
 
-void normalise(float* data, int64_t count) {
+void normalize(float* data, int64_t count) {
     double sum = 0, squares = 0;
     for (int64_t i = 0; i < count; ++i) {
         sum += data[i];
         squares += static_cast<double>(data[i]) * data[i];
     }
     const double mean = sum / static_cast<double>(count), variance = squares / static_cast<double>(count) - mean * mean;
-    const auto centre = static_cast<float>(mean), scale = static_cast<float>(1 / std::sqrt(std::max(variance, 1e-6)));
-    for (int64_t i = 0; i < count; ++i) data[i] = (data[i] - centre) * scale;
+    const auto center = static_cast<float>(mean), scale = static_cast<float>(1 / std::sqrt(std::max(variance, 1e-6)));
+    for (int64_t i = 0; i < count; ++i) data[i] = (data[i] - center) * scale;
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ Texture make_texture(int64_t height, int64_t width, const StreamId& stream, doub
         }
         below = data;
     }
-    normalise(data, height * width);
+    normalize(data, height * width);
     return {data, height, width};
 }
 

@@ -19,7 +19,7 @@ struct Texture {
 // the frequency.
 Texture make_texture(int64_t height, int64_t width, const StreamId& stream, double gain, Arena& scratch);
 
-// Numbers of mean 0 and deviation 1, from word 4 * block of the stream on; gives the next unused block.
+// Numbers of mean 0 and deviation 1, from word 4 * block of the stream on; returns the next unused block.
 uint32_t white_noise(float* out, int64_t count, const StreamId& stream, uint32_t block);
 
 }  // namespace pixelmill

@@ -22,7 +22,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "headers are written as they are in memory");
 
-constexpr size_t large = 1 << 20;  // bytes; smaller files need no room reserved
+constexpr size_t large = 1 << 20;  // bytes; smaller files need no space reserved
 constexpr int64_t ahead = 16 << 20;
 constexpr size_t largest = (size_t{1} << recordio_length_bits) - 1 - image_head;
 
@@ -30,7 +30,7 @@ constexpr size_t largest = (size_t{1} << recordio_length_bits) - 1 - image_head;
 class InputFile {
    public:
     explicit InputFile(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-        struct stat about {};
+        struct stat about{};
         if (file_ < 0 || fstat(file_, &about) < 0) fail(errno);
         if (!S_ISREG(about.st_mode)) fail(EINVAL);
         if (static_cast<uint64_t>(about.st_size) > largest) fail(EFBIG);

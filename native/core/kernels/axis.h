@@ -15,10 +15,10 @@ struct FilterChoice {
 };
 
 // A geometry value of a program is an array of these, outermost axis first; hence eight doubles.
-// Output pixel i of `out` looks at source coordinate low + (i + 0.5) * (high - low) / out, pixel centres at +0.5.
+// Output pixel i of `out` looks at source coordinate low + (i + 0.5) * (high - low) / out, pixel centers at +0.5.
 // Only `count` of them, from `first` on, are made, in reverse order when `flip` is set.
-// The picture at hand starts at source pixel `origin` of `source` ones: what lies outside of the source repeats its
-// edge, so a picture that was decoded in part gives the same bits as the whole.
+// The image in memory starts at source pixel `origin` of `source` ones: what lies outside of the source repeats its
+// edge, so an image that was decoded in part is resampled to the same bits as the whole.
 struct Axis {
     double low, high;
     double out;

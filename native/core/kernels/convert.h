@@ -30,7 +30,7 @@ decltype(auto) with_type(DType dtype, Body&& body) {
     }
 }
 
-// Small integers: clamped first, so that the conversion to int32 is defined and vectorises.
+// Small integers: clamped first, so that the conversion to int32 is defined and vectorizes.
 template <class Out>
 Out rounded_small(float x) {
     constexpr auto low = static_cast<float>(std::numeric_limits<Out>::min());
@@ -45,7 +45,7 @@ Out rounded_small(float x) {
     return static_cast<Out>(rounded);
 }
 
-// What NaN becomes: 0, but in large integers the number that the machine's own conversion gives, which is DALI's.
+// What NaN becomes: 0, but in large integers the result of the machine's own conversion, which is DALI's.
 template <class Out>
 constexpr Out no_number() {
     if constexpr (std::is_same_v<Out, uint64_t>) return uint64_t{1} << 63;

@@ -34,15 +34,15 @@ int64_t border_index(int64_t i, int64_t extent, Border border) {
 
 namespace {
 
-// Repeats pixels of a line beyond its ends: `line` points to its first pixel, with room for `before` and `behind`.
+// Repeats pixels of a line beyond its ends: `line` points to its first pixel, with space for `before` and `after`.
 template <class T>
-void extend_line(T* line, int64_t width, int64_t channels, int64_t before, int64_t behind, Border border, T fill) {
+void extend_line(T* line, int64_t width, int64_t channels, int64_t before, int64_t after, Border border, T fill) {
     const auto put = [&](int64_t x) {
         const int64_t from = border_index(x, width, border);
         for (int64_t c = 0; c < channels; ++c) line[x * channels + c] = from < 0 ? fill : line[from * channels + c];
     };
     for (int64_t x = -before; x < 0; ++x) put(x);
-    for (int64_t x = width; x < width + behind; ++x) put(x);
+    for (int64_t x = width; x < width + after; ++x) put(x);
 }
 
 // Two output rows at a time: they share most of what they read.
@@ -70,8 +70,8 @@ class PlaneConvolver {
             }
             kernels_.correlate(lines_, count, down, length, false);
             for (int i = 0; i < count; ++i) {
-                const int64_t behind = horizontal_.count - 1 - horizontal_.before;
-                extend_line(lines_[i], in.width, in.channels, horizontal_.before, behind, Border::reflect_101, 0.0f);
+                const int64_t after = horizontal_.count - 1 - horizontal_.before;
+                extend_line(lines_[i], in.width, in.channels, horizontal_.before, after, Border::reflect_101, 0.0f);
             }
             float* const to[2] = {out.data + y * out.row, out.data + (y + 1) * out.row};
             kernels_.correlate(to, count, along, length, add);
@@ -144,8 +144,8 @@ class FloatRows {
         : in_(in),
           filter_(filter),
           before_(filter.valid ? 0 : filter.anchor_x),
-          behind_(filter.valid ? 0 : filter.width - 1 - filter.anchor_x),
-          stride_((in.width + before_ + behind_) * in.channels),
+          after_(filter.valid ? 0 : filter.width - 1 - filter.anchor_x),
+          stride_((in.width + before_ + after_) * in.channels),
           memory_(arena.take<float>(static_cast<size_t>((filter.height + 1) * stride_))) {}
 
     // The row `y` of the source, or what stands for it beyond the edges; the margin comes first.
@@ -169,14 +169,14 @@ class FloatRows {
                 for (int64_t i = 0; i < count; ++i) line[i] = convert<float>(source[i]);
             });
         }
-        extend_line(line, in_.width, in_.channels, before_, behind_, filter_.border, filter_.fill);
+        extend_line(line, in_.width, in_.channels, before_, after_, filter_.border, filter_.fill);
     }
 
    private:
     const Convolution& kernels_ = convolution();
     const Raster& in_;
     const Filter2d& filter_;
-    int64_t before_, behind_, stride_;
+    int64_t before_, after_, stride_;
     float* memory_;
 };
 

@@ -1,4 +1,4 @@
-// Weighted sums of neighbours: filters that are a product of one for each axis, and filters of two dimensions.
+// Weighted sums of neighbors: filters that are a product of one for each axis, and filters of two dimensions.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Volume {
 // Filters along depth, height and width, borders reflected; `add` adds to what is in `out`.
 void convolve(const Volume& out, const Volume& in, const Taps (&taps)[3], bool add, Arena& arena);
 
-// The same for pictures of bytes and taps that are symmetric and add up to 1, in fixed point: the error stays below
+// The same for images of bytes and taps that are symmetric and add up to 1, in fixed point: the error stays below
 // 0.1 of a level. Both are packed pixels; rows of `in` may lie anywhere.
 inline constexpr int most_byte_taps = 63;
 void blur_bytes(View<uint8_t> out, View<const uint8_t> in, const Taps& vertical, const Taps& horizontal, Arena& arena);
@@ -58,9 +58,9 @@ struct Window2d {
 };
 
 struct Convolution {
-    // One or two neighbouring output rows; `add` adds to what they hold.
+    // One or two neighboring output rows; `add` adds to what they hold.
     void (*correlate)(float* const* out, int count, const Window2d& window, int64_t length, bool add);
-    // Symmetric weights in parts of 2^14, the middle one first, `reach` of them behind it. The sum of rows has six
+    // Symmetric weights in parts of 2^14, the middle one first, `reach` of them after it. The sum of rows has six
     // more bits than a byte, the sum along a row takes them off again. rows[0] and rows[2 * reach] are the outermost.
     void (*blur_rows)(int16_t* out, const uint8_t* const* rows, const int16_t* weights, int reach, int64_t length);
     void (*blur_line)(uint8_t* out, const int16_t* in, const int16_t* weights, int reach, int64_t step, int64_t length);

@@ -1,7 +1,7 @@
 // Included once per SIMD level; AVX2_CODE says which. Sums run over the taps in order in both, without fused
 // multiply-adds, so the bits agree.
 
-// The sums of `count` neighbouring values of two output rows at x. Row r of the source is row r of the filter for the
+// The sums of `count` neighboring values of two output rows at x. Row r of the source is row r of the filter for the
 // first, and row r - 1 for the second.
 template <int count, bool two>
 inline void sums_at(float (&first)[count], float (&second)[count], const Window2d& window, int64_t x) {
@@ -100,7 +100,9 @@ inline void correlate(float* const* out, int count, const Window2d& window, int6
 
 #if AVX2_CODE
 
-// Two sums of 32 bits for each of 16 values: `a` times the low half of `pair`, `b` times its high half.
+// Two sums of 32 bits for each of 16 values: `a` times the low half of `pair`, `b` times its high half. Symmetric
+// weights are applied to sums of two values: two bytes, or two numbers with six fraction bits, of at most 2 * 16320,
+// which still fit 16 signed bits.
 struct SixteenSums {
     __m256i low, high;
     void add(__m256i a, __m256i b, __m256i pair) {

@@ -31,7 +31,7 @@ const CopyLoops<T>& loops() {
     return AT_THIS_LEVEL(copy_loops<T>);
 }
 
-// The axes of a copy, from the outermost to the innermost. Those that walk on evenly on both sides have become one.
+// The axes of a copy, from the outermost to the innermost. Axes with even strides on both sides are merged.
 struct Axes {
     int count = 0;
     Extents extent{}, to{}, from{};

@@ -12,21 +12,21 @@ namespace pixelmill {
 namespace {
 
 struct BallRow {
-    float centre_x, centre_y, radius, y;  // y from the centre
+    float center_x, center_y, radius, y;  // y from the center
 };
 
 void ball_row(float* out_x, float* out_y, const BallRow& ball, int64_t first, int64_t width) {
     for (int64_t i = first; i < width; ++i) {
-        const float x = static_cast<float>(i) + 0.5f - ball.centre_x;
+        const float x = static_cast<float>(i) + 0.5f - ball.center_x;
         const float rise = std::sqrt(x * x + ball.y * ball.y) / ball.radius;
-        out_x[i] = ball.centre_x + rise * x;
-        out_y[i] = ball.centre_y + rise * ball.y;
+        out_x[i] = ball.center_x + rise * x;
+        out_y[i] = ball.center_y + rise * ball.y;
     }
 }
 
 #if PIXELMILL_AVX2
 __attribute__((target("avx2"))) void ball_row_avx2(float* out_x, float* out_y, const BallRow& ball, int64_t width) {
-    const __m256 middle = _mm256_set1_ps(ball.centre_x), top = _mm256_set1_ps(ball.centre_y),
+    const __m256 middle = _mm256_set1_ps(ball.center_x), top = _mm256_set1_ps(ball.center_y),
                  down = _mm256_set1_ps(ball.y);
     const __m256 square = _mm256_mul_ps(down, down), divisor = _mm256_set1_ps(ball.radius);
     int64_t i = 0;
@@ -49,7 +49,7 @@ int32_t whole(float place) {
     return below - (static_cast<float>(below) > cut ? 1 : 0);
 }
 
-// `fixed` is the number of channels where the compiler shall know it, else 0.
+// `fixed` is the number of channels where it is a constant for the compiler, else 0.
 template <class T, int fixed>
 class Sampler {
    public:
@@ -124,7 +124,7 @@ void displace_channels(const Raster& out, const Raster& in, const Displacement& 
     }
 }
 
-// Sine in double precision from additions and multiplications alone, so that every machine gives the same bits.
+// Sine in double precision from additions and multiplications alone, so that every machine computes the same bits.
 double sine(double angle) {
     const double turns = std::round(angle * 0.31830988618379067154);  // half turns
     const double x = (angle - turns * 3.1415926535897931160) - turns * 1.2246467991473532072e-16, square = x * x;
@@ -136,12 +136,12 @@ double sine(double angle) {
 }  // namespace
 
 Ball::Ball(int64_t height, int64_t width)
-    : centre_x_(static_cast<float>(width) * 0.5f),
-      centre_y_(static_cast<float>(height) * 0.5f),
-      radius_(std::trunc(std::max(centre_x_, centre_y_))) {}
+    : center_x_(static_cast<float>(width) * 0.5f),
+      center_y_(static_cast<float>(height) * 0.5f),
+      radius_(std::trunc(std::max(center_x_, center_y_))) {}
 
 void Ball::row(float* x, float* y, int64_t at, int64_t width) const {
-    const BallRow ball{centre_x_, centre_y_, radius_, static_cast<float>(at) + 0.5f - centre_y_};
+    const BallRow ball{center_x_, center_y_, radius_, static_cast<float>(at) + 0.5f - center_y_};
 #if PIXELMILL_AVX2
     if (simd_level() == SimdLevel::avx2) return ball_row_avx2(x, y, ball, width);
 #endif

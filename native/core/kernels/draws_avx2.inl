@@ -89,9 +89,9 @@ inline void eight_pairs(float* out, const uint32_t* from, float mean, float devi
     const __m256i sign = _mm256_set1_epi32(INT32_MIN), next = _mm256_add_epi32(quarter, _mm256_set1_epi32(1));
     x = _mm256_xor_ps(x, _mm256_castsi256_ps(_mm256_and_si256(_mm256_slli_epi32(next, 30), sign)));
     y = _mm256_xor_ps(y, _mm256_castsi256_ps(_mm256_and_si256(_mm256_slli_epi32(quarter, 30), sign)));
-    const __m256 scale = _mm256_set1_ps(deviation), centre = _mm256_set1_ps(mean);
-    x = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(radius, x), scale), centre);
-    y = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(radius, y), scale), centre);
+    const __m256 scale = _mm256_set1_ps(deviation), center = _mm256_set1_ps(mean);
+    x = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(radius, x), scale), center);
+    y = _mm256_add_ps(_mm256_mul_ps(_mm256_mul_ps(radius, y), scale), center);
     _mm256_storeu_ps(out, _mm256_unpacklo_ps(x, y));
     _mm256_storeu_ps(out + 8, _mm256_unpackhi_ps(x, y));
 }

@@ -9,6 +9,7 @@
 
 namespace pixelmill {
 
+// clang-format off
 enum class Operation : uint8_t {
     // of one operand
     minus, abs, fabs, floor, ceil, sqrt, rsqrt, cbrt, exp, log, log2, log10,
@@ -21,12 +22,13 @@ enum class Operation : uint8_t {
     // of one, to a type that is told beside it
     cast,
 };
+// clang-format on
 
 const char* name_of(Operation operation);
 Operation operation_named(std::string_view name);  // an unknown name is our bug: std::logic_error
 int arity(Operation operation);
 
-// The types of an operation: what its operands are brought to, what its loop gives, and what the result has.
+// The types of an operation: what its operands are converted to, what its loop computes, and what the result has.
 struct Typing {
     DType operand, computed, result;
     bool mixed = false;  // a comparison of uint64 with int64, which have no common type
@@ -42,7 +44,7 @@ using RowLoop = void (*)(void* out, const void* a, const void* b, const void* c,
 
 RowLoop row_loop(Operation operation, DType operand);
 // Floats, or bytes brought to floats, that are added to, subtracted from, multiplied with or divided by one number, and
-// then by another: most chains of arithmetic on pictures are made of this. `cast` stands for no operation.
+// then by another: most chains of arithmetic on images are made of this. `cast` stands for no operation.
 struct Scale {
     DType from = DType::boolean;  // u8 or f32; anything else for what is not of this form
     Operation first = Operation::cast, second = Operation::cast;
@@ -63,7 +65,7 @@ RowLoop promotion(DType to, DType from);
 RowLoop half_conversion(DType to, DType from);
 // Functions of float32, and its powers and remainders; null for other operations.
 RowLoop float_function(Operation operation);
-// Whole division and the C library, which do not vectorise: one build for all.
+// Whole division and the C library, which do not vectorize: one build for all.
 RowLoop slow_row_loop(Operation operation, DType operand);
 
 bool any_zero(DType dtype, const void* values, int64_t count);

@@ -1,4 +1,4 @@
-// Loops that the compiler vectorises; included once for each instruction set, see elementwise.cpp.
+// Loops that the compiler vectorizes; included once per SIMD level, see elementwise.cpp.
 
 // Integers wrap: they are computed as unsigned ones, and short ones as 32-bit so that nothing is promoted to int.
 template <class T>
@@ -7,6 +7,8 @@ using Wrapping = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 template <class T>
 inline constexpr bool is_whole = std::is_integral_v<T>;
 
+// One functor per operation, as a table: clang-format would spread each over twice the lines.
+// clang-format off
 struct Minus {
     template <class T>
     static T run(T a) {
@@ -73,7 +75,7 @@ struct Divide {
     template <class T>
     static T run(T a, T b) { return a / b; }
 };
-// Quotients of short integers are exact in floats, those of 32-bit ones in doubles. The caller has seen to it that no divisor
+// Quotients of short integers are exact in floats, those of 32-bit ones in doubles. The caller has checked that no divisor
 // is zero; the smallest integer divided by -1 wraps.
 struct Quotient {
     template <class T>
@@ -158,6 +160,7 @@ struct ShiftBoolLeft {
 struct ShiftBoolRight {
     static uint8_t run(uint8_t a, uint8_t b) { return a > b; }
 };
+// clang-format on
 
 template <class Op, class T>
 void one(void* out, const void* a, const void*, const void*, int64_t count, unsigned) {
@@ -166,9 +169,10 @@ void one(void* out, const void* a, const void*, const void*, int64_t count, unsi
     for (int64_t i = 0; i < count; ++i) to[i] = Op::run(x[i]);
 }
 
-// The types of pictures; with others a number is read from a row like everything else.
+// The types of images; with others a number is read from a row like everything else.
 template <class T>
-inline constexpr bool is_frequent = std::is_same_v<T, float> || std::is_same_v<T, uint8_t> || std::is_same_v<T, int32_t>;
+inline constexpr bool is_frequent =
+    std::is_same_v<T, float> || std::is_same_v<T, uint8_t> || std::is_same_v<T, int32_t>;
 
 template <class Op, class T>
 void two(void* out, const void* a, const void* b, const void*, int64_t count, [[maybe_unused]] unsigned single) {
@@ -249,17 +253,17 @@ inline RowLoop scale_loop(Scale wanted) {
 // One loop for each DType, in its order; types that an operation does not have stay null.
 using Loops = std::array<RowLoop, 12>;
 
-#define PIXELMILL_INTEGERS(form, Op)                                                                       \
-    form<Op, uint8_t>, form<Op, uint16_t>, form<Op, uint32_t>, form<Op, uint64_t>, form<Op, int8_t>,       \
+#define PIXELMILL_INTEGERS(form, Op)                                                                 \
+    form<Op, uint8_t>, form<Op, uint16_t>, form<Op, uint32_t>, form<Op, uint64_t>, form<Op, int8_t>, \
         form<Op, int16_t>, form<Op, int32_t>, form<Op, int64_t>
 // The bits of the result do not depend on the sign: one loop serves both.
-#define PIXELMILL_BITS(form, Op)                                                                           \
-    form<Op, uint8_t>, form<Op, uint16_t>, form<Op, uint32_t>, form<Op, uint64_t>, form<Op, uint8_t>,      \
+#define PIXELMILL_BITS(form, Op)                                                                      \
+    form<Op, uint8_t>, form<Op, uint16_t>, form<Op, uint32_t>, form<Op, uint64_t>, form<Op, uint8_t>, \
         form<Op, uint16_t>, form<Op, uint32_t>, form<Op, uint64_t>
-// Division of wider integers does not vectorise.
-#define PIXELMILL_NARROW(form, Op)                                                                         \
-    form<Op, uint8_t>, form<Op, uint16_t>, nullptr, nullptr, form<Op, int8_t>, form<Op, int16_t>,          \
-        form<Op, int32_t>, nullptr
+// Division of wider integers does not vectorize.
+#define PIXELMILL_NARROW(form, Op)                                                                                   \
+    form<Op, uint8_t>, form<Op, uint16_t>, nullptr, nullptr, form<Op, int8_t>, form<Op, int16_t>, form<Op, int32_t>, \
+        nullptr
 #define PIXELMILL_REALS(form, Op) nullptr, form<Op, float>, form<Op, double>
 #define PIXELMILL_NO_INTEGERS nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr
 #define PIXELMILL_NO_REALS nullptr, nullptr, nullptr
@@ -285,7 +289,8 @@ inline const Loops* loops_of(Operation operation) {
     static constexpr Loops eq{PIXELMILL_BITS(two, Equal), PIXELMILL_REALS(two, Equal), two<Equal, uint8_t>};
     static constexpr Loops neq{PIXELMILL_BITS(two, NotEqual), PIXELMILL_REALS(two, NotEqual), two<NotEqual, uint8_t>};
     static constexpr Loops lt{PIXELMILL_INTEGERS(two, Less), PIXELMILL_REALS(two, Less), two<Less, uint8_t>};
-    static constexpr Loops leq{PIXELMILL_INTEGERS(two, LessEqual), PIXELMILL_REALS(two, LessEqual), two<LessEqual, uint8_t>};
+    static constexpr Loops leq{PIXELMILL_INTEGERS(two, LessEqual), PIXELMILL_REALS(two, LessEqual),
+                               two<LessEqual, uint8_t>};
     static constexpr Loops gt{PIXELMILL_INTEGERS(two, Greater), PIXELMILL_REALS(two, Greater), two<Greater, uint8_t>};
     static constexpr Loops geq{PIXELMILL_INTEGERS(two, GreaterEqual), PIXELMILL_REALS(two, GreaterEqual),
                                two<GreaterEqual, uint8_t>};
@@ -293,7 +298,8 @@ inline const Loops* loops_of(Operation operation) {
     static constexpr Loops bits_or{PIXELMILL_BITS(two, Or), PIXELMILL_NO_REALS, two<Or, uint8_t>};
     static constexpr Loops bits_xor{PIXELMILL_BITS(two, Xor), PIXELMILL_NO_REALS, two<Xor, uint8_t>};
     static constexpr Loops lshift{PIXELMILL_BITS(two, ShiftLeft), PIXELMILL_NO_REALS, two<ShiftBoolLeft, uint8_t>};
-    static constexpr Loops rshift{PIXELMILL_INTEGERS(two, ShiftRight), PIXELMILL_NO_REALS, two<ShiftBoolRight, uint8_t>};
+    static constexpr Loops rshift{PIXELMILL_INTEGERS(two, ShiftRight), PIXELMILL_NO_REALS,
+                                  two<ShiftBoolRight, uint8_t>};
     switch (operation) {
         case Operation::minus: return &minus;
         case Operation::abs: return &abs;
@@ -347,14 +353,16 @@ void convert_row(void* out, const void* in, const void*, const void*, int64_t co
 
 // Halves are converted elsewhere, one by one.
 template <class Out>
-constexpr Loops conversions_to{convert_row<Out, uint8_t>, convert_row<Out, uint16_t>, convert_row<Out, uint32_t>,
-                               convert_row<Out, uint64_t>, convert_row<Out, int8_t>, convert_row<Out, int16_t>,
-                               convert_row<Out, int32_t>, convert_row<Out, int64_t>, nullptr,
-                               convert_row<Out, float>, convert_row<Out, double>, convert_row<Out, bool>};
+constexpr Loops conversions_to{convert_row<Out, uint8_t>,  convert_row<Out, uint16_t>, convert_row<Out, uint32_t>,
+                               convert_row<Out, uint64_t>, convert_row<Out, int8_t>,   convert_row<Out, int16_t>,
+                               convert_row<Out, int32_t>,  convert_row<Out, int64_t>,  nullptr,
+                               convert_row<Out, float>,    convert_row<Out, double>,   convert_row<Out, bool>};
 
 inline RowLoop conversion(DType to, DType from) {
     return with_type(to, [&](auto zero) -> RowLoop {
-        if constexpr (std::is_same_v<decltype(zero), Half>) return nullptr;
-        else return conversions_to<decltype(zero)>[static_cast<size_t>(from)];
+        if constexpr (std::is_same_v<decltype(zero), Half>)
+            return nullptr;
+        else
+            return conversions_to<decltype(zero)>[static_cast<size_t>(from)];
     });
 }

@@ -1,4 +1,4 @@
-// Operations that the compiler cannot vectorise: whole division, powers, and the functions of the C library.
+// Operations that the compiler cannot vectorize: whole division, powers, and the functions of the C library.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -26,7 +26,7 @@ T whole_power(T base, T exponent) {
     return static_cast<T>(result);
 }
 
-// The caller has seen to it that no divisor is zero. The smallest integer divided by -1 wraps instead of trapping.
+// The caller has checked that no divisor is zero. The smallest integer divided by -1 wraps instead of trapping.
 struct Quotient {
     template <class T>
     static T run(T a, T b) {
@@ -53,13 +53,17 @@ struct Remainder {
 struct Power {
     template <class T>
     static T run(T a, T b) {
-        if constexpr (std::is_floating_point_v<T>) return std::pow(a, b);
-        else return whole_power(a, b);
+        if constexpr (std::is_floating_point_v<T>)
+            return std::pow(a, b);
+        else
+            return whole_power(a, b);
     }
 };
 struct Angle {
     template <class T>
-    static T run(T a, T b) { return std::atan2(a, b); }
+    static T run(T a, T b) {
+        return std::atan2(a, b);
+    }
 };
 
 template <class Op, class T>
@@ -85,8 +89,9 @@ void power_row(void* out, const void* a, const void* b, const void* c, int64_t c
 }
 
 RowLoop whole_power_loop(DType operand) {
-    static constexpr RowLoop loops[] = {power_row<uint8_t>, power_row<uint16_t>, power_row<uint32_t>, power_row<uint64_t>,
-                                        power_row<int8_t>,  power_row<int16_t>,  power_row<int32_t>,  power_row<int64_t>};
+    static constexpr RowLoop loops[] = {power_row<uint8_t>,  power_row<uint16_t>, power_row<uint32_t>,
+                                        power_row<uint64_t>, power_row<int8_t>,   power_row<int16_t>,
+                                        power_row<int32_t>,  power_row<int64_t>};
     return loops[static_cast<size_t>(operand)];
 }
 
@@ -142,7 +147,8 @@ void convert_row(void* out, const void* in, const void*, const void*, int64_t co
 }  // namespace
 
 RowLoop half_conversion(DType to, DType from) {
-    if (from == DType::f16) return with_type(to, [](auto zero) -> RowLoop { return convert_row<decltype(zero), Half>; });
+    if (from == DType::f16)
+        return with_type(to, [](auto zero) -> RowLoop { return convert_row<decltype(zero), Half>; });
     return with_type(from, [](auto zero) -> RowLoop { return convert_row<Half, decltype(zero)>; });
 }
 
@@ -160,7 +166,8 @@ RowLoop slow_row_loop(Operation operation, DType operand) {
         case Operation::atan2: found = of_reals<Angle>(operand); break;
         default: found = library_loop(operation, operand);
     }
-    if (found == nullptr) throw std::logic_error(std::string("no loop for ") + name_of(operation) + " of " + name_of(operand));
+    if (found == nullptr)
+        throw std::logic_error(std::string("no loop for ") + name_of(operation) + " of " + name_of(operand));
     return found;
 }
 

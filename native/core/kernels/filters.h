@@ -26,10 +26,10 @@ struct AxisFilter {
 
     Filter filter;      // never linear: that is a triangle of radius 1
     float radius;       // in source pixels
-    float start, step;  // the window of output i begins at coordinate start + i * step (pixel centres at 0)
+    float start, step;  // the window of output i begins at coordinate start + i * step (pixel centers at 0)
     int support;        // taps per output, zero weights at both ends included
 
-    // Weight of the source pixel that lies `distance` >= 0 behind the beginning of the window.
+    // Weight of the source pixel `distance` >= 0 after the beginning of the window.
     float weight(float distance) const {
         const float x = distance * density_;
         if (filter == Filter::triangular) return x < 1 ? x : (x < 2 ? 2 - x : 0.0f);

@@ -1,4 +1,4 @@
-// Rows of 8-bit pixels brought to 4 bytes each, whatever the strides of the picture: what vector code likes to read.
+// Rows of 8-bit pixels with 4 bytes each, whatever the strides of the image: vector code loads whole pixels from them.
 #pragma once
 
 #include <cstring>

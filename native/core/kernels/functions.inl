@@ -1,10 +1,10 @@
 // Elementary functions of floats, worked out in double precision by the same few operations everywhere: the C library's
-// differ from machine to machine and do not vectorise. Included once for each instruction set, see functions.cpp.
+// differ from machine to machine and do not vectorize. Included once for each instruction set, see functions.cpp.
 
 inline double pick(bool condition, double yes, double no) { return condition ? yes : no; }
 
-// Series are written from the last coefficient to the first. Those with many digits interpolate the function at the nodes
-// of Chebyshev, in as many terms as leave an error far below the last bit of a float.
+// Series are written from the last coefficient to the first. Those with many digits interpolate the function at the
+// nodes of Chebyshev, in as many terms as leave an error far below the last bit of a float.
 template <size_t n>
 double series(double x, const double (&coefficients)[n]) {
     double sum = coefficients[0];
@@ -33,7 +33,8 @@ inline double log_of_positive(double x) {
     const double m = std::bit_cast<double>((moved & mantissa) + low);
     const double exponent = std::bit_cast<double>((moved >> 52) | 0x4330000000000000) - (0x1p52 + 1023);
     const double s = (m - 1) / (m + 1);
-    const double tail = series(s * s, {0.1180824564780452, 0.1426752216821532, 0.20000192387742702, 0.3333333262350216, 1.0});
+    const double tail =
+        series(s * s, {0.1180824564780452, 0.1426752216821532, 0.20000192387742702, 0.3333333262350216, 1.0});
     return exponent * 0.6931471805599453 + 2 * s * tail;
 }
 
@@ -51,8 +52,10 @@ inline double sine_of(double x, uint64_t turn) {
     // pi / 2 in two parts; the first has so few bits that its product with `turns` is exact.
     const double r = (x - turns * 0x1.921fb544p0) - turns * 0x1.0b4611a626331p-34;
     const double z = r * r;
-    const double sine = r * series(z, {2.71733766842087e-06, -0.00019839201340575774, 0.008333328779546133, -0.1666666663156062, 1.0});
-    const double cosine = series(z, {2.4379747280143e-05, -0.001388661709248211, 0.04166661666252168, -0.4999999961454848, 1.0});
+    const double sine =
+        r * series(z, {2.71733766842087e-06, -0.00019839201340575774, 0.008333328779546133, -0.1666666663156062, 1.0});
+    const double cosine =
+        series(z, {2.4379747280143e-05, -0.001388661709248211, 0.04166661666252168, -0.4999999961454848, 1.0});
     const uint64_t quadrant = std::bit_cast<uint64_t>(shifted) + turn;
     const uint64_t chosen = (quadrant & 1) != 0 ? std::bit_cast<uint64_t>(cosine) : std::bit_cast<uint64_t>(sine);
     return std::bit_cast<double>(chosen ^ ((quadrant & 2) << 62));
@@ -62,8 +65,8 @@ inline double atan_of(double x) {
     const double size = std::fabs(x), small = pick(size > 1, 1 / size, size);
     const double turned = pick(small > 0.41421356237309503, (small - 1) / (small + 1), small);
     const double z = turned * turned;
-    const double angle = turned * series(z, {0.04707131280421851, -0.08456090306771671, 0.11040471173718121, -0.14281587322096606,
-                                             0.19999883804489776, -0.33333332096936497, 1.0});
+    const double angle = turned * series(z, {0.04707131280421851, -0.08456090306771671, 0.11040471173718121,
+                                             -0.14281587322096606, 0.19999883804489776, -0.33333332096936497, 1.0});
     const double upright = pick(small > 0.41421356237309503, angle + 0.7853981633974483, angle);
     return std::copysign(pick(size > 1, 1.5707963267948966 - upright, upright), x);
 }
@@ -71,8 +74,9 @@ inline double atan_of(double x) {
 // The angle whose sine is |x| where that is at most 1/2; beyond, half of what is left to a quarter turn.
 inline double arc_of(double x) {
     const double size = std::fabs(x), small = pick(size > 0.5, std::sqrt((1 - size) * 0.5), size);
-    return small * series(small * small, {0.034749820169378144, 0.007399876748052252, 0.024651220309933577, 0.030102451188016705,
-                                          0.04466114372631434, 0.07499941892242484, 0.16666667364415033, 1.0});
+    return small * series(small * small,
+                          {0.034749820169378144, 0.007399876748052252, 0.024651220309933577, 0.030102451188016705,
+                           0.04466114372631434, 0.07499941892242484, 0.16666667364415033, 1.0});
 }
 
 // The angle of the point (x, y); both are finite.
@@ -215,7 +219,8 @@ inline void power_row(void* out, const void* a, const void* b, const void*, int6
     }
     for (int64_t i = 0; i < count; ++i) {
         const double base = x[i];
-        to[i] = static_cast<float>(exp_of(y[i] * pick(base == 0, -std::numeric_limits<double>::infinity(), log_of_positive(base))));
+        to[i] = static_cast<float>(
+            exp_of(y[i] * pick(base == 0, -std::numeric_limits<double>::infinity(), log_of_positive(base))));
     }
     int odd = 0;
     for (int64_t i = 0; i < count; ++i) odd |= !plain_power(x[i], y[i]);
@@ -238,9 +243,11 @@ inline void remainder_row(void* out, const void* a, const void* b, const void*, 
         to[i] = static_cast<float>(std::copysign(pick(rest < 0, rest + by, rest), static_cast<double>(x[i])));
     }
     int odd = 0;
-    for (int64_t i = 0; i < count; ++i) odd |= !(std::fabs(x[i]) / static_cast<double>(std::fabs(y[i])) < most && std::fabs(y[i]) < inf);
+    for (int64_t i = 0; i < count; ++i)
+        odd |= !(std::fabs(x[i]) / static_cast<double>(std::fabs(y[i])) < most && std::fabs(y[i]) < inf);
     for (int64_t i = 0; odd != 0 && i < count; ++i) {
-        if (!(std::fabs(x[i]) / static_cast<double>(std::fabs(y[i])) < most && std::fabs(y[i]) < inf)) to[i] = std::fmod(x[i], y[i]);
+        if (!(std::fabs(x[i]) / static_cast<double>(std::fabs(y[i])) < most && std::fabs(y[i]) < inf))
+            to[i] = std::fmod(x[i], y[i]);
     }
 }
 

@@ -18,7 +18,7 @@ namespace {
 using Counts = std::array<int32_t, 256>;
 using Table = std::array<uint8_t, 256>;
 
-// Neighbours are counted apart: often they are equal, and then one count would wait for the other.
+// Neighbors are counted apart: often they are equal, and then one count would wait for the other.
 void count_row(Counts (&counts)[4], const uint8_t* row, int64_t width, int64_t step) {
     int64_t x = 0;
     for (; x + 4 <= width; x += 4) {
@@ -36,10 +36,10 @@ Counts sum_of(const Counts (&parts)[4]) {
     return counts;
 }
 
-// From 0 to 255, half to even: adding 2^23 leaves no room for a fraction.
+// From 0 to 255, half to even: a float of 2^23 or more has no fraction bits, so the addition rounds.
 uint8_t rounded(float x) { return static_cast<uint8_t>(std::bit_cast<uint32_t>(std::min(x, 255.0f) + 0x1p23f)); }
 
-// A picture of one level stays as it is.
+// An image with one level is left unchanged.
 Table equalizing(const Counts& counts, int64_t pixels) {
     Table table{};
     size_t first = 0;
@@ -69,8 +69,9 @@ uint64_t look_up_eight(const uint8_t* in, const Table* tables) {
         constexpr int shift = std::endian::native == std::endian::little ? 8 * k : 56 - 8 * k;
         return uint64_t{tables[(first + k) % channels][in[k]]} << shift;
     };
-    return [&]<int... k>(std::integer_sequence<int, k...>) { return (one(std::integral_constant<int, k>{}) | ...); }
-    (std::make_integer_sequence<int, 8>{});
+    return [&]<int... k>(std::integer_sequence<int, k...>) {
+        return (one(std::integral_constant<int, k>{}) | ...);
+    }(std::make_integer_sequence<int, 8>{});
 }
 
 // Packed pixels, a table for each channel.

@@ -1,4 +1,4 @@
-// Levels spread by how often they occur: over the whole picture, or tile by tile with limited contrast. As OpenCV.
+// Levels spread by how often they occur: over the whole image, or tile by tile with limited contrast. As OpenCV.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace pixelmill {
 
-// Every channel by itself. Strides may be any; `out` may be `in`.
+// Each channel on its own. Any strides; `out` may be `in`.
 void equalize(View<uint8_t> out, View<const uint8_t> in);
 
 struct Tiles {
@@ -16,7 +16,7 @@ struct Tiles {
     float clip_limit = 2;  // how often a level may occur, in parts of the mean of all levels; 0 for no limit
 };
 
-// One channel: `channels` of the views is not looked at. `out` may be `in`.
+// One channel: `channels` of the views is ignored. `out` may be `in`.
 void equalize_tiles(View<uint8_t> out, View<const uint8_t> in, const Tiles& tiles, Arena& arena);
 
 }  // namespace pixelmill

@@ -10,7 +10,7 @@ namespace pixelmill {
 
 namespace {
 
-// Fixed point: linear light has 3 bits behind a byte on the way to L*a*b* and 12 in all on the way back, weights have
+// Fixed point: linear light has 3 bits below a byte on the way to L*a*b* and 12 in all on the way back, weights have
 // 12, cube roots 15, and what is computed between L*a*b* and XYZ has 14.
 constexpr int weight_bits = 12, root_bits = 15, light_scale = 255 * 8, base_bits = 14, base_unit = 1 << base_bits;
 constexpr int root_count = 256 * 3 / 2 * 8, gamma_count = 1 << 12;

@@ -1,4 +1,4 @@
-// The CIE colour space L*a*b* in bytes, with the tables and the rounding of OpenCV.
+// The CIE color space L*a*b* in bytes, with the tables and the rounding of OpenCV.
 #pragma once
 
 #include <cstdint>

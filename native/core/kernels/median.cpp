@@ -79,7 +79,7 @@ void median_by_counts(uint8_t* out, const uint8_t* const* rows, int64_t height, 
 }
 
 template <class T>
-void median_picture(const Raster& out, const Raster& in, int64_t height, int64_t width, Arena& arena) {
+void median_image(const Raster& out, const Raster& in, int64_t height, int64_t width, Arena& arena) {
     const int64_t length = in.width * in.channels, aside = width / 2, above = height / 2,
                   stride = length + 2 * aside * in.channels;
     auto* memory = arena.take<T>(static_cast<size_t>(height * stride));
@@ -113,13 +113,13 @@ void median_picture(const Raster& out, const Raster& in, int64_t height, int64_t
 
 void median_blur(const Raster& out, const Raster& in, int64_t height, int64_t width, Arena& arena) {
     switch (in.dtype) {
-        case DType::u8: return median_picture<uint8_t>(out, in, height, width, arena);
-        case DType::i8: return median_picture<int8_t>(out, in, height, width, arena);
-        case DType::u16: return median_picture<uint16_t>(out, in, height, width, arena);
-        case DType::i16: return median_picture<int16_t>(out, in, height, width, arena);
-        case DType::u32: return median_picture<uint32_t>(out, in, height, width, arena);
-        case DType::i32: return median_picture<int32_t>(out, in, height, width, arena);
-        default: return median_picture<float>(out, in, height, width, arena);
+        case DType::u8: return median_image<uint8_t>(out, in, height, width, arena);
+        case DType::i8: return median_image<int8_t>(out, in, height, width, arena);
+        case DType::u16: return median_image<uint16_t>(out, in, height, width, arena);
+        case DType::i16: return median_image<int16_t>(out, in, height, width, arena);
+        case DType::u32: return median_image<uint32_t>(out, in, height, width, arena);
+        case DType::i32: return median_image<int32_t>(out, in, height, width, arena);
+        default: return median_image<float>(out, in, height, width, arena);
     }
 }
 

@@ -1,4 +1,4 @@
-// The median of the neighbours of every pixel; beyond the edges their outermost pixels are repeated.
+// The median of the neighbors of every pixel; beyond the edges their outermost pixels are repeated.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@ namespace pixelmill {
 
 namespace {
 
-// The elements behind the spatial axes, `inner` of them, `step` apart.
+// The elements after the spatial axes, `inner` of them, `step` apart.
 template <class T>
 void copy_row(T* out, const T* in, const AxisPlan& plan, int64_t pixel, int64_t inner, int64_t step) {
     if (inner == 1) {
@@ -34,15 +34,15 @@ class Gather {
     Gather(const Value& in, const AxisPlan* plans, int axes, int outer)
         : in_(in), plans_(plans), first_(outer), innermost_(outer + axes - 1) {}
 
-    // Walks the outer and spatial axes from `dim` on and returns where the output goes on.
-    T* walk(T* out, const T* in, int dim) const {
+    // Iterates over the outer and spatial axes from `dim` on and returns where the output continues.
+    T* gather(T* out, const T* in, int dim) const {
         if (dim < first_) {
-            for (int64_t i = 0; i < in_.shape[dim]; ++i) out = walk(out, in + i * in_.stride[dim], dim + 1);
+            for (int64_t i = 0; i < in_.shape[dim]; ++i) out = gather(out, in + i * in_.stride[dim], dim + 1);
             return out;
         }
         const AxisPlan& plan = plans_[dim - first_];
         if (dim < innermost_) {
-            for (int32_t i = 0; i < plan.count; ++i) out = walk(out, in + plan.first[i] * in_.stride[dim], dim + 1);
+            for (int32_t i = 0; i < plan.count; ++i) out = gather(out, in + plan.first[i] * in_.stride[dim], dim + 1);
             return out;
         }
         const bool channels = innermost_ + 1 < in_.ndim;
@@ -62,10 +62,10 @@ class Gather {
 
 void resample_nearest(const Value& out, const Value& in, const AxisPlan* plans, int axes, int outer) {
     switch (size_of(in.dtype)) {
-        case 1: Gather<uint8_t>(in, plans, axes, outer).walk(out.as<uint8_t>(), in.as<uint8_t>(), 0); break;
-        case 2: Gather<uint16_t>(in, plans, axes, outer).walk(out.as<uint16_t>(), in.as<uint16_t>(), 0); break;
-        case 4: Gather<uint32_t>(in, plans, axes, outer).walk(out.as<uint32_t>(), in.as<uint32_t>(), 0); break;
-        default: Gather<uint64_t>(in, plans, axes, outer).walk(out.as<uint64_t>(), in.as<uint64_t>(), 0);
+        case 1: Gather<uint8_t>(in, plans, axes, outer).gather(out.as<uint8_t>(), in.as<uint8_t>(), 0); break;
+        case 2: Gather<uint16_t>(in, plans, axes, outer).gather(out.as<uint16_t>(), in.as<uint16_t>(), 0); break;
+        case 4: Gather<uint32_t>(in, plans, axes, outer).gather(out.as<uint32_t>(), in.as<uint32_t>(), 0); break;
+        default: Gather<uint64_t>(in, plans, axes, outer).gather(out.as<uint64_t>(), in.as<uint64_t>(), 0);
     }
 }
 

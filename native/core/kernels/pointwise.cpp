@@ -1,4 +1,4 @@
-// Comparisons of floats may then be vectorised; no value depends on it.
+// Comparisons of floats may then be vectorized; no value depends on it.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-trapping-math")
 #endif
@@ -19,10 +19,10 @@ namespace pixelmill {
 
 const PixelRows& pixel_rows() { return AT_THIS_LEVEL(pixel_rows); }
 
-Raster mirrored(const Raster& picture) {
-    Raster result = picture;
-    result.data = picture.at(0, picture.width - 1);
-    result.pixel = -picture.pixel;
+Raster mirrored(const Raster& image) {
+    Raster result = image;
+    result.data = image.at(0, image.width - 1);
+    result.pixel = -image.pixel;
     return result;
 }
 
@@ -61,7 +61,7 @@ Value flattened(const Value& value) {
 
 // Three channels side by side on both sides.
 template <class Out, class In>
-void normalise_threes(const Raster& out, const Raster& in, const Scaling& scaling) {
+void normalize_threes(const Raster& out, const Raster& in, const Scaling& scaling) {
     const float subtract[3] = {scaling.subtract[0], scaling.subtract[1], scaling.subtract[2]};
     const float multiply[3] = {scaling.multiply[0], scaling.multiply[1], scaling.multiply[2]};
     for (int64_t y = 0; y < out.height; ++y) {
@@ -74,8 +74,8 @@ void normalise_threes(const Raster& out, const Raster& in, const Scaling& scalin
 }
 
 template <class Out, class In>
-void normalise_any(const Raster& out, const Raster& in, const Scaling& scaling) {
-    if (in.channels == 3 && in.channel == 1 && out.channel == 1) return normalise_threes<Out, In>(out, in, scaling);
+void normalize_any(const Raster& out, const Raster& in, const Scaling& scaling) {
+    if (in.channels == 3 && in.channel == 1 && out.channel == 1) return normalize_threes<Out, In>(out, in, scaling);
     auto* to = reinterpret_cast<Out*>(out.data);
     const auto* from = reinterpret_cast<const In*>(in.data);
     const auto one = [&](int64_t at, int64_t c) {
@@ -107,7 +107,7 @@ void zero_channels(const Raster& out, int64_t from) {
     }
 }
 
-void normalise_bytes(const Raster& out, const Raster& in, const Scaling& scaling, Arena& arena) {
+void normalize_bytes(const Raster& out, const Raster& in, const Scaling& scaling, Arena& arena) {
     const PixelRows& rows = pixel_rows();
     const FourByteRows source(in, arena);
     const auto channels = static_cast<int>(in.channels);
@@ -122,7 +122,7 @@ void normalise_bytes(const Raster& out, const Raster& in, const Scaling& scaling
     }
 }
 
-Raster picture_of(const Value& value) {
+Raster image_of(const Value& value) {
     return {value.data,     value.dtype,     value.shape[0],  value.shape[1],
             value.shape[2], value.stride[0], value.stride[1], value.stride[2]};
 }
@@ -158,14 +158,14 @@ void convert_elements(const Value& out, const Value& in) {
     });
 }
 
-void normalise(const Raster& out, const Raster& in, const Scaling& scaling, Arena& arena) {
+void normalize(const Raster& out, const Raster& in, const Scaling& scaling, Arena& arena) {
     if (out.height == 0 || out.width == 0) return;
     const bool planes = out.pixel == 1, pixels = out.channel == 1 && out.channels == in.channels;
     if (out.dtype == DType::f32 && FourByteRows::fit(in) && (planes || pixels)) {
-        normalise_bytes(out, in, scaling, arena);
+        normalize_bytes(out, in, scaling, arena);
     } else {
         const auto to = [&](auto o) {
-            with_type(in.dtype, [&](auto i) { normalise_any<decltype(o), decltype(i)>(out, in, scaling); });
+            with_type(in.dtype, [&](auto i) { normalize_any<decltype(o), decltype(i)>(out, in, scaling); });
         };
         switch (out.dtype) {
             case DType::f16: to(Half{}); break;
@@ -180,9 +180,9 @@ void normalise(const Raster& out, const Raster& in, const Scaling& scaling, Aren
 void pack(const Value& out, const Value& in, Arena& arena) {
     if (in.elements() == 0) return;
     if (in.ndim == 3 && !in.contiguous()) {
-        const Raster from = picture_of(in);
+        const Raster from = image_of(in);
         const bool packed_rows = from.pixel == from.channels;
-        if (!packed_rows && FourByteRows::fit(from)) return pack_bytes(picture_of(out), from, arena);
+        if (!packed_rows && FourByteRows::fit(from)) return pack_bytes(image_of(out), from, arena);
     }
     copy_elements(out, in);
 }

@@ -1,4 +1,4 @@
-// Passes that look at one element at a time: conversion, normalisation, and copies that change the memory order.
+// Passes that look at one element at a time: conversion, normalization, and copies that change the memory order.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace pixelmill {
 
-// A picture of any element type; strides are counted in elements.
+// An image of any element type; strides are counted in elements.
 struct Raster {
     std::byte* data = nullptr;
     DType dtype = DType::u8;
@@ -22,9 +22,9 @@ struct Raster {
 };
 
 // Left and right swapped, by strides.
-Raster mirrored(const Raster& picture);
+Raster mirrored(const Raster& image);
 
-// out = (in - subtract[c]) * multiply[c], in single precision: this form gives the bits of DALI's.
+// out = (in - subtract[c]) * multiply[c], in single precision: this form has the bits of DALI's.
 struct Scaling {
     const float* subtract;
     const float* multiply;
@@ -34,9 +34,9 @@ struct Scaling {
 void convert_elements(const Value& out, const Value& in);
 
 // Out may have more channels than in; those are zero. Out is packed in either channel order.
-void normalise(const Raster& out, const Raster& in, const Scaling& scaling, Arena& arena);
+void normalize(const Raster& out, const Raster& in, const Scaling& scaling, Arena& arena);
 
-// The same elements, packed; the pictures that decoders, crops and flips make have their own fast paths.
+// The same elements, packed; the images that decoders, crops and flips make have their own fast paths.
 void pack(const Value& out, const Value& in, Arena& arena);
 
 // Row passes over 8-bit pixels. A pixel of 4 bytes holds up to 4 channels.

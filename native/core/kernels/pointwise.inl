@@ -20,6 +20,8 @@ inline void pack3(uint8_t* out, const uint8_t* in, int64_t pixels) {
     }
 }
 
+// The second load begins 8 bytes after the first and not 12, so that it ends with the eighth pixel: nothing past the
+// row is read, and its shuffle begins at byte 4.
 inline void spread3(uint8_t* out, const uint8_t* in, int64_t pixels) {
     int64_t x = 0;
 #if AVX2_CODE
@@ -135,6 +137,8 @@ inline void to_pixels(float* out, const uint8_t* in, int64_t pixels, int channel
 }
 
 #if AVX2_CODE
+// Half away from zero as convert() rounds: adding 0.5 would round 0.49999997 up, so the fraction is compared instead.
+// max comes first with the value as its first operand, which turns NaN into 0.
 inline __m256i rounded8(const float* in) {
     const __m256 clamped = _mm256_min_ps(_mm256_max_ps(_mm256_loadu_ps(in), _mm256_setzero_ps()), _mm256_set1_ps(255));
     const __m256i whole = _mm256_cvttps_epi32(clamped);

@@ -33,7 +33,7 @@ class ByteGrains {
 
     float factor_ = 0;
     Level levels_[256];
-    std::vector<uint32_t> limits_;  // the largest word that gives a number of grains or less, number after number
+    std::vector<uint32_t> limits_;  // for each number of grains, the largest word that draws that number or fewer
     std::vector<uint8_t> results_;
 };
 

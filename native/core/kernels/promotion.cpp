@@ -13,11 +13,10 @@ namespace pixelmill {
 namespace {
 
 constexpr std::string_view names[] = {
-    "minus", "abs",  "fabs", "floor", "ceil",  "sqrt",  "rsqrt", "cbrt",   "exp",   "log",    "log2",   "log10",
-    "sin",   "cos",  "tan",  "asin",  "acos",  "atan",  "sinh",  "cosh",   "tanh",  "asinh",  "acosh",  "atanh",
-    "bitnot", "add", "sub",  "mul",   "div",   "fdiv",  "mod",   "min",    "max",   "pow",    "fpow",   "atan2",
-    "eq",    "neq",  "lt",   "leq",   "gt",    "geq",   "bitand", "bitor", "bitxor", "lshift", "rshift", "clamp",
-    "cast"};
+    "minus", "abs", "fabs", "floor",  "ceil",  "sqrt",   "rsqrt",  "cbrt",   "exp",   "log",   "log2",  "log10",  "sin",
+    "cos",   "tan", "asin", "acos",   "atan",  "sinh",   "cosh",   "tanh",   "asinh", "acosh", "atanh", "bitnot", "add",
+    "sub",   "mul", "div",  "fdiv",   "mod",   "min",    "max",    "pow",    "fpow",  "atan2", "eq",    "neq",    "lt",
+    "leq",   "gt",  "geq",  "bitand", "bitor", "bitxor", "lshift", "rshift", "clamp", "cast"};
 
 bool is_real(DType dtype) { return dtype == DType::f16 || dtype == DType::f32 || dtype == DType::f64; }
 bool is_signed(DType dtype) { return dtype >= DType::i8 && dtype <= DType::i64; }
@@ -30,7 +29,7 @@ bool on_bits(Operation operation) {
     return operation == Operation::bitnot || between(operation, Operation::bitand_, Operation::rshift);
 }
 
-bool gives_real(Operation operation) {
+bool returns_real(Operation operation) {
     return between(operation, Operation::fabs, Operation::atanh) || operation == Operation::fdiv ||
            operation == Operation::fpow || operation == Operation::atan2;
 }
@@ -42,7 +41,8 @@ void check(Operation operation, std::span<const DType> operands) {
     }
     const bool all_bool = std::all_of(operands.begin(), operands.end(), [](DType d) { return d == DType::boolean; });
     if (all_bool && !on_bits(operation) && !compares(operation) && operation != Operation::mul) {
-        throw Fault(FaultKind::argument, name + ": cannot be had of booleans; combine them by & | ^ ~ *, or cast one to a number");
+        throw Fault(FaultKind::argument,
+                    name + ": not defined for booleans; combine them with & | ^ ~ * or cast one to a number");
     }
 }
 
@@ -83,9 +83,10 @@ Typing typing_of(Operation operation, std::span<const DType> operands) {
     if (compares(operation)) {
         const bool mixed = is_signed(operands[0]) != is_signed(operands[1]) && !is_real(common) &&
                            (operands[0] == DType::u64 || operands[1] == DType::u64);
-        return {common, DType::boolean, DType::boolean, mixed && operands[0] != DType::boolean && operands[1] != DType::boolean};
+        return {common, DType::boolean, DType::boolean,
+                mixed && operands[0] != DType::boolean && operands[1] != DType::boolean};
     }
-    if (gives_real(operation) && !is_real(common)) common = DType::f32;
+    if (returns_real(operation) && !is_real(common)) common = DType::f32;
     // The C library's fmod of an integer and a float is that of doubles.
     if (operation == Operation::mod && is_real(common) && is_real(operands[0]) != is_real(operands[1])) {
         return {DType::f64, DType::f64, half ? DType::f16 : common};

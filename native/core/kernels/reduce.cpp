@@ -31,7 +31,7 @@ constexpr int64_t longest_short = 64;  // as many elements for one result are ad
 template <class T>
 struct SumRule {
     using Element = T;
-    static constexpr bool real = std::is_floating_point_v<T> || std::is_same_v<T, Half>, centred = false;
+    static constexpr bool real = std::is_floating_point_v<T> || std::is_same_v<T, Half>, centered = false;
     using Whole = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
     using Short = std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>;
     using Total = std::conditional_t<real, double, Whole>;
@@ -57,7 +57,7 @@ struct SumRule {
 template <class T>
 struct SquareRule {
     using Element = T;
-    static constexpr bool exact = sizeof(T) <= 2 && !std::is_same_v<T, Half>, centred = false;
+    static constexpr bool exact = sizeof(T) <= 2 && !std::is_same_v<T, Half>, centered = false;
     using Total = std::conditional_t<exact, uint64_t, double>;
     using Block = std::conditional_t<exact && sizeof(T) == 1, uint32_t, Total>;
     static constexpr Block block_start() { return 0; }
@@ -77,7 +77,7 @@ struct SquareRule {
 template <class T>
 struct DeviationRule {
     using Element = T;
-    static constexpr bool centred = true;
+    static constexpr bool centered = true;
     using Total = double;
     using Block = double;
     static constexpr Block block_start() { return 0; }
@@ -94,7 +94,7 @@ struct DeviationRule {
 template <class T, bool least>
 struct ExtremeRule {
     using Element = T;
-    static constexpr bool centred = false;
+    static constexpr bool centered = false;
     using Total = decltype(widened(T{}));
     using Block = Total;
     static constexpr Block block_start() {
@@ -121,20 +121,20 @@ template <class Rule>
 void take_rows(typename Rule::Block* block, const typename Rule::Element* x, int64_t rows, const double* mean) {
 #if PIXELMILL_AVX2
     using T = typename Rule::Element;
-    if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, float>) {  // the types of pictures
+    if constexpr (std::is_same_v<T, uint8_t> || std::is_same_v<T, float>) {  // the types of images
         if (simd_level() == SimdLevel::avx2) return avx2::take_rows<Rule>(block, x, rows, mean);
     }
 #endif
     base::take_rows<Rule>(block, x, rows, mean);
 }
 
-// Rows of `columns` packed elements, several of them at a time. Gives the number of rows that were taken.
+// Rows of `columns` packed elements, several of them at a time. Returns the number of rows that were taken.
 template <class Rule>
 [[gnu::noinline]] int64_t reduce_packed(typename Rule::Total* out, const typename Rule::Element* x, int64_t rows,
                                         int64_t columns, const double* mean) {
     const int64_t together = lanes / columns, wide = rows / together;
     double means[lanes];
-    for (int i = 0; i < lanes; ++i) means[i] = Rule::centred ? mean[i % columns] : 0;
+    for (int i = 0; i < lanes; ++i) means[i] = Rule::centered ? mean[i % columns] : 0;
     typename Rule::Block block[lanes];
     for (int64_t done = 0; done < wide; done += block_rows) {
         take_rows<Rule>(block, x + done * lanes, std::min(block_rows, wide - done), means);
@@ -153,7 +153,7 @@ void reduce_rows(typename Rule::Total* out, const typename Rule::Element* x, int
         const auto* line = x + row * row_stride;
         for (int64_t i = 0; i < columns; ++i) {
             auto block = Rule::block_start();
-            Rule::take(block, widened(line[i * stride]), Rule::centred ? mean[i] : 0.0);
+            Rule::take(block, widened(line[i * stride]), Rule::centered ? mean[i] : 0.0);
             Rule::merge(out[i], block);
         }
     }
@@ -166,7 +166,7 @@ void reduce_each(typename Rule::Total* out, const typename Rule::Element* x, int
     const int64_t length = known > 0 ? known : count;
     for (int64_t i = 0; i < results; ++i, x += step) {
         auto block = Rule::block_start();
-        for (int64_t j = 0; j < length; ++j) Rule::take(block, widened(x[j * stride]), Rule::centred ? mean[i] : 0.0);
+        for (int64_t j = 0; j < length; ++j) Rule::take(block, widened(x[j * stride]), Rule::centered ? mean[i] : 0.0);
         Rule::merge(out[i], block);
     }
 }
@@ -206,7 +206,7 @@ Axes collapsed(const Value& in, const std::array<bool, max_dims>& reduced) {
 template <class Rule>
 void reduce_axes(const Axes& axes, int axis, typename Rule::Total* out, const typename Rule::Element* x,
                  const double* mean) {
-    // At most one axis that is reduced and one behind it that is kept: rows and columns.
+    // At most one axis that is reduced and one after it that is kept: rows and columns.
     const int left = axes.count - axis, last = axes.count - 1;
     const bool ends_reduced = left > 0 && axes.reduced[last];
     if (left <= 1 || (left == 2 && axes.reduced[axis] && !ends_reduced)) {
@@ -225,7 +225,7 @@ void reduce_axes(const Axes& axes, int axis, typename Rule::Total* out, const ty
     }
     for (int64_t i = 0; i < axes.extent[axis]; ++i) {
         reduce_axes<Rule>(axes, axis + 1, out + i * kept, x + i * axes.stride[axis],
-                          Rule::centred ? mean + i * kept : nullptr);
+                          Rule::centered ? mean + i * kept : nullptr);
     }
 }
 

@@ -13,8 +13,8 @@ enum class Reduction : uint8_t { sum, sum_of_squares, deviations, min, max };
 DType reduced_type(Reduction reduction, DType dtype);
 
 // For each element of the axes that `reduced` does not mark, in order: the reduction over those that it marks, in the
-// type above. `deviations` sums (x - mean)^2, with a mean for each element that is kept. Extremes of nothing are the ends
-// of the range of the type, as DALI has it.
+// type above. `deviations` sums (x - mean)^2, with a mean for each element that is kept. Extremes of nothing are the
+// ends of the range of the type, as DALI has it.
 void reduce(std::byte* out, const Value& in, const std::array<bool, max_dims>& reduced, Reduction reduction,
             const double* mean);
 

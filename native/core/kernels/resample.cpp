@@ -21,7 +21,7 @@ bool fits_bytes(const View<const uint8_t>& in) {
 
 namespace {
 
-// Vector loads may run this far behind the last pixel that weighs something.
+// Vector loads may run this far past the last pixel that has a weight.
 constexpr int64_t overrun = 16;
 
 }  // namespace
@@ -34,7 +34,7 @@ ByteResampler::ByteResampler(const View<const uint8_t>& in, const AxisPlan& vert
       cells_(in.channels == 1 ? 1 : 4),
       length_((horizontal.count * cells_ + 31) / 32 * 32),
       kept_(vertical.taps + 3),
-      // One bit is given away where a filter may overshoot the range of bytes.
+      // One bit less where a filter may overshoot the range of bytes.
       fraction_(horizontal.overshoots ? 6 : 7),
       ring_(arena.take<int16_t>(static_cast<size_t>(length_ * kept_))),
       rows_(arena.take<const int16_t*>(static_cast<size_t>(vertical.taps + 1))),
@@ -44,6 +44,8 @@ ByteResampler::ByteResampler(const View<const uint8_t>& in, const AxisPlan& vert
     for (uint8_t*& copy : copies_) copy = arena.take<uint8_t>(static_cast<size_t>(in.width * in.pixel));
 }
 
+// The ring holds the horizontally resampled rows that the next outputs need, so each source row is resampled once. A
+// plan that descends (a vertical flip) is run from its end, because the ring only moves forward.
 void ByteResampler::run(RowSink& sink, const uint8_t* data) {
     in_.data = data;
     next_ = vertical_.low;
@@ -90,7 +92,9 @@ void ByteResampler::make(int rows) {
     }
 }
 
-// Behind all rows but the last in memory there is another row to run into; that one is read from a copy.
+// Returns a row that may be read `overrun` bytes past its end. After every row but the last in memory another one
+// follows, which is harmless to read; the last may end where the mapped memory ends, so it is copied into the arena.
+// Rows shorter than the overrun are copied too: two of them might not be enough.
 const uint8_t* ByteResampler::readable(int64_t y, uint8_t* copy) const {
     const uint8_t* row = in_.at(y, 0);
     const int64_t last_in_memory = in_.row < 0 ? 0 : in_.height - 1;

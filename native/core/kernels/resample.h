@@ -1,16 +1,16 @@
-// Resampling of 8-bit pictures in two passes of 16-bit integers: along the rows first, then across them.
+// Resampling of 8-bit images in two passes of 16-bit integers: along the rows first, then across them.
 #pragma once
 
 #include <cstdint>
 
 #include "../arena.h"
 #include "../view.h"
-#include "plan.h"
+#include "axis_plan.h"
 #include "pointwise.h"
 
 namespace pixelmill {
 
-// Who takes a finished row of 8-bit pixels: one byte each, or four for pictures of three or four channels.
+// Who takes a finished row of 8-bit pixels: one byte each, or four for images of three or four channels.
 class RowSink {
    public:
     virtual ~RowSink() = default;
@@ -20,11 +20,11 @@ class RowSink {
 // Pixels of 1 channel, or of 3 or 4 channels side by side, that are 1, 3 or 4 bytes apart, left to right.
 bool fits_bytes(const View<const uint8_t>& in);
 
-// Both plans are fixed ones of pictures like `in`; all pictures of a sequence share one resampler and its memory.
+// Both plans are fixed ones of images like `in`; all images of a sequence share one resampler and its memory.
 class ByteResampler {
    public:
     ByteResampler(const View<const uint8_t>& in, const AxisPlan& vertical, const AxisPlan& horizontal, Arena& arena);
-    void run(RowSink& sink, const uint8_t* data);  // the picture that begins at `data`
+    void run(RowSink& sink, const uint8_t* data);  // the image that begins at `data`
 
    private:
     void need(int64_t first);
@@ -47,7 +47,7 @@ class ByteResampler {
 
 inline constexpr int few_taps = 4;
 
-// The passes; rows of the intermediate picture are int16 with `fraction` fractional bits, 4 to a pixel or 1.
+// The passes; rows of the intermediate image are int16 with `fraction` fractional bits, 4 to a pixel or 1.
 struct ByteResampling {
     using Horizontal = void(int16_t* const* out, const uint8_t* const* in, int rows, const AxisPlan& plan,
                             int fraction);

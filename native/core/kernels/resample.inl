@@ -1,4 +1,9 @@
-// Included once per SIMD level; AVX2_CODE says which. All sums are of integers, so every level gives the same bytes.
+// Included once per SIMD level; AVX2_CODE says which. All sums are of integers, so every level returns the same bytes.
+//
+// Fixed point: the weights of an output are multiples of 2^-14 that add up to exactly 1, so a constant image stays
+// constant. A horizontal sum is at most 255 * 2^14 and keeps `fraction` bits: 255 << 7 fits an int16, and 6 bits leave
+// a factor of two for filters with negative weights, whose results are saturated. Vertical sums of int16 * int16 then
+// fit 32 bits. Right shifts of negative sums are arithmetic at both levels.
 
 inline int16_t saturated16(int32_t value) {
     return static_cast<int16_t>(value < -32768 ? -32768 : value > 32767 ? 32767 : value);
@@ -42,7 +47,9 @@ inline void horizontal_plain(int16_t* const* out, const uint8_t* const* in, int 
 
 #if AVX2_CODE
 
-// Two rows at a time, one in each half of the register: taps k and k + 1 of one channel lie side by side for madd.
+// Two rows at a time, one in each half of the register: taps k and k + 1 of one channel lie side by side for madd. Each
+// load takes 16 bytes where four taps need 12 or 16; ByteResampler::readable sees to it that they can be read, and the
+// plan has zero weights for the taps that are not there.
 template <int step>
 struct TwoRows {
     static __m256i pairs(int from) {
@@ -67,7 +74,9 @@ inline __m256i weight_pair(const int16_t* weight) {
     return _mm256_set1_epi32(both);
 }
 
-// `quads` groups of four taps; 0 stands for one pair only, -1 for as many as the plan has.
+// `quads` groups of four taps; 0 stands for one pair only, -1 for as many as the plan has. Outputs come in twos: the
+// plan is padded with copies of its last output, and the rows of the ring to a multiple of 32 values, so an odd count
+// needs no tail.
 template <int step, int quads>
 inline void horizontal_four(int16_t* const* out, const uint8_t* const* in, const AxisPlan& plan, int fraction) {
     const int shift = weight_bits - fraction;
@@ -201,6 +210,10 @@ inline void horizontal1(int16_t* const* out, const uint8_t* const* in, int rows,
 }
 
 #if AVX2_CODE
+// mulhrs rounds each product to 16 bits, (a * b + 2^14) >> 15, which halves the work of 32-bit sums. It errs by at most
+// half a unit of the last fraction bit per tap, so it is used for few taps only. Weights and rows are not negative
+// here, so no product is the one that overflows (-32768 * -32768), and sums stay below 2^15. The plain loop of
+// vertical_few rounds each product the same way.
 template <int taps>
 inline void vertical_rounded(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int64_t count,
                              int fraction) {
@@ -249,6 +262,8 @@ inline void vertical_few(uint8_t* out, const int16_t* const* rows, const int16_t
 #endif
 }
 
+// Rows come in pairs for madd; an odd count repeats the last row, with a weight of zero. Rows are aligned to 64 bytes
+// and padded to a multiple of 32 values by their owner, and so is `out`.
 inline void vertical(uint8_t* out, const int16_t* const* rows, const int16_t* weights, int taps, int64_t count,
                      int fraction) {
     const int shift = weight_bits + fraction, pairs = (taps + 1) / 2;

@@ -78,7 +78,7 @@ void PlaneResampler::rows_first(const Plane& out, const Plane& in) {
     }
 }
 
-// Enlarging: each source row is resampled once, into a picture whose rows are then weighed together.
+// Enlarging: each source row is resampled once, into an image whose rows are then weighed together.
 void PlaneResampler::columns_first(const Plane& out, const Plane& in) {
     const int64_t length = horizontal_.count * channels_;
     const Plane middle{middle_, in.height, horizontal_.count, channels_, length};

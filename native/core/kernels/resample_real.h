@@ -1,11 +1,11 @@
-// Resampling in single precision, for everything that is not 8-bit pictures; and nearest neighbours, which only copies.
+// Resampling in single precision, for everything that is not 8-bit images; and nearest neighbors, which only copies.
 #pragma once
 
 #include <cstdint>
 
 #include "../arena.h"
 #include "../value.h"
-#include "plan.h"
+#include "axis_plan.h"
 
 namespace pixelmill {
 
@@ -32,7 +32,7 @@ class PlaneResampler {
     const AxisPlan &vertical_, &horizontal_;
     bool rows_first_;
     const float** rows_;
-    float* middle_;  // the picture between the passes, if there is one
+    float* middle_;  // the image between the passes, if there is one
     float* weighed_[8];
     float* columns_;
 };

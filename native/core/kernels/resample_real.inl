@@ -57,7 +57,8 @@ inline void horizontal_pixel(float* out, const float* in, int64_t channels, cons
 
 #if AVX2_CODE
 
-// Eight rows of eight floats become eight columns.
+// Eight rows of eight floats become eight columns: then a vector holds one column of eight rows, and all of them can be
+// weighed at once without a horizontal sum, in the order of the plain loop.
 inline void transpose(__m256 (&tile)[8]) {
     __m256 pairs[8], quads[8];
     for (int i = 0; i < 4; ++i) {

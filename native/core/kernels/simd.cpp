@@ -4,22 +4,36 @@
 #include <cstdlib>
 #include <string_view>
 
+#if PIXELMILL_AVX2
+#include <cpuid.h>
+#endif
+
 namespace pixelmill {
 
 namespace {
 
+#if PIXELMILL_AVX2
+// Processors without LZCNT run it as BSR, which returns other numbers instead of failing. Not every compiler's
+// __builtin_cpu_supports knows it, so this reads the bit itself.
+bool has_lzcnt() {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) != 0 && (c & (1u << 5)) != 0;
+}
+#endif
+
 SimdLevel detected() {
 #if PIXELMILL_AVX2
     __builtin_cpu_init();
-    const bool all = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    const bool all = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                     __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && has_lzcnt();
     if (all) return SimdLevel::avx2;
 #endif
     return SimdLevel::base;
 }
 
 SimdLevel chosen() {
-    const char* wish = std::getenv("PIXELMILL_SIMD");
-    return wish != nullptr && std::string_view(wish) == "base" ? SimdLevel::base : detected();
+    const char* requested = std::getenv("PIXELMILL_SIMD");
+    return requested != nullptr && std::string_view(requested) == "base" ? SimdLevel::base : detected();
 }
 
 std::atomic<SimdLevel>& current() {

@@ -3,10 +3,20 @@
 
 #include <cstdint>
 
-// Clang knows no `#pragma GCC target`; with it there is only the base level.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__GNUC__)
 #define PIXELMILL_AVX2 1
 #include <immintrin.h>
+// Functions between these two may use the instructions that `detected()` in simd.cpp asks the processor for. Nothing is
+// included from other libraries between them: the linker keeps one copy of an inline function, and it may be the one
+// that needs AVX2.
+#if defined(__clang__)
+#define BEGIN_AVX2_CODE \
+    _Pragma("clang attribute push(__attribute__((target(\"avx2,bmi,bmi2,lzcnt,popcnt\"))), apply_to = function)")
+#define END_AVX2_CODE _Pragma("clang attribute pop")
+#else
+#define BEGIN_AVX2_CODE _Pragma("GCC push_options") _Pragma("GCC target(\"avx2,bmi,bmi2,lzcnt,popcnt\")")
+#define END_AVX2_CODE _Pragma("GCC pop_options")
+#endif
 // What both_levels.inl built under this name for the level that runs.
 #define AT_THIS_LEVEL(name) (simd_level() == SimdLevel::avx2 ? avx2::name : base::name)
 #else

@@ -46,9 +46,9 @@ int Tiles::computed(RowLoop loop, DType dtype, std::array<int, 3> operands, Oper
 int Tiles::operand_register(int value, DType dtype) {
     const Value& operand = values_[static_cast<size_t>(value)];
     Register reg{Kind::gathered, operand.dtype, operand.dtype};
-    reg.walk = walk_over(operand, out_->ndim, out_->shape);
-    const int64_t period = reg.walk.single() ? 1 : reg.walk.period();
-    if (reg.walk.dense()) {
+    reg.view = broadcast_view(operand, out_->ndim, out_->shape);
+    const int64_t period = reg.view.single() ? 1 : reg.view.period();
+    if (reg.view.dense()) {
         reg.kind = Kind::dense;
     } else if (period > 0 && period <= longest_period) {
         reg.kind = Kind::repeated;
@@ -107,7 +107,7 @@ void Tiles::add_cast(int operand, int result) {
     known_[static_cast<size_t>(result)][static_cast<size_t>(to)] = static_cast<int16_t>(made);
 }
 
-// Lets `instruction` do what `before` does as well, whose result nobody else needs.
+// Lets `instruction` also do the work of `before`, whose result no other instruction needs.
 bool Tiles::join(Instruction& instruction, const Instruction& before) const {
     const Scale &own = instruction.scale, &other = before.scale;
     if (!own.present() || own.from != DType::f32 || own.numbers() != 1 || !other.present() || other.numbers() > 1)
@@ -157,7 +157,7 @@ void Tiles::join() {
 void Tiles::prepare(Register& reg, Arena& arena) const {
     const int64_t size = size_of(reg.dtype), wanted = (reg.period + tile_) * size;
     reg.start = reg.data = arena.take(static_cast<size_t>(wanted));
-    promotion(reg.dtype, reg.source)(reg.start, reg.walk.data, nullptr, nullptr, reg.period, 0);
+    promotion(reg.dtype, reg.source)(reg.start, reg.view.data, nullptr, nullptr, reg.period, 0);
     for (int64_t filled = reg.period * size; filled < wanted;) {
         const int64_t more = std::min(filled, wanted - filled);
         std::memcpy(reg.start + filled, reg.start, static_cast<size_t>(more));
@@ -165,7 +165,7 @@ void Tiles::prepare(Register& reg, Arena& arena) const {
     }
 }
 
-// Chooses the tile and gives every register its memory; one that is not needed any more gives it to the next.
+// Chooses the tile and assigns memory to every register; a register that is no longer needed passes it to the next.
 void Tiles::place(int64_t total, Arena& arena) {
     int64_t widest = 1;
     for (Register& reg : registers_) {
@@ -211,9 +211,9 @@ unsigned Tiles::single_operands(const Instruction& instruction) const {
 void Tiles::run_tile(int64_t offset, int64_t count) {
     for (Register* reg : moving_) {
         switch (reg->kind) {
-            case Kind::dense: reg->data = const_cast<std::byte*>(reg->walk.data) + offset * reg->size; break;
+            case Kind::dense: reg->data = const_cast<std::byte*>(reg->view.data) + offset * reg->size; break;
             case Kind::repeated: reg->data = reg->start + offset % reg->period * reg->size; break;
-            case Kind::gathered: reg->walk.gather(reg->data, offset, count); break;
+            case Kind::gathered: reg->view.gather(reg->data, offset, count); break;
             case Kind::output: reg->data = out_->data + offset * reg->size; break;
             case Kind::computed: break;
         }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "../arena.h"
+#include "broadcast.h"
 #include "elementwise.h"
-#include "walk.h"
 
 namespace pixelmill {
 
@@ -18,7 +18,7 @@ class Tiles {
 
     // Begins an expression over `values`: those with memory are operands, the others get it from `add`.
     void begin(std::span<const Value> values, const Value& out);
-    // values[result] = operation(values[operands]...), in the types that `typing_of` gives.
+    // values[result] = operation(values[operands]...), in the types that `typing_of` returns.
     void add(Operation operation, std::span<const int> operands, int result);
     // values[result] = values[operand], rounded and saturated to the type of the result.
     void add_cast(int operand, int result);
@@ -36,7 +36,7 @@ class Tiles {
         int64_t period = 0;  // of a repeated one
         std::byte* data = nullptr;
         std::byte* start = nullptr;  // of a repeated one
-        Walk walk{};                 // of an operand
+        BroadcastView view{};        // of an operand
     };
     struct Instruction {
         RowLoop loop;

@@ -22,7 +22,7 @@ class RealWarp {
           in_(in),
           map_(map),
           options_(options),
-          row_(arena.take<Acc>(static_cast<size_t>(WarpWalk::columns * out.channels))) {
+          row_(arena.take<Acc>(static_cast<size_t>(WarpCoordinates::columns * out.channels))) {
         // DALI takes the fill through the type of the output, and when it blends, through that of the input.
         with_type(out.dtype, [&](auto zero) {
             const auto value = convert<decltype(zero)>(options.fill);
@@ -35,23 +35,24 @@ class RealWarp {
 
     void run() {
         for (int64_t z = 0; z < out_.size[2]; ++z) {
-            for (int64_t y = 0; y < out_.size[1]; y += WarpWalk::rows) block(y, z);
+            for (int64_t y = 0; y < out_.size[1]; y += WarpCoordinates::rows) block(y, z);
         }
     }
 
    private:
     void block(int64_t y, int64_t z) {
         const int64_t row = options_.top + y, left = options_.left, right = left + out_.size[0];
-        WarpWalk walk(map_, row, z);
-        const int64_t rows = std::min<int64_t>(WarpWalk::rows, out_.size[1] - y);
-        for (int64_t x = 0; x < right; x += WarpWalk::columns) {
-            walk.strip(x);
-            if (x + WarpWalk::columns <= left) continue;
-            const int64_t from = std::max<int64_t>(left - x, 0), to = std::min<int64_t>(WarpWalk::columns, right - x);
+        WarpCoordinates coordinates(map_, row, z);
+        const int64_t rows = std::min<int64_t>(WarpCoordinates::rows, out_.size[1] - y);
+        for (int64_t x = 0; x < right; x += WarpCoordinates::columns) {
+            coordinates.strip(x);
+            if (x + WarpCoordinates::columns <= left) continue;
+            const int64_t from = std::max<int64_t>(left - x, 0),
+                          to = std::min<int64_t>(WarpCoordinates::columns, right - x);
             for (int64_t r = 0; r < rows; ++r) {
                 for (int64_t i = from; i < to; ++i) {
                     float place[axes];
-                    for (int a = 0; a < axes; ++a) place[a] = walk.place[a][r][i];
+                    for (int a = 0; a < axes; ++a) place[a] = coordinates.place[a][r][i];
                     pixel(row_ + (i - from) * out_.channels, place);
                 }
                 deliver(out_.at(x + from - left, y + r, z), to - from);
@@ -98,7 +99,7 @@ class RealWarp {
             [&](int k, int64_t c) { return taps[k] == nullptr ? fill_ : convert<Acc>(taps[k][c * in_.channel]); });
     }
 
-    // `tap` gives a channel of a tap.
+    // `tap` returns a channel of a tap.
     template <class Tap>
     void mix(Acc* out, const float* rest, Tap&& tap) const {
         for (int64_t c = 0; c < in_.channels; ++c) {
@@ -179,10 +180,10 @@ void warp_real(const Grid& out, const Grid& in, const AffineMap& map, const Warp
 void warp(const Grid& out, const Grid& source, const AffineMap& map, const WarpOptions& options, Arena& arena) {
     if (source.size[0] == 0 || source.size[1] == 0 || source.size[2] == 0) return fill_all(out, options.fill);
     Grid in = source;
-    if (map.axes == 2 && in.dtype == DType::u8 && options.linear && !fits_warp_picture(out, in, map, true)) {
+    if (map.axes == 2 && in.dtype == DType::u8 && options.linear && !fits_warp_image(out, in, map, true)) {
         in = packed(source, arena);  // bytes are blended in whole numbers wherever they come from
     }
-    if (fits_warp_picture(out, in, map, options.linear)) return warp_picture(out, in, map, options);
+    if (fits_warp_image(out, in, map, options.linear)) return warp_image(out, in, map, options);
     with_type(in.dtype, [&](auto zero) {
         using In = decltype(zero);
         map.axes == 2 ? warp_real<In, 2>(out, in, map, options, arena) : warp_real<In, 3>(out, in, map, options, arena);

@@ -9,13 +9,13 @@
 
 namespace pixelmill {
 
-// From the centres of output pixels to places in the source; rows and columns are in the order x, y, z.
+// From the centers of output pixels to places in the source; rows and columns are in the order x, y, z.
 struct AffineMap {
     int axes = 2;
     float at[3][4] = {};  // the last of the first `axes` + 1 columns is the shift
 };
 
-// A picture or a volume; arrays are in the order x, y, z, strides in elements.
+// An image or a volume; arrays are in the order x, y, z, strides in elements.
 struct Grid {
     std::byte* data = nullptr;
     DType dtype = DType::u8;
@@ -38,12 +38,12 @@ struct WarpOptions {
 // `out` is packed in its own order of axes; its type may differ from that of `in`.
 void warp(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options, Arena& arena);
 
-// Walks through the output in DALI's steps and precision: a coordinate is a sum of single-precision additions that
-// starts afresh every 256 columns. Eight rows are walked side by side, in strips of 64 columns.
-struct WarpWalk {
+// Steps through the output in DALI's order and precision: a coordinate is a running sum in single precision that
+// restarts every 256 columns. Eight rows are stepped through side by side, in strips of 64 columns.
+struct WarpCoordinates {
     static constexpr int rows = 8, columns = 64, restart = 256;
 
-    WarpWalk(const AffineMap& map, int64_t y, int64_t z);
+    WarpCoordinates(const AffineMap& map, int64_t y, int64_t z);
     void strip(int64_t column);  // fills `place`; columns are asked for one strip after the other
 
     alignas(32) float place[3][rows][columns];  // by axis, in the order x, y, z
@@ -53,9 +53,9 @@ struct WarpWalk {
     float tile_[3][rows], here_[3][rows], step_[3];
 };
 
-// The pictures that have their own passes: one, three or four channels side by side, of bytes or floats; and pixels of
+// The images that have their own passes: one, three or four channels side by side, of bytes or floats; and pixels of
 // any kind that are only copied.
-bool fits_warp_picture(const Grid& out, const Grid& in, const AffineMap& map, bool linear);
-void warp_picture(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options);
+bool fits_warp_image(const Grid& out, const Grid& in, const AffineMap& map, bool linear);
+void warp_image(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options);
 
 }  // namespace pixelmill

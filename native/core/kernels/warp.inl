@@ -22,7 +22,7 @@ inline void turn(__m256 (&v)[8]) {
 #endif
 
 #if AVX2_CODE
-inline __m256 walk8(float (*place)[WarpWalk::columns], int x, __m256 at, __m256 steps) {
+inline __m256 next_coordinates8(float (*place)[WarpCoordinates::columns], int x, __m256 at, __m256 steps) {
     __m256 block[8];
     for (auto& column : block) {
         column = at;
@@ -35,22 +35,25 @@ inline __m256 walk8(float (*place)[WarpWalk::columns], int x, __m256 at, __m256 
 #endif
 
 // All axes side by side: an addition has to wait for the one before it, not for those of another axis.
+// Each vector holds one column of eight rows, so each row makes its additions in DALI's order and its sums have DALI's
+// bits; the transposition afterwards moves them and computes nothing.
 template <int axes>
-inline void walk(float (*place)[WarpWalk::rows][WarpWalk::columns], float (*here)[WarpWalk::rows], const float* step) {
+inline void next_coordinates(float (*place)[WarpCoordinates::rows][WarpCoordinates::columns],
+                             float (*here)[WarpCoordinates::rows], const float* step) {
 #if AVX2_CODE
     __m256 at[axes], steps[axes];
     for (int a = 0; a < axes; ++a) {
         at[a] = _mm256_loadu_ps(here[a]);
         steps[a] = _mm256_set1_ps(step[a]);
     }
-    for (int x = 0; x < WarpWalk::columns; x += 8) {
-        for (int a = 0; a < axes; ++a) at[a] = walk8(place[a], x, at[a], steps[a]);
+    for (int x = 0; x < WarpCoordinates::columns; x += 8) {
+        for (int a = 0; a < axes; ++a) at[a] = next_coordinates8(place[a], x, at[a], steps[a]);
     }
     for (int a = 0; a < axes; ++a) _mm256_storeu_ps(here[a], at[a]);
 #else
     for (int a = 0; a < axes; ++a) {
-        for (int x = 0; x < WarpWalk::columns; ++x) {
-            for (int r = 0; r < WarpWalk::rows; ++r) {
+        for (int x = 0; x < WarpCoordinates::columns; ++x) {
+            for (int r = 0; r < WarpCoordinates::rows; ++r) {
                 place[a][r][x] = here[a][r];
                 here[a][r] += step[a];
             }
@@ -64,6 +67,8 @@ inline int32_t floored(float x) {
     return whole - (static_cast<float>(whole) > x ? 1 : 0);
 }
 
+// Bilinear weights in parts of 2^14. Only the product of both fractions is rounded, the others are what is left, so the
+// four add up to exactly 2^14 and a constant image stays constant. None is negative.
 inline void weigh(Taps& taps, int i, int32_t across, int32_t down) {
     const int32_t both = (across * down + 8192) >> 14, right = across - both;
     taps.upper[i] = (16384 - down - right) | right << 16;
@@ -77,8 +82,8 @@ inline void locate_plain(Taps& taps, const float* xs, const float* ys, const Bou
     };
     taps.fast = taps.outside = 0;
     for (int i = from; i < to; ++i) {
-        const float x = limited(xs[i] - b.centre, b.low[0], b.high[0]),
-                    y = limited(ys[i] - b.centre, b.low[1], b.high[1]);
+        const float x = limited(xs[i] - b.center, b.low[0], b.high[0]),
+                    y = limited(ys[i] - b.center, b.low[1], b.high[1]);
         const int32_t ix = std::min(floored(x), b.last[0]), iy = std::min(floored(y), b.last[1]);
         taps.x[i] = ix;
         taps.y[i] = iy;
@@ -132,7 +137,9 @@ inline __m256i share8(__m256 rest) {
     return _mm256_slli_epi32(_mm256_cvttps_epi32(near), 3);
 }
 
-// Gives the bits of eight pixels: fast ones, and above them outside ones.
+// Returns the bits of eight pixels: the fast ones, and above them the outside ones. Coordinates are clamped as floats
+// first: after that the conversion to int cannot overflow, and max before min turns NaN into `low`, as the plain code
+// does.
 inline uint32_t locate8(Taps& taps, int i, __m256 x, __m256 y, const Bounds& b) {
     x = limited8(x, b.low[0], b.high[0]);
     y = limited8(y, b.low[1], b.high[1]);
@@ -162,11 +169,11 @@ inline uint32_t locate8(Taps& taps, int i, __m256 x, __m256 y, const Bounds& b) 
 
 inline void locate(Taps& taps, const float* xs, const float* ys, const Bounds& b, int from, int to) {
 #if AVX2_CODE
-    const __m256 centre = _mm256_set1_ps(b.centre);
+    const __m256 center = _mm256_set1_ps(b.center);
     uint64_t fast = 0, outside = 0;
     for (int i = from / 8 * 8; i < to; i += 8) {
-        const __m256 x = _mm256_sub_ps(_mm256_load_ps(xs + i), centre),
-                     y = _mm256_sub_ps(_mm256_load_ps(ys + i), centre);
+        const __m256 x = _mm256_sub_ps(_mm256_load_ps(xs + i), center),
+                     y = _mm256_sub_ps(_mm256_load_ps(ys + i), center);
         const uint64_t bits = locate8(taps, i, x, y, b);
         fast |= (bits & 0xff) << i;
         outside |= (bits >> 8) << i;
@@ -178,13 +185,13 @@ inline void locate(Taps& taps, const float* xs, const float* ys, const Bounds& b
 #endif
 }
 
-// For pixels that are known to be inner ones.
+// For pixels whose taps are known to lie inside the image, so that nothing is clamped or classified.
 inline void locate_inner(Taps& taps, const float* xs, const float* ys, const Bounds& b, int from, int to) {
 #if AVX2_CODE
-    const __m256 centre = _mm256_set1_ps(b.centre);
+    const __m256 center = _mm256_set1_ps(b.center);
     for (int i = from / 8 * 8; i < to; i += 8) {
-        const __m256 x = _mm256_sub_ps(_mm256_load_ps(xs + i), centre),
-                     y = _mm256_sub_ps(_mm256_load_ps(ys + i), centre);
+        const __m256 x = _mm256_sub_ps(_mm256_load_ps(xs + i), center),
+                     y = _mm256_sub_ps(_mm256_load_ps(ys + i), center);
         const __m256i ix = _mm256_cvttps_epi32(x), iy = _mm256_cvttps_epi32(y);
         put8(taps.offset + i, offsets8(ix, iy, b));
         if (b.weighing == Weighing::none) continue;
@@ -193,7 +200,7 @@ inline void locate_inner(Taps& taps, const float* xs, const float* ys, const Bou
     }
 #else
     for (int i = from; i < to; ++i) {
-        const float x = xs[i] - b.centre, y = ys[i] - b.centre;
+        const float x = xs[i] - b.center, y = ys[i] - b.center;
         const auto ix = static_cast<int32_t>(x), iy = static_cast<int32_t>(y);
         taps.offset[i] = iy * b.row + ix * b.pixel;
         taps.across[i] = x - static_cast<float>(ix);
@@ -208,7 +215,7 @@ inline __m256i fine8(const float* places) {
     return _mm256_sub_epi32(_mm256_cvttps_epi32(scaled), _mm256_set1_epi32(2047));
 }
 
-// The shares of sixteen places, 16384 being 1, in the order that unpacking needs.
+// The fractions of sixteen positions, 16384 being 1, in the order that unpacking needs.
 inline __m256i shares16(__m256i one, __m256i other) {
     const __m256i mask = _mm256_set1_epi32(0xffe);
     const __m256i both = _mm256_packs_epi32(_mm256_and_si256(one, mask), _mm256_and_si256(other, mask));
@@ -216,8 +223,9 @@ inline __m256i shares16(__m256i one, __m256i other) {
 }
 #endif
 
-// Inner pixels of bytes. A place is counted in steps of 1/4096, the last bit of which rounds: a share is in steps of
-// 1/2048, and a share of a whole pixel is the next pixel's share of nothing. No float is rounded on the way.
+// Inner pixels of bytes. Positions are counted in steps of 1/4096, the last bit of which rounds: fractions are
+// multiples of 1/2048, and a fraction that rounds to 1 becomes 0 of the next pixel. Scaling by 4096 is exact, so no
+// float is rounded on the way. mulhrs of (2 * across, down) is the rounded product of `weigh`.
 inline void locate_inner_bytes(Taps& taps, const float* xs, const float* ys, const Bounds& b, int from, int to) {
 #if AVX2_CODE
     for (int i = from / 16 * 16; i < to; i += 16) {
@@ -248,17 +256,7 @@ inline void locate_inner_bytes(Taps& taps, const float* xs, const float* ys, con
 
 #include "warp_blend.inl"
 
-constexpr WarpPasses passes = {walk<2>,
-                               walk<3>,
-                               locate,
-                               locate_inner,
-                               locate_inner_bytes,
-                               blend<1, 1>,
-                               blend<3, 3>,
-                               blend<4, 3>,
-                               blend<4, 4>,
-                               blend_real<1>,
-                               blend_real<3>,
-                               blend_real<4>,
-                               blend_real_inner<3>,
-                               blend_real_inner<4>};
+constexpr WarpPasses passes = {next_coordinates<2>, next_coordinates<3>, locate,        locate_inner,
+                               locate_inner_bytes,  blend<1, 1>,         blend<3, 3>,   blend<4, 3>,
+                               blend<4, 4>,         blend_real<1>,       blend_real<3>, blend_real<4>,
+                               blend_real_inner<3>, blend_real_inner<4>};

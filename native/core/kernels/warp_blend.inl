@@ -15,15 +15,16 @@ inline void blend_plain(uint8_t* out, const uint8_t* in, const Bounds& b, const 
 }
 
 #if AVX2_CODE
-// The eight bytes from a place on, four times.
+// The eight bytes at an address, four times. Two pixels need six or eight: pixels where the other two may lie past the
+// end of the memory are the risky ones of Bounds, which never come here.
 inline __m256i four_times(const uint8_t* place) {
     int64_t bytes;
     std::memcpy(&bytes, place, 8);
     return _mm256_set1_epi64x(bytes);
 }
 
-// Puts the left and the right tap of four channels side by side, as 16-bit numbers. `a` to `d` say where the taps are
-// that come first in memory: the left ones, or with the second order the right ones.
+// Puts the left and the right tap of four channels side by side, as 16-bit numbers. `a` to `d` are the offsets of the
+// taps that come first in memory: the left ones, or with the second order, for mirrored images, the right ones.
 struct TapOrder {
     alignas(16) int8_t bytes[2][16];
 
@@ -51,7 +52,8 @@ inline __m256i blended(__m256i upper, __m256i lower, const Weights8& weights, __
 
 // Rounds halves up.
 inline __m256i halved(__m256i words) { return _mm256_avg_epu16(words, _mm256_setzero_si256()); }
-// Sums divided by 16384, as 16-bit numbers, the first and the second ones in turns.
+// Sums divided by 16384 and rounded, as 16-bit numbers, the first and the second ones in turns. A sum is at most
+// 255 * 2^14, so it fits 16 bits after a shift by 13, and the average rounds the last bit: (sum + 8192) >> 14.
 inline __m256i rounded(__m256i first, __m256i second) {
     return halved(_mm256_blend_epi16(_mm256_srli_epi32(first, 13), _mm256_slli_epi32(second, 3), 0xAA));
 }
@@ -191,7 +193,8 @@ inline void blend_real(float* out, const uint8_t* in, const Bounds& b, const Tap
     }
 }
 
-// As blend_real, for inner pixels: there is something to read behind each, so that all channels are made at once.
+// As blend_real, for inner pixels: memory follows each of them, so a load of four floats makes all channels at once.
+// The last pixel of three channels is stored without the fourth float, which would not belong to this row.
 template <int channels>
 inline void blend_real_inner(float* out, const uint8_t* in, const Bounds& b, const Taps& taps, int from, int to) {
 #if AVX2_CODE

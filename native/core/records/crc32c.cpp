@@ -43,8 +43,9 @@ uint32_t by_tables(const std::byte* at, size_t count, uint32_t crc) {
 
 #if defined(__x86_64__)
 
-// The instruction takes three cycles and can begin anew every cycle, so three streams run side by side. `lane` bytes
-// of one stream are then shifted behind the next by a table of what that many zero bytes do.
+// The instruction has a latency of three cycles and starts every cycle, so three streams run side by side. A checksum
+// is linear: that of a stream followed by another is the first, advanced over `lane` zero bytes by a table, xor the
+// second.
 constexpr size_t lane = 1024;
 
 using Shift = std::array<Table, 4>;
@@ -88,8 +89,8 @@ __attribute__((target("sse4.2"))) uint32_t by_instruction(const std::byte* at, s
 }
 
 bool has_instruction() {
-    const char* wish = std::getenv("PIXELMILL_SIMD");
-    if (wish != nullptr && std::string_view(wish) == "base") return false;
+    const char* requested = std::getenv("PIXELMILL_SIMD");
+    if (requested != nullptr && std::string_view(requested) == "base") return false;
     __builtin_cpu_init();
     return __builtin_cpu_supports("sse4.2");
 }

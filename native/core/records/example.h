@@ -25,7 +25,7 @@ struct Feature {
     std::string_view name;
     Bytes entry;
     ListKind kind = ListKind::none;
-    size_t skipped = 0;  // lists in front of the ones that count: the last kind wins
+    size_t skipped = 0;  // lists before the ones that count: the last kind wins
     size_t count = 0;    // values
 };
 

@@ -1,4 +1,4 @@
-// Which features of an Example a reader gives, and as what.
+// Which features of an Example a reader returns, and as what.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ class ExampleFeatures : public Resource {
     struct Spec {
         std::string name;
         ListKind kind = ListKind::bytes;
-        bool fixed = true;           // as many values as the shape says; else the first extent follows from them
-        std::vector<int64_t> shape;  // of a fixed one, or the extents behind the first
+        bool fixed = true;           // as many values as the shape has; else the first extent follows from them
+        std::vector<int64_t> shape;  // of a fixed one, or the extents after the first
         bool has_default = false;
         std::vector<std::byte> initial;  // the default: bytes, or numbers of that shape
         int64_t elements = 1;            // the product of `shape`

@@ -50,7 +50,7 @@ Sizes sizes_of(const FeatureToWrite& feature) {
 template <class Put>
 void put_integers(std::span<const int64_t> values, const Put& put) {
     for (; !values.empty(); values = values.subspan(std::min<size_t>(values.size(), 6))) {
-        Head head;  // has room for six of them
+        Head head;  // holds six of them
         for (int64_t value : values.first(std::min<size_t>(values.size(), 6)))
             head.varint(static_cast<uint64_t>(value));
         put(head);

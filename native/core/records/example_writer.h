@@ -19,11 +19,11 @@ struct FeatureToWrite {
     std::vector<Bytes> values;          // of ListKind::bytes
     std::span<const float> floats;      // of ListKind::floats
     std::span<const int64_t> integers;  // of ListKind::integers
-    Bytes unknown, list_unknown;        // fields that are not part of the format, kept behind the others
+    Bytes unknown, list_unknown;        // fields that are not part of the format, kept after the others
 };
 
 struct ExampleToWrite {
-    std::vector<FeatureToWrite> features;  // sorted by their names, so that equal features give equal bytes
+    std::vector<FeatureToWrite> features;  // sorted by their names, so that equal features become equal bytes
     Bytes unknown, features_unknown;
 };
 
@@ -34,7 +34,7 @@ using Put = std::function<void(Bytes)>;
 void write_example(RecordOutput& output, const ExampleToWrite& example);
 void write_example(RecordOutput& output, const ExampleToWrite& example, const Put& put);
 
-// Gives the message itself.
+// Returns the message itself.
 std::vector<std::byte> encode_example(const ExampleToWrite& example);
 
 }  // namespace pixelmill

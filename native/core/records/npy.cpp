@@ -15,7 +15,7 @@ constexpr int64_t largest_header = 1 << 16;
 
 [[noreturn]] void refuse(const std::string& what) { throw Fault(FaultKind::corrupt, "npy: " + what); }
 
-// Walks through the dictionary {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }.
+// Parses the dictionary {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }.
 class Parser {
    public:
     explicit Parser(std::string_view text) : text_(text) {}
@@ -47,7 +47,7 @@ class Parser {
         }
         blanks();
         if (seen != 7) refuse("the header must hold descr, fortran_order and shape, each once");
-        if (at_ != text_.size()) refuse("there is something behind the dictionary of the header");
+        if (at_ != text_.size()) refuse("unexpected data after the dictionary of the header");
         return header;
     }
 

@@ -18,7 +18,7 @@ struct NpyHeader {
     int64_t bytes() const;
 };
 
-inline constexpr int64_t npy_start = 12;  // bytes that tell how long a header is
+inline constexpr int64_t npy_start = 12;  // bytes up to the end of the header's length
 
 // How many bytes stand before the elements, told by the first `npy_start` bytes of a file.
 int64_t npy_header_length(Bytes start);
@@ -26,7 +26,7 @@ int64_t npy_header_length(Bytes start);
 // `header` holds everything before the elements.
 NpyHeader parse_npy_header(Bytes header);
 
-// Throws where the file has fewer or more bytes than the header tells.
+// Throws where the file has fewer or more bytes than the header declares.
 void check_npy_size(const NpyHeader& header, int64_t file_size);
 
 }  // namespace pixelmill

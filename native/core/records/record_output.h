@@ -1,4 +1,4 @@
-// Records written one behind the other: framed and gathered in memory, then handed on in large pieces of equal size.
+// Records written one after the other: framed and collected in memory, then passed on in large pieces of equal size.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +29,10 @@ class RecordOutput {
     std::span<std::byte> room();
     void put_in_room(size_t filled);
 
-    // A record of RecordIO whose payload is both, one behind the other; `head` has a multiple of four bytes.
+    // A record of RecordIO whose payload is both, one after the other; `head` has a multiple of four bytes.
     void recordio(Bytes head, Bytes body);
 
-    // Hands on what is still here. Without it the last records are lost.
+    // Passes on what is still here. Without it the last records are lost.
     void flush();
 
    private:

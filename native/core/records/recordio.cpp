@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t little_magic =
     std::endian::native == std::endian::little ? recordio_magic : __builtin_bswap32(recordio_magic);
 
-// Looks at everything, which vectorises, instead of stopping at the first.
+// Reads everything, which vectorizes, instead of stopping at the first.
 bool holds_magic(Bytes part) {
     uint32_t hits = 0;
     for (size_t at = 0; at + 4 <= part.size(); at += 4) {
@@ -43,6 +43,8 @@ RecordPart parse_part(Bytes head, int64_t left) {
     return {static_cast<PartFlag>(flag), length};
 }
 
+// RecordIO splits a payload at aligned magic words and drops them, so the magic word never occurs inside a part.
+// Joining puts it back between parts, and a part that does contain it was framed with a wrong length.
 std::span<std::byte> join_parts(std::span<std::byte> framed) {
     int64_t read = 0, written = 0;
     const auto size = static_cast<int64_t>(framed.size());
@@ -59,7 +61,7 @@ std::span<std::byte> join_parts(std::span<std::byte> framed) {
             written += 4;
         }
         check_part(framed.subspan(static_cast<size_t>(read + recordio_head), static_cast<size_t>(part.length)));
-        // Heads are longer than the word that takes their place, so that bytes only move to the front.
+        // Heads are longer than the word that takes their place, so bytes only move toward the beginning.
         std::memmove(framed.data() + written, framed.data() + read + recordio_head, static_cast<size_t>(part.length));
         written += part.length;
         if (part.flag == PartFlag::whole || part.flag == PartFlag::last) break;

@@ -24,7 +24,8 @@ struct RecordPart {
 // Reads the head of a part, of which `left` bytes are there from its begin on.
 RecordPart parse_part(Bytes head, int64_t left);
 
-// Joins the parts of the record that `framed` begins with, in place; gives its payload. What stands behind it is left.
+// Joins the parts of the record that `framed` begins with, in place; returns its payload. What follows it is left
+// unchanged.
 std::span<std::byte> join_parts(std::span<std::byte> framed);
 
 // Throws where a part holds the magic word at a multiple of four: writers cut records there, so its length is wrong.
@@ -33,7 +34,7 @@ void check_part(Bytes part);
 // The places of the magic word at multiples of four.
 std::vector<size_t> magic_words(Bytes payload);
 
-// How many labels stand behind the header of an image record, whose payload has `size` bytes; 0 for one in the header.
+// How many labels follow the header of an image record, whose payload has `size` bytes; 0 for one in the header.
 int64_t label_count(Bytes header, int64_t size);
 
 // The label that stands in the header.

@@ -17,7 +17,7 @@ uint32_t le32_at(const std::byte* at) { return le32(Bytes(at, 4), 0); }
 
 std::string count_of(int64_t bytes) { return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"); }
 
-// What the next record or the search for it looks at. Bytes are read in windows.
+// Reads a file in windows, for the next record or the search for one.
 class Reader {
    public:
     explicit Reader(const ByteSource& source)
@@ -57,6 +57,8 @@ class Reader {
     int64_t begin_ = 0, end_ = 0;
 };
 
+// Finds records and, after damage, the next head. A length is trusted when its own checksum matches and either the
+// payload's checksum matches or a record begins where it ends; everything else is searched byte by byte.
 class Scanner {
    public:
     Scanner(const ByteSource& source, const ScanOptions& options)
@@ -69,7 +71,7 @@ class Scanner {
     }
 
    private:
-    // Takes the record at `at`, or what is lost there, and gives the place behind it.
+    // Takes the record at `at`, or what is lost there, and returns the offset after it.
     int64_t step(int64_t at) {
         const int64_t left = reader_.size() - at;
         if (left < record_head) {
@@ -112,8 +114,9 @@ class Scanner {
         return end;
     }
 
-    // Nothing can be read at `at`. Where the record before it is damaged too, its length was wrong or bytes have
-    // gone from it, and the next head may lie within it.
+    // Nothing can be read at `at`. If the record before it is damaged too, its length is wrong or bytes are missing
+    // from it, and the next head may lie within it: the search starts there, so that one damaged length loses one
+    // record.
     int64_t recover(int64_t at, FaultKind kind, const std::string& message) {
         if (!trusted_ && !scan_.offset.empty() && scan_.offset.back() + scan_.length.back() == at) {
             const int64_t before = scan_.offset.back();
@@ -135,7 +138,8 @@ class Scanner {
         return found;
     }
 
-    // The first place from `at` on where a record begins, or the end of the file.
+    // The first offset from `at` on where a record begins, or the end of the file. A random place passes by chance once
+    // in 2^32, and only if its length also fits the file.
     int64_t next_head(int64_t at) {
         for (; at + record_frame <= reader_.size(); ++at) {
             const std::byte* head = reader_.at(at, record_head, chunk);
@@ -152,7 +156,8 @@ class Scanner {
         return reader_.size() - at >= record_head && read_head(reader_.at(at, record_head, record_head), length);
     }
 
-    // Heads that lie can make us look at the same bytes again and again; there is an end to that.
+    // Hostile heads can point at the same bytes again and again, which would take quadratic time: the bytes that are
+    // checked in all are limited to a multiple of the file.
     bool fits(int64_t at, int64_t length) {
         budget_ -= length;
         if (budget_ < 0) return false;

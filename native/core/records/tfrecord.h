@@ -12,10 +12,10 @@ namespace pixelmill {
 
 inline constexpr int64_t record_head = 12, record_tail = 4, record_frame = record_head + record_tail;
 
-// The length a head announces; false when the head's checksum does not fit it.
+// The length that a head declares; false when its checksum does not match.
 bool read_head(const std::byte* head, uint64_t& length);
 
-// Whether the checksum behind a payload of `bytes` bytes fits it.
+// Whether the checksum after a payload of `bytes` bytes matches it.
 bool payload_fits(const std::byte* payload, size_t bytes);
 
 // The head and the tail of a record with this payload.
@@ -35,7 +35,7 @@ struct Loss {
 struct ScanOptions {
     bool verify = false;                      // read the payloads too
     int64_t record_bytes = int64_t{1} << 30;  // longest payload
-    size_t losses = 10000;                    // where to give up
+    size_t losses = 10000;                    // after which scanning stops
 };
 
 struct RecordScan {
@@ -43,7 +43,7 @@ struct RecordScan {
     std::vector<Loss> losses;
 };
 
-// Finds the records of a file. Behind a lost frame it goes on at the next head whose checksum fits.
+// Finds the records of a file. After a damaged frame it continues at the next head whose checksum matches.
 RecordScan scan_records(const ByteSource& source, const ScanOptions& options);
 
 }  // namespace pixelmill

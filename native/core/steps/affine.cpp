@@ -110,8 +110,8 @@ void check_canvas(const Context& context, const int64_t* size, int axes, const s
     }
 }
 
-// The extents are a little too small rather than one too large, and odd where the source's are: that keeps centres on
-// centres.
+// The extents are a little too small rather than one too large, and odd where the source's are: that keeps centers on
+// centers.
 void rotated_canvas(int64_t* size, const int64_t* source, double angle) {
     constexpr double slack = 1e-2;
     const double c = std::fabs(std::cos(angle)), s = std::fabs(std::sin(angle));

@@ -1,4 +1,4 @@
-// Affine matrices as values of a program, and the canvas that a rotated picture needs.
+// Affine matrices as values of a program, and the canvas that a rotated image needs.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ AffineMap inverted(const AffineMap& map);
 void read_size(int64_t* size, const Value& value, int axes, const std::string& name);
 void check_canvas(const Context& context, const int64_t* size, int axes, const std::string& name);
 
-// The extents that hold a picture of width and height `source` rotated by `angle` in radians.
+// The extents that hold an image of width and height `source` rotated by `angle` in radians.
 void rotated_canvas(int64_t* size, const int64_t* source, double angle);
 
 // A rotation about an axis in space.

@@ -1,4 +1,4 @@
-// Axes as arguments give them: by number, perhaps counted from the end.
+// Axes as arguments name them: by number, perhaps counted from the end.
 #pragma once
 
 #include <array>

@@ -4,7 +4,7 @@
 
 #include "../rng.h"
 #include "declared/random.h"
-#include "drawn.h"
+#include "random_shape.h"
 
 namespace pixelmill {
 
@@ -41,7 +41,7 @@ double johnk_draw(Stream& draws, double alpha, double beta) {
     }
 }
 
-// The share of one of two gamma variables in their sum.
+// The fraction that one of two gamma variables has in their sum.
 double beta_draw(Stream& draws, double alpha, double beta) {
     if (alpha <= 1 && beta <= 1) return johnk_draw(draws, alpha, beta);
     const double a = log_gamma_draw(draws, alpha), b = log_gamma_draw(draws, beta);

@@ -4,7 +4,7 @@
 #include "../kernels/convert.h"
 #include "declared/pixels.h"
 #include "filtered_axes.h"
-#include "pictures.h"
+#include "strided_access.h"
 
 namespace pixelmill {
 
@@ -32,7 +32,7 @@ Value filtered(Context& context, const Value& x, const FilteredAxes& axes, DType
                std::span<const Taps[3]> terms) {
     const Value out = context.allocate(0, dtype, shape_of(x)), source = as_floats(context, x);
     const Value sums = dtype == DType::f32 ? out : context.scratch(DType::f32, shape_of(x));
-    for (int64_t i = 0; i < axes.pictures; ++i) {
+    for (int64_t i = 0; i < axes.images; ++i) {
         bool add = false;
         for (const auto& taps : terms) {
             convolve(axes.volume(sums, i), axes.volume(source, i), taps, add, context.thread.arena);
@@ -106,7 +106,7 @@ class GaussianBlur : public Step {
     static Value blurred(Context& context, const Value& x, const FilteredAxes& axes, const Taps (&taps)[3]) {
         const Value out = context.allocate(0, DType::u8, shape_of(x));
         const Value source = axes.rows_packed(x) ? x : packed(context, x);
-        for (int64_t i = 0; i < axes.pictures; ++i) {
+        for (int64_t i = 0; i < axes.images; ++i) {
             const Raster to = axes.raster(out, i), from = axes.raster(source, i);
             const auto view = [](const Raster& r) {
                 return View<uint8_t>{

@@ -1,4 +1,4 @@
-// Random windows that mind the objects in a picture.
+// Random windows that mind the objects in an image.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -31,7 +31,7 @@ class RandomBoxCrop : public Step {
           overlap_(params.overlap),
           every_box_(params.every_box),
           may_keep_(params.allow_no_crop),
-          gives_indices_(params.output_indices) {}
+          outputs_indices_(params.output_indices) {}
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const RandomBoxCropInputs in(values);
@@ -51,12 +51,12 @@ class RandomBoxCrop : public Step {
         out[2] = put_boxes(context, 2, columns, found.boxes);
         size_t next = 3;
         if (in.labels.present()) out[next++] = put_rows(context, 3, in.labels, found.kept, "random_bbox_crop");
-        if (gives_indices_) put_kept(context, out, next, found.kept);
+        if (outputs_indices_) put_kept(context, out, next, found.kept);
     }
 
    private:
     struct Found {
-        Box window;  // as it is given out: in shares, or in pixels
+        Box window;  // as returned: in fractions, or in pixels
         std::vector<Box> boxes;
         std::vector<int64_t> kept;
     };
@@ -92,7 +92,7 @@ class RandomBoxCrop : public Step {
                 const auto threshold = static_cast<float>(step.thresholds_[static_cast<size_t>(option)]);
                 bool found = false;
                 // All attempts are made, and the last window that fits is taken: so does DALI, and it can be seen in
-                // how often the whole picture is taken instead.
+                // how often the whole image is taken instead.
                 for (int64_t i = 0; i < step.attempts_; ++i, ++count) {
                     Box window, share;
                     if (!draw(window, share)) continue;
@@ -124,7 +124,7 @@ class RandomBoxCrop : public Step {
             return found;
         }
 
-        // `share` is the window relative to the picture.
+        // `share` is the window relative to the image.
         bool draw(Box& window, Box& share) {
             if (!crop.empty()) return draw_fixed(window, share);
             float extent[3];
@@ -218,8 +218,8 @@ class RandomBoxCrop : public Step {
                 return left > 0 && left / box.volume(axes) >= static_cast<float>(*step.prune_);
             }
             for (int a = 0; a < axes; ++a) {
-                const float centre = 0.5f * (box.high[a] + box.low[a]);
-                if (!(centre >= window.low[a] && centre < window.high[a])) return false;
+                const float center = 0.5f * (box.high[a] + box.low[a]);
+                if (!(center >= window.low[a] && center < window.high[a])) return false;
             }
             return true;
         }
@@ -274,7 +274,7 @@ class RandomBoxCrop : public Step {
     double smallest_, largest_;
     std::optional<double> prune_;
     int64_t attempts_, total_;
-    bool overlap_, every_box_, may_keep_, gives_indices_;
+    bool overlap_, every_box_, may_keep_, outputs_indices_;
 };
 
 // Covers as much of a region as a window of fixed extents can.

@@ -55,7 +55,7 @@ class BoxEncoder : public Step {
             } else if (offset_) {
                 std::fill_n(row, 4, 0.0f);
             } else {
-                centred(row, anchors_[i]);
+                centered(row, anchors_[i]);
             }
         }
     }
@@ -100,9 +100,9 @@ class BoxEncoder : public Step {
         return last;
     }
 
-    // Overlap over union of a box with all anchors. Nobody asks which operations were inexact, and knowing that, the
-    // compiler makes vectors of the loop.
-    [[gnu::optimize("no-trapping-math")]] void overlaps(float* __restrict__ out, Box box) const {
+    // Overlap over union of a box with all anchors. The compiler makes vectors of the loop, because the core is built
+    // with -fno-trapping-math.
+    void overlaps(float* __restrict__ out, Box box) const {
         const float volume = box.volume(2), x0 = box.low[0], y0 = box.low[1], x1 = box.high[0], y1 = box.high[1];
         const float *left = low_[0].data(), *top = low_[1].data(), *right = high_[0].data(), *bottom = high_[1].data();
         const float* volumes = volume_.data();
@@ -117,7 +117,7 @@ class BoxEncoder : public Step {
         }
     }
 
-    static void centred(float* row, const Box& box) {
+    static void centered(float* row, const Box& box) {
         for (int a = 0; a < 2; ++a) {
             row[a] = 0.5f * (box.high[a] + box.low[a]);
             row[2 + a] = box.extent(a);
@@ -125,10 +125,10 @@ class BoxEncoder : public Step {
     }
 
     void write(float* row, const Box& box, const Box& anchor) const {
-        centred(row, box);
+        centered(row, box);
         if (!offset_) return;
         float reference[4];
-        centred(reference, anchor);
+        centered(reference, anchor);
         for (int i = 0; i < 4; ++i) {
             row[i] *= scale_;
             reference[i] *= scale_;

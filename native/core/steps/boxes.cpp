@@ -132,7 +132,7 @@ class BoxPaste : public Step {
     }
 
    private:
-    // Boxes that were inside of the picture stay inside of the canvas, whatever rounding does.
+    // Boxes that were inside of the image stay inside of the canvas, whatever rounding does.
     static float inside(float shift, float scale) {
         if (scale + shift > 1) shift = 1 - scale;
         while (scale + shift > 1) shift = std::nextafter(shift, -1.0f);
@@ -188,7 +188,7 @@ class BoxRotate : public Step {
 
    private:
     Box rotated(const Box& box, float c, float s, const int64_t* source, const int64_t* canvas) const {
-        float edge[2][2], size[2];  // of the box from the centre of the picture, in pixels
+        float edge[2][2], size[2];  // of the box from the center of the image, in pixels
         for (int a = 0; a < 2; ++a) {
             size[a] = static_cast<float>(source[a]);
             edge[a][0] = normalized_ ? (box.low[a] - 0.5f) * size[a] : box.low[a] - size[a] / 2;
@@ -219,7 +219,7 @@ class BoxRotate : public Step {
         }
     }
 
-    // Cuts a box to the canvas and tells whether enough of it is left.
+    // Clips a box to the canvas and returns whether enough of it is left.
     bool clipped(Box& box, const int64_t* canvas) const {
         const float before = box.volume(2);
         for (int a = 0; a < 2; ++a) {

@@ -1,4 +1,4 @@
-// Boxes: an edge before and an edge behind along two or three axes, in the order x, y, z.
+// Boxes: a low and a high edge along two or three axes, in the order x, y, z.
 #pragma once
 
 #include <algorithm>

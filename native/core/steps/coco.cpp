@@ -1,4 +1,4 @@
-// Masks of objects as pictures, from polygons and run lengths.
+// Masks of objects as images, from polygons and run lengths.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -22,9 +22,9 @@ int64_t on_fine_grid(float coordinate, int64_t side) {
     return static_cast<int64_t>(upsampling * std::clamp<double>(coordinate, -limit, limit) + 0.5);
 }
 
-// Walks along an edge on the fine grid, both ends included, always from the same end whatever its direction.
+// Traces an edge on the fine grid, both ends included, always from the same end whatever its direction.
 template <class Visit>
-void walk_edge(Point a, Point b, const Visit& visit) {
+void trace_edge(Point a, Point b, const Visit& visit) {
     const int64_t dx = std::abs(b.x - a.x), dy = std::abs(b.y - a.y), length = std::max(dx, dy);
     const bool flat = dx >= dy, backwards = flat ? a.x > b.x : a.y > b.y;
     if (backwards) std::swap(a, b);
@@ -42,7 +42,7 @@ struct Size {
     int64_t height, width;
 };
 
-// The places, counted down the columns of the picture, where a polygon begins or ends.
+// The places, counted down the columns of the image, where a polygon begins or ends.
 void add_crossings(std::vector<int64_t>& crossings, const float* vertices, int64_t count, const Size& size) {
     if (count == 0) return;
     const auto vertex = [&](int64_t i) {
@@ -51,7 +51,7 @@ void add_crossings(std::vector<int64_t>& crossings, const float* vertices, int64
     };
     Point before = vertex(0);
     for (int64_t i = 0; i < count; ++i) {
-        walk_edge(vertex(i), vertex(i + 1), [&](const Point& now) {
+        trace_edge(vertex(i), vertex(i + 1), [&](const Point& now) {
             const Point last = before;
             before = now;
             if (now.x == last.x) return;
@@ -64,7 +64,7 @@ void add_crossings(std::vector<int64_t>& crossings, const float* vertices, int64
     }
 }
 
-class LabelPicture : public Step {
+class LabelImage : public Step {
    public:
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const LabelImageInputs in(values);
@@ -74,15 +74,15 @@ class LabelPicture : public Step {
                         "a mask of " + std::to_string(size.height) + " x " + std::to_string(size.width) + " pixels");
         }
         out[0] = context.allocate(0, DType::i32, std::array{size.height, size.width, int64_t{1}});
-        auto* picture = out[0].as<int32_t>();
-        std::fill_n(picture, size.height * size.width, 0);
+        auto* image = out[0].as<int32_t>();
+        std::fill_n(image, size.height * size.width, 0);
         const auto* labels = in.labels.as<int32_t>();
         std::vector<int64_t> order(static_cast<size_t>(in.labels.elements()));
         std::iota(order.begin(), order.end(), 0);
         std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return labels[a] < labels[b]; });
         const auto paint = [&](int64_t place, int64_t count, int32_t label) {
             for (int64_t i = place; i < place + count; ++i)
-                picture[i % size.height * size.width + i / size.height] = label;
+                image[i % size.height * size.width + i / size.height] = label;
         };
         for (const int64_t object : order) {
             paint_polygons(in, object, size,
@@ -135,7 +135,7 @@ class CoordinatesOfVertices : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> make_label_image(const LabelImageParams&) { return std::make_unique<LabelPicture>(); }
+std::unique_ptr<Step> make_label_image(const LabelImageParams&) { return std::make_unique<LabelImage>(); }
 std::unique_ptr<Step> make_coordinates_of_vertices(const CoordinatesOfVerticesParams&) {
     return std::make_unique<CoordinatesOfVertices>();
 }

@@ -119,13 +119,13 @@ class CoordFlip : public Step {
                             "\" has letters; got " + describe(x));
         }
         const Value* const turns[] = {&in.flip_x, &in.flip_y, &in.flip_z};
-        const Value* const centres[] = {&in.center_x, &in.center_y, &in.center_z};
+        const Value* const centers[] = {&in.center_x, &in.center_y, &in.center_z};
         std::array<bool, 3> flips{};
         std::array<float, 3> sum{};
         for (size_t d = 0; d < layout.size(); ++d) {
             const size_t which = std::string("xyz").find(layout[d]);
             flips[d] = turns[which]->number() != 0;
-            sum[d] = 2.0f * static_cast<float>(centres[which]->number());
+            sum[d] = 2.0f * static_cast<float>(centers[which]->number());
         }
         out[0] = context.allocate(0, DType::f32, std::array{x.shape[0], width});
         copy_elements(out[0], x);

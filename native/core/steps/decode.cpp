@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "../codecs/picture.h"
+#include "../codecs/decode_image.h"
 #include "../kernels/axis.h"
 #include "declared/codecs.h"
 
@@ -13,11 +13,11 @@ namespace pixelmill {
 
 namespace {
 
-constexpr int64_t fill_side = 256;  // of a picture whose header nobody can read
+constexpr int64_t fill_side = 256;  // of an image whose header cannot be read
 constexpr std::byte fill_level{128};
 
-// Beyond its edge a picture repeats its outermost pixels, and in a scaled one those are averages. The difference shows
-// in the outermost row of the output only: too much of a smaller output than this, at 38 dB for a picture with a frame.
+// Beyond its edge an image repeats its outermost pixels, and in a scaled one those are averages. The difference shows
+// in the outermost row of the output only: too much of a smaller output than this, at 38 dB for an image with a frame.
 constexpr double smallest_scaled_output = 64;
 
 using Axes = std::array<Axis, 2>;
@@ -37,7 +37,7 @@ Extents2 seen_extents(const ImageInfo& info, bool orient) {
     return {info.height, info.width};
 }
 
-// With a fill the reader of a damaged file goes on with this.
+// With a fill, this replaces a damaged file.
 ImageInfo info_or_fill(Bytes file, const Context& context) {
     try {
         return read_info(file, context.limits);
@@ -56,14 +56,14 @@ std::string describe(const Window& window) {
            std::to_string(window.height) + ", width " + std::to_string(window.width);
 }
 
-void check_inside(const Window& window, const Extents2& picture) {
+void check_inside(const Window& window, const Extents2& image) {
     const bool inside = window.y >= 0 && window.x >= 0 && window.height > 0 && window.width > 0 &&
-                        window.height <= picture.height && window.y <= picture.height - window.height &&
-                        window.width <= picture.width && window.x <= picture.width - window.width;
+                        window.height <= image.height && window.y <= image.height - window.height &&
+                        window.width <= image.width && window.x <= image.width - window.width;
     if (!inside)
         throw Fault(FaultKind::argument, "decode: the window (" + describe(window) +
-                                             ") does not lie inside the picture of " + std::to_string(picture.height) +
-                                             " x " + std::to_string(picture.width) + " pixels (height x width)");
+                                             ") does not lie inside the image of " + std::to_string(image.height) +
+                                             " x " + std::to_string(image.width) + " pixels (height x width)");
 }
 
 Axes axes_of(const Value& value, const Window& window) {
@@ -72,7 +72,7 @@ Axes axes_of(const Value& value, const Window& window) {
         throw std::logic_error("decode: a geometry is two records of eight float64");
     std::memcpy(axes.data(), value.data, sizeof axes);
     if (axes[0].source != static_cast<double>(window.height) || axes[1].source != static_cast<double>(window.width))
-        throw Fault(FaultKind::argument, "decode: the geometry is for another picture than that of " +
+        throw Fault(FaultKind::argument, "decode: the geometry is for another image than that of " +
                                              std::to_string(window.height) + " x " + std::to_string(window.width) +
                                              " pixels (height x width)");
     return axes;
@@ -110,7 +110,7 @@ class Decode final : public Step {
    public:
     explicit Decode(const DecodeParams& params)
         : as_stored_(!params.dtype.has_value()), margin_(static_cast<double>(params.scaling)) {
-        request_.colour = colour_of(params.color);
+        request_.color = color_of(params.color);
         if (params.dtype) request_.dtype = *params.dtype;
         request_.orient = params.orientation;
         request_.padded = params.padded_pixels;
@@ -132,7 +132,7 @@ class Decode final : public Step {
     void decode(Context& context, Bytes file, const DecodeInputs& in, std::span<Value> out) const {
         const ImageInfo info = read_info(file, context.limits);
         const Extents2 seen = seen_extents(info, request_.orient);
-        PictureRequest request = request_;
+        DecodeRequest request = request_;
         if (as_stored_ && info.bits == 16) request.dtype = DType::u16;
         request.part = {0, 0, seen.height, seen.width};
         if (in.window.present()) {
@@ -144,11 +144,11 @@ class Decode final : public Step {
             reduce(request, axes, info);
             out[1] = store(context, axes);
         }
-        out[0] = decode_picture(context, file, info, request);
+        out[0] = decode_image(context, file, info, request);
     }
 
     // Leaves out of the request what the axes do not look at, and adapts them to what is left.
-    void reduce(PictureRequest& request, Axes& axes, const ImageInfo& info) const {
+    void reduce(DecodeRequest& request, Axes& axes, const ImageInfo& info) const {
         const Orientation turn = orientation_of(info, request);
         const Extents2 seen = seen_extents(info, request.orient);
         Window& part = request.part;
@@ -162,7 +162,7 @@ class Decode final : public Step {
         part = {rows.first, columns.first, rows.length, columns.length};
     }
 
-    // Only a filter that averages what it leaves out makes the same picture of a scaled one, and it needs a margin of
+    // Only a filter that averages what it leaves out makes the same image of a scaled one, and it needs a margin of
     // twice the pixels of the output for it. A margin of one is for callers that prefer speed.
     int denominator(const Axes& axes, const ImageInfo& info) const {
         const bool averages =
@@ -181,7 +181,7 @@ class Decode final : public Step {
         return value;
     }
 
-    // A grey picture of the extents the good one would have had.
+    // A gray image of the extents the good one would have had.
     void fill(Context& context, Bytes file, const DecodeInputs& in, std::span<Value> out) const {
         const ImageInfo info = info_or_fill(file, context);
         const Extents2 seen = seen_extents(info, request_.orient);
@@ -192,14 +192,14 @@ class Decode final : public Step {
             axes[0].origin = axes[1].origin = 0;
             out[1] = store(context, axes);
         }
-        const std::array<int64_t, 3> shape{part.height, part.width, channels_of(info, request_.colour)};
+        const std::array<int64_t, 3> shape{part.height, part.width, channels_of(info, request_.color)};
         std::byte level = fill_level;
-        const Value grey{&level, DType::u8, 3, {part.height, part.width, 3}, {}};
+        const Value gray{&level, DType::u8, 3, {part.height, part.width, 3}, {}};
         out[0] = context.allocate(0, request_.dtype, shape);
-        convert_pixels(out[0], grey, request_.colour);
+        convert_pixels(out[0], gray, request_.color);
     }
 
-    PictureRequest request_;  // all but the part
+    DecodeRequest request_;  // all but the part
     FilterChoice filters_;
     bool as_stored_;  // 16-bit samples stay 16-bit ones
     double margin_;   // a scaled JPEG has at least this many times the output's pixels a side; 0 never scales
@@ -207,8 +207,7 @@ class Decode final : public Step {
 
 class ImageShape final : public Step {
    public:
-    explicit ImageShape(const ImageShapeParams& params)
-        : colour_(colour_of(params.color)), orient_(params.orientation) {}
+    explicit ImageShape(const ImageShapeParams& params) : color_(color_of(params.color)), orient_(params.orientation) {}
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const ImageShapeInputs in(values);
@@ -218,11 +217,11 @@ class ImageShape final : public Step {
         int64_t* shape = out[0].as<int64_t>();
         shape[0] = seen.height;
         shape[1] = seen.width;
-        shape[2] = channels_of(info, colour_);
+        shape[2] = channels_of(info, color_);
     }
 
    private:
-    Colour colour_;
+    Color color_;
     bool orient_;
 };
 

@@ -1,4 +1,4 @@
-// Pictures made worse or bent: the marks of JPEG, a ball, water.
+// Distortions of images: JPEG artifacts, sphere and water.
 #include <algorithm>
 
 #include "../codecs/jpeg.h"
@@ -6,7 +6,7 @@
 #include "../kernels/displace.h"
 #include "declared/codecs.h"
 #include "declared/pixels.h"
-#include "pictures.h"
+#include "strided_access.h"
 
 namespace pixelmill {
 
@@ -23,15 +23,15 @@ class JpegDistortion : public Step {
         require_type(x, {DType::u8}, name);
         if (x.shape[x.ndim - 1] != 3 || x.elements() == 0) {
             throw Fault(FaultKind::argument,
-                        std::string(name) + ": pictures with three channels are needed, got " + describe(x));
+                        std::string(name) + ": expected images with three channels, got " + describe(x));
         }
         const double quality = argument(in.quality, std::string(name) + ": quality");
         out[0] = context.allocate(0, DType::u8, shape_of(x));
-        const Raster first = picture_at(x, 0);
+        const Raster first = image_at(x, 0);
         const bool direct = first.channel == 1 && (first.pixel == 3 || first.pixel == 4);
         const Value source = direct ? x : packed(context, x);
-        for (int64_t i = 0; i < picture_count(x); ++i) {
-            through_jpeg(context, picture_at(out[0], i), picture_at(source, i),
+        for (int64_t i = 0; i < image_count(x); ++i) {
+            through_jpeg(context, image_at(out[0], i), image_at(source, i),
                          static_cast<int>(std::clamp(quality, 1.0, 100.0)));
         }
     }
@@ -39,10 +39,10 @@ class JpegDistortion : public Step {
    private:
     static void through_jpeg(Context& context, const Raster& out, const Raster& in, int quality) {
         const auto view = [](const Raster& r) {
-            const int64_t pixel = r.width == 1 ? 3 : r.pixel;  // nobody cares how far away a second pixel would be
+            const int64_t pixel = r.width == 1 ? 3 : r.pixel;  // the stride of a single column does not matter
             return View<uint8_t>{reinterpret_cast<uint8_t*>(r.data), r.height, r.width, 3, r.row, pixel, 1};
         };
-        thread_local std::vector<std::byte> file;  // its memory serves picture after picture
+        thread_local std::vector<std::byte> file;  // its memory serves image after image
         context.thread.jpeg_writer->encode(view(in), quality, ChromaSampling::quarter, file);
         JpegReader& reader = *context.thread.jpeg;
         reader.open(file, context.limits);
@@ -65,10 +65,10 @@ class Displaced : public Step {
           fill_(static_cast<float>(params.fill_value)) {}
 
    protected:
-    void run(Context& context, const Value& x, const Value& mask, std::span<Value> out) const {
+    void distort(Context& context, const Value& x, const Value& mask, std::span<Value> out) const {
         layout_of(layout_, x.ndim, name_);
         require_type(x, {DType::u8, DType::f32}, name_);
-        if (x.ndim != 3) throw Fault(FaultKind::argument, name_ + ": single pictures are needed, got " + describe(x));
+        if (x.ndim != 3) throw Fault(FaultKind::argument, name_ + ": expected a single image, got " + describe(x));
         if (argument(mask, name_ + ": mask") == 0) {
             out[0] = x;
             return;
@@ -76,7 +76,7 @@ class Displaced : public Step {
         out[0] = context.allocate(0, x.dtype, shape_of(x));
         if (x.elements() == 0) return;
         const bool together = x.stride[2] == 1 && x.stride[1] > 0;
-        displaced(picture_at(out[0], 0), picture_at(together ? x : packed(context, x), 0), context.thread.arena);
+        displaced(image_at(out[0], 0), image_at(together ? x : packed(context, x), 0), context.thread.arena);
     }
 
     virtual void displaced(const Raster& out, const Raster& in, Arena& arena) const = 0;
@@ -96,7 +96,7 @@ class Sphere : public Displaced {
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const SphereInputs in(values);
-        Displaced::run(context, in.image, in.mask, out);
+        distort(context, in.image, in.mask, out);
     }
 
    protected:
@@ -114,7 +114,7 @@ class Water : public Displaced {
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const WaterInputs in(values);
-        Displaced::run(context, in.image, in.mask, out);
+        distort(context, in.image, in.mask, out);
     }
 
    protected:

@@ -1,4 +1,4 @@
-// Pictures to files in memory.
+// Images to files in memory.
 #include <algorithm>
 #include <cstring>
 
@@ -6,7 +6,7 @@
 #include "../codecs/jpeg_writer.h"
 #include "../codecs/png_writer.h"
 #include "declared/codecs.h"
-#include "pictures.h"
+#include "strided_access.h"
 
 namespace pixelmill {
 
@@ -53,18 +53,17 @@ class Encode : public Step {
         }
         const bool channels = x.ndim == 3 && x.shape[2] >= 1 && x.shape[2] <= (png ? 4 : 3);
         if (channels && (png || x.shape[2] != 2) && x.elements() > 0) return;
-        throw Fault(FaultKind::argument, std::string(name) + ": pictures with " +
-                                             (png ? "one to four" : "one or three") + " channels are needed, got " +
-                                             describe(x));
+        throw Fault(FaultKind::argument, std::string(name) + ": images with " + (png ? "one to four" : "one or three") +
+                                             " channels are needed, got " + describe(x));
     }
 
     // Rows may lie anywhere, and JPEG takes pixels of four bytes; anything else is packed first.
     static View<const uint8_t> view(Context& context, const Value& x, bool padded) {
         if (x.dtype == DType::u16) return high_bytes_first(context, x);
-        Raster raster = picture_at(x, 0);
+        Raster raster = image_at(x, 0);
         const bool direct = raster.channel == 1 &&
                             (raster.pixel == raster.channels || (padded && raster.channels == 3 && raster.pixel == 4));
-        if (!direct) raster = picture_at(packed(context, x), 0);
+        if (!direct) raster = image_at(packed(context, x), 0);
         return {reinterpret_cast<const uint8_t*>(raster.data),
                 raster.height,
                 raster.width,

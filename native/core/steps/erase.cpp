@@ -1,4 +1,4 @@
-// Parts of pictures that are blotted out: rectangles, and a grid of squares.
+// Erased parts of images: rectangles, and a grid of squares.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -19,7 +19,7 @@ Value copied(Context& context, const Value& x) {
     return out;
 }
 
-// Like a cast in C, but for what does not fit.
+// Like a cast in C, but saturating.
 template <class T>
 T truncated(double value) {
     if constexpr (std::is_integral_v<T>) return convert<T>(std::trunc(value));
@@ -33,7 +33,7 @@ class Erase : public Step {
           axes_(params.axes),
           relative_anchor_(params.normalized_anchor),
           relative_shape_(params.normalized_shape),
-          centred_(params.centered_anchor) {}
+          centered_(params.centered_anchor) {}
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const EraseInputs in(values);
@@ -86,7 +86,7 @@ class Erase : public Step {
         auto extent = static_cast<float>(in.shape.number(index));
         if (relative_anchor_) anchor *= whole;
         if (relative_shape_) extent *= whole;
-        if (centred_) anchor -= extent / 2;
+        if (centered_) anchor -= extent / 2;
         const auto limited = [&](float edge) { return static_cast<int64_t>(std::clamp(edge, -1e9f, 1e9f)); };
         const int64_t low = std::clamp<int64_t>(limited(anchor), 0, region.shape[axis]);
         const int64_t high = std::clamp<int64_t>(limited(anchor + extent), low, region.shape[axis]);
@@ -128,7 +128,7 @@ class Erase : public Step {
 
     std::string layout_;
     std::vector<int64_t> axes_;
-    bool relative_anchor_, relative_shape_, centred_;
+    bool relative_anchor_, relative_shape_, centered_;
 };
 
 // Blacks out where both coordinates in the turned grid begin a tile.
@@ -139,7 +139,7 @@ class GridMask : public Step {
         const Value& x = in.image;
         if (x.ndim != 3)
             throw Fault(FaultKind::argument,
-                        "grid_mask: pictures must have rows, columns and channels, got " + describe(x));
+                        "grid_mask: images must have rows, columns and channels, got " + describe(x));
         const int64_t tile = in.tile.integer();
         if (tile < 1) throw Fault(FaultKind::argument, "grid_mask: tile must be positive, got " + std::to_string(tile));
         const auto length = static_cast<float>(tile), ratio = static_cast<float>(in.ratio.number()),
@@ -154,7 +154,7 @@ class GridMask : public Step {
         for (int64_t y = 0; y < x.shape[0]; ++y) {
             const float row_x = -shift_x + static_cast<float>(y) * -s, row_y = -shift_y + static_cast<float>(y) * c;
             std::byte* row = copy.data + y * x.shape[1] * pixel;
-            int64_t from = -1;  // of the run of black pixels at hand
+            int64_t from = -1;  // of the current run of black pixels
             for (int64_t i = 0; i <= x.shape[1]; ++i) {
                 const bool black = i < x.shape[1] && begins(row_x + static_cast<float>(i) * c, ratio) &&
                                    begins(row_y + static_cast<float>(i) * s, ratio);

@@ -3,7 +3,7 @@
 #include "../kernels/median.h"
 #include "declared/pixels.h"
 #include "filtered_axes.h"
-#include "pictures.h"
+#include "strided_access.h"
 
 namespace pixelmill {
 
@@ -35,8 +35,8 @@ class FilterStep : public Step {
         if (x.elements() == 0 || out[0].elements() == 0) return;
         const Value source = axes.rows_packed(x) ? x : packed(context, x);
         const float* weights = filter.weights;
-        for (int64_t i = 0; i < axes.pictures; ++i) {
-            const int64_t frame = frames == 0 ? 0 : i / (axes.pictures / frames);
+        for (int64_t i = 0; i < axes.images; ++i) {
+            const int64_t frame = frames == 0 ? 0 : i / (axes.images / frames);
             filter.weights = weights + frame * filter.height * filter.width;
             filter.fill = fill(in.fill_value, frame);
             pixelmill::filter(axes.raster(out[0], i), axes.raster(source, i), filter, context.thread.arena);
@@ -101,7 +101,7 @@ class MedianBlur : public Step {
         out[0] = context.allocate(0, x.dtype, shape_of(x));
         if (x.elements() == 0) return;
         const Value source = axes.rows_packed(x) ? x : packed(context, x);
-        for (int64_t i = 0; i < axes.pictures; ++i) {
+        for (int64_t i = 0; i < axes.images; ++i) {
             median_blur(axes.raster(out[0], i), axes.raster(source, i), height, width, context.thread.arena);
         }
     }

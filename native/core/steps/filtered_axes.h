@@ -1,4 +1,4 @@
-// Which axes of a value a filter runs along, and the pictures that the others count.
+// Which axes of a value a filter runs along, and the images that the others count.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace pixelmill {
 
-// The axes that are filtered: all but the frames and channels in front and the channels at the end. Without a layout
+// The axes that are filtered: all but leading frames and channels and trailing channels. Without a layout
 // all axes are space, as in DALI.
 struct FilteredAxes {
     int first = 0, count = 0;
     bool channels = false;
-    int64_t pictures = 1;
+    int64_t images = 1;
 
     FilteredAxes(const Value& x, const std::string& layout, const std::string& name) {
         if (!layout.empty() && static_cast<int>(layout.size()) != x.ndim) {
@@ -26,11 +26,11 @@ struct FilteredAxes {
             throw Fault(FaultKind::argument, name + ": 1 to 3 axes of space are needed; got " + describe(x) +
                                                  " with the layout \"" + layout + "\"");
         }
-        for (int d = 0; d < first; ++d) pictures *= x.shape[d];
+        for (int d = 0; d < first; ++d) images *= x.shape[d];
     }
 
-    // Where picture number `index` of `value` begins.
-    std::byte* picture(const Value& value, int64_t index) const {
+    // Where image number `index` of `value` begins.
+    std::byte* image(const Value& value, int64_t index) const {
         int64_t at = 0;
         for (int d = first - 1; d >= 0; --d) {
             at += index % value.shape[d] * value.stride[d];
@@ -49,14 +49,14 @@ struct FilteredAxes {
     int64_t channel_count(const Value& value) const { return channels ? value.shape[value.ndim - 1] : 1; }
 
     Volume volume(const Value& value, int64_t index) const {
-        return {reinterpret_cast<float*>(picture(value, index)), extent(value, 0), extent(value, 1), extent(value, 2),
+        return {reinterpret_cast<float*>(image(value, index)), extent(value, 0), extent(value, 1), extent(value, 2),
                 channel_count(value)};
     }
 
     // Packed pixels in rows that may lie anywhere.
     Raster raster(const Value& value, int64_t index) const {
         const int64_t c = channel_count(value);
-        return {picture(value, index), value.dtype, extent(value, 1), extent(value, 2), c, stride(value, 1), c, 1};
+        return {image(value, index), value.dtype, extent(value, 1), extent(value, 2), c, stride(value, 1), c, 1};
     }
     bool rows_packed(const Value& value) const {
         const bool together = !channels || channel_count(value) == 1 || value.stride[value.ndim - 1] == 1;

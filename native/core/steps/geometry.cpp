@@ -1,4 +1,5 @@
-// Geometry: what resize and its relatives ask of the resampler, one Axis record per spatial axis, no pixel touched.
+// Geometry: what resize and related operators request from the resampler, one Axis record per spatial axis. Pixels are
+// not touched.
 #include <algorithm>
 #include <cmath>
 
@@ -121,11 +122,11 @@ class ResizeGeometry : public Step {
         if (size < 0) std::swap(axis.low, axis.high);
         if (keeps_scale_ && rounded != extent) {
             const double widening = std::clamp(static_cast<double>(rounded) / extent, -10.0, 10.0);
-            const double centre =
+            const double center =
                 static_cast<double>(static_cast<float>(axis.low) + static_cast<float>(axis.high)) * 0.5;
             const auto moved = [&](double edge) {
                 return static_cast<double>(
-                    static_cast<float>(std::clamp(centre + (edge - centre) * widening, -1e9, 1e9)));
+                    static_cast<float>(std::clamp(center + (edge - center) * widening, -1e9, 1e9)));
             };
             axis.low = moved(axis.low);
             axis.high = moved(axis.high);
@@ -139,7 +140,7 @@ class ResizeGeometry : public Step {
     bool keeps_scale_, relative_;
 };
 
-// Filters reach beyond the window into the picture, as DALI's do.
+// Filters reach beyond the window into the image, as DALI's do.
 class WindowGeometry : public Step {
    public:
     explicit WindowGeometry(const WindowGeometryParams& params) : layout_(params.layout) {}

@@ -1,9 +1,9 @@
-// Levels spread over their range: equalize, and clahe, which does so tile by tile.
+// Histogram equalization: equalize, and clahe, which works tile by tile.
 #include "../kernels/histogram.h"
 #include "../kernels/lab.h"
 #include "declared/pixels.h"
 #include "filtered_axes.h"
-#include "pictures.h"
+#include "strided_access.h"
 
 namespace pixelmill {
 
@@ -35,7 +35,7 @@ class Equalize : public Step {
         out[0] = context.allocate(0, DType::u8, shape_of(x));
         if (x.elements() == 0) return;
         const Value source = axes.rows_packed(x) ? x : packed(context, x);
-        for (int64_t i = 0; i < axes.pictures; ++i)
+        for (int64_t i = 0; i < axes.images; ++i)
             equalize(view_of(axes.raster(out[0], i)), view_of(axes.raster(source, i)));
     }
 
@@ -54,14 +54,14 @@ class Clahe : public Step {
         require_type(x, {DType::u8}, "clahe");
         if (x.ndim != 3 || (x.shape[2] != 1 && x.shape[2] != 3)) {
             throw Fault(FaultKind::argument,
-                        "clahe: pictures with one or three channels at the end are needed, got " + describe(x));
+                        "clahe: expected images with one or three channels as the last axis, got " + describe(x));
         }
         out[0] = context.allocate(0, DType::u8, shape_of(x));
         if (x.elements() == 0) return;
         const Value source = packed(context, x);
         if (x.shape[2] == 3 && luma_only_) return lightness(context, out[0], source);
         for (int64_t c = 0; c < x.shape[2]; ++c) {
-            View<uint8_t> to = view_of(picture_at(out[0], 0)), from = view_of(picture_at(source, 0));
+            View<uint8_t> to = view_of(image_at(out[0], 0)), from = view_of(image_at(source, 0));
             to.data += c;
             from.data += c;
             equalize_tiles(to, from, tiles_, context.thread.arena);
@@ -69,7 +69,7 @@ class Clahe : public Step {
     }
 
    private:
-    // Only the lightness changes, the colours stay.
+    // Only the lightness changes, the colors stay.
     void lightness(Context& context, const Value& out, const Value& in) const {
         const int64_t height = in.shape[0], width = in.shape[1], pixels = height * width;
         Arena& arena = context.thread.arena;

@@ -1,4 +1,4 @@
-// A window of one picture put into another.
+// A window of one image pasted into another.
 #include <algorithm>
 #include <cmath>
 
@@ -14,33 +14,33 @@ struct Range {
     int64_t first, count;
 };
 
-// `count` places about `centre`, cut to the axis.
-Range cut(double centre, int64_t count, int64_t extent) {
-    const auto middle = static_cast<int64_t>(centre * static_cast<double>(extent));
+// `count` pixels about `center`, clipped to the axis.
+Range cut(double center, int64_t count, int64_t extent) {
+    const auto middle = static_cast<int64_t>(center * static_cast<double>(extent));
     const int64_t first = std::clamp<int64_t>(middle - count / 2, 0, extent);
     return {first, std::clamp<int64_t>(middle + count / 2, 0, extent) - first};
 }
 
-// CutMix (https://arxiv.org/abs/1905.04899): in [picture, other, share of the picture, centre (y, x) from 0 to 1],
-// out [the picture with a window of the other, the share of it that is still its own].
+// CutMix (https://arxiv.org/abs/1905.04899): in [image, other, fraction of the image, center (y, x) from 0 to 1],
+// out [the image with a window of the other, the fraction of it that is still its own].
 class CutPaste : public Step {
    public:
     explicit CutPaste(const CutPasteParams& params) : layout_(params.layout) {}
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const CutPasteInputs in(values);
-        const Value &picture = in.image, &other = in.other;
-        if (other.dtype != picture.dtype || other.ndim != picture.ndim || other.shape != picture.shape) {
-            throw Fault(FaultKind::argument, "pictures that are mixed must agree in type and shape, got " +
-                                                 describe(picture) + " and " + describe(other));
+        const Value &image = in.image, &other = in.other;
+        if (other.dtype != image.dtype || other.ndim != image.ndim || other.shape != image.shape) {
+            throw Fault(FaultKind::argument, "cutmix: both images must have the same type and shape, got " +
+                                                 describe(image) + " and " + describe(other));
         }
-        const std::string layout = layout_of(layout_, picture.ndim, "cutmix");
+        const std::string layout = layout_of(layout_, image.ndim, "cutmix");
         const int y = axis_named(layout, 'H'), x = axis_named(layout, 'W');
-        if (y < 0 || x < 0) throw Fault(FaultKind::argument, "cutmix: pictures need height and width");
-        out[0] = context.allocate(0, picture.dtype, {picture.shape.data(), static_cast<size_t>(picture.ndim)});
-        copy_elements(out[0], picture);
+        if (y < 0 || x < 0) throw Fault(FaultKind::argument, "cutmix: images need height and width");
+        out[0] = context.allocate(0, image.dtype, {image.shape.data(), static_cast<size_t>(image.ndim)});
+        copy_elements(out[0], image);
         const double side = std::sqrt(1.0 - std::clamp(in.fraction.number(), 0.0, 1.0));
-        const int64_t height = picture.shape[y], width = picture.shape[x];
+        const int64_t height = image.shape[y], width = image.shape[x];
         const Range rows = cut(in.center.number(0), static_cast<int64_t>(side * static_cast<double>(height)), height);
         const Range columns = cut(in.center.number(1), static_cast<int64_t>(side * static_cast<double>(width)), width);
         copy_elements(narrowed(narrowed(out[0], y, rows), x, columns), narrowed(narrowed(other, y, rows), x, columns));

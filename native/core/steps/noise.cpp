@@ -9,7 +9,7 @@
 #include "../kernels/draws.h"
 #include "../kernels/poisson.h"
 #include "declared/random.h"
-#include "pictures.h"
+#include "strided_access.h"
 
 namespace pixelmill {
 

@@ -42,7 +42,7 @@ using Slabs = std::array<Slab, 2>;
 
 constexpr int64_t worth_another_read = 8192;  // bytes that need not be read
 
-// Reads the slabs into memory and gives them as an array of the header's axes.
+// Reads the slabs into memory and returns them as an array of the header's axes.
 Value read_slabs(Context& context, const ByteSource& source, int64_t offset, const NpyHeader& header,
                  const Slabs& slabs, bool zeros) {
     Extents file_shape{}, shape = header.shape;
@@ -59,7 +59,7 @@ Value read_slabs(Context& context, const ByteSource& source, int64_t offset, con
     check_encoded_bytes(context, rows * part);
     for (size_t d = 0; d < ndim; ++d) file_shape[d] = shape[header.fortran ? ndim - 1 - d : d];
     const std::span<const int64_t> extents(file_shape.data(), ndim);
-    // A file in C order goes straight into the batch; what is turned or cut has to be copied by whoever needs it.
+    // A file in C order goes straight into the batch; what is transposed or sliced is copied by the step that needs it.
     Value packed = header.fortran && ndim > 1 ? context.scratch(header.dtype, extents)
                                               : context.allocate(0, header.dtype, extents);
     const int64_t start = offset + header.data_offset + slabs[0].low * whole + slabs[1].low * inner;

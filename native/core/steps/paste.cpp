@@ -1,4 +1,4 @@
-// Pictures on larger canvases: one in the middle of nothing, or parts of several side by side.
+// Images on larger canvases: one in the middle of nothing, or parts of several side by side.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,22 +13,22 @@ namespace pixelmill {
 
 namespace {
 
-std::byte* pixel_at(const Value& picture, int64_t y, int64_t x) {
-    return picture.data + (y * picture.stride[0] + x * picture.stride[1]) * size_of(picture.dtype);
+std::byte* pixel_at(const Value& image, int64_t y, int64_t x) {
+    return image.data + (y * image.stride[0] + x * image.stride[1]) * size_of(image.dtype);
 }
 
-// A part of a picture of rows, columns and channels.
-Value part(const Value& picture, int64_t y, int64_t x, int64_t height, int64_t width) {
-    Value found = picture;
-    found.data = pixel_at(picture, y, x);
+// A part of an image of rows, columns and channels.
+Value part(const Value& image, int64_t y, int64_t x, int64_t height, int64_t width) {
+    Value found = image;
+    found.data = pixel_at(image, y, x);
     found.shape[0] = height;
     found.shape[1] = width;
     return found;
 }
 
-void check_picture(const Value& x, const std::string& name) {
+void check_image(const Value& x, const std::string& name) {
     if (x.ndim != 3)
-        throw Fault(FaultKind::argument, name + ": pictures must have rows, columns and channels, got " + describe(x));
+        throw Fault(FaultKind::argument, name + ": images must have rows, columns and channels, got " + describe(x));
 }
 
 Value new_canvas(Context& context, DType dtype, int64_t height, int64_t width, int64_t channels,
@@ -47,7 +47,7 @@ class Paste : public Step {
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const PasteInputs in(values);
         const Value& x = in.image;
-        check_picture(x, "paste");
+        check_image(x, "paste");
         const auto ratio = static_cast<float>(in.ratio.number());
         if (!(ratio >= 1))
             throw Fault(FaultKind::argument, "paste: ratio must be at least 1, got " + std::to_string(ratio));
@@ -70,7 +70,7 @@ class Paste : public Step {
     }
 
    private:
-    // Fills what the picture does not cover.
+    // Fills what the image does not cover.
     static void surround(Context& context, const Value& canvas, const Value& x, const Value& fill, const int64_t* at) {
         const int64_t channels = canvas.shape[2];
         if (fill.elements() != 1 && fill.elements() != channels) {
@@ -94,33 +94,33 @@ class Paste : public Step {
     }
 };
 
-// Later pictures lie on earlier ones.
+// Later images lie on earlier ones.
 class MultiPaste : public Step {
    public:
     explicit MultiPaste(const MultiPasteParams& params) : dtype_(params.dtype) {}
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const MultiPasteInputs in(values);
-        const std::span<const Value> pictures = in.images;
+        const std::span<const Value> images = in.images;
         int64_t size[2];
-        for (const Value& picture : pictures) check_picture(picture, "multi_paste");
+        for (const Value& image : images) check_image(image, "multi_paste");
         for (int d = 0; d < 2; ++d)
             size[d] = in.output_size.present() ? in.output_size.integer(in.output_size.elements() == 1 ? 0 : d)
-                                               : pictures[0].shape[d];
+                                               : images[0].shape[d];
         if (size[0] < 0 || size[1] < 0) throw Fault(FaultKind::argument, "multi_paste: output_size cannot be negative");
-        const DType dtype = dtype_.value_or(pictures[0].dtype);
-        const Value canvas = new_canvas(context, dtype, size[0], size[1], pictures[0].shape[2], "multi_paste");
+        const DType dtype = dtype_.value_or(images[0].dtype);
+        const Value canvas = new_canvas(context, dtype, size[0], size[1], images[0].shape[2], "multi_paste");
         std::vector<Part> parts;
-        for (size_t i = 0; i < pictures.size(); ++i) {
-            parts.push_back(part_of(canvas, pictures[i], in, static_cast<int64_t>(i), pictures.size()));
+        for (size_t i = 0; i < images.size(); ++i) {
+            parts.push_back(part_of(canvas, images[i], in, static_cast<int64_t>(i), images.size()));
         }
         if (!cover(parts, canvas)) std::memset(canvas.data, 0, static_cast<size_t>(canvas.elements() * size_of(dtype)));
-        for (size_t i = 0; i < pictures.size(); ++i) put(context, canvas, pictures[i], parts[i]);
+        for (size_t i = 0; i < images.size(); ++i) put(context, canvas, images[i], parts[i]);
         out[0] = canvas;
     }
 
    private:
-    // Where a part begins in its picture and on the canvas, and its extents.
+    // Where a part begins in its image and on the canvas, and its extents.
     struct Part {
         int64_t from[2], extent[2], to[2];
     };
@@ -142,12 +142,12 @@ class MultiPaste : public Step {
         return area == canvas.shape[0] * canvas.shape[1];
     }
 
-    static Part part_of(const Value& canvas, const Value& picture, const MultiPasteInputs& in, int64_t index,
+    static Part part_of(const Value& canvas, const Value& image, const MultiPasteInputs& in, int64_t index,
                         size_t count) {
         Part found{};
         auto& [from, extent, to] = found;
         for (int d = 0; d < 2; ++d) {
-            const auto whole = static_cast<float>(picture.shape[d]), room = static_cast<float>(canvas.shape[d]);
+            const auto whole = static_cast<float>(image.shape[d]), room = static_cast<float>(canvas.shape[d]);
             from[d] = in.in_anchors.present() ? at(in.in_anchors, index, d, count)
                       : in.in_anchors_rel.present()
                           ? static_cast<int64_t>(std::floor(share(in.in_anchors_rel, index, d, count) * whole))
@@ -155,29 +155,29 @@ class MultiPaste : public Step {
             extent[d] = in.shapes.present() ? at(in.shapes, index, d, count)
                         : in.shapes_rel.present()
                             ? static_cast<int64_t>(std::ceil(share(in.shapes_rel, index, d, count) * whole))
-                            : picture.shape[d] - from[d];
+                            : image.shape[d] - from[d];
             to[d] = in.out_anchors.present() ? at(in.out_anchors, index, d, count)
                     : in.out_anchors_rel.present()
                         ? static_cast<int64_t>(std::floor(share(in.out_anchors_rel, index, d, count) * room))
                         : 0;
-            const bool fits = from[d] >= 0 && extent[d] >= 0 && to[d] >= 0 && from[d] + extent[d] <= picture.shape[d] &&
+            const bool fits = from[d] >= 0 && extent[d] >= 0 && to[d] >= 0 && from[d] + extent[d] <= image.shape[d] &&
                               to[d] + extent[d] <= canvas.shape[d];
             if (!fits) {
                 throw Fault(FaultKind::argument, "multi_paste: part " + std::to_string(index) + ", " +
                                                      std::to_string(extent[d]) + " long from " +
                                                      std::to_string(from[d]) + " to " + std::to_string(to[d]) +
-                                                     ", leaves its picture or the canvas");
+                                                     ", reaches outside its image or the canvas");
             }
         }
-        if (picture.shape[2] != canvas.shape[2]) {
-            throw Fault(FaultKind::argument, "multi_paste: pictures have different numbers of channels");
+        if (image.shape[2] != canvas.shape[2]) {
+            throw Fault(FaultKind::argument, "multi_paste: images have different numbers of channels");
         }
         return found;
     }
 
-    static void put(Context& context, const Value& canvas, const Value& picture, const Part& where) {
+    static void put(Context& context, const Value& canvas, const Value& image, const Part& where) {
         const auto& [from, extent, to] = where;
-        const Value source = part(picture, from[0], from[1], extent[0], extent[1]);
+        const Value source = part(image, from[0], from[1], extent[0], extent[1]);
         const Value target = part(canvas, to[0], to[1], extent[0], extent[1]);
         if (source.dtype == target.dtype) return copy_elements(target, source);
         const Value converted = context.scratch(target.dtype, {source.shape.data(), 3});
@@ -188,7 +188,7 @@ class MultiPaste : public Step {
     static double number(const Value& table, int64_t index, int d, size_t count) {
         if (table.elements() != 2 * static_cast<int64_t>(count) && table.elements() != 1) {
             throw Fault(FaultKind::argument, "multi_paste: anchors and shapes must be two numbers for each of " +
-                                                 std::to_string(count) + " pictures, got " + describe(table));
+                                                 std::to_string(count) + " images, got " + describe(table));
         }
         if (table.elements() == 1) return table.number();
         return table.number(table.ndim == 2 ? index * table.stride[0] + d * table.stride[1] : 2 * index + d);

@@ -3,7 +3,7 @@
 #include "../kernels/convert.h"
 #include "declared/elements.h"
 #include "layout.h"
-#include "normalise.h"
+#include "normalize.h"
 
 namespace pixelmill {
 
@@ -47,15 +47,15 @@ std::string checked_out_layout(const std::string& wanted, const std::string& lay
     return wanted;
 }
 
-// Calls `body` with the offsets, in elements, of every picture in two values that hold several.
+// Calls `body` with the offsets, in elements, of every image in two values that hold several.
 template <class Body>
-void for_each_picture(const Value& out, const std::string& out_layout, const Value& in, const std::string& layout,
-                      Body&& body, size_t dim = 0, int64_t to = 0, int64_t from = 0) {
+void for_each_image(const Value& out, const std::string& out_layout, const Value& in, const std::string& layout,
+                    Body&& body, size_t dim = 0, int64_t to = 0, int64_t from = 0) {
     while (dim < layout.size() && (layout[dim] == 'H' || layout[dim] == 'W' || layout[dim] == 'C')) ++dim;
     if (dim == layout.size()) return body(to, from);
     const int64_t step = out.stride[axis_named(out_layout, layout[dim])];
     for (int64_t i = 0; i < in.shape[dim]; ++i) {
-        for_each_picture(out, out_layout, in, layout, body, dim + 1, to + i * step, from + i * in.stride[dim]);
+        for_each_image(out, out_layout, in, layout, body, dim + 1, to + i * step, from + i * in.stride[dim]);
     }
 }
 
@@ -79,8 +79,8 @@ void fill_channels(const Raster& out, int64_t from, double value) {
 
 }  // namespace
 
-Value normalised(Context& context, int index, const Value& x, bool mirror, const Value& mean, const Value& std,
-                 const Value& scale, const Value& shift, const NormaliseArguments& arguments) {
+Value normalized(Context& context, int index, const Value& x, bool mirror, const Value& mean, const Value& std,
+                 const Value& scale, const Value& shift, const NormalizeArguments& arguments) {
     const std::string layout = layout_of(arguments.layout, x.ndim, arguments.name);
     const std::string out_layout = checked_out_layout(arguments.out_layout, layout, arguments.name);
     for (char needed : {'H', 'W', 'C'}) {
@@ -98,11 +98,11 @@ Value normalised(Context& context, int index, const Value& x, bool mirror, const
     Raster from = raster_of(x, layout), to = raster_of(out, out_layout);
     const Scaling scaling = scaling_of(context, mean, std, scale, shift, from.channels, arguments.name);
     if (mirror) from = mirrored(from);
-    for_each_picture(out, out_layout, x, layout, [&](int64_t to_offset, int64_t from_offset) {
+    for_each_image(out, out_layout, x, layout, [&](int64_t to_offset, int64_t from_offset) {
         Raster one = to, other = from;
         one.data += to_offset * size_of(out.dtype);
         other.data += from_offset * size_of(x.dtype);
-        normalise(one, other, scaling, context.thread.arena);
+        normalize(one, other, scaling, context.thread.arena);
         if (arguments.channel_fill != 0) fill_channels(one, other.channels, arguments.channel_fill);
     });
     return out;
@@ -118,13 +118,13 @@ class Normalize : public Step {
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const NormalizeInputs in(values);
         const bool mirror = in.mirror.present() && in.mirror.number() != 0;
-        NormaliseArguments arguments = arguments_;
+        NormalizeArguments arguments = arguments_;
         if (in.channel_fill.present()) arguments.channel_fill = in.channel_fill.number();
-        out[0] = normalised(context, 0, in.image, mirror, in.mean, in.std, in.scale, in.shift, arguments);
+        out[0] = normalized(context, 0, in.image, mirror, in.mean, in.std, in.scale, in.shift, arguments);
     }
 
    private:
-    NormaliseArguments arguments_;
+    NormalizeArguments arguments_;
 };
 
 class Cast : public Step {

@@ -1,11 +1,11 @@
-// Draws. They depend on the operator's key and the sample alone; what is done with them is other steps' work.
+// Random numbers. They depend on the operator's key and the sample alone; other steps apply them.
 #include "declared/random.h"
 
 #include <cmath>
 #include <cstring>
 
 #include "../kernels/draws.h"
-#include "drawn.h"
+#include "random_shape.h"
 
 namespace pixelmill {
 

@@ -118,7 +118,7 @@ class ReadNamed : public Step {
     }
 };
 
-// Gives the same bytes as elements of another type.
+// Returns the same bytes as elements of another type.
 class ViewAs : public Step {
    public:
     explicit ViewAs(const ViewAsParams& params) : dtype_(params.dtype) {}

@@ -1,11 +1,11 @@
-// What all steps that read the bytes of samples check.
+// Checks that all steps share that read the bytes of samples.
 #pragma once
 
 #include "../step.h"
 
 namespace pixelmill {
 
-// Refuses encoded data beyond the limit before memory for it is taken.
+// Throws for encoded data above the limit before memory for it is allocated.
 void check_encoded_bytes(const Context& context, int64_t bytes);
 
 }  // namespace pixelmill

@@ -15,7 +15,7 @@ namespace {
 
 using Spec = ExampleFeatures::Spec;
 
-constexpr int64_t read_at_once = int64_t{1} << 22;  // before a longer record is read, its head is looked at
+constexpr int64_t read_at_once = int64_t{1} << 22;  // before a longer record is read, its head is checked
 
 DType dtype_of(ListKind kind) {
     return kind == ListKind::bytes ? DType::u8 : kind == ListKind::floats ? DType::f32 : DType::i64;
@@ -128,7 +128,7 @@ class ReadExample : public Step {
                                             std::to_string(spec.elements));
     }
 
-    // What a record without this feature gives: the default, or of a list of any length an empty one.
+    // The value for a record without this feature: the default, or an empty list.
     Value initial(Context& context, int index) const {
         const Spec& spec = features_->specs[static_cast<size_t>(index)];
         if (!spec.fixed && spec.kind != ListKind::bytes)

@@ -36,7 +36,7 @@ class ReadRecordIO : public Step {
         *out[1].as<float>() = label;
     }
 
-    // `left` bytes belong to the record and perhaps to others behind it, which the index does not name.
+    // `left` bytes belong to the record and perhaps to others after it, which the index does not name.
     static void read(Context& context, const File& file, int64_t offset, int64_t left, std::span<Value> out) {
         std::byte start[recordio_head + image_head];
         const auto begun = std::min<int64_t>(left, sizeof start);

@@ -13,7 +13,7 @@ namespace pixelmill {
 
 namespace {
 
-// The axes of a reduction: told by number, all of them, or those along which another value has no extent.
+// The axes of a reduction: by number, all of them, or those along which another value has an extent of 1.
 class ReducedAxes {
    public:
     template <class Params>
@@ -92,12 +92,12 @@ class Reduce : public Step {
     explicit Reduce(const ReduceParams& params) : axes_(params), dtype_(params.dtype), ddof_(params.ddof) {
         const std::string kind = params.operation;
         extreme_ = kind == "min" || kind == "max";
-        centred_ = kind == "variance" || kind == "std_dev";
+        centered_ = kind == "variance" || kind == "std_dev";
         sum_ = kind == "sum";
         rooted_ = kind == "rms" || kind == "std_dev";
         reduction_ = kind == "min"                            ? Reduction::min
                      : kind == "max"                          ? Reduction::max
-                     : centred_                               ? Reduction::deviations
+                     : centered_                              ? Reduction::deviations
                      : kind == "rms" || kind == "mean_square" ? Reduction::sum_of_squares
                                                               : Reduction::sum;
     }
@@ -108,15 +108,15 @@ class Reduce : public Step {
         const AxisSet reduced = axes_.of(x, in.guide.present() ? in.guide : x);
         const int64_t kept = kept_count(x, reduced);
         out[0] = context.allocate(0, result_type(x.dtype), axes_.shape(x, reduced));
-        if (centred_ && axes_.none()) {
+        if (centered_ && axes_.none()) {
             std::memset(out[0].data, 0, static_cast<size_t>(kept) * sizeof(float));
             return;
         }
         const DType made = reduced_type(reduction_, x.dtype);
-        const double* means = centred_ ? means_of(context, in.guide, kept, axes_.name()) : nullptr;
+        const double* means = centered_ ? means_of(context, in.guide, kept, axes_.name()) : nullptr;
         std::byte* totals = context.thread.arena.take(static_cast<size_t>(kept * 8));
         reduce(totals, x, reduced, reduction_, means);
-        finish(out[0], totals, made, kept, reduced_count(x, reduced) - (centred_ ? ddof_ : 0));
+        finish(out[0], totals, made, kept, reduced_count(x, reduced) - (centered_ ? ddof_ : 0));
     }
 
    private:
@@ -168,7 +168,7 @@ class Reduce : public Step {
     ReducedAxes axes_;
     std::optional<DType> dtype_;
     int64_t ddof_;
-    bool extreme_ = false, centred_ = false, sum_ = false, rooted_ = false;
+    bool extreme_ = false, centered_ = false, sum_ = false, rooted_ = false;
     Reduction reduction_;
 };
 

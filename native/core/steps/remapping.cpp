@@ -7,7 +7,7 @@
 #include "../kernels/remap.h"
 #include "declared/remapping.h"
 #include "filtered_axes.h"
-#include "pictures.h"
+#include "strided_access.h"
 
 namespace pixelmill {
 
@@ -103,7 +103,7 @@ class WarpPerspective : public Step {
         for (int64_t c = 0; c < channels; ++c) fill[c] = fill_of(c, channels);
         const Perspective places(matrix_of(in.matrix));
         const Value source = axes.rows_packed(x) ? x : packed(context, x);
-        for (int64_t i = 0; i < axes.pictures; ++i) {
+        for (int64_t i = 0; i < axes.images; ++i) {
             remap(axes.raster(out[0], i), axes.raster(source, i), places, {interpolation_, border_, fill},
                   context.thread.arena);
         }
@@ -154,7 +154,7 @@ class RemapStep : public Step {
         if (x.elements() == 0) throw Fault(FaultKind::argument, sampled_.name() + ": got an empty image");
         const PlaceMaps places(map_x.as<float>(), map_y.as<float>(), shift_);
         const Value source = axes.rows_packed(x) ? x : packed(context, x);
-        for (int64_t i = 0; i < axes.pictures; ++i) {
+        for (int64_t i = 0; i < axes.images; ++i) {
             remap(axes.raster(out[0], i), axes.raster(source, i), places, {interpolation_, Border::constant, nullptr},
                   context.thread.arena);
         }
@@ -198,7 +198,7 @@ class ExtremeStep : public Step {
         Value source = axes.rows_packed(x) ? x : packed(context, x);
         for (int64_t pass = 1; pass <= iterations_; ++pass) {
             const Value target = pass == iterations_ ? out[0] : context.scratch(x.dtype, shape_of(x));
-            for (int64_t i = 0; i < axes.pictures; ++i) {
+            for (int64_t i = 0; i < axes.images; ++i) {
                 kernel_(axes.raster(target, i), axes.raster(source, i), window, context.thread.arena);
             }
             source = target;

@@ -1,4 +1,4 @@
-// The one step behind the resize family: picks the pass that fits, and may end in a normalisation.
+// The step that all operators of the resize family compile to: picks a kernel, and may end in a normalization.
 #include "../kernels/resample.h"
 
 #include <cstring>
@@ -6,24 +6,24 @@
 #include "../kernels/resample_real.h"
 #include "declared/resampling.h"
 #include "layout.h"
-#include "normalise.h"
+#include "normalize.h"
 
 namespace pixelmill {
 
 namespace {
 
-// A value cut into what lies before the spatial axes (frames, planes), the spatial axes, and what lies behind them.
+// A value split into the axes before the spatial ones (frames, planes), the spatial axes, and those after them.
 struct Split {
     int outer = 0, axes = 0;
-    int64_t pictures = 1, inner = 1;
+    int64_t images = 1, inner = 1;
 
     Split(const Value& value, const std::string& layout) {
-        while (outer < value.ndim && !is_spatial(layout[static_cast<size_t>(outer)])) pictures *= value.shape[outer++];
+        while (outer < value.ndim && !is_spatial(layout[static_cast<size_t>(outer)])) images *= value.shape[outer++];
         while (outer + axes < value.ndim && is_spatial(layout[static_cast<size_t>(outer + axes)])) ++axes;
         for (int d = outer + axes; d < value.ndim; ++d) inner *= value.shape[d];
         if (outer + axes + 1 < value.ndim) {
             throw Fault(FaultKind::argument,
-                        "resize: only the channels may lie behind the spatial axes, got \"" + layout + "\"");
+                        "resize: only channels may follow the spatial axes, got \"" + layout + "\"");
         }
         if (axes != spatial_axes(layout)) {
             throw Fault(FaultKind::argument,
@@ -31,8 +31,8 @@ struct Split {
         }
     }
 
-    // Where picture number `index` of `value` begins.
-    std::byte* picture(const Value& value, int64_t index) const {
+    // Where image number `index` of `value` begins.
+    std::byte* image(const Value& value, int64_t index) const {
         int64_t offset = 0;
         for (int d = outer - 1; d >= 0; --d) {
             offset += index % value.shape[d] * value.stride[d];
@@ -42,7 +42,7 @@ struct Split {
     }
 };
 
-// Finished rows of bytes go out packed, or normalised to float in either channel order.
+// Finished rows of bytes go out packed, or normalized to float in either channel order.
 class RasterSink : public RowSink {
    public:
     RasterSink(const Raster& out, int64_t channels, const Scaling* scaling)
@@ -86,14 +86,14 @@ class Resample : public Step {
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const ResampleInputs in(values);
         Job job(context, in, *this);
-        // Planes, frames and the like are normalised in a second pass; so is what does not become float32.
+        // Planes, frames and the like are normalized in a second pass; so is what does not become float32.
         if (normalizes_ && !job.writes_floats(arguments_)) {
             const Value resized = job.run_into(-1, in.image.dtype);
-            NormaliseArguments arguments = arguments_;
+            NormalizeArguments arguments = arguments_;
             arguments.layout = job.layout;
-            out[0] = normalised(context, 0, resized, false, in.mean, in.std, in.scale, in.shift, arguments);
+            out[0] = normalized(context, 0, resized, false, in.mean, in.std, in.scale, in.shift, arguments);
         } else if (normalizes_) {
-            out[0] = job.run_normalised(in.mean, in.std, in.scale, in.shift, arguments_);
+            out[0] = job.run_normalized(in.mean, in.std, in.scale, in.shift, arguments_);
         } else {
             const DType dtype = dtype_.value_or(in.image.dtype);
             if (dtype != in.image.dtype && dtype != DType::f32) {
@@ -102,7 +102,7 @@ class Resample : public Step {
             }
             out[0] = job.run_into(0, dtype);
             if (!arguments_.out_layout.empty() && arguments_.out_layout != job.layout) {
-                throw std::logic_error("resample changes the layout only together with a normalisation");
+                throw std::logic_error("resample changes the layout only together with a normalization");
             }
         }
     }
@@ -176,7 +176,7 @@ class Resample : public Step {
         int rows_axis() const { return split.outer + split.axes - 2; }
         int columns_axis() const { return rows_axis() + 1; }
 
-        // One picture of bytes, left to right whatever the strides say.
+        // One image of bytes, left to right whatever the strides say.
         View<const uint8_t> bytes_view() const {
             const int h = rows_axis(), w = columns_axis();
             const bool channels = w + 1 < x.ndim;
@@ -194,11 +194,11 @@ class Resample : public Step {
             return view;
         }
         bool bytes() const {
-            return x.dtype == DType::u8 && step.gives_bytes() && split.axes == 2 && columns_axis() + 2 >= x.ndim &&
+            return x.dtype == DType::u8 && step.outputs_bytes() && split.axes == 2 && columns_axis() + 2 >= x.ndim &&
                    fits_bytes(bytes_view());
         }
 
-        bool writes_floats(const NormaliseArguments& arguments) const {
+        bool writes_floats(const NormalizeArguments& arguments) const {
             if (empty || nearest || copies || !bytes() || arguments.dtype != DType::f32 || layout != "HWC")
                 return false;
             const bool planes = arguments.out_layout == "CHW";
@@ -216,8 +216,8 @@ class Resample : public Step {
             if (empty) return place(index, dtype);
             if (copies) return copied(index, dtype);
             if (nearest) return picked(index, dtype);
-            if (bytes() && dtype == DType::u8) return byte_pictures(index);
-            return real_pictures(index, dtype);
+            if (bytes() && dtype == DType::u8) return byte_images(index);
+            return real_images(index, dtype);
         }
 
         // Nothing is resampled: a view, perhaps backwards.
@@ -248,7 +248,7 @@ class Resample : public Step {
             if (x.stride[columns_axis()] < 0) mirror_source(plans[1], x.shape[columns_axis()], arena);
         }
 
-        Value byte_pictures(int index) {
+        Value byte_images(int index) {
             face_forwards();
             const Value out = place(index, DType::u8);
             const View<const uint8_t> view = bytes_view();
@@ -261,16 +261,16 @@ class Resample : public Step {
                           shape[columns_axis()] * split.inner,
                           split.inner,
                           1};
-            for (int64_t i = 0; i < split.pictures; ++i) {
-                raster.data = split.picture(out, i);
+            for (int64_t i = 0; i < split.images; ++i) {
+                raster.data = split.image(out, i);
                 RasterSink sink(raster, view.channels, nullptr);
-                resampler.run(sink, view.data + (split.picture(x, i) - x.data));
+                resampler.run(sink, view.data + (split.image(x, i) - x.data));
             }
             return out;
         }
 
-        Value run_normalised(const Value& mean, const Value& std, const Value& scale, const Value& shift,
-                             const NormaliseArguments& arguments) {
+        Value run_normalized(const Value& mean, const Value& std, const Value& scale, const Value& shift,
+                             const NormalizeArguments& arguments) {
             face_forwards();
             const int64_t height = shape[0], width = shape[1], channels = x.shape[2];
             const int64_t all = padded_channels(channels, arguments.pads_channels);
@@ -288,7 +288,7 @@ class Resample : public Step {
             return out;
         }
 
-        Value real_pictures(int index, DType dtype) {
+        Value real_images(int index, DType dtype) {
             Value source = x;
             bool direct = x.dtype == DType::f32;
             int64_t packed = 1;
@@ -304,9 +304,9 @@ class Resample : public Step {
             const Value floats = place(dtype == DType::f32 ? index : -1, DType::f32);
             PlaneResampler resampler(source.shape[rows_axis()], source.shape[columns_axis()], split.inner,
                                      plans[split.axes - 2], plans[split.axes - 1], arena);
-            for (int64_t i = 0; i < split.pictures; ++i) {
-                real_picture(resampler, reinterpret_cast<float*>(split.picture(floats, i)),
-                             reinterpret_cast<float*>(split.picture(source, i)), source);
+            for (int64_t i = 0; i < split.images; ++i) {
+                real_image(resampler, reinterpret_cast<float*>(split.image(floats, i)),
+                           reinterpret_cast<float*>(split.image(source, i)), source);
             }
             if (dtype == DType::f32) return floats;
             const Value converted = place(index, dtype);
@@ -314,12 +314,12 @@ class Resample : public Step {
             return converted;
         }
 
-        void real_picture(PlaneResampler& resampler, float* out, float* in, const Value& source) const {
+        void real_image(PlaneResampler& resampler, float* out, float* in, const Value& source) const {
             const int h = rows_axis(), w = columns_axis();
             Plane to{out, shape[h], shape[w], split.inner, shape[w] * split.inner};
             const Plane from{in, source.shape[h], source.shape[w], split.inner, source.stride[h]};
             if (split.axes == 2) return resampler.run(to, from);
-            // A volume: slices are weighed together first, then each is a picture.
+            // A volume: slices are weighed together first, then each is an image.
             const AxisPlan& depth = plans[0];
             const int64_t length = from.width * from.channels;
             const Plane slice{arena.take<float>(static_cast<size_t>(from.height * length)), from.height, from.width,
@@ -347,13 +347,13 @@ class Resample : public Step {
         return static_cast<Filter>(number);
     }
 
-    bool gives_bytes() const { return normalizes_ || dtype_.value_or(DType::u8) == DType::u8; }
+    bool outputs_bytes() const { return normalizes_ || dtype_.value_or(DType::u8) == DType::u8; }
 
     std::string layout_;
     FilterChoice filters_;
     std::optional<DType> dtype_;
     bool normalizes_;
-    NormaliseArguments arguments_;
+    NormalizeArguments arguments_;
 };
 
 }  // namespace

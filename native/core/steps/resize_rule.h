@@ -1,4 +1,4 @@
-// How large the result of a resize is, from what was asked for and what is there.
+// The output size of a resize, from its arguments and the size of the input.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace pixelmill {
 
-// A region that begins or ends far outside of the picture needs a filter with as many taps, so it is refused.
+// A region that begins or ends far outside of the image needs a filter with as many taps, so it is refused.
 inline void check_region(double low, double high) {
     constexpr double farthest = 1e6;
     if (std::fabs(low) <= farthest && std::fabs(high) <= farthest) return;

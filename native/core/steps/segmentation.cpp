@@ -46,7 +46,7 @@ class RandomObject : public Step {
           format_(params.format),
           largest_(params.k_largest),
           ignores_class_(params.ignore_class),
-          gives_class_(params.output_class) {}
+          outputs_class_(params.output_class) {}
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const RandomObjectInputs in(values);
@@ -157,7 +157,7 @@ class RandomObject : public Step {
             first[a] = static_cast<int32_t>(box.low[a]);
             second[a] = static_cast<int32_t>(ends ? box.high[a] : box.high[a] - box.low[a]);
         }
-        if (!gives_class_) return;
+        if (!outputs_class_) return;
         const size_t last = joined ? 1 : 2;
         out[last] = context.allocate(static_cast<int>(last), DType::i32, {});
         *out[last].as<int32_t>() = static_cast<int32_t>(box.label);
@@ -166,8 +166,32 @@ class RandomObject : public Step {
     uint64_t key_;
     std::string format_;
     int64_t largest_;
-    bool ignores_class_, gives_class_;
+    bool ignores_class_, outputs_class_;
 };
+
+// Draw one of the pixels that pass a test: count them all, draw a rank, then find the pixel of that rank. Blocks whose
+// count fits a byte let the compiler count with vectors. Clang 14 to 19 do not emit this function when it is a static
+// member of RandomPixel, so it is not.
+template <class Test>
+int64_t nth(Stream& draws, int64_t pixels, Test&& test) {
+    constexpr int64_t block = 128;  // as many as a byte can count
+    const auto counted = [&](int64_t from) {
+        uint8_t count = 0;
+        const int64_t to = std::min(from + block, pixels);
+        for (int64_t i = from; i < to; ++i) count = static_cast<uint8_t>(count + (test(i) ? 1 : 0));
+        return int64_t{count};
+    };
+    int64_t total = 0;
+    for (int64_t from = 0; from < pixels; from += block) total += counted(from);
+    if (total == 0) return -1;
+    int64_t left = draws.below(total), from = 0;
+    for (int64_t count = counted(0); left >= count; count = counted(from)) {
+        left -= count;
+        from += block;
+    }
+    while (!test(from) || left-- > 0) ++from;
+    return from;
+}
 
 class RandomPixel : public Step {
    public:
@@ -213,28 +237,6 @@ class RandomPixel : public Step {
             const auto above = static_cast<float>(threshold.number());
             return nth(draws, mask.elements(), [=](int64_t i) { return convert<float>(pixels[i]) > above; });
         });
-    }
-
-    // Draws among the pixels that pass a test. They are counted in blocks, which the compiler makes vectors of.
-    template <class Test>
-    static int64_t nth(Stream& draws, int64_t pixels, Test&& test) {
-        constexpr int64_t block = 128;  // as many as a byte can count
-        const auto counted = [&](int64_t from) {
-            uint8_t count = 0;
-            const int64_t to = std::min(from + block, pixels);
-            for (int64_t i = from; i < to; ++i) count = static_cast<uint8_t>(count + (test(i) ? 1 : 0));
-            return int64_t{count};
-        };
-        int64_t total = 0;
-        for (int64_t from = 0; from < pixels; from += block) total += counted(from);
-        if (total == 0) return -1;
-        int64_t left = draws.below(total), from = 0;
-        for (int64_t count = counted(0); left >= count; count = counted(from)) {
-            left -= count;
-            from += block;
-        }
-        while (!test(from) || left-- > 0) ++from;
-        return from;
     }
 
     uint64_t key_;

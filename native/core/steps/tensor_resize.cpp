@@ -1,4 +1,4 @@
-// Resampling of arrays along any axes: they are brought into the shape of pictures or volumes, resampled, and brought
+// Resampling of arrays along any axes: they are brought into the shape of images or volumes, resampled, and brought
 // back.
 #include <algorithm>
 #include <cmath>
@@ -135,9 +135,9 @@ class TensorGeometry : public Step {
 };
 
 // The array becomes frames of images (or volumes) with channels.
-class TensorPicture : public Step {
+class TensorImage : public Step {
    public:
-    explicit TensorPicture(const TensorImageParams& params) : spatial_(static_cast<int>(params.spatial)) {}
+    explicit TensorImage(const TensorImageParams& params) : spatial_(static_cast<int>(params.spatial)) {}
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const TensorImageInputs in(values);
@@ -206,7 +206,7 @@ std::unique_ptr<Step> make_tensor_geometry(const TensorGeometryParams& params) {
     return std::make_unique<TensorGeometry>(params);
 }
 std::unique_ptr<Step> make_tensor_image(const TensorImageParams& params) {
-    return std::make_unique<TensorPicture>(params);
+    return std::make_unique<TensorImage>(params);
 }
 std::unique_ptr<Step> make_tensor_back(const TensorBackParams&) { return std::make_unique<TensorBack>(); }
 

@@ -1,4 +1,4 @@
-// Affine matrices from what people say about them: shifts, scales, rotations, shears and windows.
+// Affine matrices of translations, scales, rotations, shears and windows.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -36,12 +36,12 @@ struct Matrix {
         return product;
     }
 
-    // The same about another centre than the origin.
-    void centre(const Value& centre) {
+    // The same about another center than the origin.
+    void center(const Value& center) {
         for (int i = 0; i < axes; ++i) {
             float sum = 0;
-            for (int j = 0; j < axes; ++j) sum += at[i][j] * -static_cast<float>(centre.number(j));
-            at[i][axes] = sum + static_cast<float>(centre.number(i));
+            for (int j = 0; j < axes; ++j) sum += at[i][j] * -static_cast<float>(center.number(j));
+            at[i][axes] = sum + static_cast<float>(center.number(i));
         }
     }
 };
@@ -171,7 +171,7 @@ class Rotation : public Transform {
             made.at[1][0] = std::sin(angle);
             made.at[0][1] = -made.at[1][0];
         }
-        if (in.center.present()) made.centre(in.center);
+        if (in.center.present()) made.center(in.center);
         return made;
     }
 };
@@ -206,7 +206,7 @@ class Shear : public Transform {
                 made.at[i][j < i ? j : j + 1] = angles ? std::tan(radians(number)) : number;
             }
         }
-        if (in.center.present()) made.centre(in.center);
+        if (in.center.present()) made.center(in.center);
         return made;
     }
 };

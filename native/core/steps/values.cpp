@@ -1,12 +1,12 @@
-// New values from old ones: joined, filled, looked up, and what is known about them.
+// Values made from others: concatenated, filled, looked up, and their properties.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "../kernels/broadcast.h"
 #include "../kernels/convert.h"
 #include "../kernels/copy.h"
 #include "../kernels/pointwise.h"
-#include "../kernels/walk.h"
 #include "../resources.h"
 #include "axes.h"
 #include "declared/elements.h"
@@ -133,7 +133,7 @@ class Full : public Step {
                                                  " cannot fill the shape " + listed(out.shape.data(), out.ndim));
         }
         if (out.elements() == 0) return;
-        Value wide = out;  // the value, stretched
+        Value wide = out;  // the value, broadcast
         wide.data = value.data;
         wide.dtype = value.dtype;
         for (int d = 0; d < out.ndim; ++d) {

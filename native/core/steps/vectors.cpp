@@ -23,7 +23,7 @@ class Join : public Step {
     }
 };
 
-// One number for the sample, passed on as it is; who reads it reads the first element only.
+// One number for the sample, passed on unchanged; readers use the first element only.
 class Scalar : public Step {
    public:
     explicit Scalar(const ScalarParams& params) : name_(params.name) {}
@@ -76,7 +76,7 @@ class SpatialShape : public Step {
     std::string layout_;
 };
 
-// The shape a picture has after resampling: in [geometry, its shape before].
+// The shape an image has after resampling: in [geometry, its shape before].
 class GeometryShape : public Step {
    public:
     explicit GeometryShape(const GeometryShapeParams& params) : layout_(params.layout) {}

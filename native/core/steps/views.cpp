@@ -1,4 +1,4 @@
-// Steps that only say differently where the elements lie; they copy when somebody must write.
+// Steps that only describe the same elements differently; they copy when the result has to be written.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -22,7 +22,7 @@ std::byte* element(const Value& value, int axis, int64_t index) {
     return value.data + index * value.stride[axis] * size_of(value.dtype);
 }
 
-// A padded copy may be asked for in any size; what is far beyond a picture is a mistake, not a wish for memory.
+// A padded copy may be asked for in any size; what is far beyond an image is a mistake, not a wish for memory.
 void check_size(const Context& context, const Value& x, const Extents& extent, const std::string& name) {
     double elements = 1;
     for (int d = 0; d < x.ndim; ++d) elements *= static_cast<double>(extent[d]);

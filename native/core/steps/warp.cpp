@@ -53,7 +53,7 @@ class RotationMap : public Step {
     }
 
    private:
-    // About the centres: to the middle of the result, turned, and on to the middle of the source.
+    // About the centers: to the middle of the result, turned, and on to the middle of the source.
     static AffineMap map_of(int axes, const int64_t* source, const int64_t* result, float angle,
                             const std::optional<Turn>& turn) {
         AffineMap map;
@@ -95,9 +95,9 @@ class WarpBox : public Step {
         const int64_t count = 2;
         for (int i = 0; i < 2; ++i) out[static_cast<size_t>(i)] = context.allocate(i, DType::i64, {&count, 1});
         for (int axis = 0; axis < 2; ++axis) {  // x, y
-            const auto [first, behind] = range(map.at[axis], in.shape.integer(1 - axis), in.window);
+            const auto [first, end] = range(map.at[axis], in.shape.integer(1 - axis), in.window);
             out[0].as<int64_t>()[1 - axis] = first;
-            out[1].as<int64_t>()[1 - axis] = behind - first;
+            out[1].as<int64_t>()[1 - axis] = end - first;
         }
     }
 
@@ -111,11 +111,12 @@ class WarpBox : public Step {
             lowest += low;
             highest += high;
         }
-        // Two pixels are blended, vector code reads a little further, and the sums of the walk are not exact.
+        // Two pixels are blended, vector code reads a little further, and the running sums of coordinates are not
+        // exact.
         const auto size = static_cast<double>(extent), margin = 4 + size * 0x1p-13;
         const double first = std::clamp(std::floor(lowest) - margin, 0.0, std::max(size - margin, 0.0));
-        const double behind = std::clamp(std::ceil(highest) + margin, std::min(first + margin, size), size);
-        return {static_cast<int64_t>(first), static_cast<int64_t>(std::ceil(behind))};
+        const double end = std::clamp(std::ceil(highest) + margin, std::min(first + margin, size), size);
+        return {static_cast<int64_t>(first), static_cast<int64_t>(std::ceil(end))};
     }
 };
 
@@ -153,10 +154,10 @@ class Warp : public Step {
         const DType dtype = dtype_.value_or(x.dtype);
         out[0] = context.allocate(0, dtype, {shape.data(), static_cast<size_t>(x.ndim)});
         if (out[0].elements() == 0) return;
-        Pictures pictures{context, layout, map, options, out[0], x};
+        Images images{context, layout, map, options, out[0], x};
         Grid source = grid_of(x, layout);
         if (in.part_start.present()) widen(source, in.part_start, in.source_shape);
-        pictures.each(0, grid_of(out[0], layout), source);
+        images.each(0, grid_of(out[0], layout), source);
     }
 
    private:
@@ -179,7 +180,7 @@ class Warp : public Step {
         options.left = start[w];
     }
 
-    // The whole of what a part was taken from: what lies outside of the part is never looked at.
+    // The whole of what a part was taken from: what lies outside of the part is never read.
     static void widen(Grid& part, const Value& start, const Value& shape) {
         for (int axis = 0; axis < 2; ++axis) {
             part.data -= start.integer(1 - axis) * part.stride[axis] * size_of(part.dtype);
@@ -187,7 +188,7 @@ class Warp : public Step {
         }
     }
 
-    // Channels that do not come last are pictures of their own.
+    // Channels that do not come last are images of their own.
     static Grid grid_of(const Value& value, const std::string& layout) {
         Grid grid;
         grid.data = value.data;
@@ -207,7 +208,7 @@ class Warp : public Step {
     }
 
     // Frames, and whatever else is not space, one after the other.
-    struct Pictures {
+    struct Images {
         Context& context;
         const std::string& layout;
         const AffineMap& map;

@@ -157,7 +157,7 @@ class SliceWindow : public Step {
     bool relative_anchor_, relative_extent_;
 };
 
-// The window of a random resized crop: a share of the area and an aspect ratio are drawn until they fit.
+// The window of a random resized crop: a fraction of the area and an aspect ratio are drawn until they fit.
 class RandomWindow : public Step {
    public:
     explicit RandomWindow(const RandomWindowParams& params)
@@ -200,7 +200,7 @@ class RandomWindow : public Step {
                         std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(whole.height) * widest_))};
         const Size tall{std::max<int64_t>(1, static_cast<int64_t>(static_cast<float>(whole.width) * (1 / narrowest_))),
                         whole.width};
-        // No window of the smallest area fits: the picture is too wide, or too tall.
+        // No window of the smallest area fits: the image is too wide, or too tall.
         if (wide.area() < pixels * smallest_) return wide;
         if (tall.area() < pixels * smallest_) return tall;
         for (int64_t attempt = 0; attempt < attempts_; ++attempt) {
@@ -215,7 +215,7 @@ class RandomWindow : public Step {
         return fallback(whole, wide, tall);
     }
 
-    // The whole picture, cut to the limits of the ratio and shrunk to the largest area.
+    // The whole image, cut to the limits of the ratio and shrunk to the largest area.
     Size fallback(const Size& whole, const Size& wide, const Size& tall) const {
         const float ratio = static_cast<float>(whole.width) / static_cast<float>(whole.height);
         const Size size = ratio > widest_ ? wide : ratio < narrowest_ ? tall : whole;

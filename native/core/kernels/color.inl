@@ -24,10 +24,10 @@ inline void store_three(uint8_t* out, __m256i pixels) {
     _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 16), _mm256_extracti128_si256(three, 1));
 }
 
-struct EightColours {
+struct EightColors {
     __m256 weight[3][3], offset[3];
 
-    explicit EightColours(const ColourMatrix& matrix) {
+    explicit EightColors(const ColorMatrix& matrix) {
         for (int i = 0; i < 3; ++i) {
             for (int j = 0; j < 3; ++j) weight[i][j] = _mm256_set1_ps(matrix.weight[i][j]);
             offset[i] = _mm256_set1_ps(matrix.offset[i]);
@@ -43,22 +43,22 @@ inline __m256 in_both_halves(float a, float b, float c) { return _mm256_setr_ps(
 
 #endif
 
-inline float mixed(const ColourMatrix& m, int i, float r, float g, float b) {
+inline float mixed(const ColorMatrix& m, int i, float r, float g, float b) {
     return ((m.weight[i][0] * r + m.weight[i][1] * g) + m.weight[i][2] * b) + m.offset[i];
 }
 
-inline void bytes(uint8_t* out, const uint8_t* in, int64_t pixels, const ColourMatrix& matrix) {
+inline void bytes(uint8_t* out, const uint8_t* in, int64_t pixels, const ColorMatrix& matrix) {
     int64_t x = 0;
 #if AVX2_CODE
-    const EightColours colours(matrix);
+    const EightColors colors(matrix);
     const __m256i byte = _mm256_set1_epi32(255);
     for (; x + 8 <= pixels; x += 8) {
         const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x));
         const __m256 r = _mm256_cvtepi32_ps(_mm256_and_si256(four, byte));
         const __m256 g = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(four, 8), byte));
         const __m256 b = _mm256_cvtepi32_ps(_mm256_and_si256(_mm256_srli_epi32(four, 16), byte));
-        const __m256i first = colours.channel(0, r, g, b), second = colours.channel(1, r, g, b);
-        const __m256i third = colours.channel(2, r, g, b);
+        const __m256i first = colors.channel(0, r, g, b), second = colors.channel(1, r, g, b);
+        const __m256i third = colors.channel(2, r, g, b);
         store_three(out + 3 * x, _mm256_or_si256(_mm256_or_si256(first, _mm256_slli_epi32(second, 8)),
                                                  _mm256_slli_epi32(third, 16)));
     }
@@ -69,7 +69,7 @@ inline void bytes(uint8_t* out, const uint8_t* in, int64_t pixels, const ColourM
     }
 }
 
-inline void floats(float* out, const float* in, int64_t pixels, const ColourMatrix& matrix) {
+inline void floats(float* out, const float* in, int64_t pixels, const ColorMatrix& matrix) {
     int64_t x = 0;
 #if AVX2_CODE
     // Two pixels, one in each half; the fourth place is written, then overwritten by the next pixel.
@@ -199,7 +199,7 @@ inline void multiply_add_bytes(void* out, const void* in, int64_t count, float f
     for (; i < count; ++i) to[i] = byte_of(static_cast<float>(from[i]) * factor + addend);
 }
 
-constexpr ColourRows colour_rows{
+constexpr ColorRows color_rows{
     bytes,
     floats,
     gray,

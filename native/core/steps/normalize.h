@@ -8,8 +8,8 @@
 
 namespace pixelmill {
 
-struct NormaliseArguments {
-    std::string layout, out_layout;  // as given, perhaps empty
+struct NormalizeArguments {
+    std::string layout, out_layout;  // as passed, perhaps empty
     DType dtype = DType::f32;
     bool pads_channels = false;
     std::string name;
@@ -23,7 +23,7 @@ Scaling scaling_of(Context& context, const Value& mean, const Value& std, const 
 int64_t padded_channels(int64_t channels, bool pads);
 
 // Writes output `index` of the running step.
-Value normalised(Context& context, int index, const Value& x, bool mirror, const Value& mean, const Value& std,
-                 const Value& scale, const Value& shift, const NormaliseArguments& arguments);
+Value normalized(Context& context, int index, const Value& x, bool mirror, const Value& mean, const Value& std,
+                 const Value& scale, const Value& shift, const NormalizeArguments& arguments);
 
 }  // namespace pixelmill

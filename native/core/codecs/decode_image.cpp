@@ -1,10 +1,10 @@
-#include "picture.h"
+#include "decode_image.h"
 
 #include <algorithm>
 #include <array>
 #include <string>
 
-#include "foreign.h"
+#include "external_decoder.h"
 #include "jpeg.h"
 #include "png.h"
 
@@ -13,31 +13,31 @@ namespace {
 
 using Shape = std::array<int64_t, 3>;
 
-Value cut(const Value& picture, int64_t y, int64_t x, int64_t height, int64_t width) {
-    Value part = picture;
-    part.data += (y * picture.stride[0] + x * picture.stride[1]) * size_of(picture.dtype);
+Value cut(const Value& image, int64_t y, int64_t x, int64_t height, int64_t width) {
+    Value part = image;
+    part.data += (y * image.stride[0] + x * image.stride[1]) * size_of(image.dtype);
     part.shape[0] = height;
     part.shape[1] = width;
     return part;
 }
 
-Window stored_part(const ImageInfo& info, const PictureRequest& request) {
+Window stored_part(const ImageInfo& info, const DecodeRequest& request) {
     const auto scaled = [&](int64_t extent) { return (extent + request.denominator - 1) / request.denominator; };
     return to_stored(request.part, orientation_of(info, request), scaled(info.height), scaled(info.width));
 }
 
-// The last step: convert `part`, which is oriented and cut out already, or hand it on as it is.
-Value finish(Context& context, const Value& part, const ImageInfo& info, const PictureRequest& request, bool convert) {
+// The last step: convert `part`, which is oriented and cropped already, or return it unchanged.
+Value finish(Context& context, const Value& part, const ImageInfo& info, const DecodeRequest& request, bool convert) {
     if (!convert) return part;
-    const Shape shape{part.shape[0], part.shape[1], channels_of(info, request.colour)};
+    const Shape shape{part.shape[0], part.shape[1], channels_of(info, request.color)};
     const Value out = context.allocate(0, request.dtype, shape);
-    convert_pixels(out, part, request.colour);
+    convert_pixels(out, part, request.color);
     return out;
 }
 
-Value decode_jpeg(Context& context, Bytes file, const ImageInfo& info, const PictureRequest& request) {
-    const bool convert = request.dtype != DType::u8 || request.colour == Colour::ycbcr;
-    const int channels = channels_of(info, request.colour);
+Value decode_jpeg(Context& context, Bytes file, const ImageInfo& info, const DecodeRequest& request) {
+    const bool convert = request.dtype != DType::u8 || request.color == Color::ycbcr;
+    const int channels = channels_of(info, request.color);
     const Orientation orientation = orientation_of(info, request);
     const Window wanted = stored_part(info, request);
     JpegReader& reader = *context.thread.jpeg;
@@ -45,60 +45,60 @@ Value decode_jpeg(Context& context, Bytes file, const ImageInfo& info, const Pic
     JpegRequest jpeg{JpegColor::rgb, request.denominator, wanted};
     if (channels == 1)
         jpeg.color = JpegColor::gray;
-    else if (request.colour == Colour::bgr && !convert)
+    else if (request.color == Color::bgr && !convert)
         jpeg.color = JpegColor::bgr;
     const bool padded = request.padded && !convert && channels == 3;
     const bool direct = orientation == Orientation{} && !convert && !padded;
     const Shape shape{wanted.height, wanted.width, padded ? 4 : channels};
-    Value picture = direct ? context.allocate(0, DType::u8, shape) : context.scratch(DType::u8, shape);
-    reader.decode(jpeg, {picture.as<uint8_t>(), wanted.height, wanted.width, channels, picture.stride[0],
-                         picture.stride[1], 1});
+    Value image = direct ? context.allocate(0, DType::u8, shape) : context.scratch(DType::u8, shape);
+    reader.decode(jpeg,
+                  {image.as<uint8_t>(), wanted.height, wanted.width, channels, image.stride[0], image.stride[1], 1});
     if (reader.warnings() > 0) context.note(Note::decoder_warning, "libjpeg: " + std::string(reader.first_warning()));
-    picture.shape[2] = channels;
-    return finish(context, oriented(picture, orientation), info, request, convert);
+    image.shape[2] = channels;
+    return finish(context, oriented(image, orientation), info, request, convert);
 }
 
-Value decode_png(Context& context, Bytes file, const ImageInfo& info, const PictureRequest& request) {
+Value decode_png(Context& context, Bytes file, const ImageInfo& info, const DecodeRequest& request) {
     const Orientation orientation = orientation_of(info, request);
     const Window wanted = stored_part(info, request);
     check_png_substance(file, info);
     PngRequest png;
-    png.rgb = request.colour != Colour::gray && request.colour != Colour::any;
-    png.alpha = request.colour == Colour::any;
+    png.rgb = request.color != Color::gray && request.color != Color::any;
+    png.alpha = request.color == Color::any;
     png.sixteen = info.bits == 16 && request.dtype != DType::u8;
     const int channels = png_channels(info, png);
     const DType made = png.sixteen ? DType::u16 : DType::u8;
     const bool convert =
-        request.dtype != made || request.colour == Colour::ycbcr || channels != channels_of(info, request.colour);
-    png.bgr = request.colour == Colour::bgr && !convert;
+        request.dtype != made || request.color == Color::ycbcr || channels != channels_of(info, request.color);
+    png.bgr = request.color == Color::bgr && !convert;
     png.first_row = wanted.y;
     const bool direct = wanted.width == info.width && orientation == Orientation{} && !convert;
     const Shape shape{wanted.height, info.width, channels};
-    const Value picture = direct ? context.allocate(0, made, shape) : context.scratch(made, shape);
+    const Value image = direct ? context.allocate(0, made, shape) : context.scratch(made, shape);
     const int64_t item = size_of(made);
     const auto warnings = decode_png(
-        {picture.as<uint8_t>(), shape[0], shape[1], channels, picture.stride[0] * item, picture.stride[1] * item, item},
-        file, info, png);
+        {image.as<uint8_t>(), shape[0], shape[1], channels, image.stride[0] * item, image.stride[1] * item, item}, file,
+        info, png);
     if (warnings.count > 0) context.note(Note::decoder_warning, "libpng: " + warnings.first);
-    const Value part = cut(picture, 0, wanted.x, wanted.height, wanted.width);
+    const Value part = cut(image, 0, wanted.x, wanted.height, wanted.width);
     return finish(context, oriented(part, orientation), info, request, convert);
 }
 
-Value decode_elsewhere(Context& context, Bytes file, const ImageInfo& info, const PictureRequest& request) {
+Value decode_elsewhere(Context& context, Bytes file, const ImageInfo& info, const DecodeRequest& request) {
     const auto allocate = [&](int64_t bytes) { return context.scratch(DType::u8, std::array{bytes}).data; };
-    const ForeignPicture made = decode_foreign(file, info, context.limits, allocate);
-    Value picture{made.data, made.bits == 16 ? DType::u16 : DType::u8, 3, {made.height, made.width, made.channels}, {}};
-    picture.stride = packed_strides(3, picture.shape);
+    const ExternalImage made = decode_external(file, info, context.limits, allocate);
+    Value image{made.data, made.bits == 16 ? DType::u16 : DType::u8, 3, {made.height, made.width, made.channels}, {}};
+    image.stride = packed_strides(3, image.shape);
     const Orientation stored = orientation_of(info.orientation);
-    if (request.orient && !made.oriented) picture = oriented(picture, stored);
-    if (!request.orient && made.oriented) picture = oriented(picture, inverse(stored));
+    if (request.orient && !made.oriented) image = oriented(image, stored);
+    if (!request.orient && made.oriented) image = oriented(image, inverse(stored));
     const Window& part = request.part;
-    const bool convert = request.dtype != picture.dtype || made.channels != channels_of(info, request.colour) ||
-                         request.colour == Colour::ycbcr || request.colour == Colour::bgr;
-    return finish(context, cut(picture, part.y, part.x, part.height, part.width), info, request, convert);
+    const bool convert = request.dtype != image.dtype || made.channels != channels_of(info, request.color) ||
+                         request.color == Color::ycbcr || request.color == Color::bgr;
+    return finish(context, cut(image, part.y, part.x, part.height, part.width), info, request, convert);
 }
 
-void note_oddities(Context& context, const ImageInfo& info, const PictureRequest& request) {
+void note_oddities(Context& context, const ImageInfo& info, const DecodeRequest& request) {
     const std::string name = name_of(info.format);
     if (request.orient && info.bad_orientation)
         context.note(Note::bad_orientation, name + ": an EXIF orientation outside 1..8 was taken for 1");
@@ -109,18 +109,18 @@ void note_oddities(Context& context, const ImageInfo& info, const PictureRequest
 
 }  // namespace
 
-int channels_of(const ImageInfo& info, Colour colour) {
-    if (colour == Colour::gray) return 1;
-    if (colour != Colour::any) return 3;
+int channels_of(const ImageInfo& info, Color color) {
+    if (color == Color::gray) return 1;
+    if (color != Color::any) return 3;
     if (info.format == ImageFormat::jpeg) return info.channels == 1 ? 1 : 3;
     return std::clamp(info.channels, 1, 4);
 }
 
-Orientation orientation_of(const ImageInfo& info, const PictureRequest& request) {
+Orientation orientation_of(const ImageInfo& info, const DecodeRequest& request) {
     return request.orient ? orientation_of(info.orientation) : Orientation{};
 }
 
-Value decode_picture(Context& context, Bytes file, const ImageInfo& info, const PictureRequest& request) {
+Value decode_image(Context& context, Bytes file, const ImageInfo& info, const DecodeRequest& request) {
     note_oddities(context, info, request);
     switch (info.format) {
         case ImageFormat::jpeg: return decode_jpeg(context, file, info, request);

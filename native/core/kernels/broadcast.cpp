@@ -1,4 +1,4 @@
-#include "walk.h"
+#include "broadcast.h"
 
 #include <algorithm>
 #include <cstring>
@@ -38,22 +38,22 @@ int64_t copy_short_runs(T* out, const T* in, int64_t run, int64_t inner, int64_t
 }
 
 template <class T>
-void gather_typed(const Walk& walk, T* out, int64_t offset, int64_t count) {
+void gather_typed(const BroadcastView& view, T* out, int64_t offset, int64_t count) {
     Extents at{};
-    for (int d = walk.axes - 1; d >= 0; --d) {
-        at[d] = offset % walk.extent[d];
-        offset /= walk.extent[d];
+    for (int d = view.axes - 1; d >= 0; --d) {
+        at[d] = offset % view.extent[d];
+        offset /= view.extent[d];
     }
-    const int last = walk.axes - 1;
-    const int64_t run = walk.extent[last], inner = walk.stride[last];
-    const T* const base = reinterpret_cast<const T*>(walk.data);
+    const int last = view.axes - 1;
+    const int64_t run = view.extent[last], inner = view.stride[last];
+    const T* const base = reinterpret_cast<const T*>(view.data);
     while (count > 0) {
         const T* in = base;
-        for (int d = 0; d <= last; ++d) in += at[d] * walk.stride[d];
+        for (int d = 0; d <= last; ++d) in += at[d] * view.stride[d];
         int64_t copied = std::min(count, run - at[last]);
         if (run <= 16 && last > 0 && at[last] == 0 && count >= run) {
-            const int64_t runs = std::min(count / run, walk.extent[last - 1] - at[last - 1]);
-            copied = copy_short_runs(out, in, run, inner, walk.stride[last - 1], runs);
+            const int64_t runs = std::min(count / run, view.extent[last - 1] - at[last - 1]);
+            copied = copy_short_runs(out, in, run, inner, view.stride[last - 1], runs);
             at[last - 1] += runs;
         } else {
             copy_run(out, in, inner, copied);
@@ -62,7 +62,7 @@ void gather_typed(const Walk& walk, T* out, int64_t offset, int64_t count) {
         out += copied;
         count -= copied;
         for (int d = last; d > 0; --d) {
-            if (at[d] < walk.extent[d]) continue;
+            if (at[d] < view.extent[d]) continue;
             at[d] = 0;
             ++at[d - 1];
         }
@@ -71,7 +71,7 @@ void gather_typed(const Walk& walk, T* out, int64_t offset, int64_t count) {
 
 }  // namespace
 
-void Walk::gather(std::byte* out, int64_t offset, int64_t count) const {
+void BroadcastView::gather(std::byte* out, int64_t offset, int64_t count) const {
     switch (size) {
         case 1: return gather_typed(*this, reinterpret_cast<uint8_t*>(out), offset, count);
         case 2: return gather_typed(*this, reinterpret_cast<uint16_t*>(out), offset, count);
@@ -80,25 +80,25 @@ void Walk::gather(std::byte* out, int64_t offset, int64_t count) const {
     }
 }
 
-Walk walk_over(const Value& value, int ndim, const Extents& shape) {
-    Walk walk;
-    walk.data = value.data;
-    walk.size = size_of(value.dtype);
+BroadcastView broadcast_view(const Value& value, int ndim, const Extents& shape) {
+    BroadcastView view;
+    view.data = value.data;
+    view.size = size_of(value.dtype);
     const int missing = ndim - value.ndim;
     for (int d = 0; d < ndim; ++d) {
         if (shape[d] == 1) continue;
         const int own = d - missing;
         const int64_t stride = own < 0 || value.shape[own] == 1 ? 0 : value.stride[own];
-        const int before = walk.axes - 1;
-        if (before >= 0 && walk.stride[before] == stride * shape[d]) {
-            walk.extent[before] *= shape[d];
-            walk.stride[before] = stride;
+        const int before = view.axes - 1;
+        if (before >= 0 && view.stride[before] == stride * shape[d]) {
+            view.extent[before] *= shape[d];
+            view.stride[before] = stride;
         } else {
-            walk.extent[walk.axes] = shape[d];
-            walk.stride[walk.axes++] = stride;
+            view.extent[view.axes] = shape[d];
+            view.stride[view.axes++] = stride;
         }
     }
-    return walk;
+    return view;
 }
 
 bool broadcast(int& ndim, Extents& shape, const Value& other) {

@@ -1,4 +1,4 @@
-#include "plan.h"
+#include "axis_plan.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace pixelmill {
 
 namespace {
 
-constexpr const char* outside = "a resampling plan leaves its picture";
+constexpr const char* outside = "a resampling plan reads outside its image";
 
 // The weights of one output after clamping to the source, without zeros at the ends.
 struct Taps {
@@ -25,7 +25,7 @@ int64_t ceiling(float x) {
     return whole + (static_cast<float>(whole) < x ? 1 : 0);
 }
 
-// Fills `weight` (room for support) with weights that add up to 1.
+// Fills `weight`, which holds `support` numbers, with weights that add up to 1.
 Taps taps_of(const AxisFilter& filter, int64_t i, int64_t base, int64_t source, float* weight) {
     const float begin = static_cast<float>(i) * filter.step + filter.start;
     const int64_t at = ceiling(begin), first = at + base;
@@ -51,7 +51,7 @@ Taps taps_of(const AxisFilter& filter, int64_t i, int64_t base, int64_t source, 
 }
 
 // Rounds the running sum instead of each weight: the total is exact however many taps there are.
-void quantise(int16_t* fixed, const float* weight, int count) {
+void quantize(int16_t* fixed, const float* weight, int count) {
     constexpr float one = 1 << weight_bits, half_up = 32768.5f;  // positive, so that truncation rounds down
     float sum = 0;
     int before = 0;
@@ -65,8 +65,8 @@ void quantise(int16_t* fixed, const float* weight, int count) {
 
 int64_t padded(int64_t count, int64_t unit) { return (count + unit - 1) / unit * unit; }
 
-// Makes `first` ascend or descend all the way, and all outputs read `taps` pixels inside the picture: those that need
-// fewer start earlier, with zeros in front. Then copies the last output as often as vector code may look at it.
+// Makes `first` ascend or descend all the way, and all outputs read `taps` pixels inside the image: those that need
+// fewer start earlier, with zeros before theirs. Then copies the last output as often as vector code may read it.
 template <class T>
 void align(AxisPlan& plan, T* weights, int32_t* first, const int32_t* taps, int64_t extent) {
     const int32_t last = plan.count - 1;
@@ -180,7 +180,7 @@ AxisPlan plan_axis(const Axis& axis, const AxisFilter& filter, bool innermost, i
         const int count = memory.taps[i];
         if (memory.first[i] < 0 || memory.first[i] + count > extent) throw std::logic_error(outside);
         const int64_t at = int64_t{i} * plan.stride;
-        if (memory.fixed != nullptr) quantise(memory.fixed + at, memory.weight, count);
+        if (memory.fixed != nullptr) quantize(memory.fixed + at, memory.weight, count);
         if (memory.real != nullptr) std::copy_n(memory.weight, count, memory.real + at);
     }
     if (memory.fixed != nullptr) align(plan, memory.fixed, memory.first, memory.taps, extent);

@@ -1,4 +1,4 @@
-// Getting at the pictures and rows of values of any strides.
+// Access to the images and rows of values of any strides.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ inline std::span<const int64_t> shape_of(const Value& value) {
     return {value.shape.data(), static_cast<size_t>(value.ndim)};
 }
 
-// The same elements side by side; a copy where they are not yet.
+// The same elements, contiguous: the value itself, or a copy.
 inline Value packed(Context& context, const Value& value) {
     if (value.contiguous()) return value;
     const Value copy = context.scratch(value.dtype, shape_of(value));
@@ -21,14 +21,14 @@ inline Value packed(Context& context, const Value& value) {
     return copy;
 }
 
-// How many elements at the end of the axes lie side by side in one piece.
+// How many of the last elements are contiguous.
 inline int64_t run_length(const Value& value) {
     int64_t run = 1;
     for (int d = value.ndim - 1; d >= 0 && (value.shape[d] == 1 || value.stride[d] == run); --d) run *= value.shape[d];
     return run;
 }
 
-// Calls `body(offset in out, offset in value, count)` for pieces of a value that lie side by side; out is packed.
+// Calls `body(offset in out, offset in value, count)` for the contiguous pieces of a value; out is packed.
 template <class Body>
 void for_each_run(const Value& value, Body&& body) {
     const int64_t count = value.elements(), run = run_length(value);
@@ -42,14 +42,14 @@ void for_each_run(const Value& value, Body&& body) {
     }
 }
 
-// What a value with its rows, columns and channels last holds: one picture, or as many as the axes before have places.
-inline int64_t picture_count(const Value& value) {
+// The number of images in a value whose last axes are rows, columns and channels.
+inline int64_t image_count(const Value& value) {
     int64_t count = 1;
     for (int d = 0; d < value.ndim - 3; ++d) count *= value.shape[d];
     return count;
 }
 
-inline Raster picture_at(const Value& value, int64_t index) {
+inline Raster image_at(const Value& value, int64_t index) {
     int64_t at = 0;
     for (int d = value.ndim - 4; d >= 0; --d) {
         at += index % value.shape[d] * value.stride[d];

@@ -1,5 +1,5 @@
-// Colours and brightness: each operator becomes one matrix, or one line.
-#include "../kernels/colour.h"
+// Colors and brightness: each operator becomes one matrix, or one line.
+#include "../kernels/color.h"
 
 #include <cmath>
 #include <cstring>
@@ -9,7 +9,7 @@
 #include "../codecs/convert.h"
 #include "../kernels/convert.h"
 #include "declared/pixels.h"
-#include "pictures.h"
+#include "strided_access.h"
 
 namespace pixelmill {
 
@@ -42,9 +42,9 @@ class BrightnessContrast : public Step {
         require_type(x, {DType::u8, DType::i16, DType::i32, DType::f32}, name_);
         out[0] = context.allocate(0, dtype_.value_or(x.dtype), shape_of(x));
         const float brightness = number(in.brightness, 1), contrast = number(in.contrast, 1);
-        const float centre = number(in.contrast_center, half_range(x.dtype)),
+        const float center = number(in.contrast_center, half_range(x.dtype)),
                     shift = number(in.brightness_shift, 0) * full_range(out[0].dtype);
-        const float factor = brightness * contrast, addend = shift + brightness * (centre - contrast * centre);
+        const float factor = brightness * contrast, addend = shift + brightness * (center - contrast * center);
         if (x.elements() == 0) return;
         const Value source = run_length(x) < 64 ? packed(context, x) : x;
         for_each_run(source, [&](int64_t to, int64_t from, int64_t count) {
@@ -90,19 +90,19 @@ Matrix inverse(const Matrix& m) {
     return result;
 }
 
-// Luminance and two axes of colour, as DALI rounds them.
+// Luminance and two axes of color, as DALI rounds them.
 constexpr Matrix to_yiq{{{.299f, .587f, .114f}, {.596f, -.274f, -.321f}, {.211f, -.523f, .311f}}};
 
-// A turn of the hue by degrees and a scaling of the saturation, in the plane of colour.
+// A turn of the hue by degrees and a scaling of the saturation, in the plane of color.
 Matrix twist(double hue, double saturation) {
     const double angle = hue * std::numbers::pi / 180, c = std::cos(angle) * saturation,
                  s = std::sin(angle) * saturation;
     return product(product(inverse(to_yiq), {{{1, 0, 0}, {0, c, s}, {0, -s, c}}}), to_yiq);
 }
 
-class ColourTwist : public Step {
+class ColorTwist : public Step {
    public:
-    explicit ColourTwist(const ColorTwistParams& params)
+    explicit ColorTwist(const ColorTwistParams& params)
         : name_(params.name), layout_(params.layout), dtype_(params.dtype) {}
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
@@ -114,21 +114,21 @@ class ColourTwist : public Step {
             throw Fault(FaultKind::argument, name_ + ": three channels are needed, got " + describe(x));
         out[0] = context.allocate(0, dtype_.value_or(x.dtype), shape_of(x));
         if (x.elements() == 0) return;
-        const ColourMatrix matrix = matrix_of(in, is_real(x.dtype) ? 0.5 : 128);
-        for (int64_t i = 0; i < picture_count(x); ++i) {
-            transform_colours(picture_at(out[0], i), picture_at(x, i), matrix, context.thread.arena);
+        const ColorMatrix matrix = matrix_of(in, is_real(x.dtype) ? 0.5 : 128);
+        for (int64_t i = 0; i < image_count(x); ++i) {
+            transform_colors(image_at(out[0], i), image_at(x, i), matrix, context.thread.arena);
         }
     }
 
    private:
-    ColourMatrix matrix_of(const ColorTwistInputs& in, double gray) const {
+    ColorMatrix matrix_of(const ColorTwistInputs& in, double gray) const {
         const auto number = [&](const Value& value, double absent) {
             return value.present() ? argument(value, name_) : absent;
         };
         const double brightness = number(in.brightness, 1), contrast = number(in.contrast, 1);
         const double scale = brightness * contrast * number(in.hsv_value, 1);
         const Matrix twisted = twist(number(in.hue, 0), number(in.saturation, 1));
-        ColourMatrix matrix;
+        ColorMatrix matrix;
         for (size_t i = 0; i < 3; ++i) {
             for (size_t j = 0; j < 3; ++j) matrix.weight[i][j] = static_cast<float>(scale * twisted[i][j]);
             matrix.offset[i] = static_cast<float>((gray - gray * contrast) * brightness);
@@ -139,7 +139,7 @@ class ColourTwist : public Step {
     std::optional<DType> dtype_;
 };
 
-using enum Colour;
+using enum Color;
 
 // BT.601, luminance from 16 to 235.
 constexpr Matrix to_ycbcr{{{65.481 / 255, 128.553 / 255, 24.966 / 255},
@@ -147,10 +147,10 @@ constexpr Matrix to_ycbcr{{{65.481 / 255, 128.553 / 255, 24.966 / 255},
                            {112.0 / 255, -93.786 / 255, -18.214 / 255}}};
 constexpr double ycbcr_offset[3] = {16, 128, 128};
 
-class ColourSpace : public Step {
+class ColorSpace : public Step {
    public:
-    explicit ColourSpace(const ColorSpaceParams& params)
-        : layout_(params.layout), from_(colour_of(params.source)), to_(colour_of(params.target)) {
+    explicit ColorSpace(const ColorSpaceParams& params)
+        : layout_(params.layout), from_(color_of(params.source)), to_(color_of(params.target)) {
         if (from_ == ycbcr || to_ == ycbcr) matrix_ = studio_matrix();
         for (int v = 0; v < 256; ++v) {
             luma_[v] =
@@ -172,17 +172,17 @@ class ColourSpace : public Step {
         shape[x.ndim - 1] = to_ == gray ? 1 : 3;
         out[0] = context.allocate(0, DType::u8, {shape.data(), static_cast<size_t>(x.ndim)});
         if (x.elements() == 0) return;
-        for (int64_t i = 0; i < picture_count(x); ++i)
-            convert_picture(picture_at(out[0], i), picture_at(x, i), context.thread.arena);
+        for (int64_t i = 0; i < image_count(x); ++i)
+            convert_image(image_at(out[0], i), image_at(x, i), context.thread.arena);
     }
 
    private:
-    void convert_picture(const Raster& out, const Raster& in, Arena& arena) const {
+    void convert_image(const Raster& out, const Raster& in, Arena& arena) const {
         if (from_ == gray && to_ == ycbcr) return spread_gray(out, in, luma_, 128, arena);
         if (from_ == gray) return spread_gray(out, in, nullptr, -1, arena);
         if (from_ == ycbcr && to_ == gray) return take_luma(out, in);
         if (to_ == gray) return to_gray(out, in, from_ == bgr, arena);
-        if (from_ == ycbcr || to_ == ycbcr) return transform_colours(out, in, matrix_, arena);
+        if (from_ == ycbcr || to_ == ycbcr) return transform_colors(out, in, matrix_, arena);
         reverse_channels(out, in, arena);
     }
 
@@ -195,9 +195,9 @@ class ColourSpace : public Step {
     }
 
     // To or from YCbCr; the other side may be BGR.
-    ColourMatrix studio_matrix() const {
+    ColorMatrix studio_matrix() const {
         const Matrix weights = to_ == ycbcr ? to_ycbcr : inverse(to_ycbcr);
-        ColourMatrix matrix;
+        ColorMatrix matrix;
         for (size_t i = 0; i < 3; ++i) {
             const size_t row = to_ == bgr ? 2 - i : i;
             double offset = to_ == ycbcr ? ycbcr_offset[i] : 0;
@@ -211,8 +211,8 @@ class ColourSpace : public Step {
     }
 
     std::string layout_;
-    Colour from_, to_;
-    ColourMatrix matrix_;
+    Color from_, to_;
+    ColorMatrix matrix_;
     uint8_t luma_[256];  // of a gray value, or the gray value of a luminance
 };
 
@@ -221,7 +221,7 @@ class ColourSpace : public Step {
 std::unique_ptr<Step> make_brightness_contrast(const BrightnessContrastParams& params) {
     return std::make_unique<BrightnessContrast>(params);
 }
-std::unique_ptr<Step> make_color_twist(const ColorTwistParams& params) { return std::make_unique<ColourTwist>(params); }
-std::unique_ptr<Step> make_color_space(const ColorSpaceParams& params) { return std::make_unique<ColourSpace>(params); }
+std::unique_ptr<Step> make_color_twist(const ColorTwistParams& params) { return std::make_unique<ColorTwist>(params); }
+std::unique_ptr<Step> make_color_space(const ColorSpaceParams& params) { return std::make_unique<ColorSpace>(params); }
 
 }  // namespace pixelmill

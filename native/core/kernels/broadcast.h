@@ -1,12 +1,12 @@
-// How the elements of a value follow each other when it is stretched over a larger shape, as NumPy broadcasts.
+// The elements of a value in the order in which it is broadcast to a larger shape, by NumPy's rules.
 #pragma once
 
 #include "../value.h"
 
 namespace pixelmill {
 
-// Axes from the outermost to the innermost; neighbours that walk on evenly have become one. Strides in elements.
-struct Walk {
+// Axes from the outermost to the innermost; neighbors with even strides are merged. Strides in elements.
+struct BroadcastView {
     const std::byte* data = nullptr;
     int64_t size = 1;  // of an element
     int axes = 0;
@@ -17,14 +17,14 @@ struct Walk {
     // The number of elements that come again and again, or 0.
     int64_t period() const { return axes == 2 && stride[0] == 0 && stride[1] == 1 ? extent[1] : 0; }
 
-    // Copies `count` elements, the first of them number `offset` of the stretched value.
+    // Copies `count` elements, starting with element `offset` of the broadcast value.
     void gather(std::byte* out, int64_t offset, int64_t count) const;
 };
 
 // The value must fit the shape: each of its extents is that of the shape, counted from the last, or 1.
-Walk walk_over(const Value& value, int ndim, const Extents& shape);
+BroadcastView broadcast_view(const Value& value, int ndim, const Extents& shape);
 
-// Stretches `shape` so that `other` fits it too; false where they do not fit together.
+// Extends `shape` so that `other` can be broadcast to it too; false if they are incompatible.
 bool broadcast(int& ndim, Extents& shape, const Value& other);
 
 }  // namespace pixelmill

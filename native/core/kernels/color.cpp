@@ -1,4 +1,4 @@
-#include "colour.h"
+#include "color.h"
 
 #include "convert.h"
 #include "four_bytes.h"
@@ -6,10 +6,10 @@
 
 namespace pixelmill {
 
-#define KERNELS "colour.inl"
+#define KERNELS "color.inl"
 #include "both_levels.inl"
 
-const ColourRows& colour_rows() { return AT_THIS_LEVEL(colour_rows); }
+const ColorRows& color_rows() { return AT_THIS_LEVEL(color_rows); }
 
 namespace {
 
@@ -31,7 +31,7 @@ void store_row(const Raster& out, int64_t y, const float* in) {
     });
 }
 
-// Calls `body(out, four-byte pixels)` for each row of a picture of bytes; strides nobody has a pass for go by a copy.
+// Calls `body(out, four-byte pixels)` for each row of an image of bytes; other strides go through a copy.
 template <class Body>
 void for_each_row(const Raster& out, const Raster& in, Arena& arena, Body&& body) {
     Raster source = in;
@@ -63,9 +63,9 @@ int place_of(DType dtype) {
 
 }  // namespace
 
-void transform_colours(const Raster& out, const Raster& in, const ColourMatrix& matrix, Arena& arena) {
+void transform_colors(const Raster& out, const Raster& in, const ColorMatrix& matrix, Arena& arena) {
     if (in.height == 0 || in.width == 0) return;
-    const ColourRows& rows = colour_rows();
+    const ColorRows& rows = color_rows();
     if (in.dtype == DType::u8 && out.dtype == DType::u8) {
         return for_each_row(out, in, arena,
                             [&](uint8_t* to, const uint8_t* from) { rows.bytes(to, from, in.width, matrix); });
@@ -83,13 +83,13 @@ void transform_colours(const Raster& out, const Raster& in, const ColourMatrix& 
 
 void to_gray(const Raster& out, const Raster& in, bool reversed, Arena& arena) {
     if (in.height == 0 || in.width == 0) return;
-    const ColourRows& rows = colour_rows();
+    const ColorRows& rows = color_rows();
     for_each_row(out, in, arena, [&](uint8_t* to, const uint8_t* from) { rows.gray(to, from, in.width, reversed); });
 }
 
 void reverse_channels(const Raster& out, const Raster& in, Arena& arena) {
     if (in.height == 0 || in.width == 0) return;
-    const ColourRows& rows = colour_rows();
+    const ColorRows& rows = color_rows();
     if (in.pixel == 3 && in.channel == 1) {
         for (int64_t y = 0; y < in.height; ++y) {
             const auto* from = reinterpret_cast<const uint8_t*>(in.at(y, 0));
@@ -101,7 +101,7 @@ void reverse_channels(const Raster& out, const Raster& in, Arena& arena) {
 }
 
 void spread_gray(const Raster& out, const Raster& in, const uint8_t* table, int neutral, Arena& arena) {
-    const ColourRows& rows = colour_rows();
+    const ColorRows& rows = color_rows();
     auto* line = arena.take<uint8_t>(static_cast<size_t>(in.width));
     const bool direct = table == nullptr && in.pixel == 1;
     for (int64_t y = 0; y < in.height; ++y) {
@@ -115,7 +115,7 @@ void spread_gray(const Raster& out, const Raster& in, const uint8_t* table, int 
 }
 
 void multiply_add(const Value& out, const Value& in, float factor, float addend) {
-    const auto pass = colour_rows().multiply_add[place_of(out.dtype)][place_of(in.dtype)];
+    const auto pass = color_rows().multiply_add[place_of(out.dtype)][place_of(in.dtype)];
     pass(out.data, in.data, in.elements(), factor, addend);
 }
 

@@ -1,4 +1,4 @@
-// Colours: every output channel is a weighted sum of the input's channels. And brightness: one line for all elements.
+// Colors: every output channel is a weighted sum of the input's channels. And brightness: one line for all elements.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace pixelmill {
 
 // out[i] = weight[i][0] * in[0] + weight[i][1] * in[1] + weight[i][2] * in[2] + offset[i], in single precision.
-struct ColourMatrix {
+struct ColorMatrix {
     float weight[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     float offset[3] = {0, 0, 0};
 };
 
 // Three channels to three. Out is packed pixel by pixel; of any types.
-void transform_colours(const Raster& out, const Raster& in, const ColourMatrix& matrix, Arena& arena);
+void transform_colors(const Raster& out, const Raster& in, const ColorMatrix& matrix, Arena& arena);
 
 // Bytes: red, green and blue (or the reverse) to one channel, 0.299, 0.587 and 0.114 of them.
 void to_gray(const Raster& out, const Raster& in, bool reversed, Arena& arena);
@@ -30,15 +30,15 @@ void spread_gray(const Raster& out, const Raster& in, const uint8_t* table, int 
 void multiply_add(const Value& out, const Value& in, float factor, float addend);
 
 // Row passes. A pixel of 4 bytes holds 3 channels.
-struct ColourRows {
-    void (*bytes)(uint8_t* out3, const uint8_t* in4, int64_t pixels, const ColourMatrix& matrix);
-    void (*floats)(float* out3, const float* in3, int64_t pixels, const ColourMatrix& matrix);  // out is not in
+struct ColorRows {
+    void (*bytes)(uint8_t* out3, const uint8_t* in4, int64_t pixels, const ColorMatrix& matrix);
+    void (*floats)(float* out3, const float* in3, int64_t pixels, const ColorMatrix& matrix);  // out is not in
     void (*gray)(uint8_t* out, const uint8_t* in4, int64_t pixels, bool reversed);
     void (*reversed)(uint8_t* out3, const uint8_t* in, int64_t pixels, int64_t step);  // 3 or 4 bytes a pixel
     void (*spread)(uint8_t* out3, const uint8_t* in, int64_t pixels, int neutral);
     // By output and input type, in the order u8, i16, i32, f32.
     void (*multiply_add[4][4])(void* out, const void* in, int64_t count, float factor, float addend);
 };
-const ColourRows& colour_rows();  // of the current SIMD level
+const ColorRows& color_rows();  // of the current SIMD level
 
 }  // namespace pixelmill

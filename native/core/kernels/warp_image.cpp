@@ -1,4 +1,4 @@
-// The common warps: pictures of bytes blended in integers, pictures of floats, and pixels of any kind that are only
+// The common warps: images of bytes blended in integers, images of floats, and pixels of any kind that are only
 // copied.
 #include <algorithm>
 #include <bit>
@@ -19,13 +19,14 @@ enum class Weighing : uint8_t { none, whole, real };
 // Where the pixels of a strip of one row come from.
 struct Taps {
     uint64_t fast;  // one bit for each pixel: all of its taps can be read without a look at the edges
-    alignas(32) int32_t x[WarpWalk::columns];
-    alignas(32) int32_t y[WarpWalk::columns];
-    alignas(32) int32_t offset[WarpWalk::columns];                         // of the first tap, in bytes
-    alignas(32) float across[WarpWalk::columns], down[WarpWalk::columns];  // shares of the right and of the lower taps
+    alignas(32) int32_t x[WarpCoordinates::columns];
+    alignas(32) int32_t y[WarpCoordinates::columns];
+    alignas(32) int32_t offset[WarpCoordinates::columns];  // of the first tap, in bytes
+    alignas(32) float across[WarpCoordinates::columns],
+        down[WarpCoordinates::columns];  // shares of the right and of the lower taps
     // Weights of bytes: the left tap's in the lower half, the right one's in the upper half; all four make 16384.
-    alignas(32) int32_t upper[WarpWalk::columns];
-    alignas(32) int32_t lower[WarpWalk::columns];
+    alignas(32) int32_t upper[WarpCoordinates::columns];
+    alignas(32) int32_t lower[WarpCoordinates::columns];
     uint64_t outside;   // one bit for each pixel: none of its taps lies in the source
     int64_t pixel = 0;  // the distance to the right tap, in elements; of floats alone
 
@@ -38,13 +39,13 @@ struct Taps {
 
 // What a place has to be compared with; the first of two numbers is for x, the second for y.
 struct Bounds {
-    float centre;                    // from a place to the first tap
+    float center;                    // from a place to the first tap
     float low[2], high[2];           // places are limited to this before they become whole numbers
     int32_t last[2];                 // so are taps
     int32_t inside[2];               // first taps from 0 to here have all of their taps in the source
     int32_t near, far[2];            // first taps beyond these have none
-    int32_t risky[2];                // the first tap behind whose pixels the memory may end
-    float inner_low, inner_high[2];  // places of inner pixels: the neighbours of their taps are in the source, too
+    int32_t risky[2];                // the first tap after whose pixels the memory may end
+    float inner_low, inner_high[2];  // places of inner pixels: the neighbors of their taps are in the source, too
     float lost_low, lost_high[2];    // places beyond these have no tap in the source
     int32_t row, pixel;              // distances in bytes
     Weighing weighing;
@@ -56,10 +57,11 @@ template <class T>
 using Blend = void(T* out, const uint8_t* in, const Bounds& bounds, const Taps& taps, int from, int to);
 
 using Locate = void(Taps& taps, const float* xs, const float* ys, const Bounds& bounds, int from, int to);
-using Walk = void(float (*place)[WarpWalk::rows][WarpWalk::columns], float (*here)[WarpWalk::rows], const float* step);
+using CoordinatePass = void(float (*place)[WarpCoordinates::rows][WarpCoordinates::columns],
+                            float (*here)[WarpCoordinates::rows], const float* step);
 
 struct WarpPasses {
-    Walk *walk_plane, *walk_volume;
+    CoordinatePass *plane_coordinates, *volume_coordinates;
     Locate *locate, *locate_inner, *locate_inner_bytes;    // inner ones need no comparisons
     Blend<uint8_t>*single, *three, *three_of_four, *four;  // by the channels and the bytes of a pixel
     Blend<float>*real1, *real3, *real4, *real3_inner, *real4_inner;
@@ -86,7 +88,7 @@ Bounds bounds_of(const Grid& in, const WarpOptions& options) {
     b.pixel = static_cast<int32_t>(in.stride[0]) * bytes;
     b.weighing = weighing_of(in, options.linear);
     b.backwards = b.weighing == Weighing::whole && b.pixel < 0;
-    b.centre = options.linear ? 0.5f : 0.0f;
+    b.center = options.linear ? 0.5f : 0.0f;
     // Bytes and copies stay inside by moving the place. With floats that would multiply a pixel, perhaps infinite, by
     // 0.
     const bool moves = options.repeats_edge && b.weighing != Weighing::real;
@@ -104,7 +106,7 @@ Bounds bounds_of(const Grid& in, const WarpOptions& options) {
         b.inner_high[a] = static_cast<float>(std::min(end - 1, reach));
         b.lost_high[a] = options.repeats_edge || end > reach ? infinity : static_cast<float>(end + 2);
     }
-    b.inner_low = b.centre + 1.0f;
+    b.inner_low = b.center + 1.0f;
     b.lost_low = options.repeats_edge ? -infinity : -2.0f;
     if (b.weighing != Weighing::whole || in.channels != 3) b.risky[0] = -3;  // nothing is read that is not needed
     return b;
@@ -147,9 +149,9 @@ Copy* inner_copy_of(int64_t bytes) {
     }
 }
 
-class PictureWarp {
+class ImageWarp {
    public:
-    PictureWarp(const Grid& out, const Grid& in, const WarpOptions& options)
+    ImageWarp(const Grid& out, const Grid& in, const WarpOptions& options)
         : out_(out),
           in_(in),
           repeats_edge_(options.repeats_edge),
@@ -177,18 +179,19 @@ class PictureWarp {
 
     void run(const AffineMap& map) {
         const int64_t right = left_ + out_.size[0];
-        for (int64_t y = 0; y < out_.size[1]; y += WarpWalk::rows) {
-            WarpWalk walk(map, top_ + y, 0);
-            const int64_t rows = std::min<int64_t>(WarpWalk::rows, out_.size[1] - y);
-            for (int64_t x = 0; x < right; x += WarpWalk::columns) {  // from the left of the canvas: places are sums
-                walk.strip(x);
-                if (x + WarpWalk::columns <= left_) continue;
+        for (int64_t y = 0; y < out_.size[1]; y += WarpCoordinates::rows) {
+            WarpCoordinates coordinates(map, top_ + y, 0);
+            const int64_t rows = std::min<int64_t>(WarpCoordinates::rows, out_.size[1] - y);
+            for (int64_t x = 0; x < right;
+                 x += WarpCoordinates::columns) {  // from the left of the canvas: places are sums
+                coordinates.strip(x);
+                if (x + WarpCoordinates::columns <= left_) continue;
                 const auto from = static_cast<int>(std::max<int64_t>(left_ - x, 0));
-                const auto to = static_cast<int>(std::min<int64_t>(WarpWalk::columns, right - x));
-                const bool inside = all_inner(walk, rows, from, to);
+                const auto to = static_cast<int>(std::min<int64_t>(WarpCoordinates::columns, right - x));
+                const bool inside = all_inner(coordinates, rows, from, to);
                 for (int64_t r = 0; r < rows; ++r) {
                     auto* out = reinterpret_cast<uint8_t*>(out_.at(x - left_, y + r));
-                    const float *xs = walk.place[0][r], *ys = walk.place[1][r];
+                    const float *xs = coordinates.place[0][r], *ys = coordinates.place[1][r];
                     inside ? inner(out, xs, ys, from, to) : strip(out, xs, ys, from, to);
                 }
             }
@@ -196,8 +199,10 @@ class PictureWarp {
     }
 
    private:
-    bool all_inner(const WarpWalk& walk, int64_t rows, int from, int to) const {
-        const auto corner = [&](int64_t r, int i) { return is_inner(walk.place[0][r][i], walk.place[1][r][i]); };
+    bool all_inner(const WarpCoordinates& coordinates, int64_t rows, int from, int to) const {
+        const auto corner = [&](int64_t r, int i) {
+            return is_inner(coordinates.place[0][r][i], coordinates.place[1][r][i]);
+        };
         return corner(0, from) && corner(0, to - 1) && corner(rows - 1, from) && corner(rows - 1, to - 1);
     }
 
@@ -309,7 +314,7 @@ class PictureWarp {
 
 }  // namespace
 
-WarpWalk::WarpWalk(const AffineMap& map, int64_t y, int64_t z) : axes_(map.axes) {
+WarpCoordinates::WarpCoordinates(const AffineMap& map, int64_t y, int64_t z) : axes_(map.axes) {
     for (int a = 0; a < axes_; ++a) {
         const float* m = map.at[a];
         step_[a] = m[0];
@@ -321,7 +326,7 @@ WarpWalk::WarpWalk(const AffineMap& map, int64_t y, int64_t z) : axes_(map.axes)
     }
 }
 
-void WarpWalk::strip(int64_t column) {
+void WarpCoordinates::strip(int64_t column) {
     if (column % restart == 0) {
         for (int a = 0; a < axes_; ++a) {
             for (int r = 0; r < rows; ++r) {
@@ -331,10 +336,10 @@ void WarpWalk::strip(int64_t column) {
         }
     }
     const WarpPasses& passes = warp_passes();
-    (axes_ == 3 ? passes.walk_volume : passes.walk_plane)(place, here_, step_);
+    (axes_ == 3 ? passes.volume_coordinates : passes.plane_coordinates)(place, here_, step_);
 }
 
-bool fits_warp_picture(const Grid& out, const Grid& in, const AffineMap& map, bool linear) {
+bool fits_warp_image(const Grid& out, const Grid& in, const AffineMap& map, bool linear) {
     if (map.axes != 2 || out.dtype != in.dtype || out.stride[0] != out.channels ||
         (out.channels != 1 && out.channel != 1))
         return false;
@@ -350,8 +355,8 @@ bool fits_warp_picture(const Grid& out, const Grid& in, const AffineMap& map, bo
            (in.dtype == DType::u8 && (step == in.channels || (in.channels == 3 && step == 4)));
 }
 
-void warp_picture(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options) {
-    PictureWarp(out, in, options).run(map);
+void warp_image(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options) {
+    ImageWarp(out, in, options).run(map);
 }
 
 }  // namespace pixelmill
