@@ -360,6 +360,8 @@ def test_the_names_of_types_and_their_numbers_are_dalis():
         assert int(getattr(HERE.types, name)) == int(getattr(DALI.types, name)), name
     for name in types.DALIImageType.__members__:
         assert int(getattr(HERE.types, name)) == int(getattr(DALI.types, name)), name
+    ways = ({way.name: way.value for way in module.types.PipelineAPIType} for module in (HERE, DALI))
+    assert next(ways) == next(ways)
     assert str(types.FLOAT) == str(DALI.types.FLOAT)
 
 

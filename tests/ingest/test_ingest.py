@@ -21,6 +21,7 @@ from pixelmill import fn, pipeline_def, types
 from pixelmill.cli import main
 from pixelmill.create import photo
 from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats import storage
 from pixelmill.ingest import imagenet_labels, ingest, read_labels
 
 TEN = {
@@ -284,3 +285,14 @@ def test_code_of_the_page_runs(folder: Path, tmp_path: Path, monkeypatch: pytest
     assert len(theirs) == 12
     exec(code_of_page("## A job of your own"), names)
     assert (tmp_path / "squares" / "squares-03.txt").read_text() == "".join(f"{n * n}\n" for n in range(3, 100, 10))
+
+
+def test_a_file_that_is_too_large_is_an_error_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "in" / "a").mkdir(parents=True)
+    Image.fromarray(photo(1, 0, height=40, width=40)).save(tmp_path / "in" / "a" / "good.JPEG")
+    with (tmp_path / "in" / "a" / "huge.JPEG").open("wb") as stream:
+        stream.truncate(storage.MAX_FILE_BYTES + 1)  # a hole: it takes no room on the disk
+    report = ingest(tmp_path / "in", tmp_path / "out", on_error="skip", img_size=16, num_shards=1, num_workers=1)
+    assert (report.samples, report.errors) == (1, 1)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
+    assert [event["kind"] for entry in manifest["entries"] for event in entry["errors"]] == ["too_large"]

@@ -212,8 +212,8 @@ def test_all_lines_of_the_head_begin_in_one_column() -> None:
     layout = preview_sheet._Layout(SimpleNamespace(size=160, labels=False), head=0, columns=1)  # type: ignore[arg-type]
     sheet = Image.new("RGB", (120, 120), "white")
     preview_sheet._write_head(sheet, ["HH"], ["HH", "HH"], layout)
-    ink = np.asarray(sheet.convert("L")) < 200
-    rows = np.any(ink, axis=1).tolist()
+    ink = np.less(np.asarray(sheet.convert("L")), 200)
+    rows = ink.any(axis=1)
     lines = [row for row in range(1, len(rows)) if rows[row] and not rows[row - 1]]
     begins = [int(np.argmax(ink[row])) for row in lines]
     assert len(lines) == 3
