@@ -125,7 +125,10 @@ def outcome(file, *arguments, by_library):
 
 
 def check_against_libjpeg(file, *arguments):
-    """Demand what libjpeg-turbo makes of a file, at each SIMD level."""
+    """Demand what libjpeg-turbo makes of a file, pixels, faults and warnings, at each SIMD level."""
+    part, denominator = arguments[:2]
+    warnings = [_core.jpeg_warnings(bytes(file), part, denominator, by_library=library) for library in (False, True)]
+    assert warnings[0] == warnings[1]
     wanted = outcome(file, *arguments, by_library=True)
     try:
         for level in ("base", "avx2"):
