@@ -88,6 +88,7 @@ def test_damaged_scans_are_decoded_as_libjpeg_does():
         if len(damaged) == len(file):
             damaged[marker + 1] = 0xD5
         np.testing.assert_array_equal(decode(damaged), pillow(damaged))
+        check_against_libjpeg(damaged, (0, 0, 64, 64), 1, "rgb", 3)
 
 
 @settings(max_examples=150, deadline=None)
@@ -123,14 +124,13 @@ def test_windows_and_scales_are_libjpegs(content, seed, height, width, color, op
     seed=st.integers(0, 2**32 - 1),
     sampling=st.sampled_from(SAMPLINGS),
     progressive=st.booleans(),
+    restart=st.sampled_from(RESTARTS),
     damage=st.sampled_from(["none", "cut", "byte", "marker", "insert"]),
     data=st.data(),
 )
-def test_damaged_files_get_what_libjpeg_makes_of_them(seed, sampling, progressive, damage, data):
-    rng = np.random.default_rng(seed)
-    file = encode(
-        rng.integers(0, 256, (40, 56, 3), np.uint8), "JPEG", subsampling=0, progressive=progressive, quality=60
-    )
+def test_damaged_files_get_what_libjpeg_makes_of_them(seed, sampling, progressive, restart, damage, data):
+    pixels = np.random.default_rng(seed).integers(0, 256, (40, 56, 3), np.uint8)
+    file = encode(pixels, "JPEG", subsampling=0, progressive=progressive, quality=60, **restart)
     damaged = bytearray(with_sampling(file, sampling))
     place = data.draw(st.integers(len(damaged) // 4, len(damaged) - 3))
     if damage == "cut":
