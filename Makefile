@@ -15,7 +15,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format tidy api docs bench fuzz sanitize kills soak mutants slow clean FORCE
+.PHONY: help demo test gpu-test lint format tidy api docs bench fuzz sanitize tsan kills soak mutants slow clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -67,6 +67,9 @@ fuzz: ## feed damaged images to the decoders under the sanitizers
 
 sanitize: $(VENV)/test.stamp ## run the tests of the core under the sanitizers
 	@sh scripts/sanitize.sh $(PY) $(ARGS)
+
+tsan: $(VENV)/test.stamp ## run the engine with many threads under ThreadSanitizer
+	@sh scripts/tsan.sh $(PY) $(ARGS)
 
 kills: $(VENV)/test.stamp ## kill bulk jobs and fill disks at hundreds of places, then resume them
 	@sh scripts/kills.sh $(PY)

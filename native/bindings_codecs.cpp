@@ -6,9 +6,11 @@
 
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "core/codecs/external_decoder.h"
 #include "core/codecs/jpeg.h"
+#include "core/codecs/jpeg_decoder.h"
 #include "core/codecs/jpeg_encode_kernels.h"
 #include "core/codecs/jpeg_writer.h"
 #include "core/codecs/libjpeg_encoder.h"
@@ -150,6 +152,31 @@ Decoded decode_jpeg(nb::bytes file, std::tuple<int64_t, int64_t, int64_t, int64_
     return Decoded(data, {extent(height), extent(width), extent(pixel)}, owner);
 }
 
+// How many warnings decoding a window gives, and the first; up to the fault where there is one.
+std::tuple<int64_t, std::string> jpeg_warnings(nb::bytes file, std::tuple<int64_t, int64_t, int64_t, int64_t> part,
+                                               int denominator, bool by_library) {
+    const auto [y, x, height, width] = part;
+    std::vector<uint8_t> memory(static_cast<size_t>(height * width));
+    JpegReader reader;
+    try {
+        reader.open({static_cast<const std::byte*>(file.data()), file.size()}, {});
+        reader.decode({JpegColor::gray, denominator, {y, x, height, width}, by_library},
+                      {memory.data(), height, width, 1, width, 1, 1});
+    } catch (const Fault&) {  // decode_jpeg tells of it
+    }
+    return {reader.warnings(), reader.first_warning()};
+}
+
+// Whether our decoder decodes the whole file without libjpeg's help; for tests, which would compare libjpeg with itself
+// otherwise.
+bool own_jpeg_decodes(nb::bytes file) {
+    JpegDecoder decoder;
+    if (!decoder.open({static_cast<const std::byte*>(file.data()), file.size()})) return false;
+    const int64_t height = decoder.frame().height, width = decoder.frame().width;
+    std::vector<uint8_t> memory(static_cast<size_t>(height * width));
+    return decoder.decode({JpegColor::gray, 1, {0, 0, height, width}}, {memory.data(), height, width, 1, width, 1, 1});
+}
+
 void bind_codecs(nb::module_& module) {
     module.def("codec_versions", [] {
         nb::dict versions;
@@ -172,6 +199,8 @@ void bind_codecs(nb::module_& module) {
     module.def("simd_level", [] { return std::string(name_of(simd_level())); });
     bind_jpeg_encoders(module);
     module.def("decode_jpeg", decode_jpeg, "file"_a, "part"_a, "denominator"_a, "color"_a, "pixel"_a, "by_library"_a);
+    module.def("jpeg_warnings", jpeg_warnings, "file"_a, "part"_a, "denominator"_a, "by_library"_a);
+    module.def("own_jpeg_decodes", own_jpeg_decodes, "file"_a);
 }
 
 }  // namespace pixelmill

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from dali_runs import run
 from encoded_images import JPEG_CONTENTS, encode, pillow
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jpeg_files import SAMPLINGS, check_against_libjpeg
 from operator_comparison import on_each_level
 from PIL import Image
 
-from pixelmill import _core
-
 RESTARTS = ({}, {"restart_marker_blocks": 1}, {"restart_marker_blocks": 5}, {"restart_marker_rows": 1})
-
-
-BEST = _core.simd_level()
-SAMPLINGS = [(1, 1), (2, 1), (2, 2), (1, 2), (4, 1)]  # of the first component; the other ones have 1
 
 
 def with_sampling(file, sampling):
@@ -24,29 +21,6 @@ def with_sampling(file, sampling):
     frame = max(data.find(b"\xff\xc0"), data.find(b"\xff\xc2"))
     data[frame + 11] = sampling[0] << 4 | sampling[1]
     return bytes(data)
-
-
-def outcome(file, *arguments, by_library):
-    """Decode directly: pixels, or the text of the fault."""
-    try:
-        return _core.decode_jpeg(bytes(file), *arguments, by_library=by_library)  # type: ignore[misc]
-    except RuntimeError as fault:
-        return str(fault)
-
-
-def check_against_libjpeg(file, *arguments):
-    """Demand what libjpeg-turbo makes of a file, at each SIMD level."""
-    wanted = outcome(file, *arguments, by_library=True)
-    try:
-        for level in ("base", "avx2"):
-            _core.force_simd_level(level)
-            got = outcome(file, *arguments, by_library=False)
-            if isinstance(wanted, str):
-                assert got == wanted
-            else:
-                np.testing.assert_array_equal(got, wanted)
-    finally:
-        _core.force_simd_level(BEST)
 
 
 def whole(module, data):
@@ -114,6 +88,7 @@ def test_damaged_scans_are_decoded_as_libjpeg_does():
         if len(damaged) == len(file):
             damaged[marker + 1] = 0xD5
         np.testing.assert_array_equal(decode(damaged), pillow(damaged))
+        check_against_libjpeg(damaged, (0, 0, 64, 64), 1, "rgb", 3)
 
 
 @settings(max_examples=150, deadline=None)
@@ -149,14 +124,13 @@ def test_windows_and_scales_are_libjpegs(content, seed, height, width, color, op
     seed=st.integers(0, 2**32 - 1),
     sampling=st.sampled_from(SAMPLINGS),
     progressive=st.booleans(),
+    restart=st.sampled_from(RESTARTS),
     damage=st.sampled_from(["none", "cut", "byte", "marker", "insert"]),
     data=st.data(),
 )
-def test_damaged_files_get_what_libjpeg_makes_of_them(seed, sampling, progressive, damage, data):
-    rng = np.random.default_rng(seed)
-    file = encode(
-        rng.integers(0, 256, (40, 56, 3), np.uint8), "JPEG", subsampling=0, progressive=progressive, quality=60
-    )
+def test_damaged_files_get_what_libjpeg_makes_of_them(seed, sampling, progressive, restart, damage, data):
+    pixels = np.random.default_rng(seed).integers(0, 256, (40, 56, 3), np.uint8)
+    file = encode(pixels, "JPEG", subsampling=0, progressive=progressive, quality=60, **restart)
     damaged = bytearray(with_sampling(file, sampling))
     place = data.draw(st.integers(len(damaged) // 4, len(damaged) - 3))
     if damage == "cut":
@@ -178,3 +152,27 @@ def test_progressive_files_in_which_scans_are_missing_are_smoothed_by_libjpeg():
     scans = [i for i in range(len(file) - 1) if file[i : i + 2] == b"\xff\xda"]
     for end in scans[1:]:
         check_against_libjpeg(file[:end] + b"\xff\xd9", (0, 0, 48, 48), 1, "rgb", 3)
+
+
+@pytest.mark.parametrize("marker", [0xC4, 0xDB], ids=["huffman", "quantization"])
+def test_tables_of_one_file_are_not_used_for_the_next(marker):
+    """libjpeg keeps tables for streams that leave theirs out; which file a thread decoded before must not matter."""
+    image = np.random.default_rng(4).integers(0, 256, (24, 24, 3), np.uint8)
+    before = encode(Image.fromarray(image).convert("CMYK"), "JPEG", quality=20, optimize=True)
+    gray = encode(Image.fromarray(image).convert("L"), "JPEG", quality=90)
+    file = np.frombuffer(without_segments(gray, marker), np.uint8)
+    options = {"layouts": "", "num_threads": 1, "on_error": "fill"}
+    alone = run(whole, [file], **options)[0][0]
+    after = run(whole, [before, file], **options)[0][1]
+    np.testing.assert_array_equal(after, alone)
+
+
+def without_segments(file, marker):
+    """Leave out the segments of a kind."""
+    data, at = bytes(file), 2
+    kept = data[:2]
+    while data[at + 1] != 0xDA:
+        end = at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+        kept += data[at:end] if data[at + 1] != marker else b""
+        at = end
+    return kept + data[at:]

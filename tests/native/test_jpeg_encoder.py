@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from itertools import product
-from pathlib import Path
 
 import numpy as np
-import PIL
 import pytest
 from encoded_images import JPEG_CONTENTS, pillow
 from hypothesis import given, settings
@@ -187,60 +182,6 @@ def test_writers_are_used_again():
     for _ in range(200):
         image = as_kind(CONTENTS["noise"](rng, *rng.integers(1, 80, 2).tolist()), str(rng.choice(KINDS)))
         check(image, int(rng.integers(1, 101)), str(rng.choice(SUBSAMPLINGS)))
-
-
-def other_libraries():
-    """Find the libjpeg-turbo that wheels bring along."""
-    packages = Path(PIL.__file__).parent.parent
-    found = (library for folder in packages.glob("*.libs") for library in folder.glob("libjpeg-*.so*"))
-    return sorted(found)
-
-
-PROGRAM = """
-import hashlib, io
-import numpy as np
-from pixelmill import _core, fn, pipeline_def
-image = np.arange(70 * 90 * 3, dtype=np.uint8).reshape(70, 90, 3)
-digest = hashlib.sha256()
-for quality in (30, 90, 100):
-    for subsampling in ("4:4:4", "4:2:2", "4:2:0"):
-        file = _core.encode_jpeg(image, quality, subsampling)
-        assert file == _core.encode_jpeg_by_libjpeg(image, quality, subsampling)
-        digest.update(file)
-
-@pipeline_def(batch_size=1, num_threads=1, device_id=None)
-def both_ways():
-    data = fn.external_source(source=[[image]], layout="HWC")
-    file = fn.encoders.image(data, quality=90)
-    return file, fn.decoders.image(file), fn.jpeg_compression_distortion(data, quality=40)
-
-for output in both_ways().run():
-    digest.update(np.ascontiguousarray(output.at(0)).tobytes())
-maps = open("/proc/self/maps").read()
-print(digest.hexdigest(), sorted({line.split("/")[-1] for line in maps.splitlines() if "libjpeg" in line}))
-"""
-
-
-def run_with(library):
-    """Encode and decode in a process of its own, with another libjpeg-turbo than that of the system."""
-    environment = {**os.environ, **({"LD_PRELOAD": str(library)} if library else {})}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split(maxsplit=1)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD and /proc are of Linux")
-def test_other_versions_of_libjpeg_turbo_change_nothing():
-    """Private structures differ between versions: nothing may depend on them."""
-    libraries = other_libraries()
-    assert libraries, "Pillow's wheel brings a libjpeg-turbo"
-    wanted, _ = run_with(None)
-    for library in libraries:
-        digest, loaded = run_with(library)
-        assert library.name in loaded
-        assert digest == wanted
 
 
 def test_what_pillow_reads():

@@ -304,14 +304,16 @@ LibjpegDecoder::LibjpegDecoder() : state_(std::make_unique<LibjpegState>()) {
     state.errors.error_exit = on_error;
     state.errors.emit_message = on_message;
     state.errors.output_message = on_output;
-    if (!attempt(state, create)) throw std::runtime_error(std::string("libjpeg does not start: ") + state.error);
 }
 
 LibjpegDecoder::~LibjpegDecoder() { jpeg_destroy_decompress(&state_->info); }
 
 void LibjpegDecoder::open(Bytes file, const Limits& limits) {
     LibjpegState& state = *state_;
-    attempt(state, abandon);
+    // jpeg_abort_decompress would keep the tables of the last file, for streams that leave theirs out. A file without
+    // tables must not depend on what this thread decoded before.
+    jpeg_destroy_decompress(&state.info);
+    if (!attempt(state, create)) throw std::runtime_error(std::string("libjpeg does not start: ") + state.error);
     state.file = file;
     state.warnings = 0;
     state.warning[0] = 0;
