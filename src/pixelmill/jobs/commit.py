@@ -10,16 +10,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from pixelmill.jobs.disk import space_explained
 from pixelmill.jobs.job import Job, dump_job, load_job
+from pixelmill.jobs.lock import Claim
 from pixelmill.jobs.manifest import Entry, shard_entry
-from pixelmill.jobs.shard_files import FileRecord, ShardFiles
-from pixelmill.jobs.storage import Storage, open_storage, space_explained
+from pixelmill.jobs.shard_files import FileRecord, OutputStream, ShardFiles, bring_to_disk
+from pixelmill.jobs.storage import Storage, open_storage
 from pixelmill.options.running import OnError
 
 OnSamples = Callable[[int, int], object]
@@ -38,6 +41,8 @@ class Site:
         max_errors: How many of them one run may meet.
         threads: How many processors a shard may use.
         durable: Whether output survives a power loss.
+        lock: Name of the lock file of this run; see `Claim`.
+        owner: Its content.
     """
 
     output: str
@@ -48,6 +53,13 @@ class Site:
     max_errors: int | None
     threads: int
     durable: bool = True
+    lock: str = ""
+    owner: str = ""
+
+    @property
+    def claim(self) -> Claim:
+        """The right to write here."""
+        return Claim(self.lock, self.owner)
 
     def sidecar(self, number: int) -> str:
         """Name the sidecar of a shard."""
@@ -78,6 +90,7 @@ class ShardTask:
     def make(self, number: int, *, on_samples: OnSamples | None = None) -> Entry:
         """Make a shard, commit its files and its sidecar, and return the content of the sidecar."""
         site = self.site
+        site.claim.check(self.storage)
         scratch = self.storage.scratch(f"{site.state}/tmp/{site.scratch}-{os.urandom(8).hex()}")
         files = ShardFiles(
             self.storage,
@@ -93,13 +106,20 @@ class ShardTask:
             with space_explained(lambda: self.storage.where(files.latest)):
                 report = self.job.make_shard(number, files)
             report = replace(report, errors=(*report.errors, *files.errors))
+            finished = files.finish()
+            site.claim.check(self.storage)
             kept = self._keep(files)
-            placed = place(self.storage, files.finish(), durable=site.durable)
+            placed = place(self.storage, finished, durable=site.durable)
+            entry = shard_entry(number, report=report, files=placed, quarantine=kept)
+            site.claim.check(self.storage)
+            # Written in the scratch folder, which a run that takes over removes: then no sidecar appears.
+            write_through(self.storage, site.sidecar(number), [json_line(entry)], scratch=scratch)
+        except OSError:
+            site.claim.check(self.storage)  # says so if the cause is another run that has taken over
+            raise
         finally:
             files.abandon()
             shutil.rmtree(scratch, ignore_errors=True)
-        entry = shard_entry(number, report=report, files=placed, quarantine=kept)
-        self.storage.write(site.sidecar(number), json_line(entry))
         return entry
 
     def _keep(self, files: ShardFiles) -> list[FileRecord]:
@@ -122,17 +142,22 @@ def place(
     return [record for _, record in finished.values()]
 
 
-def write_through(storage: Storage, name: str, pieces: Iterable[bytes], *, scratch: str) -> None:
-    """Write a file piece by piece; it appears only when it is complete."""
-    folder = storage.scratch(scratch)
-    files = ShardFiles(storage, number=-1, scratch=folder)
+def write_through(storage: Storage, name: str, pieces: Iterable[bytes], *, scratch: Path) -> None:
+    """Write a file piece by piece in a scratch folder; it gets its name only when it is complete."""
+    path = scratch / PurePosixPath(name).name
+    with OutputStream(path, shown=storage.where(name)) as stream:
+        stream.writelines(pieces)
+    bring_to_disk({storage.where(name): path})
+    place(storage, {name: (path, stream.record(name))})
+
+
+@contextmanager
+def scratch_folder(storage: Storage, name: str) -> Iterator[Path]:
+    """Create a folder for files that are being written, and remove it afterwards."""
+    folder = storage.scratch(name)
     try:
-        with files.open(name) as stream:
-            for piece in pieces:
-                stream.write(piece)
-        place(storage, files.finish())
+        yield folder
     finally:
-        files.abandon()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -6,15 +6,14 @@ and the files being written. When it is finished, manifest.json replaces the hid
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pixelmill.errors import DataError, OutputExists
 from pixelmill.jobs import manifest
-from pixelmill.jobs.commit import Site, json_line, place, write_through
+from pixelmill.jobs.commit import Site, json_line, place, scratch_folder, write_through
 from pixelmill.jobs.job import Job
+from pixelmill.jobs.lock import Claim
 from pixelmill.jobs.manifest import Entry, JobPlan, differences
 from pixelmill.jobs.shard_files import FileRecord, ShardFiles
 from pixelmill.jobs.storage import Storage
@@ -30,6 +29,8 @@ class JobOutput:
     """The output folder of one job."""
 
     def __init__(self, storage: Storage, *, job: Job, plan: JobPlan, plain: bool) -> None:
+        self.claim = Claim("", "")  # of the run that has the lock
+        self.run = ""  # and its name
         self.storage = storage
         self.plan = plan
         self.plain = plain
@@ -69,12 +70,13 @@ class JobOutput:
 
     def prepare(self, situation: Situation, *, scratch: str) -> None:
         """Prepare the folder for making shards. The lock must be held."""
+        self.claim.check(self.storage)
         if situation == "replace":
             self._remove_old()
         if situation == "complete":
             self._reopen()
         if situation != "complete":
-            self.storage.write(f"{self.state}/plan.json", self.plan.text())
+            self.storage.write(f"{self.state}/{manifest.PLAN}", self.plan.text())
         for name in self.storage.names(f"{self.state}/tmp"):
             if name.startswith(scratch):
                 self.storage.remove_tree(f"{self.state}/tmp/{name}")
@@ -108,11 +110,13 @@ class JobOutput:
                 totals["bytes"] += size
                 totals["errors"] += errors
             closing = self._close()
+            self.claim.check(self.storage)
             if self.plain:
                 self.storage.write(f"{self.state}/{_COMPLETE}", json_line(totals))
             else:
                 text = manifest.manifest_text(self.plan, totals=totals, closing=closing, entries=self.entries())
-                write_through(self.storage, manifest.NAME, text, scratch=f"{self.state}/tmp/manifest")
+                with scratch_folder(self.storage, f"{self.state}/tmp/{self.run}-manifest") as scratch:
+                    write_through(self.storage, manifest.NAME, text, scratch=scratch)
         self.remove_state()
 
     def entries(self) -> Iterator[Entry]:
@@ -126,11 +130,12 @@ class JobOutput:
 
     def remove_state(self) -> None:
         """Remove the hidden folder; the file that says that the job is finished goes last."""
+        self.claim.check(self.storage)
         for name in self.storage.names(self.state):
             if name.startswith("shard-"):
                 self.storage.remove(f"{self.state}/{name}")
         self.storage.remove_tree(f"{self.state}/tmp")
-        self.storage.remove(f"{self.state}/plan.json")
+        self.storage.remove(f"{self.state}/{manifest.PLAN}")
         self.storage.remove_tree(self.state)
 
     def _was_being_removed(self) -> bool:
@@ -145,12 +150,8 @@ class JobOutput:
     def _site(self) -> Site:
         return Site("", self.state, "", "", "fail", None, 1)
 
-    def _begun(self) -> dict[str, Any] | None:
-        try:
-            plan = json.loads(self.storage.read(f"{self.state}/plan.json") or b"null")
-        except ValueError:
-            return None
-        return plan if isinstance(plan, dict) else None
+    def _begun(self) -> Entry | None:
+        return manifest.read_plan(self.storage, self.state)
 
     def _sidecars(self) -> list[int]:
         names = self.storage.names(self.state)
@@ -185,7 +186,7 @@ class JobOutput:
         for name in self.storage.names(self.state):
             if name.startswith("shard-"):
                 self.storage.remove(f"{self.state}/{name}")
-        self.storage.remove(f"{self.state}/plan.json")
+        self.storage.remove(f"{self.state}/{manifest.PLAN}")
         if old:
             self.storage.remove(manifest.NAME)
 
@@ -199,20 +200,21 @@ class JobOutput:
             return
         for entry in whole:
             self.storage.write(self._site().sidecar(int(entry["number"])), json_line(entry))
-        self.storage.write(f"{self.state}/plan.json", self.plan.text())
+        self.storage.write(f"{self.state}/{manifest.PLAN}", self.plan.text())
         self.storage.remove(manifest.NAME)
 
     def _close(self) -> list[FileRecord]:
         if not self._job.closing_files:
             return []
-        scratch = self.storage.scratch(f"{self.state}/tmp/close")
-        files = ShardFiles(self.storage, number=self.plan.shards, scratch=scratch)
-        try:
-            self._job.close(files, self.entries())
-            return place(self.storage, files.finish())
-        finally:
-            files.abandon()
-            shutil.rmtree(scratch, ignore_errors=True)
+        with scratch_folder(self.storage, f"{self.state}/tmp/{self.run}-close") as scratch:
+            files = ShardFiles(self.storage, number=self.plan.shards, scratch=scratch)
+            try:
+                self._job.close(files, self.entries())
+                finished = files.finish()
+            finally:
+                files.abandon()
+            self.claim.check(self.storage)
+            return place(self.storage, finished)
 
 
 def figures(entry: Entry) -> tuple[int, int, int]:

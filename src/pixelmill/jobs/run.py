@@ -89,21 +89,24 @@ def run_job(given: RunJobArguments) -> JobReport:
     lock = Lock(storage, output.state, part=part)
     lock.acquire()
     try:
-        scratch = "all" if part is None else f"part-{part[0]}-of-{part[1]}"
+        output.claim, output.run = lock.claim, lock.name
         parts = 1 if part is None else part[1]
         site = Site(
             output=storage.root,
             state=output.state,
-            scratch=scratch,
+            scratch=lock.name,
             quarantine=f"{storage.root}.quarantine" if given.quarantine is None else os.fspath(given.quarantine),
             on_error=given.on_error,
             max_errors=given.max_errors,
             threads=threads_of(workers, shards=-(-plan.shards // parts)) if given.runner == "local" else 1,
             durable=given.durable,
+            lock=lock.claim.lock,
+            owner=lock.claim.owner,
         )
         # Checked again: between the first look and the lock another process may have changed the output.
         situation = output.situation(given.exists, shared=part is not None)
-        output.prepare(situation, scratch="" if part is None else scratch)
+        # What other runs of this part have left: they are dead, or have lost the lock.
+        output.prepare(situation, scratch="" if part is None else f"{part[0]}-of-{part[1]}.")
         return _run(output, ShardTask(job, site), runner=runner, part=part, on_progress=given.on_progress)
     finally:
         lock.release()
@@ -131,7 +134,7 @@ def _run(
             for entry in entries:
                 tally.add(entry)
     finally:
-        prefix = task.site.scratch
+        prefix = f"{task.site.scratch}-"
         for name in output.storage.names(f"{output.state}/tmp"):
             if name.startswith(prefix):
                 output.storage.remove_tree(f"{output.state}/tmp/{name}")

@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats.preallocate import Preallocation as Room
-from pixelmill.jobs.storage import Storage, check_name, explained, write_all
+from pixelmill.jobs.disk import explained, write_all
+from pixelmill.jobs.storage import Storage, check_name
 from pixelmill.options.running import OnError
 
 _BUFFER = 1 << 20
