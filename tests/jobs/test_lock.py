@@ -16,8 +16,8 @@ import pytest
 from small_jobs import NumbersJob, tree
 
 from pixelmill.errors import OutputError
-from pixelmill.jobs import run_job
 from pixelmill.jobs import lock as locks
+from pixelmill.jobs import run_job
 from pixelmill.jobs.lock import Lease, Lock
 from pixelmill.jobs.storage import LocalStorage, RemoteStorage, Storage
 
@@ -157,7 +157,10 @@ def test_a_stopped_owner_keeps_its_lock(tmp_path: Path, owner: subprocess.Popen[
 
 
 def test_a_stolen_owner_stops_with_a_sentence_and_the_thief_finishes(
-    tmp_path: Path, owner: subprocess.Popen[bytes], other_machine: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    owner: subprocess.Popen[bytes],
+    other_machine: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The owner is stopped for longer than the lease, as a suspended machine is."""
     owner.send_signal(signal.SIGSTOP)

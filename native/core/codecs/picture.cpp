@@ -53,6 +53,9 @@ Value decode_jpeg(Context& context, Bytes file, const ImageInfo& info, const Pic
     Value picture = direct ? context.allocate(0, DType::u8, shape) : context.scratch(DType::u8, shape);
     reader.decode(jpeg, {picture.as<uint8_t>(), wanted.height, wanted.width, channels, picture.stride[0],
                          picture.stride[1], 1});
+    // First, so that the message is about the loss.
+    if (const std::string loss = reader.lost_pixels(); !loss.empty())
+        context.note(Note::missing_pixels, "libjpeg: " + loss);
     if (reader.warnings() > 0) context.note(Note::decoder_warning, "libjpeg: " + std::string(reader.first_warning()));
     picture.shape[2] = channels;
     return finish(context, oriented(picture, orientation), info, request, convert);

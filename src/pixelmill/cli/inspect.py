@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pixelmill.cli.options import json_option, with_options
-from pixelmill.cli.running import MISMATCH, sample_bar
+from pixelmill.cli.running import MISMATCH, sample_bar, show_notes
 from pixelmill.options.inspect import IndexOptions, InfoOptions, OverwriteOption, VerifyOptions
 
 if TYPE_CHECKING:
@@ -183,6 +183,7 @@ def _show_verification(found: Verification) -> None:
     else:
         count = len(found.problems)
         click.echo(f"{found.source}: {count} problem{'' if count == 1 else 's'}. {read}", err=True)
+    show_notes(found.notes)
 
 
 def _finite(value: object) -> object:

@@ -41,6 +41,7 @@ class Site:
         max_errors: How many of them one run may meet.
         threads: How many processors a shard may use.
         durable: Whether output survives a power loss.
+        strict: Whether every image is decoded, and decoder warnings are errors.
         lock: Name of the lock file of this run; see `Claim`.
         owner: Its content.
     """
@@ -53,6 +54,7 @@ class Site:
     max_errors: int | None
     threads: int
     durable: bool = True
+    strict: bool = False
     lock: str = ""
     owner: str = ""
 
@@ -101,6 +103,7 @@ class ShardTask:
             max_errors=site.max_errors,
             on_progress=on_samples,
             durable=site.durable,
+            strict=site.strict,
         )
         try:
             with space_explained(lambda: self.storage.where(files.latest)):
@@ -110,7 +113,7 @@ class ShardTask:
             site.claim.check(self.storage)
             kept = self._keep(files)
             placed = place(self.storage, finished, durable=site.durable)
-            entry = shard_entry(number, report=report, files=placed, quarantine=kept)
+            entry = shard_entry(number, report=report, files=placed, quarantine=kept, notes=files.notes)
             site.claim.check(self.storage)
             # Written in the scratch folder, which a run that takes over removes: then no sidecar appears.
             write_through(self.storage, site.sidecar(number), [json_line(entry)], scratch=scratch)

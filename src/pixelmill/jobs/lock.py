@@ -71,8 +71,8 @@ class Claim:
                 return
             found = storage.read(f"{folder}/{later[-1]}")
         raise OutputError(
-            f"job: {_shown(found)} has taken over {storage.root}, since this run gave no sign of life for a while; this "
-            "run stops, its finished shards are kept"
+            f"job: {_shown(found)} has taken over {storage.root}, since this run gave no sign of life for a while; "
+            "this run stops, its finished shards are kept"
         )
 
 

@@ -60,7 +60,7 @@ class JobPlan:
         return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
 
 
-def make_plan(job: Job, *, on_error: str) -> JobPlan:
+def make_plan(job: Job, *, on_error: str, strict: bool = False) -> JobPlan:
     """Return the plan of a job."""
     names, times = hashlib.sha256(), hashlib.sha256()
     count = size = 0
@@ -79,6 +79,8 @@ def make_plan(job: Job, *, on_error: str) -> JobPlan:
         "shards": len(job.shards),
         "versions": {**versions(), **job.versions},
     }
+    if strict:  # decides which samples are written; left out otherwise, so that the hashes of older plans stay
+        content["strict"] = True
     try:
         text = json.dumps(content, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -114,7 +116,12 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
 
 
 def shard_entry(
-    number: int, *, report: ShardReport, files: Iterable[FileRecord], quarantine: Iterable[FileRecord]
+    number: int,
+    *,
+    report: ShardReport,
+    files: Iterable[FileRecord],
+    quarantine: Iterable[FileRecord],
+    notes: Mapping[str, int] | None = None,
 ) -> Entry:
     """Describe a finished shard, for its sidecar and for the manifest."""
     entry: Entry = {
@@ -126,6 +133,8 @@ def shard_entry(
     kept = [asdict(file) for file in quarantine]
     if kept:
         entry["quarantine"] = kept
+    if notes:
+        entry["notes"] = dict(sorted(notes.items()))
     if report.details:
         entry["details"] = dict(report.details)
     return entry
@@ -147,7 +156,7 @@ def entry_bytes(entry: Mapping[str, Any]) -> int:
 
 
 def manifest_text(
-    plan: JobPlan, *, totals: Mapping[str, int], closing: Iterable[FileRecord], entries: Iterable[Entry]
+    plan: JobPlan, *, totals: Mapping[str, Any], closing: Iterable[FileRecord], entries: Iterable[Entry]
 ) -> Iterator[bytes]:
     """Yield the manifest piece by piece, one line per shard, so that memory does not grow with the dataset."""
     head: Entry = {"job": plan.hash, **plan.content, **totals, "files": [asdict(file) for file in closing]}
@@ -230,6 +239,9 @@ def _check_entry(entry: Any) -> None:
         raise TypeError(f"a shard has the entry {str(entry)[:100]}")
     if not (isinstance(entry["errors"], list) and all(isinstance(event, dict) for event in entry["errors"])):
         raise TypeError(f"the errors of shard {entry['number']} are not a list of events")
+    notes = entry.get("notes", {})
+    if not (isinstance(notes, dict) and all(map(_is_count, notes.values()))):
+        raise TypeError(f"the notes of shard {entry['number']} are not counts")
     _check_files(entry["files"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ from typing import Protocol
 from pixelmill.errors import ArgumentError, OutputError
 from pixelmill.jobs.disk import explained, make_folders, move_across, sync_folder, write_file
 
+_PIECE = 1 << 20
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
 
 
@@ -34,6 +36,9 @@ class Storage(Protocol):
 
     def size(self, name: str) -> int | None:
         """Return the size of a file, or None if it does not exist."""
+
+    def sha256(self, name: str) -> str | None:
+        """Return the hash of a file in hexadecimal, or None if it does not exist."""
 
     def stamp(self, name: str) -> str | None:
         """Return a value that changes with every `touch`, or None if the file does not exist."""
@@ -132,6 +137,13 @@ class LocalStorage:
     def size(self, name: str) -> int | None:
         try:
             return self._path(name).stat().st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def sha256(self, name: str) -> str | None:
+        try:
+            with self._path(name).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
         except (FileNotFoundError, NotADirectoryError):
             return None
 
@@ -281,6 +293,16 @@ class RemoteStorage:
             return int(self._files.info(self._key(name))["size"])
         except FileNotFoundError:
             return None
+
+    def sha256(self, name: str) -> str | None:
+        digest = hashlib.sha256()
+        try:
+            with self._files.open(self._key(name), "rb") as file:
+                while piece := file.read(_PIECE):
+                    digest.update(piece)
+        except FileNotFoundError:
+            return None
+        return digest.hexdigest()
 
     def stamp(self, name: str) -> str | None:
         data = self.read(name)
