@@ -140,7 +140,7 @@ class VariantJob(Protocol):
     def variant_key(self, key: str, variant: int) -> str:
         """Return the key of a variant."""
 
-    def reject(self, files: ShardFiles, number: int, error: DataError) -> None:
+    def reject(self, files: ShardFiles, number: int, error: DataError | UnicodeError) -> None:
         """Skip a sample."""
 
 
@@ -261,11 +261,12 @@ class ShardAugmenter:
         for sample, name in ready:
             try:
                 self._writer.add(sample, name=name)
-            except DataError as unfit:  # the container cannot hold it
+            except (DataError, UnicodeError) as unfit:  # the container cannot hold it
                 self._job.reject(self._files, self._number, unfit)
                 return
             self._files.progress(1, sample.size())
-        self._files.note(notes)
+        if notes:
+            self._files.note(notes)
 
 
 def shard_programs(recipe: Recipe, options: AugmentOptions, *, threads: int, refused: Collection[str]) -> ProgramCache:

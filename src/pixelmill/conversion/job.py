@@ -118,7 +118,7 @@ class ConvertJob(DatasetJob):
                         self.dataset.sample(item), strict=files.strict, refused=files.refused_notes
                     )
                     writer.add(sample, name=None if names is None else names.names[position])
-                except DataError as error:
+                except (DataError, UnicodeError) as error:
                     self.reject(files, item, error)
                     continue
                 files.note(notes)

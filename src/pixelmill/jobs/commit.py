@@ -1,8 +1,9 @@
 """Make shards and commit them.
 
 The order is what makes a kill at any moment harmless. The files of a shard are written under hidden names and brought
-to the disk. Then they are renamed, and the folders that hold the new names are synced. The sidecar, which says that the
-shard is done, is written last: if it exists, so does everything that it lists, even after a power loss.
+to the disk, and with them the sidecar, which lists them. Then they are renamed, and the folders that hold the new names
+are synced. The sidecar, which says that the shard is done, gets its name last: if it has it, everything that it lists
+is there, even after a power loss. If it does not, the hidden one says which files a run that replaces the job removes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pixelmill.jobs.disk import space_explained
+from pixelmill.jobs.disk import explained, space_explained, sync_folder, write_file
 from pixelmill.jobs.job import Job, dump_job, load_job
 from pixelmill.jobs.lock import Claim
 from pixelmill.jobs.manifest import Entry, shard_entry
@@ -25,6 +26,7 @@ from pixelmill.jobs.shard_files import FileRecord, OutputStream, ShardFiles, bri
 from pixelmill.jobs.storage import Storage, open_storage
 from pixelmill.options.running import OnError
 
+INTENT = "shard-{:05d}.json"
 OnSamples = Callable[[int, int], object]
 
 
@@ -65,7 +67,7 @@ class Site:
 
     def sidecar(self, number: int) -> str:
         """Name the sidecar of a shard."""
-        return f"{self.state}/shard-{number:05d}.json"
+        return f"{self.state}/{INTENT.format(number)}"
 
 
 @dataclass(frozen=True)
@@ -111,12 +113,12 @@ class ShardTask:
             report = replace(report, errors=(*report.errors, *files.errors))
             finished = files.finish()
             site.claim.check(self.storage)
-            kept = self._keep(files)
-            placed = place(self.storage, finished, durable=site.durable)
-            entry = shard_entry(number, report=report, files=placed, quarantine=kept, notes=files.notes)
+            kept, records = self._keep(files), [record for _, record in finished.values()]
+            entry = shard_entry(number, report=report, files=records, quarantine=kept, notes=files.notes)
+            sidecar = write_intent(scratch, entry)
+            place(self.storage, finished, durable=site.durable)
             site.claim.check(self.storage)
-            # Written in the scratch folder, which a run that takes over removes: then no sidecar appears.
-            write_through(self.storage, site.sidecar(number), [json_line(entry)], scratch=scratch)
+            place(self.storage, {site.sidecar(number): (sidecar, FileRecord("", 0, ""))})
         except OSError:
             site.claim.check(self.storage)  # says so if the cause is another run that has taken over
             raise
@@ -143,6 +145,19 @@ def place(
         # Before the sidecar: after a power loss it must not list a file whose name never reached the disk.
         storage.sync(finished)
     return [record for _, record in finished.values()]
+
+
+def write_intent(scratch: Path, entry: Entry) -> Path:
+    """Write a sidecar in a scratch folder, before the files that it lists get their names.
+
+    After a kill or a power loss it says which files are there without a sidecar. A run that takes over removes the
+    scratch folder, so that this one cannot commit any more.
+    """
+    path = scratch / INTENT.format(entry["number"])
+    with explained(str(path)):
+        write_file(path, json_line(entry))
+        sync_folder(scratch)
+    return path
 
 
 def write_through(storage: Storage, name: str, pieces: Iterable[bytes], *, scratch: Path) -> None:

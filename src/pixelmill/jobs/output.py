@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pixelmill.errors import DataError, OutputExists
 from pixelmill.jobs import manifest
-from pixelmill.jobs.commit import Site, json_line, place, scratch_folder, write_through
-from pixelmill.jobs.job import Job
+from pixelmill.jobs.commit import Site, json_line, place, scratch_folder, write_intent, write_through
+from pixelmill.jobs.job import Job, ShardReport
 from pixelmill.jobs.lock import Claim
-from pixelmill.jobs.manifest import Entry, JobPlan, differences
+from pixelmill.jobs.manifest import Entry, JobPlan, differences, shard_entry
 from pixelmill.jobs.shard_files import FileRecord, ShardFiles
 from pixelmill.jobs.storage import Storage
 from pixelmill.options.running import Exists
@@ -88,7 +88,30 @@ class JobOutput:
             self.storage.write(f"{self.state}/{manifest.PLAN}", self.plan.text())
         for name in self.storage.names(f"{self.state}/tmp"):
             if name.startswith(scratch):
-                self.storage.remove_tree(f"{self.state}/tmp/{name}")
+                self._discard(f"{self.state}/tmp/{name}")
+
+    def _discard(self, scratch: str) -> None:
+        """Remove the scratch folder of a dead run, and files that it has renamed without a sidecar for them."""
+        if not self.is_finished():
+            orphans = []
+            for entry in self._intents(scratch):
+                if self.storage.size(self._site().sidecar(int(entry["number"]))) is None:
+                    orphans += [file["name"] for file in entry["files"]]
+            self._remove_files(orphans)
+        self.storage.remove_tree(scratch)
+
+    def _intents(self, scratch: str) -> Iterator[Entry]:
+        for name in self.storage.names(scratch):
+            if name.startswith("shard-"):
+                entry = manifest.read_entry(self.storage, f"{scratch}/{name}")
+                if entry is not None:
+                    yield entry
+
+    def _remove_files(self, names: Sequence[str]) -> None:
+        """Remove files durably."""
+        for name in names:
+            self.storage.remove(name)
+        self.storage.sync(names)
 
     def done(self, *, hashed: bool | None = None) -> dict[int, Figures]:
         """Return the figures of each shard that is done, by number.
@@ -205,14 +228,14 @@ class JobOutput:
         for name in self.storage.names(self.state):
             if name.startswith("shard-"):
                 entries.append(manifest.read_entry(self.storage, f"{self.state}/{name}") or {"files": []})
-        for file in (*(file for entry in entries for file in entry["files"]), *closing):
-            self.storage.remove(file["name"])
-        for name in self.storage.names(self.state):
-            if name.startswith("shard-"):
-                self.storage.remove(f"{self.state}/{name}")
-        self.storage.remove(f"{self.state}/{manifest.PLAN}")
+        for scratch in self.storage.names(f"{self.state}/tmp"):
+            entries += self._intents(f"{self.state}/tmp/{scratch}")
+        # Each step must be on the disk before the next one: after a power loss nothing may be left that no list names.
+        self._remove_files([file["name"] for entry in (*entries, {"files": closing}) for file in entry["files"]])
+        sidecars = [f"{self.state}/{name}" for name in self.storage.names(self.state) if name.startswith("shard-")]
+        self._remove_files([*sidecars, f"{self.state}/{manifest.PLAN}"])
         if old:
-            self.storage.remove(manifest.NAME)
+            self._remove_files([manifest.NAME])
 
     def _reopen(self, *, hashed: bool) -> None:
         """Turn the manifest back into sidecars if files are missing or have changed, so that they are made again."""
@@ -236,6 +259,9 @@ class JobOutput:
             try:
                 self._job.close(files, self.entries())
                 finished = files.finish()
+                records = [record for _, record in finished.values()]
+                intent = shard_entry(self.plan.shards, report=ShardReport(0), files=records, quarantine=())
+                write_intent(scratch, intent)
             finally:
                 files.abandon()
             self.claim.check(self.storage)

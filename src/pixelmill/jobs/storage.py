@@ -59,7 +59,7 @@ class Storage(Protocol):
         """Move a finished file of the scratch folder to its final name."""
 
     def sync(self, names: Iterable[str]) -> None:
-        """Make the final names of these files survive a power loss."""
+        """Make the names of these files, or that they are gone, survive a power loss."""
 
     def scratch(self, folder: str) -> Path:
         """Create a folder on this machine for files that are being written."""
@@ -195,9 +195,15 @@ class LocalStorage:
                 move_across(path, target)
 
     def sync(self, names: Iterable[str]) -> None:
-        for folder in sorted({self._path(name).parent for name in names}):
+        for folder in sorted({self._existing(self._path(name).parent) for name in names}):
             with explained(str(folder)):
                 sync_folder(folder)
+
+    def _existing(self, folder: Path) -> Path:
+        """Return a folder, or its nearest parent that exists: `remove` removes folders that become empty."""
+        while not folder.is_dir() and folder != self._folder:
+            folder = folder.parent
+        return folder
 
     def scratch(self, folder: str) -> Path:
         path = self._path(folder)
