@@ -12,7 +12,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format api docs bench fuzz sanitize kills soak slow clean
+.PHONY: help demo test gpu-test lint format api docs bench fuzz sanitize kills crash soak slow clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -59,6 +59,9 @@ fuzz: ## feed damaged images to the decoders under the sanitizers
 
 sanitize: $(VENV)/test.stamp ## run the tests of the core under the sanitizers
 	@sh scripts/sanitize.sh $(PY) $(ARGS)
+
+crash: $(VENV)/test.stamp ## resume bulk jobs from every state that a loss of power may leave
+	@sh scripts/crash.sh $(PY)
 
 kills: $(VENV)/test.stamp ## kill bulk jobs and fill disks at hundreds of places, then resume them
 	@sh scripts/kills.sh $(PY)

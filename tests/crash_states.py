@@ -72,7 +72,8 @@ def quarantined(inputs: Path, output: Path, exists: Any) -> object:
 
 
 def augmented(inputs: Path, output: Path, exists: Any) -> object:
-    return augment(inputs / "records", output, recipe="classification", samples_per_shard=2, workers=1, exists=exists)
+    options: Any = {"to": "webdataset", "samples_per_shard": 2, "workers": 1}
+    return augment(inputs / "records", output, recipe="classification", exists=exists, **options)
 
 
 def ingested(inputs: Path, output: Path, exists: Any) -> object:
@@ -81,8 +82,10 @@ def ingested(inputs: Path, output: Path, exists: Any) -> object:
 
 
 def created(inputs: Path, output: Path, exists: Any, *, container: str) -> object:
-    options: Any = {"height": 16, "width": 16, "chunksize": 2, "img_per_file": 2, "workers": 1}
-    return create_images(path=output, name="i", count=4, container=container, durable=True, exists=exists, **options)
+    options: Any = {"height": 16, "width": 16, "chunksize": 2, "img_per_file": 2, "workers": 1, "durable": True}
+    return create_images(
+        path=output, name="i", count=4, image_format="jpeg", container=container, exists=exists, **options
+    )
 
 
 def segmented(inputs: Path, output: Path, exists: Any) -> object:

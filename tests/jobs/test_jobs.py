@@ -347,7 +347,7 @@ def test_libraries_in_workers_use_the_workers_share_of_threads(tmp_path, monkeyp
     ("job", "absent"),
     [
         ("augmentation", {"pixelmill.formats.webdataset"}),
-        ("conversion", {"pixelmill.operators", "pixelmill.pipeline"}),
+        ("conversion", {"pixelmill.operators", "pixelmill.pipeline.execution"}),
         ("create", {"pixelmill.operators", "pixelmill.engine"}),
         ("ingest", {"pixelmill.recipe"}),
     ],
