@@ -17,8 +17,9 @@ from small_jobs import NumbersJob, tree
 
 from pixelmill.errors import OutputError
 from pixelmill.jobs import lock as locks
-from pixelmill.jobs import run_job
+from pixelmill.jobs import run, run_job
 from pixelmill.jobs.lock import Lease, Lock
+from pixelmill.jobs.output import Figures, JobOutput
 from pixelmill.jobs.storage import LocalStorage, RemoteStorage, Storage
 
 JOB = NumbersJob(count=20)
@@ -220,5 +221,24 @@ def test_an_owner_in_another_pid_namespace_keeps_its_lock(tmp_path: Path) -> Non
         assert process.wait(60) == 0
     finally:
         ended(process)
+    run_job(JOB, tmp_path / "expected", workers=1)
+    assert tree(tmp_path / "out") == tree(tmp_path / "expected")
+
+
+def test_parts_that_end_at_the_same_time_do_not_take_each_other_for_thieves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one to finish removes the state of the job, with the locks of all parts."""
+    finish = run._finish_among_others
+
+    def twice(output: JobOutput, done: dict[int, Figures]) -> None:
+        finish(output, done)
+        finish(output, done)
+
+    monkeypatch.setattr(run, "_finish_among_others", twice)
+    for part in range(2):
+        report = run_job(JOB, tmp_path / "out", workers=1, shard_index=part, num_shards=2)
+    assert report.complete
+    monkeypatch.undo()
     run_job(JOB, tmp_path / "expected", workers=1)
     assert tree(tmp_path / "out") == tree(tmp_path / "expected")

@@ -51,8 +51,8 @@ Value decode_jpeg(Context& context, Bytes file, const ImageInfo& info, const Pic
     const bool direct = orientation == Orientation{} && !convert && !padded;
     const Shape shape{wanted.height, wanted.width, padded ? 4 : channels};
     Value picture = direct ? context.allocate(0, DType::u8, shape) : context.scratch(DType::u8, shape);
-    reader.decode(jpeg, {picture.as<uint8_t>(), wanted.height, wanted.width, channels, picture.stride[0],
-                         picture.stride[1], 1});
+    reader.decode(
+        jpeg, {picture.as<uint8_t>(), wanted.height, wanted.width, channels, picture.stride[0], picture.stride[1], 1});
     // First, so that the message is about the loss.
     if (const std::string loss = reader.lost_pixels(); !loss.empty())
         context.note(Note::missing_pixels, "libjpeg: " + loss);
