@@ -15,7 +15,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format tidy api docs bench fuzz sanitize tsan kills soak mutants slow clean FORCE
+.PHONY: help demo test gpu-test lint format tidy api docs bench fuzz sanitize tsan kills crash soak mutants slow clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -70,6 +70,9 @@ sanitize: $(VENV)/test.stamp ## run the tests of the core under the sanitizers
 
 tsan: $(VENV)/test.stamp ## run the engine with many threads under ThreadSanitizer
 	@sh scripts/tsan.sh $(PY) $(ARGS)
+
+crash: $(VENV)/test.stamp ## resume bulk jobs from every state that a loss of power may leave
+	@sh scripts/crash.sh $(PY)
 
 kills: $(VENV)/test.stamp ## kill bulk jobs and fill disks at hundreds of places, then resume them
 	@sh scripts/kills.sh $(PY)

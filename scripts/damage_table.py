@@ -25,7 +25,7 @@ import test_webdataset
 import test_zip
 from file_damage import Read, changed, cut, table, with_blocks_swapped, with_one_less, with_one_more
 
-from pixelmill.inspect.verify import check_manifest
+from pixelmill.inspect.manifest_check import check_manifest
 
 # Each single bit, and some values that change several bits.
 FEW = [1, 2, 4, 8, 16, 32, 64, 128, 3, 7, 15, 31, 85, 127, 170, 255]
@@ -87,9 +87,9 @@ def with_manifest(folder: Path, data: bytes) -> Read:
 
     def read(damaged: bytes) -> tuple[list[Any], bool]:
         (folder / "data").write_bytes(damaged)
-        _, compared, problems = check_manifest(str(folder))
-        assert compared == 1
-        return [damaged], bool(problems)
+        found = check_manifest(str(folder))
+        assert found.hashed == 1
+        return [damaged], bool(found.problems)
 
     return read
 

@@ -37,7 +37,7 @@ from pixelmill.formats import zip as zip_archives
 from pixelmill.formats.annotations import apply_row, decode_row
 from pixelmill.formats.coco import Choice, open_annotations
 from pixelmill.formats.sample import Sample
-from pixelmill.inspect.verify import check_manifest
+from pixelmill.inspect.manifest_check import check_manifest
 from pixelmill.jobs.manifest import read_entry
 from pixelmill.jobs.storage import open_storage
 
@@ -152,8 +152,8 @@ def run_manifest(data: bytes) -> str:
     (SCRATCH / "dataset" / "manifest.json").write_bytes(data)
     (SCRATCH / "dataset" / "shard.json").write_bytes(data)
     read_entry(open_storage(SCRATCH / "dataset"), "shard.json")
-    manifest, _, problems = check_manifest(str(SCRATCH / "dataset"))
-    return "no manifest" if manifest is None else "problems" if problems else "whole"
+    found = check_manifest(str(SCRATCH / "dataset"))
+    return "no manifest" if found.manifest is None else "problems" if found.problems else "whole"
 
 
 def seeds() -> dict[str, tuple[Callable[[bytes], str], list[bytes]]]:

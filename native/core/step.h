@@ -32,6 +32,7 @@ enum class Note : uint32_t {
     depth_reduced = 4,       // 16-bit samples became 8-bit ones
     bad_orientation = 8,     // an EXIF orientation outside 1..8
     more_frames = 16,        // an animation or a multi-page file: the first frame was taken
+    missing_pixels = 32,     // a decoder warning after which part of the pixels is filler
 };
 
 // What a worker thread keeps from sample to sample.

@@ -15,12 +15,16 @@ from dataclasses import dataclass
 
 # The notes of the core about samples that it delivers, by their bits in native/core/step.h.
 NOTES = {
+    32: "missing_pixels",  # first, since it explains the decoder warning that comes with it
     1: "decoder_warning",
     2: "extension_mismatch",
     4: "depth_reduced",
     8: "bad_orientation",
     16: "more_frames",
 }
+# The note about an image of which a decoder has filled in a part: damage for everything that checks or writes images.
+MISSING_PIXELS = NOTES[32]
+DECODER_WARNING = NOTES[1]
 
 
 class PixelmillError(Exception):
@@ -62,7 +66,7 @@ class Event:
     Attributes:
         kind: `truncated`, `not_an_image`, `corrupt`, `too_large`, `unsupported`, `checksum`, `wrong_format`, `io` or
             `argument` for a sample that failed; `decoder_warning`, `extension_mismatch`, `depth_reduced`,
-            `bad_orientation` or `more_frames` for one that did not.
+            `bad_orientation`, `more_frames` or `missing_pixels` for one that did not.
         message: What exactly was wrong.
         sample: The number of the sample in its dataset.
         epoch: The epoch it was read in.

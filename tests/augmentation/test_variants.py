@@ -59,13 +59,13 @@ def test_a_sample_is_rejected_once_with_its_first_error() -> None:
     job = SimpleNamespace(
         options=AugmentOptions("x", variants=3),
         dataset=SimpleNamespace(sample=lambda number: sample_with()),
-        programs=lambda threads: FakePrograms(),
+        programs=lambda threads, refused: FakePrograms(),
         file_name=lambda number, variant: None,
         variant_key=lambda key, variant: key,
         reject=lambda files, number, error: rejected.append((number, str(error))),
     )
     writer = SimpleNamespace(add=lambda sample, name: rejected.append((-1, "written")))
-    ShardAugmenter(job, SimpleNamespace(threads=1), writer).run(range(2))  # type: ignore[arg-type]
+    ShardAugmenter(job, SimpleNamespace(threads=1, refused_notes=()), writer).run(range(2))  # type: ignore[arg-type]
     assert rejected == [(0, "variant 1"), (1, "variant 1")]
 
 

@@ -205,7 +205,7 @@ def test_our_codecs_encode_what_pillow_would(kind: str, mode: str, target: str, 
     wishes: list[dict[str, Any]] = [{"max_side": 100}, {"resize": (64, 48)}, {"quality": 80}, {"resize": (300,)}]
     for options in wishes:
         encoding = Encoding(format=target, **options)
-        made = encoding.apply(Sample("a", data, "x"))
+        made, _ = encoding.apply(Sample("a", data, "x"))
         upright = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
         size = encoding._size(upright.size)
         expected = upright if size == upright.size else upright.resize(size, Image.Resampling.LANCZOS)
@@ -222,19 +222,19 @@ def test_what_pillow_reads_in_another_form_is_left_to_it(mode: str, monkeypatch:
     monkeypatch.setattr(native_encoding, "encode", None)
     picture = photograph("L").convert(mode) if mode == "LA" else photograph().convert(mode)
     data = saved(picture, "jpeg" if mode == "CMYK" else "png")
-    made = Encoding(max_side=10, format="jpeg" if mode == "CMYK" else "png").apply(Sample("a", data, "x"))
+    made, _ = Encoding(max_side=10, format="jpeg" if mode == "CMYK" else "png").apply(Sample("a", data, "x"))
     assert max(Image.open(io.BytesIO(made.image)).size) == 10
 
 
 def test_damaged_files_fail_alone() -> None:
     data = saved(photograph(), "jpeg")
     encoding = Encoding(max_side=50)
-    whole = encoding.apply(Sample("a", data, "jpg")).image
+    whole = encoding.apply(Sample("a", data, "jpg"))[0].image
     for _ in range(2):
         with pytest.raises(DataError, match="cannot be decoded") as caught:
             encoding.apply(Sample("a", data[: len(data) // 2], "jpg"))
         assert caught.value.events[0].kind == "truncated"
-        assert encoding.apply(Sample("a", data, "jpg")).image == whole
+        assert encoding.apply(Sample("a", data, "jpg"))[0].image == whole
 
 
 @pytest.mark.parametrize("to", ["folder", "list", "npy"])

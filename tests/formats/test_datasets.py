@@ -196,7 +196,7 @@ def test_tables(text: str, expected: object, tmp_path: Path) -> None:
         ("x.txt", "c.jpg 1\n../c.jpg 1\n", r"x.txt:2: '\.\./c.jpg' leads out"),
         ("x.txt", "/etc/passwd 1\n", "x.txt:1: '/etc/passwd' leads out"),
         ("x.txt", "https://x/c.jpg 1\n", "x.txt:1: .* is an address"),
-        ("x.txt", "c.jpg nan\nc\0.jpg 1", "x.txt:2 is not a line of text"),
+        ("x.txt", "c.jpg 1\nc\0.jpg 1", "x.txt:2 is not a line of text"),
         ("x.txt", "\n\n", "lists no file"),
         ("x.csv", "path,label\nc.jpg,3,4\n", "x.csv:2 has 3 fields, the header has 2"),
         ("x.csv", "path,label\nc.jpg,many\n", "x.csv:2 has a label that is not a number"),

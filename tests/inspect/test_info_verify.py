@@ -19,9 +19,10 @@ from PIL import Image
 import pixelmill
 from pixelmill.cli import main
 from pixelmill.errors import ArgumentError, DataError, OutputExists
-from pixelmill.formats.registry import FORMATS
+from pixelmill.formats.registry import FORMATS, open_dataset
 from pixelmill.formats.sample import Sample
 
+EXISTS = ("error", "resume", "overwrite")
 SIZES = [(20, 30), (40, 30), (100, 25), (64, 64), (7, 90)]
 
 
@@ -208,3 +209,116 @@ def test_sixteen_bit_images_are_described(tmp_path: Path) -> None:
     write(tmp_path / "x", "list", [Sample("deep", stream.getvalue(), "png")])
     assert pixelmill.info(tmp_path / "x").height == (20, 20, 20)
     assert pixelmill.verify(tmp_path / "x").is_whole
+
+
+def cut_and_closed(data: bytes, *, part: float) -> bytes:
+    """Cut a JPEG and close it with an end-of-image marker, as some programs repair files."""
+    return data[: int(len(data) * part)] + b"\xff\xd9"
+
+
+@pytest.mark.parametrize("part", [0.25, 0.5, 0.9])
+@pytest.mark.parametrize("options", [{}, {"progressive": True}, {"restart_marker_rows": 1}, {"subsampling": 0}])
+def test_images_with_missing_rows_are_damaged_though_they_end_well(
+    tmp_path: Path, options: dict[str, Any], part: float
+) -> None:
+    stream = io.BytesIO()
+    pixels = np.random.default_rng(1).integers(0, 256, (96, 80, 3), np.uint8)
+    Image.fromarray(pixels).save(stream, "jpeg", quality=90, **options)
+    cut = cut_and_closed(stream.getvalue(), part=part)
+    samples = [*plain_samples(3), Sample("cut", cut, "jpg", (1,)), Sample("end", stream.getvalue(), "jpg", (0,))]
+    source = write(tmp_path / "x", "tfrecord", samples)
+    (problem,) = pixelmill.verify(source).problems
+    assert (problem.sample, problem.kind) == (3, "missing_pixels")
+    assert "pixels are missing from row" in problem.message
+    assert run("verify", source).exit_code == 4
+
+
+def test_warnings_that_cost_no_pixels_are_notes(tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    pixels = np.random.default_rng(1).integers(0, 256, (96, 80, 3), np.uint8)
+    Image.fromarray(pixels).save(stream, "jpeg", progressive=True)
+    data = stream.getvalue()
+    samples = [Sample("extra", data[:-2] + b"\0\0\0\0more\xff\xd9", "jpg"), Sample("good", data, "jpg")]
+    source = write(tmp_path / "x", "tfrecord", samples)
+    found = pixelmill.verify(source)
+    assert found.is_whole and found.notes == {"decoder_warning": 1}
+    result = run("verify", source)
+    assert result.exit_code == 0 and "images with notes: decoder_warning 1" in result.output
+
+
+def test_an_unfinished_job_is_not_whole(tmp_path: Path) -> None:
+    samples = plain_samples(15)
+    samples[7] = Sample("bad", b"", "jpg", (1,))
+    write(tmp_path / "x", "tfrecord", samples)
+    with pytest.raises(DataError):
+        pixelmill.convert(tmp_path / "x", tmp_path / "y", to="webdataset", samples_per_shard=1, resize=8, workers=1)
+    for source in (tmp_path / "y", f"{tmp_path}/y/*.tar"):
+        found = pixelmill.verify(source)
+        assert [problem.kind for problem in found.problems] == ["unfinished"]
+        assert found.problems[0].message.startswith("unfinished: 7 of 15 shards")
+        result = run("verify", source)
+        assert result.exit_code == 4 and "unfinished: 7 of 15 shards" in result.output
+    assert "unfinished: 7 of 15 shards" in run("info", tmp_path / "y").output
+    (tmp_path / "y/.pixelmill/plan.json").write_text("[")
+    assert "without a plan" in run("verify", tmp_path / "y").output
+    with pytest.raises(DataError):  # nothing is there but the state of a job
+        pixelmill.convert(tmp_path / "x", tmp_path / "z", to="list", num_shards=1, resize=8, workers=1)
+    assert [problem.kind for problem in pixelmill.verify(tmp_path / "z").problems] == ["unfinished", "corrupt"]
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_hidden_names_are_found_again(format: str, tmp_path: Path) -> None:
+    image = encoded("jpeg", seed=1)
+    samples = [
+        Sample(".net/.b", image, "jpg", (0,), ".net"),
+        Sample("_net/b", image, "jpg", (1,), "_net"),
+        Sample("c/.b", image, "jpg", (2,), "c"),
+        Sample("c/d/.e/f", image, "jpg", (2,), "c"),
+        Sample(".g", image, "jpg"),
+    ]
+    write(tmp_path / "x", "tfrecord", samples)
+    pixelmill.convert(tmp_path / "x", tmp_path / "y", to=format)
+    found = pixelmill.verify(tmp_path / "y")
+    assert found.is_whole and found.samples == 5, found.problems
+    again = {sample.key: (sample.labels, sample.class_name) for sample in open_dataset(tmp_path / "y")}
+    assert again == {sample.key: (sample.labels, sample.class_name) for sample in samples}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_what_the_manifest_counts_must_be_found(format: str, tmp_path: Path) -> None:
+    write(tmp_path / "x", "tfrecord", plain_samples(6))
+    pixelmill.convert(tmp_path / "x", tmp_path / "y", to=format, samples_per_shard=2)
+    manifest = tmp_path / "y/manifest.json"
+    text = manifest.read_text()
+    content = json.loads(text)
+    content["entries"][1]["samples"] += 1
+    content["samples"] += 1
+    manifest.write_text(json.dumps(content))
+    (problem,) = pixelmill.verify(tmp_path / "y").problems
+    assert (problem.kind, problem.message) == ("missing", "6 samples are found, the manifest counts 7")
+    del content["entries"][1]
+    manifest.write_text(json.dumps(content))
+    kinds = [problem.kind for problem in pixelmill.verify(tmp_path / "y", decode=False).problems]
+    assert kinds[0] == "missing" and set(kinds[1:]) == {"corrupt"}
+
+
+@pytest.mark.parametrize("name", ["entries", "files", "samples", "number", "errors", "shards", "notes", "job"])
+@pytest.mark.parametrize("value", [None, -5, [5], {"a": "b"}, True])
+def test_a_manifest_of_another_form_is_a_sentence(tmp_path: Path, name: str, value: object) -> None:
+    write(tmp_path / "x", "tfrecord", plain_samples(2))
+    pixelmill.convert(tmp_path / "x", tmp_path / "y", to="tfrecord")
+    manifest = tmp_path / "y/manifest.json"
+    content = json.loads(manifest.read_text())
+    if name in ("entries", "shards", "job"):
+        content[name] = value
+    else:
+        content["entries"][0][name] = value
+    manifest.write_text(json.dumps(content))
+    results = [
+        run("verify", tmp_path / "y"),
+        run("info", tmp_path / "y"),
+        run("job", "status", tmp_path / "y"),
+        *(run("convert", tmp_path / "x", tmp_path / "y", "--to", "tfrecord", "--exists", e) for e in EXISTS),
+    ]
+    for result in results:
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception

@@ -42,7 +42,7 @@ def test_names_are_synced_before_the_sidecar_says_that_a_shard_is_done(
 ) -> None:
     run_job(NumbersJob(count=20), tmp_path / "out", workers=1)
     for number in range(2):
-        done = calls.index(("write", f".pixelmill/shard-{number:05d}.json"))
+        done = calls.index(("rename", f".pixelmill/shard-{number:05d}.json"))
         for name in (f"data-{number:05d}-of-00002", f"index/{number:05d}.idx"):
             assert calls.index(("rename", name)) < calls.index(("sync", name)) < done
     # The manifest is renamed into place as well, after the list that it mentions.

@@ -119,7 +119,7 @@ def write_jpeg(form, coefficient):
 def outcome(file, *arguments, by_library):
     """Decode directly: pixels, or the text of the fault."""
     try:
-        return _core.decode_jpeg(bytes(file), *arguments, by_library=by_library)
+        return _core.decode_jpeg(bytes(file), *arguments, by_library=by_library)  # type: ignore[misc]
     except RuntimeError as fault:
         return str(fault)
 

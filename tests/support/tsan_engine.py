@@ -1,7 +1,7 @@
 """Take small datasets through the engine with many threads; under ThreadSanitizer, a race is a report and exit code 66.
 
-Run it as `make tsan`, or without the sanitizer as `python tests/support/tsan_engine.py`. Each case also compares all batches
-with those of one thread.
+Run it as `make tsan`, or without the sanitizer as `python tests/support/tsan_engine.py`. Each case also compares all
+batches with those of one thread.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,7 @@ SOURCES: dict[str, Source] = {
 }
 
 
-def batches(source: Source, folder: Path, threads: int) -> Iterator[list[Any]]:
+def batches(source: Source, folder: Path, threads: int) -> Generator[list[Any], None, None]:
     """Run some epochs of a training graph; samples that cannot be decoded are replaced."""
     on_error = "fill" if source is from_python else "skip"  # only readers have other samples
     options = {"batch_size": BATCH, "num_threads": threads, "seed": 5, "prefetch_queue_depth": 3, "on_error": on_error}

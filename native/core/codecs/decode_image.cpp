@@ -53,6 +53,9 @@ Value decode_jpeg(Context& context, Bytes file, const ImageInfo& info, const Dec
     Value image = direct ? context.allocate(0, DType::u8, shape) : context.scratch(DType::u8, shape);
     reader.decode(jpeg,
                   {image.as<uint8_t>(), wanted.height, wanted.width, channels, image.stride[0], image.stride[1], 1});
+    // First, so that the message is about the loss.
+    if (const std::string loss = reader.lost_pixels(); !loss.empty())
+        context.note(Note::missing_pixels, "libjpeg: " + loss);
     if (reader.warnings() > 0) context.note(Note::decoder_warning, "libjpeg: " + std::string(reader.first_warning()));
     image.shape[2] = channels;
     return finish(context, oriented(image, orientation), info, request, convert);

@@ -70,5 +70,6 @@ void JpegReader::decode(const JpegRequest& request, View<uint8_t> out) {
 
 int64_t JpegReader::warnings() const { return library_asked_ ? library_->warnings() : 0; }
 const char* JpegReader::first_warning() const { return library_->first_warning(); }
+std::string JpegReader::lost_pixels() const { return library_asked_ ? library_->lost_pixels() : std::string(); }
 
 }  // namespace pixelmill

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "../limits.h"
 #include "../view.h"
@@ -45,6 +46,8 @@ class JpegReader {
     // Since open: libjpeg's warnings, which did not stop it.
     int64_t warnings() const;
     const char* first_warning() const;
+    // The first complaint after which libjpeg filled in pixels; empty if there was none.
+    std::string lost_pixels() const;
 
    private:
     void open_library();

@@ -39,6 +39,8 @@ struct LibjpegState {
     int error_code = 0;
     char warning[JMSG_LENGTH_MAX] = "";  // the first
     int64_t warnings = 0;
+    char loss[JMSG_LENGTH_MAX] = "";  // the first warning after which pixels are filler
+    int64_t lost_row = 0;
     bool decoding = false;  // the header has been read
     bool ended = false;     // libjpeg asked for more bytes than there are
     bool starved = false;   // and lacked them for pixels
@@ -74,10 +76,20 @@ void mark_missing(LibjpegState& state) {
     state.missing_scan = info.input_scan_number;
 }
 
+// Whether libjpeg fills in pixels after a warning, because their data is missing or cannot be read.
+bool loses_pixels(int code) {
+    return code == JWRN_HIT_MARKER || code == JWRN_HUFF_BAD_CODE || code == JWRN_MUST_RESYNC;
+}
+
 void on_message(j_common_ptr info, int level) {
     if (level >= 0) return;
     LibjpegState& state = state_of(info->client_data);
     if (state.warnings++ == 0) info->err->format_message(info, state.warning);
+    if (state.loss[0] == 0 && loses_pixels(info->err->msg_code)) {
+        info->err->format_message(info, state.loss);
+        const jpeg_decompress_struct& image = state.info;
+        if (state.decoding) state.lost_row = int64_t{image.input_iMCU_row} * image.max_v_samp_factor * DCTSIZE;
+    }
     if (info->err->msg_code == JWRN_HIT_MARKER && state.ended && !state.starved) {
         state.starved = true;
         mark_missing(state);
@@ -316,7 +328,8 @@ void LibjpegDecoder::open(Bytes file, const Limits& limits) {
     if (!attempt(state, create)) throw std::runtime_error(std::string("libjpeg does not start: ") + state.error);
     state.file = file;
     state.warnings = 0;
-    state.warning[0] = 0;
+    state.warning[0] = state.loss[0] = 0;
+    state.lost_row = 0;
     state.decoding = state.ended = state.starved = false;
     state.missing_row = state.missing_scan = 0;
     refuse_by_name(read_jpeg_header(file));
@@ -332,6 +345,13 @@ int64_t LibjpegDecoder::height() const { return state_->info.image_height; }
 int64_t LibjpegDecoder::width() const { return state_->info.image_width; }
 int64_t LibjpegDecoder::warnings() const { return state_->warnings; }
 const char* LibjpegDecoder::first_warning() const { return state_->warning; }
+
+std::string LibjpegDecoder::lost_pixels() const {
+    if (state_->loss[0] == 0) return {};
+    const int64_t row = std::min<int64_t>(state_->lost_row, state_->info.image_height);
+    return std::string(state_->loss) + " (pixels are missing from row " + std::to_string(row) + " of " +
+           std::to_string(state_->info.image_height) + ")";
+}
 
 void LibjpegDecoder::decode(const JpegRequest& request, View<uint8_t> out) {
     LibjpegState& state = *state_;

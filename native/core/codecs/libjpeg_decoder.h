@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "jpeg.h"
 
@@ -25,6 +26,7 @@ class LibjpegDecoder {
     void decode(const JpegRequest& request, View<uint8_t> out);
     int64_t warnings() const;
     const char* first_warning() const;
+    std::string lost_pixels() const;
 
    private:
     std::unique_ptr<LibjpegState> state_;

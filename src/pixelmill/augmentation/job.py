@@ -135,14 +135,15 @@ class AugmentJob(DatasetJob):
         return ShardReport(samples=writer.samples)
 
     @cached_property
-    def _programs(self) -> dict[int, ProgramCache]:
+    def _programs(self) -> dict[tuple[int, tuple[str, ...]], ProgramCache]:
         return {}
 
-    def programs(self, threads: int) -> ProgramCache:
+    def programs(self, threads: int, refused: tuple[str, ...]) -> ProgramCache:
         """Return the compiled programs, shared by all shards that this process makes."""
-        if threads not in self._programs:
-            self._programs[threads] = shard_programs(self.recipe, self.options, threads=threads)
-        return self._programs[threads]
+        key = threads, refused
+        if key not in self._programs:
+            self._programs[key] = shard_programs(self.recipe, self.options, threads=threads, refused=refused)
+        return self._programs[key]
 
     def variant_key(self, key: str, variant: int) -> str:
         """Return the key of a variant."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,9 @@ from pixelmill.engine.compile import Key, compile_graph
 from pixelmill.engine.native import Data, Pending, Samples, Trouble
 from pixelmill.engine.placement import NATIVE, Placement
 from pixelmill.engine.selection import EngineOptions, split_for_dali, start_engine
+from pixelmill.errors import MISSING_PIXELS
 from pixelmill.graph.nodes import DataNode, OperatorNode, operators_of
+from pixelmill.jobs.decoder_notes import sort_troubles
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import Move, Recipe, Scene
 from pixelmill.recipe.geometry import Transform
@@ -65,6 +67,7 @@ class ProgramOutput:
         before: Height and width before.
         after: Height and width after.
         path: The transform of each geometric step, if there are boxes.
+        notes: Kinds of remarks about the sample.
     """
 
     image: Array
@@ -72,6 +75,7 @@ class ProgramOutput:
     before: tuple[int, int]
     after: tuple[int, int]
     path: Sequence[Transform]
+    notes: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,7 @@ class RecipeProgram:
         threads: Samples that are processed at the same time.
         batch_size: The largest batch.
         where: The engine and its GPU.
+        refused: Kinds of notes that make a sample a failed one.
     """
 
     def __init__(
@@ -145,7 +150,9 @@ class RecipeProgram:
         threads: int,
         batch_size: int = 8,
         where: Placement = NATIVE,
+        refused: Collection[str] = (MISSING_PIXELS,),
     ) -> None:
+        self._refused = refused
         graph = recipe_graph(recipe, shape, options, where=where)
         outputs, seed = graph.outputs, options.seed
         self._moves = graph.moves
@@ -176,12 +183,16 @@ class RecipeProgram:
     def take(self, pending: Pending, batch: Sequence[ProgramInput]) -> list[ProgramOutput | Failure]:
         """Wait for a batch and return the result of each sample."""
         result = pending.result()
-        failures = {trouble.place: self._failure(trouble) for trouble in result.troubles if trouble.fatal}
+        troubles, notes = sort_troubles(result.troubles, refused=self._refused)
+        failures = {place: self._failure(trouble) for place, trouble in troubles.items()}
         if not result.outputs:  # a graph of several programs fails as a whole: run it again without the bad samples
             others = [made for place, made in enumerate(batch) if place not in failures]
             again = iter(self.take(self.submit(others), others) if others else ())
             return [failures[place] if place in failures else next(again) for place in range(len(batch))]
-        return [failures.get(place) or self._made(result.outputs, place) for place in range(len(batch))]
+        return [
+            failures.get(place) or self._made(result.outputs, place, notes.get(place, ()))
+            for place in range(len(batch))
+        ]
 
     def close(self) -> None:
         """Stop the threads."""
@@ -191,7 +202,7 @@ class RecipeProgram:
         of_mask = self._mask_decoder is not None and trouble.origin is self._mask_decoder
         return Failure(trouble.kind, f"mask: {trouble.message}" if of_mask else trouble.message)
 
-    def _made(self, outputs: Sequence[Any], place: int) -> ProgramOutput:
+    def _made(self, outputs: Sequence[Any], place: int, notes: Collection[str]) -> ProgramOutput:
         values = [output[place] for output in outputs]
         image, before, after = values[:3]
         path, at = [], 3
@@ -199,7 +210,8 @@ class RecipeProgram:
             path.append(move.transform(*values[at : at + len(move.nodes)]))
             at += len(move.nodes)
         mask = values[-1] if self._has_mask else None
-        return ProgramOutput(image, mask, (int(before[0]), int(before[1])), (int(after[0]), int(after[1])), path)
+        sizes = (int(before[0]), int(before[1])), (int(after[0]), int(after[1]))
+        return ProgramOutput(image, mask, *sizes, path, notes)
 
 
 def _decoded(source: DataNode, where: Placement) -> Any:

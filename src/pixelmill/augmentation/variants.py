@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, TypeGuard
@@ -12,7 +12,7 @@ from pixelmill.augmentation.program import Failure, ProgramInput, ProgramOutput,
 from pixelmill.augmentation.samples import PreparedSample, new_sample, prepare, sample_error
 from pixelmill.engine.native import Pending
 from pixelmill.engine.placement import NATIVE, Placement, placement_for
-from pixelmill.errors import DataError
+from pixelmill.errors import MISSING_PIXELS, DataError
 from pixelmill.formats.dataset import Dataset, ShardWriter
 from pixelmill.formats.sample import Sample
 from pixelmill.jobs.shard_files import ShardFiles
@@ -34,11 +34,20 @@ class ProgramCache:
         threads: Samples that are processed at the same time.
         batch_size: The largest batch.
         where: The engine and its GPU.
+        refused: Kinds of notes that make a sample a failed one.
     """
 
     def __init__(
-        self, recipe: Recipe, options: VariantOptions, *, threads: int, batch_size: int, where: Placement = NATIVE
+        self,
+        recipe: Recipe,
+        options: VariantOptions,
+        *,
+        threads: int,
+        batch_size: int,
+        where: Placement = NATIVE,
+        refused: Collection[str] = (MISSING_PIXELS,),
     ) -> None:
+        self._refused = refused
         self._recipe = recipe
         self._options = options
         self._threads = threads
@@ -57,6 +66,7 @@ class ProgramCache:
                     threads=self._threads,
                     batch_size=self.batch_size,
                     where=self._where,
+                    refused=self._refused,
                 )
         return self._programs[shape]
 
@@ -121,7 +131,7 @@ class VariantJob(Protocol):
     def dataset(self) -> Dataset:
         """The dataset that is read."""
 
-    def programs(self, threads: int) -> ProgramCache:
+    def programs(self, threads: int, refused: tuple[str, ...]) -> ProgramCache:
         """Return the compiled programs, shared by all shards that this process makes."""
 
     def file_name(self, number: int, variant: int) -> str | None:
@@ -130,7 +140,7 @@ class VariantJob(Protocol):
     def variant_key(self, key: str, variant: int) -> str:
         """Return the key of a variant."""
 
-    def reject(self, files: ShardFiles, number: int, error: DataError) -> None:
+    def reject(self, files: ShardFiles, number: int, error: DataError | UnicodeError) -> None:
         """Skip a sample."""
 
 
@@ -173,10 +183,11 @@ class ShardAugmenter:
         self._job = job
         self._files = files
         self._writer = writer
-        self._programs = job.programs(files.threads)
+        self._programs = job.programs(files.threads, files.refused_notes)
         self._batches: deque[_Batch] = deque()
         self._number = -1
         self._ready: list[tuple[Sample, str | None]] = []
+        self._notes: set[str] = set()
         self._error: DataError | None = None
 
     def run(self, numbers: Iterable[int]) -> None:
@@ -235,30 +246,34 @@ class ShardAugmenter:
         if isinstance(result, Failure):
             raise sample_error(result, item.source)
         if result is not None:
+            self._notes.update(result.notes)
             key = job.variant_key(sample.key, item.variant)
             sample = new_sample(item.source, result, visibility=job.options.visibility, key=key)
         self._ready.append((sample, job.file_name(item.number, item.variant)))
 
     def _write(self) -> None:
         """Write all variants of a sample, or skip it if one of them failed."""
-        ready, error = self._ready, self._error
-        self._ready, self._error = [], None
+        ready, notes, error = self._ready, self._notes, self._error
+        self._ready, self._notes, self._error = [], set(), None
         if error is not None:
             self._job.reject(self._files, self._number, error)
             return
         for sample, name in ready:
             try:
                 self._writer.add(sample, name=name)
-            except DataError as unfit:  # the container cannot hold it
+            except (DataError, UnicodeError) as unfit:  # the container cannot hold it
                 self._job.reject(self._files, self._number, unfit)
                 return
             self._files.progress(1, sample.size())
+        if notes:
+            self._files.note(notes)
 
 
-def shard_programs(recipe: Recipe, options: AugmentOptions, *, threads: int) -> ProgramCache:
+def shard_programs(recipe: Recipe, options: AugmentOptions, *, threads: int, refused: Collection[str]) -> ProgramCache:
     """Return the programs of a job on the device of its mode."""
     where = placement_for("augment", options.mode)
-    return ProgramCache(recipe, options, threads=threads, batch_size=where.batch_size(_BATCH), where=where)
+    size = where.batch_size(_BATCH)
+    return ProgramCache(recipe, options, threads=threads, batch_size=size, where=where, refused=refused)
 
 
 def _is_changed(source: PreparedSample | DataError, variant: int) -> TypeGuard[PreparedSample]:

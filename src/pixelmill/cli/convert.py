@@ -11,7 +11,7 @@ import click
 
 import pixelmill
 from pixelmill.cli.options import OptionValue, json_option, with_options
-from pixelmill.cli.running import SKIPPED, progress_bar
+from pixelmill.cli.running import SKIPPED, progress_bar, show_notes
 from pixelmill.options.convert import ConvertArguments
 from pixelmill.options.running import Progress
 
@@ -71,6 +71,7 @@ def _show(report: ConvertReport, *, seconds: float, as_json: bool, dry_run: bool
             listed = ", ".join(str(part.manifest) for part in report.parts.values() if part.manifest and part.errors)
             text = f"{_count(report.errors, 'sample')} could not be used; listed in {listed}"
             click.echo(text, err=True)
+        show_notes(report.notes)
     if report.errors:
         click.get_current_context().exit(SKIPPED)
 

@@ -11,7 +11,7 @@ import click
 
 import pixelmill
 from pixelmill.cli.options import OptionValue, json_option, with_options
-from pixelmill.cli.running import MISMATCH, sample_bar
+from pixelmill.cli.running import MISMATCH, sample_bar, show_notes
 from pixelmill.options.inspect import IndexOptions, InfoOptions, OverwriteOption, VerifyOptions
 
 if TYPE_CHECKING:
@@ -178,6 +178,7 @@ def _show_verification(found: Verification) -> None:
     else:
         count = len(found.problems)
         click.echo(f"{found.source}: {count} problem{'' if count == 1 else 's'}. {read}", err=True)
+    show_notes(found.notes)
 
 
 def _finite(value: object) -> object:

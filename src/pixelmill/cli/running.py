@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
@@ -78,16 +78,26 @@ def sample_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int
         yield advance
 
 
+def show_notes(notes: Mapping[str, int]) -> None:
+    """Print how many samples have notes, on standard error."""
+    if notes:
+        listed = ", ".join(f"{kind} {count:,}" for kind, count in notes.items())
+        click.echo(f"images with notes: {listed}", err=True)
+
+
 def show_report(report: JobReport, *, seconds: float, as_json: bool) -> None:
     """Print the result of a job. Exit with `SKIPPED` if samples were skipped."""
     if as_json:
         click.echo(json.dumps({**asdict(report), "seconds": round(seconds, 3)}, indent=2))
     else:
         what = "wrote" if report.complete else "wrote part of"
+        if report.complete and not report.made:
+            what = "nothing to do, complete:"
         click.echo(f"{what} {report.output}: {report.samples} samples in {report.shards} shards, ", nl=False)
         click.echo(f"{report.bytes / 1e6:,.1f} MB in {seconds:.1f} s")
         if report.errors:
             where = f"; {report.manifest} lists them" if report.manifest else ""
             click.echo(f"{report.errors} samples could not be used and were skipped{where}", err=True)
+        show_notes(report.notes)
     if report.errors:
         click.get_current_context().exit(SKIPPED)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import MISSING_PIXELS, ArgumentError
+from pixelmill.formats import npy
 from pixelmill.formats.sample import Sample, image_type
 from pixelmill.options.convert import EncodingOptions
 from pixelmill.options.declaration import check
@@ -39,14 +40,26 @@ class Encoding(EncodingOptions):
         """Whether there is anything to do."""
         return any(value is not None for value in (self.resize, self.max_side, self.format, self.quality))
 
-    def apply(self, sample: Sample) -> Sample:
-        """Re-encode the image of a sample, and resize its mask. Raises DataError if either cannot be decoded."""
-        if not self.is_needed:
-            return sample
+    def apply(
+        self, sample: Sample, *, strict: bool = False, refused: tuple[str, ...] = (MISSING_PIXELS,)
+    ) -> tuple[Sample, tuple[str, ...]]:
+        """Re-encode the image of a sample, and resize its mask; return it with the kinds of notes about it.
+
+        Raises DataError if image or mask cannot be decoded.
+
+        Args:
+            sample: The sample.
+            strict: Decode image and mask even if there is nothing to change.
+            refused: Kinds of notes of the decoder that are errors.
+        """
+        if not (self.is_needed or strict):
+            return sample, ()
         # Imported here, since jobs that only copy need neither operators nor Pillow and start faster without.
         from pixelmill.codecs import pillow_images
         from pixelmill.conversion import native_encoding
 
+        if not self.is_needed:
+            return sample, _checked(sample.image, refused) + _checked(sample.mask or b"", refused)
         kind = image_type(sample.image) or ""
         format = self.format or _FORMATS.get(kind, "png")
         native_size = None
@@ -56,18 +69,23 @@ class Encoding(EncodingOptions):
         before = native_size or pillow_images.decode(sample.image).size
         size = self._size(before)
         if size == before and self.quality is None and self.resize is None and format == _FORMATS.get(kind):
-            pillow_images.decode(sample.image)  # unchanged, but a damaged image must not be copied
-            return sample
+            if native_size is None:
+                pillow_images.decode(sample.image)  # unchanged, but a damaged image must not be copied
+            return sample, _checked(sample.image, refused)
         new_size, quality = None if size == before else size, self.quality or _QUALITY
         if native_size is not None:
-            image = native_encoding.encode(sample.image, size=new_size, format=format, quality=quality)
+            image, notes = native_encoding.encode(
+                sample.image, size=new_size, format=format, quality=quality, refused=refused
+            )
         else:
+            # Pillow keeps the warnings of libjpeg to itself.
+            notes = _checked(sample.image, refused) if kind == "jpg" else ()
             image = pillow_images.reencode(sample.image, size=new_size, format=format, quality=quality)
         mask = sample.mask
         if mask is not None and new_size is not None:
             mask = pillow_images.resize_mask(mask, size, before=before)
         extension = sample.extension if format == _FORMATS.get(kind) else _EXTENSIONS[format]
-        return replace(sample, image=image, extension=extension, mask=mask)
+        return replace(sample, image=image, extension=extension, mask=mask), notes
 
     def _size(self, size: tuple[int, int]) -> tuple[int, int]:
         """Return the new width and height."""
@@ -84,6 +102,18 @@ class Encoding(EncodingOptions):
 def encoding_of(options: EncodingOptions) -> Encoding:
     """Return the encoding that the options of a job describe."""
     return Encoding(options.resize, options.max_side, options.format, options.quality)
+
+
+def _checked(data: bytes, refused: tuple[str, ...]) -> tuple[str, ...]:
+    """Decode an image or mask and return the kinds of notes about it. Raises DataError if it cannot be decoded."""
+    from pixelmill.conversion import native_encoding  # see `Encoding.apply`
+
+    if not data:
+        return ()
+    if image_type(data) == "npy":
+        npy.decode(data)
+        return ()
+    return native_encoding.check(data, refused=refused)
 
 
 def _scaled(size: tuple[int, int], scale: float) -> tuple[int, int]:

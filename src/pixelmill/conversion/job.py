@@ -114,11 +114,14 @@ class ConvertJob(DatasetJob):
             for position in range(*self.bounds[number]):
                 item = int(self.order[position])
                 try:
-                    sample = self.encoding.apply(self.dataset.sample(item))
+                    sample, notes = self.encoding.apply(
+                        self.dataset.sample(item), strict=files.strict, refused=files.refused_notes
+                    )
                     writer.add(sample, name=None if names is None else names.names[position])
-                except DataError as error:
+                except (DataError, UnicodeError) as error:
                     self.reject(files, item, error)
                     continue
+                files.note(notes)
                 files.progress(1, sample.size())
         return ShardReport(samples=writer.samples)
 

@@ -48,33 +48,45 @@ def upright_size(data: bytes, image: Image.Image, format: str) -> tuple[int, int
     return (image.height, image.width) if turned else image.size
 
 
-def encode(data: bytes, *, size: tuple[int, int] | None, format: str, quality: int) -> bytes:
-    """Re-encode a file. Raises DataError if it cannot be decoded.
+def encode(
+    data: bytes, *, size: tuple[int, int] | None, format: str, quality: int, refused: tuple[str, ...]
+) -> tuple[bytes, tuple[str, ...]]:
+    """Re-encode a file; return it with the kinds of notes about it. Raises DataError if it cannot be decoded.
 
     Args:
         data: The file.
         size: The new width and height; None keeps the size.
         format: `jpeg` or `png`.
         quality: Quality of JPEG.
+        refused: Kinds of notes of the decoder that are errors.
     """
-    return _encoder(format, quality, size is not None).encode(data, size)
+    return _encoder(format, quality, size is not None, refused).encode(data, size)
+
+
+def check(data: bytes, *, refused: tuple[str, ...]) -> tuple[str, ...]:
+    """Decode a file and return the kinds of notes about it. Raises DataError if it cannot be decoded."""
+    return _encoder(None, 0, False, refused).encode(data, None)[1]
 
 
 class _Encoder:
     """A small pipeline that is fed one file at a time."""
 
-    def __init__(self, format: str, quality: int, resizes: bool) -> None:
+    def __init__(self, format: str | None, quality: int, resizes: bool, refused: tuple[str, ...]) -> None:
         self._lock = threading.Lock()
         self._resizes = resizes
-        self._pipe = Pipeline(1, 1, None, prefetch_queue_depth=1, exec_async=False, exec_pipelined=False, seed=0)
+        self._encodes = format is not None
+        self._pipe = Pipeline(
+            1, 1, None, prefetch_queue_depth=1, exec_async=False, exec_pipelined=False, seed=0, strict=refused
+        )
         with self._pipe:
             image = fn.decoders.image(fn.external_source(name="file"), output_type=types.ANY_DATA)
             if resizes:
                 size = fn.external_source(name="size")
                 image = fn.resize(image, size=size, interp_type=types.INTERP_LANCZOS3)
-            self._pipe.set_outputs(fn.encoders.image(image, format=format, quality=quality))
+            made = image if format is None else fn.encoders.image(image, format=format, quality=quality)
+            self._pipe.set_outputs(made)
 
-    def encode(self, data: bytes, size: tuple[int, int] | None) -> bytes:
+    def encode(self, data: bytes, size: tuple[int, int] | None) -> tuple[bytes, tuple[str, ...]]:
         with self._lock:
             self._pipe.feed_input("file", [np.frombuffer(data, np.uint8)])
             if size is not None:
@@ -86,9 +98,11 @@ class _Encoder:
                 first = error.events[0]
                 message = f"the image cannot be decoded: {first.message}"
                 raise DataError(message, (Event(first.kind, message, sample=0, epoch=0),)) from None
-            return bytes(np.asarray(made.at(0)))
+            notes = tuple(event.kind for event in self._pipe.errors.events)
+            self._pipe.errors.events.clear()
+            return (bytes(np.asarray(made.at(0))) if self._encodes else b""), notes
 
 
 @cache
-def _encoder(format: str, quality: int, resizes: bool) -> _Encoder:
-    return _Encoder(format, quality, resizes)
+def _encoder(format: str | None, quality: int, resizes: bool, refused: tuple[str, ...]) -> _Encoder:
+    return _Encoder(format, quality, resizes, refused)

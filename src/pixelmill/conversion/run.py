@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,7 @@ class ConvertReport:
         shards: Number of shards.
         bytes: Bytes written; for a dry run, bytes to read.
         errors: Number of samples skipped because they could not be used.
+        notes: Remarks about samples that were written, such as `decoder_warning`, and how many samples have them.
         parts: The reports of the subsets by name; one named "" without a split. Empty for a dry run.
         plan: For each subset the number of samples and of shards.
     """
@@ -47,6 +49,7 @@ class ConvertReport:
     shards: int
     bytes: int
     errors: int
+    notes: Mapping[str, int]
     parts: Mapping[str, JobReport]
     plan: Mapping[str, tuple[int, int]]
 
@@ -145,6 +148,7 @@ def _report(
         shards=sum(count for _, count in planned.values()),
         bytes=sum(report.bytes for report in reports.values()) or to_read,
         errors=sum(report.errors for report in reports.values()),
+        notes=dict(sum((Counter(report.notes) for report in reports.values()), Counter())),
         parts=dict(reports),
         plan=planned,
     )

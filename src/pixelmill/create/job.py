@@ -15,9 +15,9 @@ from pixelmill.formats import annotations as annotation_rows
 from pixelmill.formats.folder.names import IMAGES, MASKS
 from pixelmill.formats.registry import open_shard, shard_names
 from pixelmill.formats.sample import Sample
+from pixelmill.jobs.disk import explained
 from pixelmill.jobs.job import Job, ShardPlan, ShardReport
 from pixelmill.jobs.shard_files import OutputStream, ShardFiles
-from pixelmill.jobs.storage import explained
 from pixelmill.options.create import FILES
 
 

@@ -15,7 +15,7 @@ from pixelmill.create.rendering import in_order
 from pixelmill.errors import ArgumentError, DataError, OutputExists
 from pixelmill.formats import recordio
 from pixelmill.formats.sample import IMAGE_EXTENSIONS
-from pixelmill.jobs.storage import explained
+from pixelmill.jobs.disk import explained
 from pixelmill.options.create import WrapArguments
 from pixelmill.options.declaration import takes
 

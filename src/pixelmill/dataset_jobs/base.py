@@ -102,9 +102,9 @@ class DatasetJob(Job):
             message = f"{event.message} (record {fault.record}, {fault.length} bytes are lost)"
             files.reject(replace(event, message=message), self.dataset.lost_bytes(fault))
 
-    def reject(self, files: ShardFiles, number: int, error: DataError) -> None:
+    def reject(self, files: ShardFiles, number: int, error: DataError | UnicodeError) -> None:
         """Skip a sample; the bytes that quarantine keeps are those of its record or its file."""
-        first = error.events[0] if error.events else None
+        first = error.events[0] if isinstance(error, DataError) and error.events else None
         kind, message = (first.kind, first.message) if first is not None else ("corrupt", str(error))
         path, offset = self.dataset.locate(number)
         extension = split_name(path)[1] if offset is None else "bin"

@@ -13,9 +13,11 @@ from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.file_list.writer import is_listable
 from pixelmill.formats.file_names import UniqueNames, is_plain
 from pixelmill.formats.folder.names import wished_name
-from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, file_ending
+from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, file_ending, split_name
+from pixelmill.jobs.output import STATE
 
 _MOST_CLASSES = 1_000_000
+_OWN_ENDINGS = ("json", "jsonl", "txt", "csv")  # of the manifest, annotations, lists and tables
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,17 @@ def _name(unique: UniqueNames, sample: Sample | None, number: int, *, to: str, e
         return unique.take("", number=number)
     ending = file_ending(sample) if endings else ""
     if to == "folder":
-        return unique.take(wished_name(sample), number=number, ending=ending)
+        return unique.take(_free(wished_name(sample)), number=number, ending=ending)
     if to == "list":
-        return unique.take(sample.key, number=number, ending=ending, is_allowed=is_listable)
+        return unique.take(_free(sample.key), number=number, ending=ending, is_allowed=is_listable)
     return unique.take(sample.key, number=number, is_allowed=is_plain)
+
+
+def _free(name: str) -> str:
+    """Return a name, or nothing if it would be in a folder named like a file of the dataset or the state of a job."""
+    folder, slash, _ = name.casefold().partition("/")
+    taken = folder.startswith(STATE) or split_name(folder)[1] in _OWN_ENDINGS
+    return "" if slash and taken else name
 
 
 def _classes(named: Iterable[tuple[str, Sample | None]]) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ import base64
 import binascii
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from pixelmill.errors import DataError, PixelmillError
 from pixelmill.formats import storage
 from pixelmill.formats.example import Feature, bytes_feature, float_feature, int64_feature
+from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.sample import Boxes, Sample
 
 Row = dict[str, Any]  # a JSON object; every value is checked when it is used
@@ -71,12 +73,20 @@ def decode_row(line: bytes | str, *, where: str) -> Row:
     return row
 
 
-def read_rows(path: str) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of a `.jsonl` file, each with its place (`file:line`) for messages."""
+def read_rows(path: str) -> tuple[list[tuple[str, Row]], list[RecordFault]]:
+    """Return the rows of a `.jsonl` file, each with its place (`file:line`) for messages, and its damaged lines."""
+    rows: list[tuple[str, Row]] = []
+    faults: list[RecordFault] = []
+    offset = 0
     for number, line in enumerate(storage.read_file(path, limit=_MAX_FILE_BYTES).split(b"\n"), start=1):
         if line.strip():
             where = f"{path}:{number}"
-            yield where, decode_row(line, where=where)
+            try:
+                rows.append((where, decode_row(line, where=where)))
+            except DataError as error:
+                faults.append(RecordFault(path, number - 1, offset, len(line), "corrupt", str(error)))
+        offset += len(line) + 1
+    return rows, faults
 
 
 def apply_row(row: Mapping[str, Any], *, implied: Sample, where: str) -> Sample:
@@ -105,6 +115,7 @@ def apply_row(row: Mapping[str, Any], *, implied: Sample, where: str) -> Sample:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"text expected, got {value!r:.60}")
+    os.fsencode(value)  # JSON can spell halves of characters, which are no text: a ValueError
     return value
 
 

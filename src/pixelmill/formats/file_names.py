@@ -16,7 +16,10 @@ _REFUSED = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 
 def is_plain(name: str) -> bool:
     """Whether a name can be a file below a folder on any machine: relative, no `..`, no control characters."""
-    if not name or len(os.fsencode(name)) > _LONGEST_NAME or _REFUSED.search(name):
+    try:
+        if not name or len(os.fsencode(name)) > _LONGEST_NAME or _REFUSED.search(name):
+            return False
+    except UnicodeEncodeError:  # half of a character
         return False
     return all(
         part not in ("", ".", "..") and len(os.fsencode(part)) <= _LONGEST_PART and not part.endswith((".", " "))
@@ -27,11 +30,13 @@ def is_plain(name: str) -> bool:
 class UniqueNames:
     """Assigns each sample a file name of its own, the preferred one if possible.
 
-    Names that differ only in case count as equal, since some file systems do not distinguish them.
+    Names that differ only in case count as equal, since some file systems do not distinguish them. No file gets the
+    name of a folder that another file is in.
     """
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
+        self._folders: set[str] = set()
 
     def take(
         self, preferred: str, *, number: int, ending: str = "", is_allowed: Callable[[str], bool] = is_plain
@@ -53,10 +58,20 @@ class UniqueNames:
 
     def _claim(self, name: str, ending: str) -> bool:
         folded = f"{name}.{ending}".casefold()
-        if folded in self._taken:
+        folders = _folders(folded, any_ending=not ending)
+        if folded in self._taken or folded in self._folders or not self._taken.isdisjoint(folders):
             return False
         self._taken.add(folded)
+        self._folders.update(folders)
         return True
+
+
+def _folders(path: str, *, any_ending: bool) -> list[str]:
+    """Return the folders of a path as `UniqueNames` compares them with files."""
+    parts = path.split("/")[:-1]
+    found = ["/".join(parts[: number + 1]) for number in range(len(parts))]
+    # A file whose ending is not known yet counts as `name.`, and must differ from folders with any ending.
+    return [f"{folder.rpartition('.')[0] or folder}." for folder in found] if any_ending else found
 
 
 def resolve_below(name: str, *, root: str, allow_outside: bool, where: str) -> str:

@@ -35,7 +35,7 @@ def from_root(
     Files directly in `root` and folders below the class folders are not read.
     """
     try:
-        entries = sorted((entry for entry in os.scandir(root) if entry.is_dir()), key=lambda e: os.fsencode(e.name))
+        entries = sorted((entry for entry in os.scandir(root) if _is_folder(entry)), key=lambda e: os.fsencode(e.name))
     except OSError as error:
         raise ArgumentError(f"file_root: {error.strerror}: {root}") from None
     folders = [entry.name for entry in entries if _matches(entry.name, folder_filters, case_sensitive)]
@@ -136,7 +136,17 @@ def whole_files(paths: Sequence[str | None]) -> Index:
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
     """Whether an entry is to be read; a dangling link is, so that reading it reports the problem."""
-    return entry.is_file() or (entry.is_symlink() and not entry.is_dir())
+    try:
+        return entry.is_file() or (entry.is_symlink() and not entry.is_dir())
+    except OSError:  # a link that leads back to itself
+        return True
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _index(paths: list[str], labels: Sequence[int], root: str) -> Index:

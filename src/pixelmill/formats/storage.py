@@ -64,8 +64,15 @@ def list_folder(path: str) -> tuple[list[str], list[str]]:
     with os.scandir(path) as entries:
         for entry in entries:
             if not entry.name.startswith("."):
-                (folders if entry.is_dir() else files).append(entry.name)
+                (folders if _is_folder(entry) else files).append(entry.name)
     return sorted(folders, key=os.fsencode), sorted(files, key=os.fsencode)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads back to itself: reading it reports the problem
+        return False
 
 
 def walk(root: str, *, below: str = "") -> Iterator[tuple[str, list[str]]]:

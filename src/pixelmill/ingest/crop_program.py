@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from pixelmill.engine.native import Pending, Samples, Trouble
 from pixelmill.engine.placement import Placement
 from pixelmill.engine.selection import EngineOptions, split_for_dali, start_engine
 from pixelmill.graph.nodes import DataNode, operators_of
+from pixelmill.jobs.decoder_notes import sort_troubles
 from pixelmill.options.ingest import AxisOrder, DType
 from pixelmill.pipeline import Pipeline
 from pixelmill.types import Array, Limits
@@ -71,15 +72,26 @@ class CropProgram:
         )
         return self._engine.submit(samples)
 
-    def take(self, pending: Pending | None, files: Sequence[bytes]) -> list[Array | Trouble]:
-        """Wait for a batch and return the pixels of each image, or why there are none."""
+    def take(
+        self, pending: Pending | None, files: Sequence[bytes], *, refused: Collection[str]
+    ) -> list[tuple[Array | Trouble, Collection[str]]]:
+        """Wait for a batch and return the pixels of each image, or why there are none, and the kinds of its notes.
+
+        Args:
+            pending: What `submit` has returned.
+            files: The same files.
+            refused: Kinds of notes that make an image a failed one.
+        """
         if pending is None:
             return []
         result = pending.result()
-        troubles = {trouble.place: trouble for trouble in result.troubles if trouble.fatal}
+        troubles, notes = sort_troubles(result.troubles, refused=refused)
         if not result.outputs:  # a graph of several programs fails as a whole: run it again without the bad images
             others = [file for place, file in enumerate(files) if place not in troubles]
-            again = iter(self.take(self.submit(others), others))
-            return [troubles[place] if place in troubles else next(again) for place in range(len(files))]
+            again = iter(self.take(self.submit(others), others, refused=refused))
+            return [(troubles[place], ()) if place in troubles else next(again) for place in range(len(files))]
         pixels = result.outputs[0]
-        return [troubles[place] if place in troubles else pixels[place] for place in range(len(files))]
+        return [
+            (troubles[place] if place in troubles else pixels[place], notes.get(place, ()))
+            for place in range(len(files))
+        ]

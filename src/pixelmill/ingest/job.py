@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -93,31 +93,32 @@ class IngestJob(Job):
         stream = files.open(self.shards[number].files[0])
         writer = tfrecord.RecordWriter(stream)
         written = 0
-        for place, pixels in self._made(range(first, end), files.threads):
+        for place, pixels, notes in self._made(range(first, end), files):
             if isinstance(pixels, Event):
                 path = self.images[place].path
                 files.reject(pixels, _raw(path), extension=Path(path).suffix)
                 continue
             writer.write_example(self._features(self.images[place], pixels))
             written += 1
+            files.note(notes)
             files.progress(1, pixels.nbytes)
         writer.flush()
         stream.close()
         return ShardReport(written)
 
-    def _made(self, places: range, threads: int) -> Iterator[tuple[int, Array | Event]]:
-        """Yield the pixels of each image, or what is wrong with it; several batches are in progress at a time."""
-        program = self._program(threads)
-        most = 2 + -(-2 * threads // _BATCH)  # two images for each thread, in addition to those being read and written
+    def _made(self, places: range, files: ShardFiles) -> Iterator[tuple[int, Array | Event, Collection[str]]]:
+        """Yield the pixels of each image, or what is wrong with it, and notes; several batches are in progress."""
+        program, refused = self._program(files.threads), files.refused_notes
+        most = 2 + -(-2 * files.threads // _BATCH)  # two images for each thread, besides those read and written
         waiting: deque[tuple[dict[int, bytes | Event], Pending | None]] = deque()
         for begin in range(places.start, places.stop, program.batch_size):
             end = min(begin + program.batch_size, places.stop)
             read = {place: self._read(place) for place in range(begin, end)}
             waiting.append((read, program.submit(_whole(read))))
             if len(waiting) == most:
-                yield from self._taken(program, *waiting.popleft())
+                yield from self._taken(program, *waiting.popleft(), refused=refused)
         while waiting:
-            yield from self._taken(program, *waiting.popleft())
+            yield from self._taken(program, *waiting.popleft(), refused=refused)
 
     def _read(self, place: int) -> bytes | Event:
         try:
@@ -128,15 +129,23 @@ class IngestJob(Job):
             return self._event(place, "too_large", str(error))
 
     def _taken(
-        self, program: CropProgram, read: dict[int, bytes | Event], pending: Pending | None
-    ) -> Iterator[tuple[int, Array | Event]]:
-        results = iter(program.take(pending, _whole(read)))
+        self,
+        program: CropProgram,
+        read: dict[int, bytes | Event],
+        pending: Pending | None,
+        *,
+        refused: Collection[str],
+    ) -> Iterator[tuple[int, Array | Event, Collection[str]]]:
+        results = iter(program.take(pending, _whole(read), refused=refused))
         for place, data in read.items():
             if isinstance(data, Event):
-                yield place, data
+                yield place, data, ()
                 continue
-            result = next(results)
-            yield place, self._event(place, result.kind, result.message) if isinstance(result, Trouble) else result
+            result, notes = next(results)
+            if isinstance(result, Trouble):
+                yield place, self._event(place, result.kind, result.message), ()
+            else:
+                yield place, result, notes
 
     def _event(self, place: int, kind: str, message: str) -> Event:
         return Event(kind, message, sample=place, epoch=0, path=self.images[place].path, operator=self.kind)

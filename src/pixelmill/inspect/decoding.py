@@ -1,4 +1,4 @@
-"""Images as training sees them: decoded by our own decoders, and rejected for the same reasons."""
+"""Images as training sees them: decoded by our own decoders, and rejected for the reasons that `verify` gives."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from PIL import Image
 
 from pixelmill import codecs
 from pixelmill.codecs import pillow_images
-from pixelmill.errors import DataError, Event
+from pixelmill.errors import MISSING_PIXELS, DataError, Event
 from pixelmill.formats.sample import image_type
 from pixelmill.types import Array
 
@@ -17,7 +17,7 @@ _TRANSPARENT = ("RGBA", "LA", "PA", "La", "RGBa")
 def decode(data: bytes) -> Array:
     """Decode an image into RGB and apply its orientation. Raises DataError if it cannot be decoded."""
     try:
-        return codecs.decode_image(data)
+        return codecs.decode_image(data, strict=[MISSING_PIXELS])
     except DataError as error:
         first = error.events[0]
         message = first.message if data else "it is empty"

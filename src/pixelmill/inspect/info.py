@@ -10,9 +10,13 @@ import numpy as np
 
 from pixelmill.codecs.pillow_images import image_size
 from pixelmill.errors import DataError, Event
+from pixelmill.formats import storage
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.sample import Sample
+from pixelmill.inspect.manifest_check import unfinished_text
+from pixelmill.jobs.status import unfinished_jobs
+from pixelmill.jobs.storage import open_storage
 from pixelmill.options.declaration import takes
 from pixelmill.options.inspect import InfoOptions
 
@@ -40,7 +44,7 @@ class DatasetInfo:
         samples: Number of samples.
         files: Number of files.
         bytes: Bytes of all samples in the container.
-        faults: Pieces of the container that cannot be read.
+        faults: Pieces of the container that cannot be read, and jobs that have not finished writing it.
         examined: Number of samples that everything below is about.
         bad: Samples that cannot be read, or whose header says nothing.
         extensions: Endings of the names, and how often they occur.
@@ -138,7 +142,7 @@ class _Tally:
             samples=len(dataset),
             files=len(dataset.files),
             bytes=_total(dataset),
-            faults=tuple(str(fault) for fault in dataset.faults),
+            faults=(*_unfinished(dataset.source), *(str(fault) for fault in dataset.faults)),
             examined=examined,
             bad=tuple(self.bad),
             extensions=dict(self.extensions.most_common()),
@@ -152,6 +156,13 @@ class _Tally:
             sizes=_histogram([min(size) for size in self.sizes]),
             aspects=_aspects(self.sizes),
         )
+
+
+def _unfinished(source: str) -> list[str]:
+    if not storage.is_folder(source):
+        return []
+    jobs = unfinished_jobs(open_storage(source))
+    return [f"{source}: {unfinished_text(status.done, status.shards)}" for status in jobs]
 
 
 def _total(dataset: Dataset) -> int:

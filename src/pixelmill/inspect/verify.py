@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from pixelmill import fn
-from pixelmill.errors import DataError, Event
+from pixelmill.errors import MISSING_PIXELS, DataError, Event, PixelmillError
 from pixelmill.formats import npy, storage
 from pixelmill.formats.dataset import Dataset
-from pixelmill.formats.registry import open_dataset
+from pixelmill.formats.registry import FILE_FORMATS, open_dataset
 from pixelmill.formats.sample import image_type
-from pixelmill.jobs.manifest import NAME, listed_files, read_manifest
-from pixelmill.jobs.storage import open_storage
+from pixelmill.inspect.manifest_check import ManifestCheck, check_manifest
 from pixelmill.options.declaration import takes
 from pixelmill.options.inspect import OnSample, VerifyOptions
 from pixelmill.pipeline import Pipeline
 
 _BATCH = 32
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,8 @@ class Verification:
         decoded: Images that were decoded.
         manifest: The manifest whose hashes were compared; None if there is none.
         hashed: Files that were compared with it.
-        problems: Everything that is wrong: container, records, images, hashes.
+        problems: Everything that is wrong: an unfinished job, missing samples, container, records, images, hashes.
+        notes: Remarks about images that are whole, such as `decoder_warning`, and how many images have them.
     """
 
     source: str
@@ -47,6 +46,7 @@ class Verification:
     manifest: str | None
     hashed: int
     problems: tuple[Event, ...]
+    notes: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_whole(self) -> bool:
@@ -58,22 +58,26 @@ class Verification:
 def verify(given: VerifyOptions) -> Verification:
     """Read a whole dataset and list everything that is wrong with it.
 
-    Checks the hashes of the manifest, the framing and checksums of the container, and that each image can be decoded.
+    Checks that the job that wrote it has finished, that every file and sample that the manifest counts is there, the
+    hashes, the framing and checksums of the container, and that each image can be decoded with all of its pixels.
 
     Returns:
         What was checked and what is wrong.
     """
     source = given.source
     shown = os.fspath(source) if isinstance(source, (str, os.PathLike)) else source[0]
-    manifest, hashed, problems = check_manifest(shown)
+    check = check_manifest(source)
+    problems = check.problems
     try:
         dataset = open_dataset(source, given.format, root=given.root, allow_outside=given.allow_outside)
-    except DataError as error:
-        if not problems and not error.events:
+    except PixelmillError as error:
+        events = error.events if isinstance(error, DataError) else ()
+        if not problems and not events:
             raise
-        problems += error.events or (Event("corrupt", str(error), sample=-1, epoch=0, path=shown),)
-        return Verification(shown, "", 0, 0, manifest, hashed, tuple(problems))
+        problems += events or (Event("corrupt", str(error), sample=-1, epoch=0, path=shown),)
+        return Verification(shown, "", 0, 0, check.manifest, check.hashed, tuple(problems))
     problems += [fault.event(fault.record) for fault in dataset.faults]
+    _check_count(dataset, check, is_folder=storage.is_folder(shown))
     checker = Checker(dataset, problems, given.on_sample)
     if given.decode:
         checker.decode(given.threads or os.cpu_count() or 1)
@@ -81,8 +85,26 @@ def verify(given: VerifyOptions) -> Verification:
         for _ in checker.samples():
             pass
     return Verification(
-        dataset.source, dataset.format, checker.read, checker.decoded, manifest, hashed, tuple(problems)
+        source=dataset.source,
+        format=dataset.format,
+        samples=checker.read,
+        decoded=checker.decoded,
+        manifest=check.manifest,
+        hashed=check.hashed,
+        problems=tuple(problems),
+        notes=dict(checker.notes),
     )
+
+
+def _check_count(dataset: Dataset, check: ManifestCheck, *, is_folder: bool) -> None:
+    """Add a problem if the manifest counts more samples than there are; damaged pieces are problems already."""
+    # Files of a folder that were named one by one are fewer than their shards have.
+    if check.samples is None or (dataset.format in FILE_FORMATS and not is_folder):
+        return
+    found = len(dataset) + len(dataset.faults)
+    if found < check.samples:
+        message = f"{len(dataset)} samples are found, the manifest counts {check.samples}"
+        check.add("missing", message, dataset.source)
 
 
 class Checker:
@@ -109,6 +131,7 @@ class Checker:
         self._most = most
         self._fed: list[tuple[int, str]] = []
         self.read = self.decoded = 0
+        self.notes: Counter[str] = Counter()
 
     def samples(self) -> Iterator[tuple[int, bytes, bytes | None]]:
         """Yield number, image and mask of each sample that can be read."""
@@ -128,7 +151,16 @@ class Checker:
 
     def decode(self, threads: int) -> None:
         """Decode everything as training would, and translate what fails."""
-        pipe = Pipeline(_BATCH, threads, 0, on_error="fill", max_errors=1 << 62, prefetch_queue_depth=1, seed=0)
+        pipe = Pipeline(
+            _BATCH,
+            threads,
+            0,
+            on_error="fill",
+            max_errors=1 << 62,
+            strict=[MISSING_PIXELS],
+            prefetch_queue_depth=1,
+            seed=0,
+        )
         with pipe:
             pipe.set_outputs(fn.decoders.image(fn.external_source(source=self._batches(), batch=True)))
         seen = 0
@@ -137,17 +169,25 @@ class Checker:
                 (images,) = pipe.run()
             except StopIteration:
                 break
-            for event in pipe.errors.events:
-                number, what = self._fed[event.sample]
-                path, offset = self._dataset.locate(number)
-                message = f"{what}{event.message}"
-                if event.fatal:
-                    self._problems.append(
-                        replace(event, sample=number, path=path, offset=offset, message=message, line=None)
-                    )
+            self._translate(pipe.errors.events)
             pipe.errors.events.clear()
             seen += len(images)
         self.decoded = seen
+
+    def _translate(self, events: Iterable[Event]) -> None:
+        """Add what the decoder reports about a batch, by the numbers and places of the dataset."""
+        events = list(events)
+        failed = {event.sample for event in events if event.fatal}
+        for event in events:
+            number, what = self._fed[event.sample]
+            path, offset = self._dataset.locate(number)
+            message = f"{what}{event.message}"
+            if event.fatal:
+                self._problems.append(
+                    replace(event, sample=number, path=path, offset=offset, message=message, line=None)
+                )
+            elif event.sample not in failed:
+                self.notes[event.kind] += 1
 
     def _batches(self) -> Iterator[list[Any]]:
         batch: list[Any] = []
@@ -171,43 +211,3 @@ class Checker:
             npy.decode(data)
         except DataError as error:
             self._problems.append(self._dataset.event(number, "corrupt", f"{what}{error}"))
-
-
-def check_manifest(source: str) -> tuple[str | None, int, list[Event]]:
-    """Compare the files that a manifest lists with their hashes: all of a folder, or the one file that was named."""
-    is_folder = storage.is_folder(source)
-    folder = source if is_folder else source.rpartition("/")[0] or "."
-    if not storage.is_folder(folder):
-        return None, 0, []
-    where = storage.join(folder, NAME)
-    try:
-        manifest = read_manifest(open_storage(folder), strict=True)
-        if manifest is None:
-            return None, 0, []
-        files = listed_files(manifest)
-    except DataError as error:
-        return where, 0, [Event("corrupt", str(error), sample=-1, epoch=0, path=where, operator="manifest")]
-    if not is_folder:
-        files = [file for file in files if file.name == source.rpartition("/")[2]]
-    problems: list[Event] = []
-    for file in files:
-        path = storage.join(folder, file.name)
-        problem = _compare(path, file.bytes, file.sha256)
-        if problem is not None:
-            problems.append(Event(*problem, sample=-1, epoch=0, path=path, operator="manifest"))
-    return where, len(files), problems
-
-
-def _compare(path: str, size: int, sha256: str) -> tuple[str, str] | None:
-    try:
-        found = storage.stat(path).size
-        if found != size:
-            return "truncated" if found < size else "corrupt", f"the file has {found} bytes, the manifest says {size}"
-        digest = hashlib.sha256()
-        for piece in storage.read_pieces(path, _CHUNK):
-            digest.update(piece)
-    except OSError as error:
-        return "io", f"{error.strerror or error}"
-    if digest.hexdigest() != sha256:
-        return "checksum", f"the SHA-256 of the file is {digest.hexdigest()}, the manifest says {sha256}"
-    return None

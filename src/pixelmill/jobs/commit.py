@@ -1,8 +1,9 @@
 """Make shards and commit them.
 
 The order is what makes a kill at any moment harmless. The files of a shard are written under hidden names and brought
-to the disk. Then they are renamed, and the folders that hold the new names are synced. The sidecar, which says that the
-shard is done, is written last: if it exists, so does everything that it lists, even after a power loss.
+to the disk, and with them the sidecar, which lists them. Then they are renamed, and the folders that hold the new names
+are synced. The sidecar, which says that the shard is done, gets its name last: if it has it, everything that it lists
+is there, even after a power loss. If it does not, the hidden one says which files a run that replaces the job removes.
 """
 
 from __future__ import annotations
@@ -10,18 +11,22 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from pixelmill.jobs.disk import explained, space_explained, sync_folder, write_file
 from pixelmill.jobs.job import Job, dump_job, load_job
+from pixelmill.jobs.lock import Claim
 from pixelmill.jobs.manifest import Entry, shard_entry
-from pixelmill.jobs.shard_files import FileRecord, ShardFiles
-from pixelmill.jobs.storage import Storage, open_storage, space_explained
+from pixelmill.jobs.shard_files import FileRecord, OutputStream, ShardFiles, bring_to_disk
+from pixelmill.jobs.storage import Storage, open_storage
 from pixelmill.options.running import OnError
 
+INTENT = "shard-{:05d}.json"
 OnSamples = Callable[[int, int], object]
 
 
@@ -38,6 +43,9 @@ class Site:
         max_errors: How many of them one run may meet.
         threads: How many processors a shard may use.
         durable: Whether output survives a power loss.
+        strict: Whether every image is decoded, and decoder warnings are errors.
+        lock: Name of the lock file of this run; see `Claim`.
+        owner: Its content.
     """
 
     output: str
@@ -48,10 +56,18 @@ class Site:
     max_errors: int | None
     threads: int
     durable: bool = True
+    strict: bool = False
+    lock: str = ""
+    owner: str = ""
+
+    @property
+    def claim(self) -> Claim:
+        """The right to write here."""
+        return Claim(self.lock, self.owner)
 
     def sidecar(self, number: int) -> str:
         """Name the sidecar of a shard."""
-        return f"{self.state}/shard-{number:05d}.json"
+        return f"{self.state}/{INTENT.format(number)}"
 
 
 @dataclass(frozen=True)
@@ -78,6 +94,7 @@ class ShardTask:
     def make(self, number: int, *, on_samples: OnSamples | None = None) -> Entry:
         """Make a shard, commit its files and its sidecar, and return the content of the sidecar."""
         site = self.site
+        site.claim.check(self.storage)
         scratch = self.storage.scratch(f"{site.state}/tmp/{site.scratch}-{os.urandom(8).hex()}")
         files = ShardFiles(
             self.storage,
@@ -88,18 +105,26 @@ class ShardTask:
             max_errors=site.max_errors,
             on_progress=on_samples,
             durable=site.durable,
+            strict=site.strict,
         )
         try:
             with space_explained(lambda: self.storage.where(files.latest)):
                 report = self.job.make_shard(number, files)
             report = replace(report, errors=(*report.errors, *files.errors))
-            kept = self._keep(files)
-            placed = place(self.storage, files.finish(), durable=site.durable)
+            finished = files.finish()
+            site.claim.check(self.storage)
+            kept, records = self._keep(files), [record for _, record in finished.values()]
+            entry = shard_entry(number, report=report, files=records, quarantine=kept, notes=files.notes)
+            sidecar = write_intent(scratch, entry)
+            place(self.storage, finished, durable=site.durable)
+            site.claim.check(self.storage)
+            place(self.storage, {site.sidecar(number): (sidecar, FileRecord("", 0, ""))})
+        except OSError:
+            site.claim.check(self.storage)  # says so if the cause is another run that has taken over
+            raise
         finally:
             files.abandon()
             shutil.rmtree(scratch, ignore_errors=True)
-        entry = shard_entry(number, report=report, files=placed, quarantine=kept)
-        self.storage.write(site.sidecar(number), json_line(entry))
         return entry
 
     def _keep(self, files: ShardFiles) -> list[FileRecord]:
@@ -122,17 +147,35 @@ def place(
     return [record for _, record in finished.values()]
 
 
-def write_through(storage: Storage, name: str, pieces: Iterable[bytes], *, scratch: str) -> None:
-    """Write a file piece by piece; it appears only when it is complete."""
-    folder = storage.scratch(scratch)
-    files = ShardFiles(storage, number=-1, scratch=folder)
+def write_intent(scratch: Path, entry: Entry) -> Path:
+    """Write a sidecar in a scratch folder, before the files that it lists get their names.
+
+    After a kill or a power loss it says which files are there without a sidecar. A run that takes over removes the
+    scratch folder, so that this one cannot commit any more.
+    """
+    path = scratch / INTENT.format(entry["number"])
+    with explained(str(path)):
+        write_file(path, json_line(entry))
+        sync_folder(scratch)
+    return path
+
+
+def write_through(storage: Storage, name: str, pieces: Iterable[bytes], *, scratch: Path) -> None:
+    """Write a file piece by piece in a scratch folder; it gets its name only when it is complete."""
+    path = scratch / PurePosixPath(name).name
+    with OutputStream(path, shown=storage.where(name)) as stream:
+        stream.writelines(pieces)
+    bring_to_disk({storage.where(name): path})
+    place(storage, {name: (path, stream.record(name))})
+
+
+@contextmanager
+def scratch_folder(storage: Storage, name: str) -> Iterator[Path]:
+    """Create a folder for files that are being written, and remove it afterwards."""
+    folder = storage.scratch(name)
     try:
-        with files.open(name) as stream:
-            for piece in pieces:
-                stream.write(piece)
-        place(storage, files.finish())
+        yield folder
     finally:
-        files.abandon()
         shutil.rmtree(folder, ignore_errors=True)
 
 

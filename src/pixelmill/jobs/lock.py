@@ -1,82 +1,163 @@
-"""One writer for each part of a job: a lock file that names its owner, and is taken over if the owner is dead.
+"""One writer for each part of a job: a lock file that names its owner and has a number.
 
-An owner on this machine is checked by process id, start time and boot id, so a recycled process id does not count. An
-owner on another machine cannot be checked: it touches its lock every few seconds, and is taken for dead if the lock
-does not change for a while. Only our own clock is used for that, since the clocks of two machines may differ.
+The owner touches its lock every few seconds. Another process takes the lock over if it does not change for a while (by
+the other's own clock, since the clocks of two machines may differ), with a higher number. On the same machine the
+kernel says at once whether the owner lives, because the owner holds its lock file with `flock`: that works across PID
+namespaces, and for an owner that is stopped.
+
+An owner that was silent for too long may still be alive. It therefore looks for its lock before each commit, and stops
+if the lock is gone or there is one with a higher number. Of two owners only the older one stops.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import socket
+import re
 import threading
 import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pixelmill.errors import OutputError
 from pixelmill.jobs.storage import Storage
 
-_BEAT_SECONDS = 3.0
-# An owner on another machine that has not touched its lock for this long is taken for dead.
-_SILENCE_SECONDS = 15.0
-_EVERYTHING = "lock-all.json"
+LOCKS = "locks"  # the folder of lock files: small, since it is listed before each commit
+_ALL = "all"
+_FILE = re.compile(r"lock-(?P<slot>all|\d+-of-\d+)(?:\.(?P<number>\d+))?\.json")
+
+
+@dataclass(frozen=True)
+class Lease:
+    """How long a lock is valid.
+
+    Attributes:
+        beat: Seconds between two signs of life.
+        silence: An owner that gives none for so many seconds is taken for dead.
+        look: Seconds between two looks at the lock of another owner.
+        now: The clock.
+        sleep: Waits for a number of seconds.
+    """
+
+    beat: float = 3.0
+    silence: float = 15.0
+    look: float = 0.5
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], object] = time.sleep
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The right to write, as plain values that travel to workers.
+
+    Attributes:
+        lock: Name of the lock file.
+        owner: Its content.
+    """
+
+    lock: str
+    owner: str
+
+    def check(self, storage: Storage) -> None:
+        """Raise OutputError if another process has taken the lock over."""
+        folder, _, file = self.lock.rpartition("/")
+        slot, number = _parsed(file)
+        found = storage.read(self.lock)
+        if found is not None and found.rstrip() == self.owner.encode():
+            later = [name for name, other, higher in _locks(storage, folder) if _clash(slot, other) and higher > number]
+            if not later:
+                return
+            found = storage.read(f"{folder}/{later[-1]}")
+        raise OutputError(
+            f"job: {_shown(found)} has taken over {storage.root}, since this run gave no sign of life for a while; "
+            "this run stops, its finished shards are kept"
+        )
 
 
 class Lock:
     """The right to write a job's output, or one part of it."""
 
-    def __init__(self, storage: Storage, folder: str, *, part: tuple[int, int] | None = None) -> None:
+    def __init__(
+        self, storage: Storage, folder: str, *, part: tuple[int, int] | None = None, lease: Lease | None = None
+    ) -> None:
         self._storage = storage
-        self._folder = folder
-        file = _EVERYTHING if part is None else f"lock-{part[0]}-of-{part[1]}.json"
-        self._name = f"{folder}/{file}"
-        self._owner = json.dumps(_this_process()).encode() + b"\n"
+        self._folder = f"{folder}/{LOCKS}"
+        self._slot = _ALL if part is None else f"{part[0]}-of-{part[1]}"
+        self._lease = lease or Lease()
         self._released = threading.Event()
         self._heart: threading.Thread | None = None
+        self._let_go: Callable[[], None] | None = None
+        self.claim = Claim("", "")  # set by `acquire`
+
+    @property
+    def name(self) -> str:
+        """A name for this run: of two runs that have the lock one after the other, each has its own."""
+        return self.claim.lock.rpartition("/")[2].removeprefix("lock-").removesuffix(".json")
 
     def acquire(self) -> None:
         """Take the lock. Raises OutputError with the host and process of the owner."""
         with self._storage.alone(self._folder):
-            for file in self._storage.names(self._folder):
-                name = f"{self._folder}/{file}"
-                clashes = name == self._name or _EVERYTHING in (file, self._name.rsplit("/", 1)[-1])
-                if file.startswith("lock-") and clashes:
-                    self._displace(name)
-            if not self._storage.create(self._name, self._owner):
-                self._refuse(self._name)
+            dead, highest = [], 0
+            for file, slot, number in _locks(self._storage, self._folder):
+                highest = max(highest, number)
+                if _clash(slot, self._slot):
+                    self._refuse_if_alive(f"{self._folder}/{file}")
+                    dead.append(f"{self._folder}/{file}")
+            self._create(highest + 1)
+            for name in dead:
+                self._storage.remove(name)
         self._heart = threading.Thread(target=self._beat, name="pixelmill-job-lock", daemon=True)
         self._heart.start()
 
     def release(self) -> None:
-        """Release the lock."""
+        """Release the lock. If another process has taken it over, its lock stays."""
         self._released.set()
         if self._heart is not None:
             self._heart.join()
             self._heart = None
-            self._storage.remove(self._name)
+            if self._is_ours():
+                self._storage.remove(self.claim.lock)
+        if self._let_go is not None:
+            self._let_go()
+            self._let_go = None
+
+    def _create(self, number: int) -> None:
+        name = f"{self._folder}/lock-{self._slot}.{number:06d}.json"
+        owner = {"host": os.uname().nodename, "pid": os.getpid(), "boot": _boot(), "token": os.urandom(16).hex()}
+        self.claim = Claim(name, json.dumps(owner))
+        if not self._storage.create(name, self.claim.owner.encode() + b"\n"):
+            self._refuse(name)
+        self._let_go = self._storage.hold(name)
+
+    def _is_ours(self) -> bool:
+        found = self._storage.read(self.claim.lock)
+        return found is not None and found.rstrip() == self.claim.owner.encode()
 
     def _beat(self) -> None:
-        while not self._released.wait(_BEAT_SECONDS):
-            self._storage.touch(self._name, self._owner)
+        while not self._released.wait(self._lease.beat):
+            try:
+                if not self._is_ours():
+                    return  # the next commit notices
+                self._storage.touch(self.claim.lock, self.claim.owner.encode() + b"\n")
+            except OSError:
+                continue  # a network file system that does not answer for a moment
 
-    def _displace(self, name: str) -> None:
-        """Remove the lock of a dead owner. Raises OutputError if the owner is alive."""
-        owner = _read_owner(self._storage, name)
+    def _refuse_if_alive(self, name: str) -> None:
+        owner = _read_owner(self._storage.read(name))
         if owner is not None and self._is_alive(owner, name):
             self._refuse(name)
-        self._storage.remove(name)
 
     def _is_alive(self, owner: dict[str, Any], name: str) -> bool:
-        us = _this_process()
-        if owner.get("host") == us["host"]:
-            if owner.get("boot") != us["boot"]:
-                return False
-            return owner.get("started") == _started(owner.get("pid"))
-        first, deadline = self._storage.stamp(name), time.monotonic() + _SILENCE_SECONDS
-        while time.monotonic() < deadline:
-            time.sleep(0.5)
+        if owner.get("boot") == _boot() != "":
+            held = self._storage.is_held(name)
+            if held is not None:
+                return held
+        lease = self._lease
+        first, deadline = self._storage.stamp(name), lease.now() + lease.silence
+        while lease.now() < deadline:
+            lease.sleep(lease.look)
             now = self._storage.stamp(name)
             if now is None:
                 return False
@@ -85,51 +166,47 @@ class Lock:
         return False
 
     def _refuse(self, name: str) -> None:
-        owner = _read_owner(self._storage, name) or {}
-        who = f"process {owner.get('pid', '?')} on {owner.get('host', '?')}"
         raise OutputError(
-            f"job: {who} is writing to {self._storage.root}; wait for it, or end it and continue with exists=resume "
-            f"(lock: {self._storage.where(name)})"
+            f"job: {_shown(self._storage.read(name))} is writing to {self._storage.root}; wait for it, or end it and "
+            f"continue with exists=resume (lock: {self._storage.where(name)})"
         )
 
 
-def _this_process() -> dict[str, Any]:
-    return {"host": socket.gethostname(), "pid": os.getpid(), "started": _started(os.getpid()), "boot": _boot()}
+def _locks(storage: Storage, folder: str) -> Iterator[tuple[str, str, int]]:
+    """Yield name, slot and number of the lock files in a folder, sorted by name."""
+    for file in storage.names(folder):
+        if _FILE.fullmatch(file):
+            yield file, *_parsed(file)
 
 
-def _read_owner(storage: Storage, name: str) -> dict[str, Any] | None:
+def _parsed(file: str) -> tuple[str, int]:
+    found = _FILE.fullmatch(file)
+    if found is None:
+        raise OutputError(f"job: {file} is not a lock")
+    return found["slot"], int(found["number"] or 0)
+
+
+def _clash(slot: str, other: str) -> bool:
+    return slot == other or _ALL in (slot, other)
+
+
+def _shown(data: bytes | None) -> str:
+    owner = _read_owner(data)
+    if owner is None:
+        return "another process"
+    return f"process {owner.get('pid', '?')} on {owner.get('host', '?')}"
+
+
+def _read_owner(data: bytes | None) -> dict[str, Any] | None:
     try:
-        owner = json.loads(storage.read(name) or b"null")
+        owner = json.loads(data or b"null")
     except ValueError:
         return None
     return owner if isinstance(owner, dict) else None
 
 
-def _started(pid: object) -> str | None:
-    """Return a value that is unique to this process, or None if there is no such process."""
-    if not isinstance(pid, int) or pid <= 0:
-        return None
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace")
-    except OSError:
-        return None if Path("/proc/self/stat").exists() else _alive_without_proc(pid)
-    # The second field, the name of the program, may contain spaces and parentheses. After it come the state and, as
-    # field 22, the start time.
-    words = text.rpartition(")")[2].split()
-    return None if words[0] in "ZX" else words[19]
-
-
-def _alive_without_proc(pid: int) -> str | None:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return None
-    except PermissionError:
-        return "running"
-    return "running"
-
-
 def _boot() -> str:
+    """Return what identifies this run of the kernel; empty if that is unknown."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:

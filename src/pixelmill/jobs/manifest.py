@@ -22,6 +22,7 @@ from pixelmill.jobs.shard_files import FileRecord
 from pixelmill.jobs.storage import Storage, check_name
 
 NAME = "manifest.json"
+PLAN = "plan.json"
 FORMAT = 1
 _NAME_DIGITS = 12
 
@@ -59,7 +60,7 @@ class JobPlan:
         return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
 
 
-def make_plan(job: Job, *, on_error: str) -> JobPlan:
+def make_plan(job: Job, *, on_error: str, strict: bool = False) -> JobPlan:
     """Return the plan of a job."""
     names, times = hashlib.sha256(), hashlib.sha256()
     count = size = 0
@@ -78,6 +79,8 @@ def make_plan(job: Job, *, on_error: str) -> JobPlan:
         "shards": len(job.shards),
         "versions": {**versions(), **job.versions},
     }
+    if strict:  # decides which samples are written; left out otherwise, so that the hashes of older plans stay
+        content["strict"] = True
     try:
         text = json.dumps(content, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -113,7 +116,12 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
 
 
 def shard_entry(
-    number: int, *, report: ShardReport, files: Iterable[FileRecord], quarantine: Iterable[FileRecord]
+    number: int,
+    *,
+    report: ShardReport,
+    files: Iterable[FileRecord],
+    quarantine: Iterable[FileRecord],
+    notes: Mapping[str, int] | None = None,
 ) -> Entry:
     """Describe a finished shard, for its sidecar and for the manifest."""
     entry: Entry = {
@@ -125,6 +133,8 @@ def shard_entry(
     kept = [asdict(file) for file in quarantine]
     if kept:
         entry["quarantine"] = kept
+    if notes:
+        entry["notes"] = dict(sorted(notes.items()))
     if report.details:
         entry["details"] = dict(report.details)
     return entry
@@ -146,7 +156,7 @@ def entry_bytes(entry: Mapping[str, Any]) -> int:
 
 
 def manifest_text(
-    plan: JobPlan, *, totals: Mapping[str, int], closing: Iterable[FileRecord], entries: Iterable[Entry]
+    plan: JobPlan, *, totals: Mapping[str, Any], closing: Iterable[FileRecord], entries: Iterable[Entry]
 ) -> Iterator[bytes]:
     """Yield the manifest piece by piece, one line per shard, so that memory does not grow with the dataset."""
     head: Entry = {"job": plan.hash, **plan.content, **totals, "files": [asdict(file) for file in closing]}
@@ -165,13 +175,21 @@ def manifest_text(
 def read_manifest(storage: Storage, *, strict: bool = False) -> Entry | None:
     """Return the manifest of a dataset, or None if there is none or another program wrote it.
 
+    Raises DataError if its entries have another form than ours.
+
     Args:
         storage: The dataset.
-        strict: Raise DataError if the file is not valid JSON, instead of ignoring it.
+        strict: Raise DataError also if the file is not valid JSON, instead of ignoring it.
     """
     data = storage.read(NAME)
     found = _object(data, ("job", "kind", "options", "entries"))
-    if strict and data is not None and found is None:
+    if found is not None:
+        try:
+            _check_manifest(found)
+        except (KeyError, TypeError, ArgumentError) as error:
+            where = f"{storage.where(NAME)}; restore it, or remove it if the dataset is to be made again"
+            raise DataError(f"manifest: damaged: {error!r:.200} in {where}") from None
+    elif strict and data is not None:
         try:
             json.loads(data)
         except (ValueError, RecursionError) as error:
@@ -180,23 +198,65 @@ def read_manifest(storage: Storage, *, strict: bool = False) -> Entry | None:
 
 
 def listed_files(manifest: Entry) -> list[FileRecord]:
-    """Return all files that a manifest lists. Raises DataError if it is damaged."""
-    found: list[FileRecord] = []
-    try:
-        rows = [file for entry in manifest["entries"] for file in entry["files"]] + list(manifest.get("files", ()))
-        for row in rows:
-            name, size, sha256 = row["name"], row["bytes"], row["sha256"]
-            if not (isinstance(name, str) and isinstance(size, int) and isinstance(sha256, str)):
-                raise TypeError(f"a file has the entry {str(row)[:100]}")
-            found.append(FileRecord(check_name(name), size, sha256))
-    except (KeyError, TypeError, ArgumentError) as error:
-        raise DataError(f"manifest: damaged: {error!r:.200}") from None
-    return found
+    """Return all files that a manifest lists."""
+    rows = [file for entry in manifest["entries"] for file in entry["files"]] + list(manifest.get("files", ()))
+    return [FileRecord(row["name"], row["bytes"], row["sha256"]) for row in rows]
 
 
 def read_entry(storage: Storage, name: str) -> Entry | None:
     """Return a sidecar, or None if it is missing or damaged."""
-    return _object(storage.read(name), ("number", "samples", "files", "errors"))
+    entry = _object(storage.read(name), ("number", "samples", "files", "errors"))
+    if entry is not None:
+        try:
+            _check_entry(entry)
+        except (KeyError, TypeError, ArgumentError):
+            return None
+    return entry
+
+
+def read_plan(storage: Storage, state: str) -> Entry | None:
+    """Return the plan of an unfinished job (`job`, `sources`, `plan`), or None if it is missing or damaged."""
+    found = _object(storage.read(f"{state}/{PLAN}"), ("job", "sources", "plan"))
+    if found is None or not isinstance(found["job"], str) or not isinstance(found["plan"], dict):
+        return None
+    plan = found["plan"]
+    return found if isinstance(plan.get("kind"), str) and _is_count(plan.get("shards")) else None
+
+
+def _check_manifest(manifest: Entry) -> None:
+    """Raise TypeError, KeyError or ArgumentError if a manifest has another form than ours."""
+    if not (isinstance(manifest["job"], str) and isinstance(manifest["kind"], str)):
+        raise TypeError("its job is not described as text")
+    if not _is_count(manifest.get("shards")) or not isinstance(manifest["entries"], list):
+        raise TypeError("it has no list of shards")
+    for entry in manifest["entries"]:
+        _check_entry(entry)
+    _check_files(manifest.get("files", []))
+
+
+def _check_entry(entry: Any) -> None:
+    if not (isinstance(entry, dict) and _is_count(entry["number"]) and _is_count(entry["samples"])):
+        raise TypeError(f"a shard has the entry {str(entry)[:100]}")
+    if not (isinstance(entry["errors"], list) and all(isinstance(event, dict) for event in entry["errors"])):
+        raise TypeError(f"the errors of shard {entry['number']} are not a list of events")
+    notes = entry.get("notes", {})
+    if not (isinstance(notes, dict) and all(map(_is_count, notes.values()))):
+        raise TypeError(f"the notes of shard {entry['number']} are not counts")
+    _check_files(entry["files"])
+
+
+def _check_files(files: Any) -> None:
+    if not isinstance(files, list):
+        raise TypeError(f"files are not a list but {str(files)[:100]}")
+    for row in files:
+        name, size, sha256 = row["name"], row["bytes"], row["sha256"]
+        if not (isinstance(name, str) and _is_count(size) and isinstance(sha256, str)):
+            raise TypeError(f"a file has the entry {str(row)[:100]}")
+        check_name(name)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 def _object(data: bytes | None, keys: tuple[str, ...]) -> Entry | None:

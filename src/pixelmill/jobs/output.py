@@ -6,16 +6,18 @@ and the files being written. When it is finished, manifest.json replaces the hid
 
 from __future__ import annotations
 
-import json
-import shutil
-from collections.abc import Iterator, Mapping
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pixelmill.errors import DataError, OutputExists
 from pixelmill.jobs import manifest
-from pixelmill.jobs.commit import Site, json_line, place, write_through
-from pixelmill.jobs.job import Job
-from pixelmill.jobs.manifest import Entry, JobPlan, differences
+from pixelmill.jobs.commit import Site, json_line, place, scratch_folder, write_intent, write_through
+from pixelmill.jobs.job import Job, ShardReport
+from pixelmill.jobs.lock import Claim
+from pixelmill.jobs.manifest import Entry, JobPlan, differences, shard_entry
 from pixelmill.jobs.shard_files import FileRecord, ShardFiles
 from pixelmill.jobs.storage import Storage
 from pixelmill.options.running import Exists
@@ -30,6 +32,8 @@ class JobOutput:
     """The output folder of one job."""
 
     def __init__(self, storage: Storage, *, job: Job, plan: JobPlan, plain: bool) -> None:
+        self.claim = Claim("", "")  # of the run that has the lock
+        self.run = ""  # and its name
         self.storage = storage
         self.plan = plan
         self.plain = plain
@@ -42,7 +46,7 @@ class JobOutput:
         finished = None if self.plain else manifest.read_manifest(self.storage)
         begun = self._begun()
         if finished is None and begun is None:
-            if exists == "resume" and self._was_being_removed():
+            if exists == "resume" and self._is_whole_without_state():
                 return "complete"
             self._check_clashes(exists, shared=shared)
             return "new"
@@ -67,24 +71,60 @@ class JobOutput:
             raise OutputExists(f"{text}; exists=overwrite starts again")
         return "resume"
 
-    def prepare(self, situation: Situation, *, scratch: str) -> None:
-        """Prepare the folder for making shards. The lock must be held."""
+    def prepare(self, situation: Situation, *, scratch: str, hashed: bool = False) -> None:
+        """Prepare the folder for making shards. The lock must be held.
+
+        Args:
+            situation: What `situation` has returned.
+            scratch: Start of the names of unfinished files to remove.
+            hashed: Whether to compare the hashes of all files of a finished job, instead of the last shard.
+        """
+        self.claim.check(self.storage)
         if situation == "replace":
             self._remove_old()
         if situation == "complete":
-            self._reopen()
+            self._reopen(hashed=hashed)
         if situation != "complete":
-            self.storage.write(f"{self.state}/plan.json", self.plan.text())
+            self.storage.write(f"{self.state}/{manifest.PLAN}", self.plan.text())
         for name in self.storage.names(f"{self.state}/tmp"):
             if name.startswith(scratch):
-                self.storage.remove_tree(f"{self.state}/tmp/{name}")
+                self._discard(f"{self.state}/tmp/{name}")
 
-    def done(self) -> dict[int, tuple[int, int, int]]:
-        """Return samples, bytes and errors of each shard that is done, by number."""
+    def _discard(self, scratch: str) -> None:
+        """Remove the scratch folder of a dead run, and files that it has renamed without a sidecar for them."""
+        if not self.is_finished():
+            orphans = []
+            for entry in self._intents(scratch):
+                if self.storage.size(self._site().sidecar(int(entry["number"]))) is None:
+                    orphans += [file["name"] for file in entry["files"]]
+            self._remove_files(orphans)
+        self.storage.remove_tree(scratch)
+
+    def _intents(self, scratch: str) -> Iterator[Entry]:
+        for name in self.storage.names(scratch):
+            if name.startswith("shard-"):
+                entry = manifest.read_entry(self.storage, f"{scratch}/{name}")
+                if entry is not None:
+                    yield entry
+
+    def _remove_files(self, names: Sequence[str]) -> None:
+        """Remove files durably."""
+        for name in names:
+            self.storage.remove(name)
+        self.storage.sync(names)
+
+    def done(self, *, hashed: bool | None = None) -> dict[int, Figures]:
+        """Return the figures of each shard that is done, by number.
+
+        Args:
+            hashed: Compare the hashes of all shards; False for the last one, None for none. Sizes always are.
+        """
         done = {}
-        for number in self._sidecars():
+        numbers = self._sidecars()
+        for number in numbers:
             entry = manifest.read_entry(self.storage, self._site().sidecar(number))
-            if entry is not None and self._is_whole(entry):
+            deep = hashed or (hashed is False and number == numbers[-1])
+            if entry is not None and self._is_whole(entry, hashed=deep):
                 done[number] = figures(entry)
         return done
 
@@ -95,24 +135,22 @@ class JobOutput:
         found = manifest.read_manifest(self.storage)
         return found is not None and found["job"] == self.plan.hash
 
-    def finish(self, done: Mapping[int, tuple[int, int, int]]) -> None:
+    def finish(self, done: Mapping[int, Figures]) -> None:
         """Write the files about the whole dataset, the manifest last, and remove the hidden folder.
 
         Args:
             done: The result of `done`, which must have all shards.
         """
         if not self.is_finished():
-            totals = {"samples": 0, "bytes": 0, "errors": 0}
-            for samples, size, errors in done.values():
-                totals["samples"] += samples
-                totals["bytes"] += size
-                totals["errors"] += errors
+            totals = total(done.values()).totals()
             closing = self._close()
+            self.claim.check(self.storage)
             if self.plain:
                 self.storage.write(f"{self.state}/{_COMPLETE}", json_line(totals))
             else:
                 text = manifest.manifest_text(self.plan, totals=totals, closing=closing, entries=self.entries())
-                write_through(self.storage, manifest.NAME, text, scratch=f"{self.state}/tmp/manifest")
+                with scratch_folder(self.storage, f"{self.state}/tmp/{self.run}-manifest") as scratch:
+                    write_through(self.storage, manifest.NAME, text, scratch=scratch)
         self.remove_state()
 
     def entries(self) -> Iterator[Entry]:
@@ -126,47 +164,58 @@ class JobOutput:
 
     def remove_state(self) -> None:
         """Remove the hidden folder; the file that says that the job is finished goes last."""
+        if not self.is_finished():  # another part of a split job may have finished it, and removed all locks
+            self.claim.check(self.storage)
         for name in self.storage.names(self.state):
             if name.startswith("shard-"):
                 self.storage.remove(f"{self.state}/{name}")
         self.storage.remove_tree(f"{self.state}/tmp")
-        self.storage.remove(f"{self.state}/plan.json")
+        self.storage.remove(f"{self.state}/{manifest.PLAN}")
         self.storage.remove_tree(self.state)
 
-    def _was_being_removed(self) -> bool:
-        """Whether a plain job was killed at its very end, with all files in place and its state partly removed."""
-        if not self.plain or self.state not in self.storage.names(""):
+    def _is_whole_without_state(self) -> bool:
+        """Whether all files of a plain job are there: it finished, or was killed when it removed its state."""
+        if not self.plain:
             return False
         if self.storage.size(f"{self.state}/{_COMPLETE}") is not None:
             return True
-        names = [name for shard in self._job.shards for name in shard.files]
-        return all(self.storage.size(name) is not None for name in (*names, *self._job.closing_files))
+        return all(self.storage.size(name) is not None for name in self._planned())
+
+    def _planned(self) -> Iterator[str]:
+        """Yield the names of all files that the job writes."""
+        yield from self._job.closing_files
+        for shard in self._job.shards:
+            yield from shard.files
+
+    def finished_figures(self) -> Figures:
+        """Return the figures of a finished job: those of the manifest, or the sizes of the files of a plain job."""
+        if self.plain:
+            return Figures(self._job.samples or 0, sum(self.storage.size(name) or 0 for name in self._planned()), 0)
+        found = manifest.read_manifest(self.storage) or {"entries": []}
+        return total(figures(entry) for entry in found["entries"])
 
     def _site(self) -> Site:
         return Site("", self.state, "", "", "fail", None, 1)
 
-    def _begun(self) -> dict[str, Any] | None:
-        try:
-            plan = json.loads(self.storage.read(f"{self.state}/plan.json") or b"null")
-        except ValueError:
-            return None
-        return plan if isinstance(plan, dict) else None
+    def _begun(self) -> Entry | None:
+        return manifest.read_plan(self.storage, self.state)
 
     def _sidecars(self) -> list[int]:
         names = self.storage.names(self.state)
         numbers = [name[6:-5] for name in names if name.startswith("shard-") and name.endswith(".json")]
         return sorted(int(number) for number in numbers if number.isdecimal() and int(number) < self.plan.shards)
 
-    def _is_whole(self, entry: Entry) -> bool:
-        return all(self.storage.size(file["name"]) == file["bytes"] for file in entry["files"])
+    def _is_whole(self, entry: Entry, *, hashed: bool = False) -> bool:
+        whole = all(self.storage.size(file["name"]) == file["bytes"] for file in entry["files"])
+        if not (whole and hashed):
+            return whole
+        return all(file["sha256"] in ("", self.storage.sha256(file["name"])) for file in entry["files"])
 
     def _check_clashes(self, exists: Exists, *, shared: bool) -> None:
         """Raise OutputExists if a file of this job would overwrite one of another origin."""
         if exists == "overwrite" or not [name for name in self.storage.names("") if name != self.state]:
             return
-        closing = self._job.closing_files if self.plain else (*self._job.closing_files, manifest.NAME)
-        planned = (name for shard in self._job.shards for name in shard.files)
-        for name in (*closing, *planned):
+        for name in itertools.chain(() if self.plain else (manifest.NAME,), self._planned()):
             if self.storage.size(name) is not None:
                 if shared and self._begun() is not None:
                     return  # another part of this job has just started
@@ -180,44 +229,83 @@ class JobOutput:
         for name in self.storage.names(self.state):
             if name.startswith("shard-"):
                 entries.append(manifest.read_entry(self.storage, f"{self.state}/{name}") or {"files": []})
-        for file in (*(file for entry in entries for file in entry["files"]), *closing):
-            self.storage.remove(file["name"])
-        for name in self.storage.names(self.state):
-            if name.startswith("shard-"):
-                self.storage.remove(f"{self.state}/{name}")
-        self.storage.remove(f"{self.state}/plan.json")
+        for scratch in self.storage.names(f"{self.state}/tmp"):
+            entries += self._intents(f"{self.state}/tmp/{scratch}")
+        # Each step must be on the disk before the next one: after a power loss nothing may be left that no list names.
+        self._remove_files([file["name"] for entry in (*entries, {"files": closing}) for file in entry["files"]])
+        sidecars = [f"{self.state}/{name}" for name in self.storage.names(self.state) if name.startswith("shard-")]
+        self._remove_files([*sidecars, f"{self.state}/{manifest.PLAN}"])
         if old:
-            self.storage.remove(manifest.NAME)
+            self._remove_files([manifest.NAME])
 
-    def _reopen(self) -> None:
-        """Turn the manifest back into sidecars if files of the dataset are missing, so that they are made again."""
+    def _reopen(self, *, hashed: bool) -> None:
+        """Turn the manifest back into sidecars if files are missing or have changed, so that they are made again."""
         finished = manifest.read_manifest(self.storage)
         if finished is None:
             return
-        whole = [entry for entry in finished["entries"] if self._is_whole(entry)]
-        if len(whole) == self.plan.shards and self._is_whole({"files": finished["files"]}):
+        last = self.plan.shards - 1
+        whole = [e for e in finished["entries"] if self._is_whole(e, hashed=hashed or e["number"] == last)]
+        if len(whole) == self.plan.shards and self._is_whole({"files": finished.get("files", [])}, hashed=True):
             return
         for entry in whole:
             self.storage.write(self._site().sidecar(int(entry["number"])), json_line(entry))
-        self.storage.write(f"{self.state}/plan.json", self.plan.text())
+        self.storage.write(f"{self.state}/{manifest.PLAN}", self.plan.text())
         self.storage.remove(manifest.NAME)
 
     def _close(self) -> list[FileRecord]:
         if not self._job.closing_files:
             return []
-        scratch = self.storage.scratch(f"{self.state}/tmp/close")
-        files = ShardFiles(self.storage, number=self.plan.shards, scratch=scratch)
-        try:
-            self._job.close(files, self.entries())
-            return place(self.storage, files.finish())
-        finally:
-            files.abandon()
-            shutil.rmtree(scratch, ignore_errors=True)
+        with scratch_folder(self.storage, f"{self.state}/tmp/{self.run}-close") as scratch:
+            files = ShardFiles(self.storage, number=self.plan.shards, scratch=scratch)
+            try:
+                self._job.close(files, self.entries())
+                finished = files.finish()
+                records = [record for _, record in finished.values()]
+                intent = shard_entry(self.plan.shards, report=ShardReport(0), files=records, quarantine=())
+                write_intent(scratch, intent)
+            finally:
+                files.abandon()
+            self.claim.check(self.storage)
+            return place(self.storage, finished)
 
 
-def figures(entry: Entry) -> tuple[int, int, int]:
-    """Return samples, bytes and errors of a finished shard."""
-    return int(entry["samples"]), manifest.entry_bytes(entry), len(entry["errors"])
+@dataclass(frozen=True)
+class Figures:
+    """What finished shards hold.
+
+    Attributes:
+        samples: Number of samples.
+        bytes: Bytes of all files.
+        errors: Samples that were skipped.
+        notes: Remarks about samples that were written, and how many have them.
+    """
+
+    samples: int
+    bytes: int
+    errors: int
+    notes: Mapping[str, int] = field(default_factory=dict)
+
+    def totals(self) -> dict[str, Any]:
+        """Return the figures as the manifest has them."""
+        found: dict[str, Any] = {"samples": self.samples, "bytes": self.bytes, "errors": self.errors}
+        return found | ({"notes": dict(self.notes)} if self.notes else {})
+
+
+def figures(entry: Entry) -> Figures:
+    """Return the figures of a finished shard."""
+    return Figures(int(entry["samples"]), manifest.entry_bytes(entry), len(entry["errors"]), entry.get("notes", {}))
+
+
+def total(shards: Iterable[Figures]) -> Figures:
+    """Add up the figures of shards."""
+    samples = size = errors = 0
+    notes: Counter[str] = Counter()
+    for shard in shards:
+        samples += shard.samples
+        size += shard.bytes
+        errors += shard.errors
+        notes.update(shard.notes)
+    return Figures(samples, size, errors, dict(sorted(notes.items())))
 
 
 _HINT = "choose another folder, or exists=overwrite to replace it"

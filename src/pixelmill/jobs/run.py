@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Protocol
@@ -15,8 +15,8 @@ from pixelmill.jobs.commit import OnSamples, ShardTask, Site
 from pixelmill.jobs.job import Job
 from pixelmill.jobs.local import LocalRunner
 from pixelmill.jobs.lock import Lock
-from pixelmill.jobs.manifest import NAME, Entry, make_plan, read_manifest
-from pixelmill.jobs.output import JobOutput, figures
+from pixelmill.jobs.manifest import NAME, Entry, make_plan
+from pixelmill.jobs.output import Figures, JobOutput, figures, total
 from pixelmill.jobs.ray import RayRunner
 from pixelmill.jobs.shard_files import too_many
 from pixelmill.jobs.storage import open_storage
@@ -45,6 +45,7 @@ class JobReport:
         samples: Samples of all finished shards.
         bytes: Bytes of all finished shards.
         errors: Number of samples skipped in them.
+        notes: Remarks about samples that were written, such as `decoder_warning`, and how many samples have them.
         manifest: Path of the manifest, if there is one.
     """
 
@@ -56,6 +57,7 @@ class JobReport:
     samples: int
     bytes: int
     errors: int
+    notes: Mapping[str, int]
     manifest: str | None
 
 
@@ -82,29 +84,34 @@ def run_job(given: RunJobArguments) -> JobReport:
     if not (given.durable or given.plain):
         raise ArgumentError("job: durable=False needs plain=True: a manifest lists what is on the disk")
     runner, workers = _runner(given)
-    plan = make_plan(job, on_error=given.on_error)
+    plan = make_plan(job, on_error=given.on_error, strict=given.strict)
     storage = open_storage(given.output)
     output = JobOutput(storage, job=job, plan=plan, plain=given.plain)
     output.situation(given.exists, shared=part is not None)
     lock = Lock(storage, output.state, part=part)
     lock.acquire()
     try:
-        scratch = "all" if part is None else f"part-{part[0]}-of-{part[1]}"
+        output.claim, output.run = lock.claim, lock.name
         parts = 1 if part is None else part[1]
         site = Site(
             output=storage.root,
             state=output.state,
-            scratch=scratch,
+            scratch=lock.name,
             quarantine=f"{storage.root}.quarantine" if given.quarantine is None else os.fspath(given.quarantine),
             on_error=given.on_error,
             max_errors=given.max_errors,
             threads=threads_of(workers, shards=-(-plan.shards // parts)) if given.runner == "local" else 1,
             durable=given.durable,
+            strict=given.strict,
+            lock=lock.claim.lock,
+            owner=lock.claim.owner,
         )
         # Checked again: between the first look and the lock another process may have changed the output.
         situation = output.situation(given.exists, shared=part is not None)
-        output.prepare(situation, scratch="" if part is None else scratch)
-        return _run(output, ShardTask(job, site), runner=runner, part=part, on_progress=given.on_progress)
+        # What other runs of this part have left: they are dead, or have lost the lock.
+        old = "" if part is None else f"{part[0]}-of-{part[1]}."
+        output.prepare(situation, scratch=old, hashed=given.verify_existing)
+        return _run(output, ShardTask(job, site), runner=runner, part=part, given=given)
     finally:
         lock.release()
 
@@ -115,23 +122,23 @@ def _run(
     *,
     runner: RunShards,
     part: tuple[int, int] | None,
-    on_progress: OnProgress | None,
+    given: RunJobArguments,
 ) -> JobReport:
     plan = output.plan
     if output.is_finished():
         output.remove_state()
-        return _finished_report(output)
-    done = output.done()
+        return _report(output, output.finished_figures(), made=0, complete=True)
+    done = output.done(hashed=given.verify_existing)
     index, parts = part or (0, 1)
     numbers = [number for number in range(index, plan.shards, parts) if number not in done]
-    tally = _Tally(done, task, plan.shards, on_progress)
+    tally = _Tally(done, task, plan.shards, given.on_progress)
     try:
         # Closed here: no worker writes while what they left is removed, and no garbage collector waits for them.
         with closing(runner(task, numbers, on_samples=tally.advance)) as entries:
             for entry in entries:
                 tally.add(entry)
     finally:
-        prefix = task.site.scratch
+        prefix = f"{task.site.scratch}-"
         for name in output.storage.names(f"{output.state}/tmp"):
             if name.startswith(prefix):
                 output.storage.remove_tree(f"{output.state}/tmp/{name}")
@@ -148,10 +155,10 @@ def _end(output: JobOutput, *, part: tuple[int, int] | None, made: int) -> JobRe
         _finish_among_others(output, done)
     elif part is not None and output.is_finished():
         complete = True
-    return _report(output, done=done, made=made, complete=complete)
+    return _report(output, total(done.values()), made=made, complete=complete)
 
 
-def _finish_among_others(output: JobOutput, done: dict[int, tuple[int, int, int]]) -> None:
+def _finish_among_others(output: JobOutput, done: dict[int, Figures]) -> None:
     """Finish a split job whose other parts may be doing the same at this moment."""
     with output.storage.alone(output.state):
         try:
@@ -163,16 +170,17 @@ def _finish_among_others(output: JobOutput, done: dict[int, tuple[int, int, int]
             output.remove_state()
 
 
-def _report(output: JobOutput, *, done: dict[int, tuple[int, int, int]], made: int, complete: bool) -> JobReport:
+def _report(output: JobOutput, found: Figures, *, made: int, complete: bool) -> JobReport:
     return JobReport(
         output=output.storage.root,
         job=output.plan.hash,
         complete=complete,
         shards=output.plan.shards,
         made=made,
-        samples=sum(samples for samples, _, _ in done.values()),
-        bytes=sum(size for _, size, _ in done.values()),
-        errors=sum(errors for _, _, errors in done.values()),
+        samples=found.samples,
+        bytes=found.bytes,
+        errors=found.errors,
+        notes=found.notes,
         manifest=output.storage.where(NAME) if complete and not output.plain else None,
     )
 
@@ -182,15 +190,15 @@ class _Tally:
 
     def __init__(
         self,
-        done: dict[int, tuple[int, int, int]],
+        done: dict[int, Figures],
         task: ShardTask,
         shards: int,
         on_progress: OnProgress | None,
     ) -> None:
         self._shards_done = len(done)
         self._shards = shards
-        self._before = sum(samples for samples, _, _ in done.values())
-        self._errors = sum(errors for _, _, errors in done.values())
+        before = total(done.values())
+        self._before, self._errors = before.samples, before.errors
         self._max_errors = task.site.max_errors
         self._expected = task.job.samples
         self._on_progress = on_progress
@@ -205,11 +213,11 @@ class _Tally:
 
     def add(self, entry: Entry) -> None:
         """Count a finished shard."""
-        samples, size, errors = figures(entry)
+        found = figures(entry)
         self._shards_done += 1
-        self._samples += samples
-        self._bytes += size
-        self._errors += errors
+        self._samples += found.samples
+        self._bytes += found.bytes
+        self._errors += found.errors
         self._report()
         if self._max_errors is not None and self._errors > self._max_errors:
             raise DataError(too_many(self._max_errors, entry["errors"]))
@@ -255,9 +263,3 @@ def _part(given: RunJobArguments) -> tuple[int, int] | None:
     if given.exists == "overwrite":
         raise ArgumentError("job: exists=overwrite cannot be used with shard_index: one part would remove the others")
     return index, count
-
-
-def _finished_report(output: JobOutput) -> JobReport:
-    entries: Iterable[Entry] = (read_manifest(output.storage) or {"entries": []})["entries"]
-    done = {int(entry["number"]): figures(entry) for entry in entries}
-    return _report(output, done=done, made=0, complete=True)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pixelmill.errors import ArgumentError, DataError, Event
+from pixelmill.errors import DECODER_WARNING, MISSING_PIXELS, ArgumentError, DataError, Event
 from pixelmill.formats.preallocate import Preallocation as Room
-from pixelmill.jobs.storage import Storage, check_name, explained, write_all
+from pixelmill.jobs.disk import explained, write_all
+from pixelmill.jobs.storage import Storage, check_name
 from pixelmill.options.running import OnError
 
 _BUFFER = 1 << 20
@@ -128,7 +130,9 @@ class ShardFiles:
         number: The number of the shard.
         threads: How many processors the shard may use.
         durable: Whether files are hashed and brought to the disk before they are renamed.
+        strict: Whether every image is decoded, and decoder warnings are errors.
         errors: The samples rejected so far.
+        notes: Remarks about samples that are written all the same, and how many samples have them.
     """
 
     def __init__(
@@ -142,7 +146,10 @@ class ShardFiles:
         max_errors: int | None = None,
         on_progress: Callable[[int, int], object] | None = None,
         durable: bool = True,
+        strict: bool = False,
     ) -> None:
+        self.strict = strict
+        self.notes: Counter[str] = Counter()
         self.number = number
         self.durable = durable
         self.threads = threads
@@ -194,6 +201,15 @@ class ShardFiles:
         self.errors.append(event)
         if self._max_errors is not None and len(self.errors) > self._max_errors:
             raise DataError(too_many(self._max_errors, self.errors), tuple(self.errors))
+
+    @property
+    def refused_notes(self) -> tuple[str, ...]:
+        """The notes of the decoder that make a sample a bad one."""
+        return (MISSING_PIXELS, DECODER_WARNING) if self.strict else (MISSING_PIXELS,)
+
+    def note(self, kinds: Iterable[str]) -> None:
+        """Count the notes about a sample."""
+        self.notes.update(set(kinds))
 
     def progress(self, samples: int, size: int = 0) -> None:
         """Report that more samples, with this many bytes, are done."""

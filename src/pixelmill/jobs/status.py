@@ -7,8 +7,9 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from pixelmill.errors import ArgumentError
-from pixelmill.jobs.manifest import Entry, entry_bytes, read_entry, read_manifest
+from pixelmill.errors import ArgumentError, DataError
+from pixelmill.jobs.lock import LOCKS
+from pixelmill.jobs.manifest import Entry, entry_bytes, read_entry, read_manifest, read_plan
 from pixelmill.jobs.output import STATE
 from pixelmill.jobs.storage import Storage, open_storage
 
@@ -47,26 +48,39 @@ class JobStatus:
 def job_status(output: str | os.PathLike[str]) -> list[JobStatus]:
     """Return the status of all jobs in a folder: the finished one, and unfinished ones."""
     storage = open_storage(output)
-    found = [status for name in storage.names("") if name.startswith(STATE) if (status := _unfinished(storage, name))]
+    found = unfinished_jobs(storage)
     finished = read_manifest(storage)
     if finished is not None:
-        found = [status for status in found if status.job != finished["job"]]
         found.insert(0, _status(storage, finished, finished["entries"], complete=True, owners=()))
     if not found:
         raise ArgumentError(f"job: {storage.root} contains no job: there is no manifest and no folder {STATE}")
     return found
 
 
-def _unfinished(storage: Storage, state: str) -> JobStatus | None:
+def unfinished_jobs(storage: Storage) -> list[JobStatus]:
+    """Return the status of the jobs in a folder that have not finished."""
+    found = [status for name in storage.names("") if name.startswith(STATE) if (status := _unfinished(storage, name))]
+    if not found:
+        return []
+    finished = _finished_job(storage)
+    return [status for status in found if status.job != finished]
+
+
+def _finished_job(storage: Storage) -> str | None:
     try:
-        plan = json.loads(storage.read(f"{state}/plan.json") or b"null")
-    except ValueError:
+        finished = read_manifest(storage)
+    except DataError:  # reported where the manifest is used
         return None
-    if not isinstance(plan, dict) or not isinstance(plan.get("plan"), dict):
+    return None if finished is None else str(finished["job"])
+
+
+def _unfinished(storage: Storage, state: str) -> JobStatus | None:
+    plan = read_plan(storage, state)
+    if plan is None:
         return None
     names = storage.names(state)
     entries = [read_entry(storage, f"{state}/{name}") for name in names if name.startswith("shard-")]
-    owners = [_owner(storage, f"{state}/{name}") for name in names if name.startswith("lock-")]
+    owners = [_owner(storage, f"{state}/{LOCKS}/{name}") for name in storage.names(f"{state}/{LOCKS}")]
     content = {**plan["plan"], "job": plan["job"]}
     return _status(storage, content, [entry for entry in entries if entry], complete=False, owners=tuple(owners))
 

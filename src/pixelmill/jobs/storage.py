@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
 import re
 import shutil
@@ -13,8 +14,9 @@ from pathlib import Path
 from typing import Protocol
 
 from pixelmill.errors import ArgumentError, OutputError
+from pixelmill.jobs.disk import explained, make_folders, move_across, sync_folder, write_file
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_PIECE = 1 << 20
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
 
 
@@ -35,6 +37,9 @@ class Storage(Protocol):
     def size(self, name: str) -> int | None:
         """Return the size of a file, or None if it does not exist."""
 
+    def sha256(self, name: str) -> str | None:
+        """Return the hash of a file in hexadecimal, or None if it does not exist."""
+
     def stamp(self, name: str) -> str | None:
         """Return a value that changes with every `touch`, or None if the file does not exist."""
 
@@ -54,13 +59,19 @@ class Storage(Protocol):
         """Move a finished file of the scratch folder to its final name."""
 
     def sync(self, names: Iterable[str]) -> None:
-        """Make the final names of these files survive a power loss."""
+        """Make the names of these files, or that they are gone, survive a power loss."""
 
     def scratch(self, folder: str) -> Path:
         """Create a folder on this machine for files that are being written."""
 
     def where(self, name: str) -> str:
         """Return the full name, for messages."""
+
+    def hold(self, name: str) -> Callable[[], None] | None:
+        """Hold a file until the returned function is called or this process ends; None if that is not possible."""
+
+    def is_held(self, name: str) -> bool | None:
+        """Whether a process of this machine holds a file; None if that cannot be found out."""
 
     def alone(self, folder: str) -> AbstractContextManager[None]:
         """Lock a folder against other processes of this machine; it is created if missing."""
@@ -78,41 +89,6 @@ def check_name(name: str) -> str:
     if not name or "\0" in name or any(part in ("", ".", "..") for part in parts):
         raise ArgumentError(f"job: {name!r} is not a name below the output folder")
     return name
-
-
-@contextmanager
-def explained(path: str, *, written: int = 0, more: int = 0) -> Iterator[None]:
-    """Turn errors of the operating system into OutputError with the file and the bytes."""
-    try:
-        yield
-    except OutputError:
-        raise
-    except OSError as error:
-        failure = OutputError(_explanation(error, path, written, more))
-        failure.errno = error.errno
-        raise failure from error
-
-
-@contextmanager
-def space_explained(where: Callable[[], str]) -> Iterator[None]:
-    """Do the same for errors about disk space only, for code that also reads files."""
-    try:
-        yield
-    except OutputError:
-        raise
-    except OSError as error:
-        if error.errno not in FULL:
-            raise
-        with explained(where()):
-            raise
-
-
-def _explanation(error: OSError, path: str, written: int, more: int) -> str:
-    what = os.strerror(error.errno) if error.errno else str(error)
-    sizes = f" after {written} bytes, {more} more to write" if more else ""
-    full = error.errno in FULL
-    hint = "; finished shards are kept: free some space, then continue with exists=resume" if full else ""
-    return f"cannot write {path}: {what}{sizes}{hint}"
 
 
 class LocalStorage:
@@ -164,6 +140,13 @@ class LocalStorage:
         except (FileNotFoundError, NotADirectoryError):
             return None
 
+    def sha256(self, name: str) -> str | None:
+        try:
+            with self._path(name).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
     def stamp(self, name: str) -> str | None:
         try:
             with self._path(name).open("rb") as file:  # opening makes network file systems refresh their cache
@@ -201,18 +184,26 @@ class LocalStorage:
     def adopt(self, path: Path, name: str) -> None:
         target = self._path(name)
         with explained(str(target)):
+            if not path.exists():  # before any folder is made: another run may have removed what this one wrote
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
             make_folders(target.parent)
             try:
                 path.replace(target)
             except OSError as error:
                 if error.errno != errno.EXDEV:
                     raise
-                _move_across(path, target)
+                move_across(path, target)
 
     def sync(self, names: Iterable[str]) -> None:
-        for folder in sorted({self._path(name).parent for name in names}):
+        for folder in sorted({self._existing(self._path(name).parent) for name in names}):
             with explained(str(folder)):
                 sync_folder(folder)
+
+    def _existing(self, folder: Path) -> Path:
+        """Return a folder, or its nearest parent that exists: `remove` removes folders that become empty."""
+        while not folder.is_dir() and folder != self._folder:
+            folder = folder.parent
+        return folder
 
     def scratch(self, folder: str) -> Path:
         path = self._path(folder)
@@ -222,6 +213,36 @@ class LocalStorage:
 
     def where(self, name: str) -> str:
         return str(self._path(name))
+
+    def hold(self, name: str) -> Callable[[], None] | None:
+        # The kernel releases the lock when the process ends, and knows about it in every PID namespace.
+        descriptor = os.open(self._path(name), os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:  # some network file systems cannot lock
+            os.close(descriptor)
+            return None
+
+        def release() -> None:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # also for children that inherited the descriptor
+            os.close(descriptor)
+
+        return release
+
+    def is_held(self, name: str) -> bool | None:
+        try:
+            descriptor = os.open(self._path(name), os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
+        return False
 
     @contextmanager
     def alone(self, folder: str) -> Iterator[None]:
@@ -279,6 +300,16 @@ class RemoteStorage:
         except FileNotFoundError:
             return None
 
+    def sha256(self, name: str) -> str | None:
+        digest = hashlib.sha256()
+        try:
+            with self._files.open(self._key(name), "rb") as file:
+                while piece := file.read(_PIECE):
+                    digest.update(piece)
+        except FileNotFoundError:
+            return None
+        return digest.hexdigest()
+
     def stamp(self, name: str) -> str | None:
         data = self.read(name)
         return None if data is None else data.hex()
@@ -325,6 +356,12 @@ class RemoteStorage:
     def where(self, name: str) -> str:
         return f"{self.root}/{name}"
 
+    def hold(self, name: str) -> Callable[[], None] | None:
+        return None
+
+    def is_held(self, name: str) -> bool | None:
+        return None
+
     def alone(self, folder: str) -> AbstractContextManager[None]:
         del folder
         return nullcontext()
@@ -333,62 +370,8 @@ class RemoteStorage:
         return f"{self._prefix}/{check_name(name)}"
 
 
-def _move_across(path: Path, target: Path) -> None:
-    """Copy a file to another file system, and rename it when it is complete."""
-    temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
-    try:
-        with path.open("rb") as source, temporary.open("xb") as copy:
-            shutil.copyfileobj(source, copy, 1 << 20)
-            copy.flush()
-            os.fsync(copy.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    path.unlink()
-
-
 def _same_folder(descriptor: int, path: Path) -> bool:
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False
-
-
-def make_folders(folder: Path) -> None:
-    """Create a folder and its parents, each durably entered in its own parent."""
-    if folder.is_dir():
-        return
-    make_folders(folder.parent)
-    folder.mkdir(exist_ok=True)
-    sync_folder(folder.parent)
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """Write a new file and wait until it is on the disk."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        write_all(descriptor, data)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def write_all(descriptor: int, data: bytes | bytearray | memoryview) -> None:
-    """Write all bytes, even if the system accepts only part of them at a time."""
-    view = memoryview(data)
-    while len(view):
-        view = view[os.write(descriptor, view) :]
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        # Some network file systems cannot sync folders, and do not need to.
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
-            raise
-    finally:
-        os.close(descriptor)

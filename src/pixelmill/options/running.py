@@ -76,6 +76,14 @@ class ExistsOption:
         UNPLANNED,
         Help("Existing output: refuse it, resume it if the same job produced it, or replace it."),
     ] = "error"
+    verify_existing: Annotated[
+        bool,
+        UNPLANNED,
+        Help(
+            "With resume: read all finished shards and compare their hashes; those that differ are made again. "
+            "Otherwise sizes are compared, and the hash of the last shard."
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +96,14 @@ class ErrorOptions:
         Help("Bad samples: stop, skip and list them, or skip them and keep their bytes."),
     ] = "fail"
     max_errors: Annotated[int | None, Range(0), UNPLANNED, Help("Stop if more samples than this are bad.")] = MAX_ERRORS
+    strict: Annotated[
+        bool,
+        UNPLANNED,
+        Help(
+            "Decode every image, also one that is only copied, and treat decoder warnings as errors. Images with "
+            "missing pixels are bad samples wherever they are decoded."
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)

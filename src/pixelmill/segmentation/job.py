@@ -15,7 +15,7 @@ import numpy as np
 
 from pixelmill import fn, types
 from pixelmill.errors import ArgumentError, DataError, Event
-from pixelmill.formats import npy
+from pixelmill.formats import npy, storage
 from pixelmill.jobs.job import HOW, InputFile, Job, ShardPlan, ShardReport, declared
 from pixelmill.jobs.run import JobReport, run_job
 from pixelmill.jobs.shard_files import ShardFiles
@@ -80,7 +80,11 @@ class SegmentationJob(Job):
     def inputs(self) -> Iterator[InputFile]:
         for pair in self.pairs:
             for name in (pair.image, pair.mask):
-                status = (Path(self.data_root) / name).stat()
+                try:
+                    status = (Path(self.data_root) / name).stat()
+                except OSError:  # reported when it is read
+                    yield InputFile(name, 0)
+                    continue
                 yield InputFile(name, status.st_size, status.st_mtime_ns)
 
     @property
@@ -92,8 +96,8 @@ class SegmentationJob(Job):
         first = number * _PER_SHARD
         root = Path(self.data_root)
         made = []
-        images = decoded([str(root / pair.image) for pair in pairs], threads=files.threads)
-        masks = decoded([str(root / pair.mask) for pair in pairs], threads=files.threads, gray=True)
+        images = decoded([str(root / pair.image) for pair in pairs], files)
+        masks = decoded([str(root / pair.mask) for pair in pairs], files, gray=True)
         for place, (pair, image, mask) in enumerate(zip(pairs, images, masks, strict=True)):
             problem = problem_of(image, mask)
             if problem is not None:
@@ -119,7 +123,11 @@ class SegmentationJob(Job):
 
     def _reject(self, files: ShardFiles, event: Event, name: str) -> None:
         path = Path(self.data_root) / name
-        files.reject(event, path.read_bytes(), extension=path.suffix)
+        try:
+            raw = storage.read_file(str(path))
+        except (OSError, DataError):
+            raw = None
+        files.reject(event, raw, extension=path.suffix)
 
     def _of(self, number: int) -> Sequence[Pair]:
         return self.pairs[number * _PER_SHARD : (number + 1) * _PER_SHARD]
@@ -240,15 +248,20 @@ def csv_text(rows: Iterable[tuple[str, str]]) -> bytes:
     return text.getvalue().encode("utf-8", "surrogateescape")
 
 
-def decoded(paths: list[str], *, threads: int, gray: bool = False) -> Iterator[Array | Event]:
+def decoded(paths: list[str], shard: ShardFiles, *, gray: bool = False) -> Iterator[Array | Event]:
     """Decode files in native threads; yield the event of a file that cannot be decoded."""
     events: dict[int, Event] = {}
-    pipeline = Pipeline(len(paths), threads, on_error=_noting(events), max_errors=len(paths), device_id=None)
+    policy = _noting(events)
+    limit, refused = len(paths), shard.refused_notes
+    pipeline = Pipeline(limit, shard.threads, on_error=policy, max_errors=limit, strict=refused, device_id=None)
     with pipeline:
         encoded, _ = fn.readers.file(files=paths)
         kind = types.GRAY if gray else types.RGB
         pipeline.set_outputs(fn.decoders.image(encoded, output_type=kind))
     (batch,) = pipeline.run()
+    for event in pipeline.errors.events:
+        if event.sample not in events:
+            shard.note([event.kind])
     for place in range(len(paths)):
         yield events[place] if place in events else np.array(batch.at(place))
 

@@ -45,21 +45,26 @@ class ListDataset(Dataset):
         self._allow_outside = allow_outside
         self._entries: list[Entry] = []
         self._roots: list[str] = []
+        self._unusable: dict[int, str] = {}  # lines that name no sample, and why
         paths: list[str] = []
         for path in self._lists:
             base = root if root is not None else path.rpartition("/")[0] or "."
             entries = self._annotated(path)
             self._entries += entries
             self._roots += [base] * len(entries)
-            paths += [self._resolve(entry.path, base, entry.where, quick=True) for entry in entries]
+            for entry in entries:
+                paths.append(self._path(entry, root=base, list_path=path, number=len(paths)))
         if not paths:
             raise DataError(f"file list: {source} lists no file")
+        if len(self._unusable) == len(paths):
+            raise DataError(f"file list: {next(iter(self._unusable.values()))}")
         self.index = Index(paths)
 
     def sample(self, number: int) -> Sample:
+        self._check_line(number)
         entry, root = self._entries[number], self._roots[number]
-        path = self._resolve(entry.path, root, entry.where)
         try:
+            path = self._resolve(entry.path, root, entry.where)
             image = storage.read_file(path)
             mask = storage.read_file(self._resolve(entry.mask, root, entry.where)) if entry.mask else None
         except OSError as error:
@@ -67,6 +72,7 @@ class ListDataset(Dataset):
         return self._described(number, image, mask)
 
     def outline(self, number: int) -> Sample:
+        self._check_line(number)
         return self._described(number, b"", None)
 
     def has_mask(self, number: int) -> bool:
@@ -80,6 +86,10 @@ class ListDataset(Dataset):
         lost: dict[int, tuple[str, str]] = {}
         for number, (entry, root) in enumerate(zip(self._entries, self._roots, strict=True)):
             name = entry.path if what == "image" else entry.mask
+            if number in self._unusable:
+                paths.append(None)
+                lost[number] = ("corrupt", self._unusable[number])
+                continue
             try:
                 paths.append(self._resolve(name, root, entry.where) if name else None)
             except DataError as error:
@@ -88,7 +98,12 @@ class ListDataset(Dataset):
         found = Index([path or "" for path in paths]) if what == "image" else whole_files(paths)
         return replace(found, lost={**found.lost, **lost})
 
+    def raw(self, number: int) -> bytes | None:
+        """Return the file of a sample; None for a line that names none."""
+        return None if number in self._unusable else super().raw(number)
+
     def size(self, number: int) -> int:
+        self._check_line(number)
         try:
             return storage.stat(self.index.paths[number]).size
         except OSError as error:
@@ -116,8 +131,25 @@ class ListDataset(Dataset):
         folder, _, name = beside.rpartition("/")
         if path.lower().endswith(".csv") or name not in storage.list_folder(folder or ".")[1]:
             return entries
-        rows = {str(row.get("path")): (where, row) for where, row in read_rows(beside)}
+        found, faults = read_rows(beside)
+        self.faults += tuple(faults)
+        rows = {str(row.get("path")): (where, row) for where, row in found}
         return [_with_row(entry, *rows[entry.path]) if entry.path in rows else entry for entry in entries]
+
+    def _path(self, entry: Entry, *, root: str, list_path: str, number: int) -> str:
+        """Return the path of an image; that of the list for a line that cannot be used."""
+        fault = entry.fault
+        if fault is None:
+            try:
+                return self._resolve(entry.path, root, entry.where, quick=True)
+            except DataError as error:
+                fault = str(error).removeprefix("file list: ")
+        self._unusable[number] = fault
+        return list_path
+
+    def _check_line(self, number: int) -> None:
+        if number in self._unusable:
+            raise self.error(number, "corrupt", self._unusable[number])
 
     def _resolve(self, name: str, root: str, where: str, *, quick: bool = False) -> str:
         """Return the path of a file. The quick way does not follow links, which `sample` does before it reads."""
@@ -129,5 +161,6 @@ class ListDataset(Dataset):
 def _with_row(entry: Entry, where: str, row: Row) -> Entry:
     mask = row.pop("mask_file", None)
     if mask is not None and not isinstance(mask, str):
-        raise DataError(f"annotations: {where}: mask_file is not a name: {mask!r:.60}")
-    return Entry(entry.path, entry.labels, where, mask, row)
+        fault = f"{where}: mask_file is not a name: {mask!r:.60}"
+        return replace(entry, fault=entry.fault or fault)
+    return Entry(entry.path, entry.labels, where, mask, row, entry.fault)

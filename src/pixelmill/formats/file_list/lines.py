@@ -41,6 +41,7 @@ class Entry:
         where: The list and the line, for messages.
         mask: The path of the mask.
         row: Everything else, as a row of annotations.
+        fault: What is wrong with the line, if it cannot be used; the other fields are then as far as they are known.
     """
 
     path: str
@@ -48,6 +49,7 @@ class Entry:
     where: str
     mask: str | None = None
     row: Row = field(default_factory=dict)
+    fault: str | None = None
 
 
 def read_list(path: str) -> list[Entry]:
@@ -67,10 +69,13 @@ def _lines(text: str, path: str) -> Iterator[Entry]:
             continue
         where = f"{path}:{number}"
         if len(line) > _MAX_LINE or "\0" in line:
-            raise DataError(f"file list: {where} is not a line of text with a path and labels")
+            yield Entry("", (), where, fault=f"{where} is not a line of text with a path and labels")
+            continue
         name, labels = _split_tabs(line) if "\t" in line else _split_blanks(line)
         if labels is None or not name:
-            raise DataError(f"file list: {where} is not a path and its labels, which are numbers: {line!r:.120}")
+            fault = f"{where} is not a path and its labels, which are numbers: {line!r:.120}"
+            yield Entry(name, (), where, fault=fault)
+            continue
         yield Entry(name, labels, where)
 
 
@@ -110,8 +115,9 @@ def _table(text: str, path: str) -> Iterator[Entry]:
         for row in rows:
             where = f"{path}:{rows.line_num}"
             if len(row) != len(header) and any(row):
-                raise DataError(f"file list: {where} has {len(row)} fields, the header has {len(header)}")
-            if any(row):
+                fault = f"{where} has {len(row)} fields, the header has {len(header)}"
+                yield Entry("", (), where, fault=fault)
+            elif any(row):
                 yield _entry(row, places, where)
     except csv.Error as error:
         raise DataError(f"file list: {path}:{rows.line_num} is not CSV: {error}") from None
@@ -120,19 +126,23 @@ def _table(text: str, path: str) -> Iterator[Entry]:
 def _entry(row: list[str], places: Mapping[str, list[int]], where: str) -> Entry:
     cells = {what: row[at[0]] for what, at in places.items() if at and row[at[0]]}
     if not cells.get("path") or "\0" in cells["path"]:
-        raise DataError(f"file list: {where} has no usable path")
+        return Entry("", (), where, fault=f"{where} has no usable path")
     try:
         labels = tuple(parse_label(part) for at in places["labels"] for part in row[at].split())
         box_labels = [parse_label(part) for part in cells.get("box_labels", "").split()]
     except ValueError as error:
-        raise DataError(f"file list: {where} has a label that is not a number: {error}") from None
+        return Entry(cells["path"], (), where, fault=f"{where} has a label that is not a number: {error}")
     found: Row = {name: cells[name] for name in ("key", "class") if name in cells}
     if places["extension"]:
         found["extension"] = cells.get("extension", "")
     if "boxes" in cells or "extra" in cells:
         for name in ("boxes", "extra"):
-            if name in cells:
+            if name not in cells:
+                continue
+            try:
                 found[name] = decode_row(f'{{"":{cells[name]}}}', where=where)[""]
+            except (DataError, KeyError) as error:
+                return Entry(cells["path"], labels, where, fault=str(error).removeprefix("annotations: "))
         if "boxes" in cells and "box_labels" in cells:
             found["box_labels"] = box_labels
     return Entry(cells["path"], labels, where, cells.get("mask"), found)

@@ -9,6 +9,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.formats import storage
 from pixelmill.formats.annotations import Row, apply_row, read_rows
 from pixelmill.formats.dataset import BytesColumn, Dataset
+from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.files import whole_files
 from pixelmill.formats.folder import listing
 from pixelmill.formats.folder.names import CLASSES, IMAGES, MASKS, RESERVED, implied_sample
@@ -42,7 +43,7 @@ class FolderDataset(Dataset):
         self._classes = _listed_classes(source, files, self._listing.classes)
         self._numbers = {name: number for number, name in enumerate(self._classes) if name}
         self._masks = _by_stem(self._masks_root)
-        self._rows = _read_rows([storage.join(source, name) for name in files if is_annotation(name)])
+        self._rows, self.faults = _read_rows([storage.join(source, name) for name in files if is_annotation(name)])
         self.index = Index(_Paths(self._images, self._listing))
 
     def sample(self, number: int) -> Sample:
@@ -122,9 +123,15 @@ def _by_stem(root: str | None) -> dict[str, str]:
     return found
 
 
-def _read_rows(paths: Sequence[str]) -> dict[str, tuple[str, Row]]:
-    """Read annotation files: the row of each path, with its place for messages."""
-    return {str(row.get("path")): (where, row) for path in paths for where, row in read_rows(path)}
+def _read_rows(paths: Sequence[str]) -> tuple[dict[str, tuple[str, Row]], tuple[RecordFault, ...]]:
+    """Read annotation files: the row of each path, with its place for messages, and lines that are damaged."""
+    rows: dict[str, tuple[str, Row]] = {}
+    faults: list[RecordFault] = []
+    for path in paths:
+        found, damaged = read_rows(path)
+        rows |= {str(row.get("path")): (where, row) for where, row in found}
+        faults += damaged
+    return rows, tuple(faults)
 
 
 class _Paths(Sequence[str]):

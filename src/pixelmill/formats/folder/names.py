@@ -22,16 +22,26 @@ def implied_sample(name: str, numbers: Mapping[str, int], *, image: bytes, mask:
 
 def wished_name(sample: Sample) -> str:
     """Return the preferred name of a sample below a folder, without extension; empty if it must get another."""
-    folder = class_folder(sample)
-    if folder is None or sample.key.startswith(f"{folder}/"):
+    folder, key = class_folder(sample), visible(sample.key)
+    if folder is None or key.startswith(f"{folder}/"):
         # Readers take `images/` beside `masks/` for the images and masks of the whole dataset.
-        return "" if sample.key.partition("/")[0].casefold() in RESERVED else sample.key
-    return f"{folder}/{sample.key}"
+        return "" if key.partition("/")[0].casefold() in RESERVED else key
+    return f"{folder}/{key}"
+
+
+def visible(name: str) -> str:
+    """Return a name without dots at the start of its parts: listings skip hidden files and folders.
+
+    The annotations of a sample hold its key and its class if they differ from what its path says.
+    """
+    if not name.startswith(".") and "/." not in name:
+        return name
+    return "/".join(f"_{part[1:]}" if part.startswith(".") and part.strip(".") else part for part in name.split("/"))
 
 
 def class_folder(sample: Sample) -> str | None:
     """Return the class folder of a sample: its class, or its first label; None for a sample without either."""
-    name = sample.class_name
+    name = None if sample.class_name is None else visible(sample.class_name)
     if name is not None and "/" not in name and is_plain(name) and name.casefold() not in RESERVED:
         return name
     return f"class-{sample.labels[0]}" if sample.labels else None

@@ -10,6 +10,7 @@ from pixelmill.errors import DataError
 from pixelmill.formats import storage
 from pixelmill.formats.annotations import Row, apply_row, read_rows
 from pixelmill.formats.dataset import Dataset
+from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.range_reader import RangeReader, keys_and_offsets
 from pixelmill.formats.record_files import check_sources, numbers_within, scan_all, stem
 from pixelmill.formats.recordio.frames import unframe
@@ -40,7 +41,9 @@ class RecordIODataset(Dataset):
         self._ranges = RangeReader()
         self._within = numbers_within(self.index)
         self._lists = [_read_list(name) for name in self._names]
-        self._rows = [_read_rows(name) for name in self._names]
+        read = [_read_rows(name) for name in self._names]
+        self._rows = [rows for rows, _ in read]
+        self.faults += tuple(fault for _, faults in read for fault in faults)
 
     def sample(self, number: int) -> Sample:
         path, offset = self.place(number)
@@ -108,12 +111,15 @@ def _read_list(path: str) -> dict[int, ListEntry]:
     return {} if beside is None else {entry.identifier: entry for entry in read_list(beside)}
 
 
-def _read_rows(path: str) -> dict[int, tuple[str, Row]]:
+def _read_rows(path: str) -> tuple[dict[int, tuple[str, Row]], list[RecordFault]]:
     beside = _beside(path, "jsonl")
     rows: dict[int, tuple[str, Row]] = {}
-    for where, row in read_rows(beside) if beside else ():
+    found, faults = read_rows(beside) if beside else ([], [])
+    for where, row in found:
         identifier = row.get("id")
         if not isinstance(identifier, int):
-            raise DataError(f"annotations: {where} has no id of a record")
+            line = int(where.rpartition(":")[2])
+            faults.append(RecordFault(beside or "", line - 1, 0, 0, "corrupt", f"{where} has no id of a record"))
+            continue
         rows[identifier] = (where, row)
-    return rows
+    return rows, faults
