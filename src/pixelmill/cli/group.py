@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
-from pixelmill.errors import OutputExists, PixelmillError
+from pixelmill.cli.terminal import echo
+from pixelmill.errors import OutputExists, PixelmillError, printable
 
 # The module of each command. It is imported when the command runs, so that a command does not wait for all others.
 _MODULES = {
@@ -45,19 +48,41 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        with _printable_errors():
+            return super().make_context(info_name, args, parent, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
+        with _printable_errors():
+            return self._invoke(ctx)
+
+    def _invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo("\ninterrupted", err=True)
+            echo("\ninterrupted", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
             raise  # click exits quietly if the reader of a pipe has closed it
         except OutputExists as error:
-            click.echo(f"Error: {_with_options(str(error))}", err=True)
+            echo(f"Error: {_with_options(str(error))}", err=True)
             ctx.exit(OUTPUT_EXISTS)
         except (PixelmillError, OSError) as error:
             raise click.ClickException(_with_options(str(error))) from error
+
+
+@contextmanager
+def _printable_errors() -> Iterator[None]:
+    """Escape the control characters of messages that click prints: arguments may be the names of files."""
+    try:
+        yield
+    except click.ClickException as error:
+        text = printable(error.format_message(), keep="\n")
+        if isinstance(error, click.UsageError):
+            raise click.UsageError(text, error.ctx) from error
+        raise click.ClickException(text) from error
 
 
 def _with_options(message: str) -> str:

@@ -9,6 +9,7 @@ import click
 
 from pixelmill.cli.options import json_option, with_options
 from pixelmill.cli.running import progress_bar, show_report
+from pixelmill.cli.terminal import echo
 from pixelmill.options.ingest import IngestArguments
 from pixelmill.options.running import WorkersOption
 
@@ -45,7 +46,7 @@ def ingest(
 
     def announce(count: int, size: int) -> None:
         if not as_json:
-            click.echo(f"{count} images, about {size / 1e9:,.2f} GB")
+            echo(f"{count} images, about {size / 1e9:,.2f} GB")
 
     with progress_bar("ingesting", quiet=as_json) as show:
         report = run(num_workers=num_workers or workers, on_start=announce, on_progress=show, part=part, **options)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
+
+from pixelmill.cli.terminal import echo, echo_json
 
 
 @click.group(short_help="List, show and check recipes.")
@@ -27,11 +27,11 @@ def list_recipes(as_json: bool) -> None:
 
     about = {name: load_recipe(name).about for name in recipe_names()}
     if as_json:
-        click.echo(json.dumps(about, indent=2))
+        echo_json(about)
         return
     width = max(len(name) for name in about)
     for name, sentence in about.items():
-        click.echo(f"{name:<{width}}  {sentence}")
+        echo(f"{name:<{width}}  {sentence}")
 
 
 @recipe.command(short_help="Print a recipe as YAML.")
@@ -46,7 +46,7 @@ def show(name: str) -> None:
     if found.function is not None:
         raise click.UsageError(f"{name} is a function; see its file")
     content = {"name": found.name, "about": found.about, "steps": [dict(step) for step in found.steps]}
-    click.echo(yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=110), nl=False)
+    echo(yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=110), nl=False)
 
 
 @recipe.command(short_help="Check a recipe.")
@@ -58,4 +58,4 @@ def validate(source: str) -> None:
     found = load_recipe(source)
     height, width = check_recipe(found)
     steps = f"{len(found.steps)} steps" if found.function is None else "a function"
-    click.echo(f"{found.name}: {steps}; an image of 480x640 becomes {height}x{width}")
+    echo(f"{found.name}: {steps}; an image of 480x640 becomes {height}x{width}")

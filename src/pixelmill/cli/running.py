@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from pixelmill.cli.terminal import echo, echo_json, plain_console
 from pixelmill.options.running import Progress
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ def split_arguments(part: tuple[int, int] | None) -> dict[str, Any]:
 @contextmanager
 def progress_bar(what: str, *, total: int | None = None, quiet: bool = False) -> Iterator[ShowProgress]:
     """Show a bar with images/s, MB/s and the time left; yield the function to call with each progress."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
@@ -46,7 +45,7 @@ def progress_bar(what: str, *, total: int | None = None, quiet: bool = False) ->
         MofNCompleteColumn(),
         TextColumn("{task.fields[speed]}"),
         TimeRemainingColumn(),
-        console=Console(stderr=True, highlight=False),
+        console=plain_console(stderr=True),
         transient=True,
         disable=quiet or not sys.stderr.isatty(),
     )
@@ -80,13 +79,13 @@ def sample_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int
 def show_report(report: JobReport, *, seconds: float, as_json: bool) -> None:
     """Print the result of a job; the exit code says whether samples were skipped."""
     if as_json:
-        click.echo(json.dumps({**asdict(report), "seconds": round(seconds, 3)}, indent=2))
+        echo_json({**asdict(report), "seconds": round(seconds, 3)})
     else:
         what = "wrote" if report.complete else "wrote part of"
-        click.echo(f"{what} {report.output}: {report.samples} samples in {report.shards} shards, ", nl=False)
-        click.echo(f"{report.bytes / 1e6:,.1f} MB in {seconds:.1f} s")
+        echo(f"{what} {report.output}: {report.samples} samples in {report.shards} shards, ", nl=False)
+        echo(f"{report.bytes / 1e6:,.1f} MB in {seconds:.1f} s")
         if report.errors:
             where = f"; {report.manifest} lists them" if report.manifest else ""
-            click.echo(f"{report.errors} samples could not be used and were skipped{where}", err=True)
+            echo(f"{report.errors} samples could not be used and were skipped{where}", err=True)
     if report.errors:
         click.get_current_context().exit(SKIPPED)

@@ -61,7 +61,7 @@ def _write_index(data: str, target: str) -> int:
 
 def _write_what_is_left(data: str, target: str) -> int:
     """Do the same for a file that is damaged, packed or not there, with all that can be said about it."""
-    from pixelmill.errors import PixelmillError
+    from pixelmill.errors import PixelmillError, printable
     from pixelmill.formats import tfrecord
 
     try:
@@ -71,13 +71,15 @@ def _write_what_is_left(data: str, target: str) -> int:
     if scan.index.names:
         _stop(1, f"{data} is a gzip file, whose records have no place; unpack it first")
     for fault in scan.faults:
-        print(fault, file=sys.stderr)
+        print(printable(str(fault)), file=sys.stderr)
     tfrecord.write_index(target, scan.index)
     return len(scan.faults)
 
 
 def _stop(status: int, message: str) -> NoReturn:
-    print(f"Error: {message}", file=sys.stderr)
+    from pixelmill.errors import printable
+
+    print(f"Error: {printable(message)}", file=sys.stderr)
     sys.exit(status)
 
 

@@ -9,11 +9,10 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelmill import _core
+from pixelmill import _core, storage
 from pixelmill.codecs import programs
 from pixelmill.codecs.programs import native_limits
 from pixelmill.errors import ArgumentError, OutputError
-from pixelmill.formats import storage
 
 Order: TypeAlias = Literal["RGB", "BGR"]
 Subsampling: TypeAlias = Literal["4:4:4", "4:2:2", "4:2:0"]

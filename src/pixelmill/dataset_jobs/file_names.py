@@ -11,9 +11,9 @@ from pathlib import Path
 from pixelmill.errors import DataError
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.file_list.writer import is_listable
-from pixelmill.formats.file_names import UniqueNames, is_plain
 from pixelmill.formats.folder.names import wished_name
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, file_ending
+from pixelmill.storage.file_names import UniqueNames, is_plain
 
 _MOST_CLASSES = 1_000_000
 

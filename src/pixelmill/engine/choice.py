@@ -14,6 +14,7 @@ from pixelmill.engine.native import NativeEngine, Pending, Samples
 from pixelmill.engine.worker_thread import WorkerThread
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.graph.nodes import DataNode, OperatorNode
+from pixelmill.log import log
 from pixelmill.types import Limits
 
 _told_about_gpu = False
@@ -91,10 +92,8 @@ def tell_about_gpu() -> None:
     global _told_about_gpu
     if not _told_about_gpu:
         _told_about_gpu = True
-        import logging
-
         text = "pixelmill: the pipeline asks for a GPU; it runs on the CPU, with the same results"
-        logging.getLogger("pixelmill").warning(text)
+        log.warning(text)
 
 
 def usable_device(device_id: int | None) -> int | None:

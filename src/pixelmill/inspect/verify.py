@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from pixelmill import fn
+from pixelmill import fn, storage
 from pixelmill.errors import DataError, Event
-from pixelmill.formats import npy, storage
+from pixelmill.formats import npy
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.sample import image_type

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pixelmill.errors import ArgumentError, DataError, Event
-from pixelmill.formats.preallocate import Preallocation as Room
 from pixelmill.jobs.storage import Storage, check_name, explained, write_all
 from pixelmill.options.running import OnError
+from pixelmill.storage.preallocate import Preallocation as Room
 
 _BUFFER = 1 << 20
 _LARGE = 1 << 16  # pieces of this size are written without a copy into the buffer

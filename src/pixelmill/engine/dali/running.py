@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -21,11 +20,10 @@ from pixelmill.engine.dali.split import Crossing, SplitPlan, handed_array
 from pixelmill.engine.dali.upload import Upload
 from pixelmill.engine.native import Data, NativeEngine, Pending, Result, Samples
 from pixelmill.engine.worker_thread import WorkerThread, close
+from pixelmill.log import log
 from pixelmill.steps.sources import BatchSource
 from pixelmill.tensors import TensorListGPU
 from pixelmill.types import Limits
-
-log = logging.getLogger("pixelmill")
 
 
 class _RefusedError(Exception):

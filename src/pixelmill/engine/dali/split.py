@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
@@ -13,14 +12,13 @@ from pixelmill.engine.compile import Plan, compile_graph
 from pixelmill.engine.dali.placing import Place, drawn, placed, values_of
 from pixelmill.engine.dali.scopes import Scope, scopes, widened
 from pixelmill.graph.nodes import DataNode, OperatorNode, lowered_again
+from pixelmill.log import log
 from pixelmill.operators.dali import DaliCall
 from pixelmill.operators.declare import Argument, Floats, Ints
 from pixelmill.operators.decoders import decoded_shape
 from pixelmill.steps.sources import BatchSource, Constant, ExternalInput
 from pixelmill.steps.step import Expr, lowering
 from pixelmill.types import DALIImageType
-
-log = logging.getLogger("pixelmill")
 
 # An output of an operator.
 Value = tuple[OperatorNode, int]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import overload
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError
-from pixelmill.formats import storage
 from pixelmill.formats.annotations import Row, apply_row, read_rows
 from pixelmill.formats.dataset import BytesColumn, Dataset
-from pixelmill.formats.files import whole_files
+from pixelmill.formats.file_index import whole_files
 from pixelmill.formats.folder import listing
 from pixelmill.formats.folder.names import CLASSES, IMAGES, MASKS, RESERVED, implied_sample
 from pixelmill.formats.index import Index
