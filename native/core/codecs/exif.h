@@ -1,4 +1,4 @@
-// The one thing we want from EXIF: which way is up.
+// The one thing we want from EXIF and XMP: which way is up.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,9 @@ std::optional<uint32_t> tiff_tag(Bytes blob, uint32_t tag);
 // Of a TIFF blob, with or without "Exif\0\0" in front of it. What cannot be parsed has no orientation.
 ExifOrientation exif_orientation(Bytes blob);
 
-// The EXIF blob of a container, empty when there is none. The JPEG one comes out of the header walk in jpeg_markers.h.
-Bytes png_exif(Bytes file);
-Bytes webp_exif(Bytes file);
+// Of a container: its EXIF blob decides or, if that has no orientation, its XMP text. The EXIF blob of a JPEG comes
+// out of the header walk in jpeg_markers.h.
+ExifOrientation png_orientation(Bytes file);
+ExifOrientation webp_orientation(Bytes file);
 
 }  // namespace pixelmill
