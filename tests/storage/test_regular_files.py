@@ -1,4 +1,4 @@
-"""FIFOs, devices, sockets, folders and endless files where data is expected: one clear event, at once, in little memory."""
+"""FIFOs, devices, sockets and folders where files are expected: one clear event, at once, in little memory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import resource
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from dataset_cases import encoded
 
 from pixelmill import Pipeline, fn, storage
 from pixelmill.codecs import imread
-from pixelmill.create import photo
 from pixelmill.errors import DataError, PixelmillError
 from pixelmill.formats import coco, recordio, tfrecord, webdataset, zip
 from pixelmill.formats.file_index import from_list
@@ -63,13 +63,13 @@ NOT_FOLDERS = [pytest.param(*what, id=name) for name, what in KINDS.items() if n
 
 
 @pytest.fixture
-def odd(tmp_path: Path) -> Iterator[Path]:
+def odd(tmp_path: Path) -> Path:
     """A dataset of two good images and, if a test makes it, an odd file."""
     root = tmp_path / "data" / "class"
     root.mkdir(parents=True)
     for name in ("a.jpg", "z.jpg"):
-        (root / name).write_bytes(photo(0, height=16, width=16).jpeg())
-    yield root / "odd.jpg"
+        (root / name).write_bytes(encoded("jpeg", seed=3))
+    return root / "odd.jpg"
 
 
 @pytest.mark.parametrize(("make", "words"), MAKERS)
@@ -155,7 +155,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize(("make", "words"), [*NOT_FOLDERS, pytest.param(of_proc, "empty|0 bytes", id="proc")])
+@pytest.mark.parametrize(("make", "words"), [*NOT_FOLDERS, pytest.param(of_proc, "empty", id="proc")])
 def test_commands_report_one_event_and_go_on(
     odd: Path, tmp_path: Path, make: Callable[[Path], None], words: str
 ) -> None:
@@ -164,7 +164,7 @@ def test_commands_report_one_event_and_go_on(
     shown = command("info", root, "--json")
     assert shown.returncode in (0, 3), shown.stderr
     bad = json.loads(shown.stdout)["bad"]
-    assert len(bad) == 1 and bad[0]["path"] == str(odd)
+    assert len(bad) == 1 and bad[0]["path"] == str(odd) and words in bad[0]["message"]
     checked = command("verify", root, "--json")
     assert checked.returncode == 4, checked.stderr
     assert [problem["path"] for problem in json.loads(checked.stdout)["problems"]] == [str(odd)]

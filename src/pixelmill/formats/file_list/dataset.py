@@ -64,6 +64,8 @@ class ListDataset(Dataset):
             mask = storage.read_file(self._resolve(entry.mask, root, entry.where)) if entry.mask else None
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}, named by {entry.where}") from None
+        if not image:
+            raise self.error(number, "not_an_image", "the file is empty")
         return self._described(number, image, mask)
 
     def outline(self, number: int) -> Sample:

@@ -54,6 +54,8 @@ class FolderDataset(Dataset):
             mask = storage.read_file(storage.join(self._masks_root or "", mask_name)) if mask_name else None
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
+        if not image:
+            raise self.error(number, "not_an_image", "the file is empty")
         return self._described(number, image, mask)
 
     def outline(self, number: int) -> Sample:
