@@ -65,6 +65,8 @@ def matching(pattern: str) -> list[str]:
         return [pattern]
     if is_remote(pattern):
         return remote.matching(pattern)
+    if os.path.lexists(pattern):  # a file or folder whose name has brackets
+        return [pattern]
     return sorted(glob.glob(pattern), key=os.fsencode)  # noqa: PTH207
 
 

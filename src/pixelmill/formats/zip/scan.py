@@ -122,7 +122,10 @@ def _unpacked(path: str, size: int, kept: scan_cache.Arrays) -> tuple[Member, ..
         return None
     if (rows[:, 1] > size - rows[:, 2]).any() or rows[:, 3].max() > LARGEST_MEMBER:
         return None
-    if not np.isin(rows[:, 5], (STORED, DEFLATED)).all():
+    header, offset, stored, content, crc, method = rows.T
+    if not np.isin(method, (STORED, DEFLATED)).all() or (header >= offset).any() or crc.max() > 0xFFFFFFFF:
+        return None
+    if (stored != content)[method == STORED].any() or (content > RATIO * stored + ALLOWANCE).any():
         return None
     if not all(head == HEADER for head in scan_cache.sampled_heads(path, rows[:, 0], len(HEADER))):
         return None
