@@ -77,7 +77,8 @@ def _output(report: BenchReport, output: str | None, *, as_json: bool) -> None:
         return
     show(report, plain_console(width=None if sys.stdout.isatty() else 120))
     if output is not None:
-        echo(f"\nwrote {output}")
+        echo("")
+        echo(f"wrote {output}")
 
 
 @contextmanager

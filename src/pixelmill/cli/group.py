@@ -62,7 +62,8 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            echo("\ninterrupted", err=True)
+            echo("", err=True)
+            echo("interrupted", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
             raise  # click exits quietly if the reader of a pipe has closed it

@@ -46,7 +46,8 @@ def show(name: str) -> None:
     if found.function is not None:
         raise click.UsageError(f"{name} is a function; see its file")
     content = {"name": found.name, "about": found.about, "steps": [dict(step) for step in found.steps]}
-    echo(yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=110), nl=False)
+    text = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=110)  # escapes on its own
+    click.echo(text, nl=False)
 
 
 @recipe.command(short_help="Check a recipe.")

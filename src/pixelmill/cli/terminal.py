@@ -16,12 +16,10 @@ from pixelmill.errors import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-_LINES = "\n"
-
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print text that may hold foreign names; pass what could hold line ends through `printable` first."""
-    click.echo(printable(text, keep=_LINES), err=err, nl=nl)
+    """Print one line, which may hold foreign names."""
+    click.echo(printable(text), err=err, nl=nl)
 
 
 def echo_json(value: object) -> None:
@@ -30,7 +28,10 @@ def echo_json(value: object) -> None:
 
 
 def plain_console(*, stderr: bool = False, quiet: bool = False, width: int | None = None) -> Console:
-    """Return a console of rich that takes text as it is: no markup, no emoji codes, no control characters."""
+    """Return a console of rich that takes text as it is: no markup, no emoji codes, no control characters.
+
+    It keeps line ends; foreign names that could hold some pass through `printable` first.
+    """
     from rich.console import Console
     from rich.text import Text
 
@@ -38,6 +39,6 @@ def plain_console(*, stderr: bool = False, quiet: bool = False, width: int | Non
         """Each string that is printed, alone or in a table, passes through `render_str`."""
 
         def render_str(self, text: str, **options: Any) -> Text:
-            return super().render_str(printable(text, keep=_LINES), **options)
+            return super().render_str(printable(text, keep="\n"), **options)
 
     return PlainConsole(stderr=stderr, quiet=quiet, width=width, highlight=False, markup=False, emoji=False)
