@@ -53,9 +53,7 @@ File::File(const std::string& path) {
 
 File::~File() { ::close(descriptor_); }
 
-int64_t File::size() const {
-    return status_of(descriptor_).st_size;
-}
+int64_t File::size() const { return status_of(descriptor_).st_size; }
 
 void File::read(std::byte* out, int64_t bytes, int64_t offset) const {
     while (bytes > 0) {
