@@ -52,11 +52,16 @@ def of_proc(path: Path) -> None:
     path.symlink_to("/proc/self/environ")
 
 
+def loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
 KINDS: dict[str, tuple[Callable[[Path], None], str]] = {
     "fifo": (fifo, "a FIFO"),
     "device": (endless, "a device"),
     "socket": (bound_socket, "a socket"),
     "folder": (folder, "Is a directory"),
+    "loop": (loop, "Too many levels of symbolic links"),
 }
 MAKERS = [pytest.param(*what, id=name) for name, what in KINDS.items()]
 NOT_FOLDERS = [pytest.param(*what, id=name) for name, what in KINDS.items() if name != "folder"]

@@ -15,6 +15,7 @@ from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.index import INDEX_BYTES, Index, is_count
 from pixelmill.storage.file_names import is_below, resolve_below
+from pixelmill.storage.local import is_file_entry, is_folder_entry
 
 _LARGEST_LABEL = 2**31 - 1
 IMAGE_FILTERS = tuple(
@@ -36,7 +37,9 @@ def from_root(
     Files directly in `root` and folders below the class folders are not read.
     """
     try:
-        entries = sorted((entry for entry in os.scandir(root) if entry.is_dir()), key=lambda e: os.fsencode(e.name))
+        entries = sorted(
+            (entry for entry in os.scandir(root) if is_folder_entry(entry)), key=lambda e: os.fsencode(e.name)
+        )
     except OSError as error:
         raise ArgumentError(f"file_root: {error.strerror}: {root}") from None
     folders = [entry.name for entry in entries if _matches(entry.name, folder_filters, case_sensitive)]
@@ -92,13 +95,13 @@ def below_root(root: str, *, pattern: str) -> Index:
     The files of the root itself come first. Folders are sorted by their bytes, and so are the files of each.
     """
     try:
-        folders = sorted((entry.name for entry in os.scandir(root) if entry.is_dir()), key=os.fsencode)
+        folders = sorted((entry.name for entry in os.scandir(root) if is_folder_entry(entry)), key=os.fsencode)
     except OSError as error:
         raise ArgumentError(f"file_root: {error.strerror}: {root}") from None
     paths: list[str] = []
     for folder in [".", *folders]:
         with os.scandir(os.path.join(root, folder)) as files:
-            names = sorted((entry.name for entry in files if entry.is_file()), key=os.fsencode)
+            names = sorted((entry.name for entry in files if is_file_entry(entry)), key=os.fsencode)
         paths += [os.path.join(root, folder, name) for name in names if fnmatch.fnmatchcase(name, pattern)]
     if not paths:
         raise ArgumentError(f"file_root: no file in {root} or in a folder in it matches {pattern}")
@@ -145,7 +148,7 @@ def whole_files(paths: Sequence[str | None]) -> Index:
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
     """Whether an entry is to be read; a dangling link is, so that reading it reports the problem."""
-    return entry.is_file() or (entry.is_symlink() and not entry.is_dir())
+    return is_file_entry(entry) or (entry.is_symlink() and not is_folder_entry(entry))
 
 
 def _index(paths: list[str], labels: Sequence[int], root: str) -> Index:

@@ -89,7 +89,7 @@ def load_recipe(source: str | os.PathLike[str]) -> Recipe:
     path, colon, name = text.rpartition(":")
     if colon and path.endswith(".py"):
         return _from_function(Path(path), name)
-    if not Path(text).exists():
+    if not os.path.lexists(text):
         known = ", ".join(recipe_names())
         raise ArgumentError(f"recipe: there is no file {text} and no built-in recipe of this name; there are {known}")
     return _from_yaml(Path(text))

@@ -81,8 +81,24 @@ def list_folder(path: str) -> tuple[list[str], list[str]]:
     with os.scandir(path) as entries:
         for entry in entries:
             if not entry.name.startswith("."):
-                (folders if entry.is_dir() else files).append(entry.name)
+                (folders if is_folder_entry(entry) else files).append(entry.name)
     return sorted(folders, key=os.fsencode), sorted(files, key=os.fsencode)
+
+
+def is_folder_entry(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder or a link to one; a link to itself is neither, and no error for the whole listing."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def is_file_entry(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a regular file or a link to one."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
 
 
 def read_start(path: str, length: int) -> bytes:
