@@ -37,12 +37,10 @@ def from_root(
     Files directly in `root` and folders below the class folders are not read.
     """
     try:
-        entries = sorted(
-            (entry for entry in os.scandir(root) if is_folder_entry(entry)), key=lambda e: os.fsencode(e.name)
-        )
+        names = sorted((entry.name for entry in os.scandir(root) if is_folder_entry(entry)), key=os.fsencode)
     except OSError as error:
         raise ArgumentError(f"file_root: {error.strerror}: {root}") from None
-    folders = [entry.name for entry in entries if _matches(entry.name, folder_filters, case_sensitive)]
+    folders = [name for name in names if _matches(name, folder_filters, case_sensitive)]
     paths: list[str] = []
     labels: list[int] = []
     for label, folder in enumerate(folders):

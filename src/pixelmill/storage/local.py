@@ -86,7 +86,7 @@ def list_folder(path: str) -> tuple[list[str], list[str]]:
 
 
 def is_folder_entry(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a folder or a link to one; a link to itself is neither, and no error for the whole listing."""
+    """Whether an entry is a folder or a link to one; a link that leads back to itself must not end the listing."""
     try:
         return entry.is_dir()
     except OSError:
