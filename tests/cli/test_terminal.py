@@ -116,6 +116,7 @@ COMMANDS = {
     "no file": ["info", "{src}/nothing"],
     "no recipe": ["recipe", "validate", "{src}/nothing"],
     "recipe": ["recipe", "validate", "{recipe}"],
+    "function": ["recipe", "show", "{function}"],
     "no option": ["info", f"--{NAME}"],
     "no command": [NAME],
     "bad value": ["convert", "{src}", "{out}", "--to", NAME],
@@ -129,10 +130,9 @@ COMMANDS = {
 def test_no_command_prints_what_a_terminal_obeys(name: str, hostile: Path, tmp_path: Path) -> None:
     recipe = tmp_path / f"{NAME}.yaml"
     recipe.write_text(RECIPE + f"unknown{json.dumps(NAME)}: [", "utf-8")
-    arguments = [
-        part.format(src=hostile, out=tmp_path / f"out{NAME}", recipe=recipe) if "{" in part else part
-        for part in COMMANDS[name]
-    ]
+    (tmp_path / f"{NAME}.py").write_text("def f(scene): return scene")
+    names = {"src": hostile, "out": tmp_path / f"out{NAME}", "recipe": recipe, "function": tmp_path / f"{NAME}.py:f"}
+    arguments = [part.format(**names) if "{" in part else part for part in COMMANDS[name]]
     result = CliRunner().invoke(main, arguments)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     assert raw_controls(result.stdout_bytes) == [], result.stdout

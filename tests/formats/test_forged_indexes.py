@@ -85,8 +85,10 @@ def test_a_forged_listing_of_a_folder_leads_nowhere(photos: Path, tmp_path: Path
     forged = packed(*(["", "cat"] if part == "folders" else ["cat"] if part == "classes" else ["cat/a.jpg"]), given)
     arrays = listing(photos, **{part: forged})
     if part == "folders":
-        arrays["times"] = np.append(arrays["times"], tmp_path.stat().st_mtime_ns)
+        arrays["times"] = np.append(arrays["times"], 10**9)
     plant(photos, "folder", arrays)
+    for path in (tmp_path, tmp_path / "secret.jpg"):
+        os.utime(path, (1, 1))
     dataset = open_dataset(str(photos))
     assert [dataset.sample(number).key for number in range(len(dataset))] == ["cat/a", "cat/b"]
 
@@ -106,9 +108,10 @@ def test_a_forged_header_is_ignored(photos: Path) -> None:
         header(photos, ["names", "<i8", [0, 2**70]]),
         header(photos, ["names", "<i8", [0] * 100]),
         header(photos, ["names", "|O", [1]]),
+        header(photos, ["names", "<i8", [0, 2**70]], ["times", "|u1", [1]]) + b"\0",
         header(photos, 1),
     ):
-        body = index_cache.MAGIC + len(text).to_bytes(4, "little") + text
+        body = index_cache.MAGIC + len(text.rstrip(b"\0")).to_bytes(4, "little") + text
         Path(f"{photos}{index_cache.ENDING}").write_bytes(body + _core.crc32c(body).to_bytes(4, "little"))
         assert len(open_dataset(str(photos))) == 2
 
@@ -124,7 +127,9 @@ def lies(arrays: dict[str, Array]) -> list[tuple[str, Array]]:
                     wrong = array.copy()
                     wrong.reshape(-1)[place] = value
                     found.append((name, wrong))
-            found.append((name, np.full_like(array, 1 << 62)))  # the sum of four is 0
+            wrong = np.full_like(array, 1 << 62)  # four of them add up to 0 in 64 bits
+            wrong.reshape(-1)[-1] += array.sum()
+            found.append((name, wrong))
     return found
 
 
@@ -204,6 +209,24 @@ def test_a_forged_scan_of_a_zip_archive_has_no_names_that_lead_out(tmp_path: Pat
             plant(path, "zip", {**kept, part: packed(*["x.jpg"] * 3, name)})
             found = cached_zip(str(path))
             assert [member.name for member in found.members] == [f"class/{number}.jpg" for number in range(4)]
+
+
+def test_a_forged_scan_of_a_zip_archive_keeps_to_the_rules_of_archives(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    zipped(path)
+    cached_zip(str(path))
+    kept = index_cache.load(str(path), "zip")
+    assert kept is not None
+    truth = described(zip.scan(str(path)))
+    for column, value in ((3, 19), (3, 1000), (0, 41), (5, 9)):  # stored and content size, header, method
+        forged = kept["members"].copy()
+        forged[0, column] = value
+        plant(path, "zip", {**kept, "members": forged})
+        assert described(cached_zip(str(path))) == truth, (column, value)
+    forged = kept["members"].copy()
+    forged[0, 3], forged[0, 5] = 1 << 29, 8  # a deflated bomb
+    plant(path, "zip", {**kept, "members": forged})
+    assert described(cached_zip(str(path))) == truth
 
 
 @pytest.mark.parametrize("name", [name for name in OUTSIDE if name and "\0" not in name and name != "a/.."])

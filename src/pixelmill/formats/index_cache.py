@@ -119,7 +119,7 @@ def _arrays(data: bytes, at: int, columns: list[tuple[str, str, list[int]]]) -> 
     for name, dtype, shape in columns:
         if dtype not in DTYPES or not 0 < len(shape) <= MAX_AXES:
             return None
-        if not all(isinstance(extent, int) and 0 <= extent <= MAX_BYTES for extent in shape):
+        if not all(isinstance(extent, int) and extent >= 0 for extent in shape):
             return None
         count = 1
         for extent in shape:

@@ -26,6 +26,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.storage.local import open_regular
 
 PARTIAL = ".partial"
+_DIGEST_LETTERS = 32
 _IN_USE = ".in-use"
 _PRIVATE_PREFIX = "pixelmill-cache-"
 _NAME_BYTES = 80  # of a copy's name; with digests and the name of a temporary file, it stays below the usual 255
@@ -79,7 +80,7 @@ def entry(kind: str, source: str, version: str, *, name: str = "") -> Path:
     base = used_folder()
     folder = _use((_private_folder() if base is None else base) / kind)
     end = os.fsdecode(os.fsencode(name.rsplit("/", 1)[-1])[-_NAME_BYTES:])
-    return folder / "-".join((_digest(source, 16), _digest(version, 8), *([end] if end else [])))
+    return folder / "-".join((_digest(source, _DIGEST_LETTERS // 2), _digest(version, 8), *([end] if end else [])))
 
 
 def holds(target: Path, *, size: int | None = None) -> bool:
@@ -206,22 +207,19 @@ def _hold(folder: Path) -> int:
 
 def _clean(folder: Path) -> None:
     """Remove the temporary files of processes that were killed, and all but the newest version of each copy."""
-    newest: dict[str, tuple[int, Path]] = {}
+    versions: dict[str, list[tuple[int, Path]]] = {}
     for path in folder.iterdir():
         found = path.lstat()
         if not status.S_ISREG(found.st_mode) or path.name == _IN_USE:
             continue
+        source, dash, _ = path.name.partition("-")
         if path.name.endswith(PARTIAL):
             path.unlink(missing_ok=True)
-            continue
-        source, dash, _ = path.name.partition("-")
-        if not dash or len(source) != 32:  # not made by `entry`
-            continue
-        known = newest.get(source)
-        if known is None or found.st_mtime_ns > known[0]:
-            newest[source] = (found.st_mtime_ns, path)
-        if known is not None:
-            min(known, (found.st_mtime_ns, path))[1].unlink(missing_ok=True)
+        elif dash and len(source) == _DIGEST_LETTERS:  # made by `entry`
+            versions.setdefault(source, []).append((found.st_mtime_ns, path))
+    for copies in versions.values():
+        for _, path in sorted(copies)[:-1]:
+            path.unlink(missing_ok=True)
 
 
 def _private_folder() -> Path:
