@@ -15,6 +15,21 @@ namespace {
 
 [[noreturn]] void fail() { throw Fault(FaultKind::io, std::strerror(errno)); }
 
+struct stat status_of(int descriptor) {
+    struct stat status{};
+    if (::fstat(descriptor, &status) != 0) fail();
+    return status;
+}
+
+// The same words as in src/pixelmill/storage/local.py.
+void check_regular(const struct stat& status) {
+    if (S_ISREG(status.st_mode)) return;
+    if (S_ISDIR(status.st_mode)) throw Fault(FaultKind::io, std::strerror(EISDIR));
+    const bool is_device = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode);
+    const char* kind = S_ISFIFO(status.st_mode) ? "a FIFO" : is_device ? "a device" : "something else";
+    throw Fault(FaultKind::io, std::string("Not a regular file but ") + kind);
+}
+
 [[noreturn]] void missing(int64_t bytes) {
     throw Fault(FaultKind::truncated, std::to_string(bytes) + " bytes are missing at its end");
 }
@@ -22,20 +37,23 @@ namespace {
 }  // namespace
 
 File::File(const std::string& path) {
+    // Without O_NONBLOCK, opening a FIFO waits for a writer that may never come.
     do {
-        descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     } while (descriptor_ < 0 && errno == EINTR);
+    if (descriptor_ < 0 && errno == ENXIO) throw Fault(FaultKind::io, "Not a regular file but a socket");
     if (descriptor_ < 0) fail();
+    try {
+        check_regular(status_of(descriptor_));
+    } catch (...) {
+        ::close(descriptor_);
+        throw;
+    }
 }
 
 File::~File() { ::close(descriptor_); }
 
-int64_t File::size() const {
-    struct stat status{};
-    if (::fstat(descriptor_, &status) != 0) fail();
-    if (!S_ISREG(status.st_mode)) throw Fault(FaultKind::io, "not a regular file");
-    return status.st_size;
-}
+int64_t File::size() const { return status_of(descriptor_).st_size; }
 
 void File::read(std::byte* out, int64_t bytes, int64_t offset) const {
     while (bytes > 0) {

@@ -11,6 +11,7 @@ PixelmillError
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 # The notes of the core about samples that it delivers, by their bits in native/core/step.h.
@@ -27,8 +28,34 @@ MISSING_PIXELS = NOTES[32]
 DECODER_WARNING = NOTES[1]
 
 
+# Control characters, lone surrogates, and what changes the order of text or cannot be seen.
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+
+
+def printable(text: str, *, keep: str = "") -> str:
+    """Return text from a file name or from data with everything that a terminal would obey as escapes like `\\x1b`.
+
+    Args:
+        text: The text.
+        keep: Control characters to leave alone, such as line ends in a text that is not foreign as a whole.
+    """
+    return text if text.isprintable() else _HIDDEN.sub(lambda m: m[0] if m[0] in keep else _escape(ord(m[0])), text)
+
+
+def _escape(code: int) -> str:
+    if 0xDC80 <= code <= 0xDCFF:  # a byte of a name that is not UTF-8
+        code -= 0xDC00
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
 class PixelmillError(Exception):
     """The base class of all errors of pixelmill."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__(), keep="\n")
 
 
 class ArgumentError(PixelmillError, ValueError):
@@ -88,9 +115,10 @@ class Event:
     fatal: bool = True
 
     def __str__(self) -> str:
-        where = "" if self.path is None else f", {self.path}" + (f" at byte {self.offset}" if self.offset else "")
+        path = "" if self.path is None else f", {printable(self.path)}"
+        where = path + (f" at byte {self.offset}" if self.path is not None and self.offset else "")
         kind = "" if self.kind == "argument" else f"{self.kind}: "
-        what = self.message.removeprefix(f"{self.operator}: ")
+        what = printable(self.message.removeprefix(f"{self.operator}: "), keep="\n")
         text = f"{self.operator or 'sample'}: {kind}{what} (sample {self.sample}{where})"
         return text + (f"\n  created at {self.line}" if self.line else "")
 

@@ -17,11 +17,10 @@ from PIL import Image
 from small_jobs import tree
 
 import pixelmill.tfrecord as tfrec
-from pixelmill import fn, pipeline_def, types
+from pixelmill import fn, pipeline_def, storage, types
 from pixelmill.cli import main
 from pixelmill.create import photo
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import storage
 from pixelmill.ingest import imagenet_labels, ingest, read_labels
 
 TEN = {

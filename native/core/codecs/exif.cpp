@@ -1,5 +1,7 @@
 #include "exif.h"
 
+#include <string_view>
+
 namespace pixelmill {
 namespace {
 
@@ -25,6 +27,55 @@ std::optional<uint32_t> inline_value(const Reader& in, uint64_t entry) {
     }
 }
 
+// Compares in place: a text may have megabytes.
+uint64_t find(Bytes text, std::string_view word, uint64_t from) {
+    const std::string_view in(reinterpret_cast<const char*>(text.data()), text.size());
+    return in.find(word, from);
+}
+
+ExifOrientation checked(uint32_t value) {
+    if (value < 1 || value > 8) return {1, true};
+    return {static_cast<int>(value), false};
+}
+
+std::optional<ExifOrientation> tagged(Bytes exif) {
+    if (starts_with(exif, "Exif\0\0", 6)) exif = exif.subspan(6);
+    const auto value = tiff_tag(exif, orientation_tag);
+    return value ? std::optional(checked(*value)) : std::nullopt;
+}
+
+// The attribute tiff:Orientation="6" or the element <tiff:Orientation>6<. That much needs no parser of XML.
+std::optional<ExifOrientation> in_xmp(Bytes text) {
+    constexpr std::string_view name = "tiff:Orientation";
+    for (uint64_t at = find(text, name, 0); at != std::string_view::npos; at = find(text, name, at)) {
+        at += name.size();
+        uint64_t value = at;
+        if (starts_with(text, "=\"", 2, at) || starts_with(text, "='", 2, at)) value = at + 2;
+        if (starts_with(text, ">", 1, at)) value = at + 1;
+        if (value == at || !holds(text, value, 1)) continue;
+        const uint32_t digit = byte_at(text, value);
+        if (digit >= '0' && digit <= '9') return checked(digit - '0');
+    }
+    return std::nullopt;
+}
+
+// The text of an iTXt chunk that holds XMP; empty for other chunks, and for packed text, which the specification of XMP
+// rules out and which is not unpacked for the sake of an orientation.
+Bytes xmp_of(Bytes chunk) {
+    constexpr std::string_view keyword("XML:com.adobe.xmp\0\0\0", 20);  // and: not packed, method 0
+    if (!starts_with(chunk, keyword.data(), keyword.size())) return {};
+    const std::string_view zero("\0", 1);
+    const uint64_t language = find(chunk, zero, keyword.size());
+    if (language == std::string_view::npos) return {};
+    const uint64_t translated = find(chunk, zero, language + 1);
+    return translated == std::string_view::npos ? Bytes{} : chunk.subspan(translated + 1);
+}
+
+ExifOrientation first_of(Bytes exif, Bytes xmp) {
+    if (const auto found = tagged(exif)) return *found;
+    return in_xmp(xmp).value_or(ExifOrientation{});
+}
+
 }  // namespace
 
 std::optional<uint32_t> tiff_tag(Bytes blob, uint32_t tag) {
@@ -44,34 +95,32 @@ std::optional<uint32_t> tiff_tag(Bytes blob, uint32_t tag) {
     return std::nullopt;
 }
 
-ExifOrientation exif_orientation(Bytes blob) {
-    if (starts_with(blob, "Exif\0\0", 6)) blob = blob.subspan(6);
-    const auto value = tiff_tag(blob, orientation_tag);
-    if (!value) return {};
-    if (*value < 1 || *value > 8) return {1, true};
-    return {static_cast<int>(*value), false};
-}
+ExifOrientation exif_orientation(Bytes blob) { return tagged(blob).value_or(ExifOrientation{}); }
 
-Bytes png_exif(Bytes file) {
-    // The chunk may come after the pixels, so the scan continues to the end; it only jumps from length to length.
+ExifOrientation png_orientation(Bytes file) {
+    Bytes exif, xmp;
+    // Both may come after the pixels, so the scan continues to the end; it only jumps from length to length.
     for (uint64_t at = 8; holds(file, at, 12);) {
         const uint64_t length = be32(file, at);
-        if (!holds(file, at + 8, length)) return {};
-        if (starts_with(file, "eXIf", 4, at + 4)) return file.subspan(at + 8, length);
-        if (starts_with(file, "IEND", 4, at + 4)) return {};
+        if (!holds(file, at + 8, length) || starts_with(file, "IEND", 4, at + 4)) break;
+        const Bytes chunk = file.subspan(at + 8, length);
+        if (exif.empty() && starts_with(file, "eXIf", 4, at + 4)) exif = chunk;
+        if (xmp.empty() && starts_with(file, "iTXt", 4, at + 4)) xmp = xmp_of(chunk);
         at += 12 + length;
     }
-    return {};
+    return first_of(exif, xmp);
 }
 
-Bytes webp_exif(Bytes file) {
+ExifOrientation webp_orientation(Bytes file) {
+    Bytes exif, xmp;
     for (uint64_t at = 12; holds(file, at, 8);) {
         const uint64_t length = le32(file, at + 4);
-        if (!holds(file, at + 8, length)) return {};
-        if (starts_with(file, "EXIF", 4, at)) return file.subspan(at + 8, length);
+        if (!holds(file, at + 8, length)) break;
+        if (exif.empty() && starts_with(file, "EXIF", 4, at)) exif = file.subspan(at + 8, length);
+        if (xmp.empty() && starts_with(file, "XMP ", 4, at)) xmp = file.subspan(at + 8, length);
         at += 8 + length + (length & 1);
     }
-    return {};
+    return first_of(exif, xmp);
 }
 
 }  // namespace pixelmill

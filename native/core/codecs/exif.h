@@ -1,4 +1,4 @@
-// The orientation, which is the only tag of EXIF that is read.
+// The orientation, which is all that is read of EXIF and XMP.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ std::optional<uint32_t> tiff_tag(Bytes blob, uint32_t tag);
 // Of a TIFF blob, with or without "Exif\0\0" before it. What cannot be parsed has no orientation.
 ExifOrientation exif_orientation(Bytes blob);
 
-// The EXIF blob of a container, empty when there is none. The one of a JPEG comes from the header scan in
-// jpeg_markers.h.
-Bytes png_exif(Bytes file);
-Bytes webp_exif(Bytes file);
+// Of a container: its EXIF blob decides or, if that has no orientation, its XMP text. The EXIF blob of a JPEG comes
+// from the header scan in jpeg_markers.h.
+ExifOrientation png_orientation(Bytes file);
+ExifOrientation webp_orientation(Bytes file);
 
 }  // namespace pixelmill

@@ -74,7 +74,7 @@ ImageInfo png_info(Bytes file) {
     bool transparent = false;
     read_png_chunks(info, file, transparent);
     if (transparent && (info.channels & 1)) info.channels++;
-    set_orientation(info, exif_orientation(png_exif(file)));
+    set_orientation(info, png_orientation(file));
     return info;
 }
 
@@ -113,7 +113,7 @@ ImageInfo webp_info(Bytes file) {
         info.height = int64_t{le24(file, 27)} + 1;
         info.channels = flags & 0x10 ? 4 : 3;
         info.more_frames = flags & 0x02;
-        set_orientation(info, exif_orientation(webp_exif(file)));
+        set_orientation(info, webp_orientation(file));
     } else if (starts_with(file, "VP8L", 4, 12)) {
         const uint32_t bits = le32(file, 21);
         info.width = (bits & 0x3FFF) + 1;

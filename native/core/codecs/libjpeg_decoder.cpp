@@ -296,13 +296,25 @@ void refuse_by_name(const JpegHeader& header) {
         refuse(std::to_string(header.components) + " color components; 1, 3 and 4 are decoded");
 }
 
+// Arithmetic-coded blocks of one color take next to nothing, so the size of a file sets no bound to that of its image.
+// But the pixels take three bytes each, and libjpeg keeps the coefficients of a file with several scans, six bytes for
+// each pixel. So what is larger than this must have a bit for each block, or is taken for a bomb.
+constexpr uint64_t arithmetic_allowance = uint64_t{1} << 17;  // blocks: 8 million pixels, 48 MiB of coefficients
+
 // A Huffman-coded block takes two bits at least, or one in the first scan of a progressive file. So a large image in a
 // small file is found out before anything is allocated.
 void check_substance(LibjpegState& state) {
     const jpeg_decompress_struct& info = state.info;
     const uint64_t blocks = uint64_t{info.image_width} * info.image_height / DCTSIZE2;
-    const uint64_t room = state.file.size() * (info.progressive_mode ? 8 : 4);
-    if (info.arith_code || room >= blocks) return;
+    const uint64_t room = state.file.size() * (info.progressive_mode || info.arith_code ? 8 : 4);
+    if (room >= blocks) return;
+    if (info.arith_code) {
+        if (blocks <= arithmetic_allowance) return;
+        throw Fault(FaultKind::too_large, "an arithmetic-coded JPEG of " + std::to_string(info.image_width) + " x " +
+                                              std::to_string(info.image_height) + " pixels in " +
+                                              std::to_string(state.file.size()) + " bytes, less than a bit for each " +
+                                              "block of 64 pixels, is taken for a bomb");
+    }
     state.missing_row = static_cast<int64_t>(room * info.image_height / blocks);
     throw_truncated(state);
 }

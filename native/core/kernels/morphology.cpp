@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-
 namespace pixelmill {
 
 namespace {
@@ -43,7 +42,8 @@ void extremes(const Raster& out, const Raster& in, const Neighborhood& window, A
             }
         };
         for (int64_t column = -window.anchor_x; column < 0; ++column) extend(column);
-        for (int64_t column = in.width; column < in.width + window.width - 1 - window.anchor_x; ++column) extend(column);
+        for (int64_t column = in.width; column < in.width + window.width - 1 - window.anchor_x; ++column)
+            extend(column);
         T* to = reinterpret_cast<T*>(out.at(y, 0));
         std::copy_n(line, length, to);
         for (int64_t k = 1; k < window.width; ++k) {

@@ -48,6 +48,7 @@ struct PlaceSampling {
 };
 
 // Both are packed pixels of u8, i16, u16 or f32; rows of `in` may be anywhere. `in` must not be empty.
-void remap(const Raster& out, const Raster& in, const SourcePlaces& places, const PlaceSampling& sampling, Arena& arena);
+void remap(const Raster& out, const Raster& in, const SourcePlaces& places, const PlaceSampling& sampling,
+           Arena& arena);
 
 }  // namespace pixelmill

@@ -1,11 +1,13 @@
-// Steps that take pixels from other places: perspective warps, maps, extremes of neighborhoods, frames in another order.
+// Steps that take pixels from other places: perspective warps, maps, extremes of neighborhoods, frames in another
+// order.
+#include "declared/remapping.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "../kernels/morphology.h"
 #include "../kernels/remap.h"
-#include "declared/remapping.h"
 #include "filtered_axes.h"
 #include "strided_access.h"
 
@@ -164,7 +166,8 @@ class RemapStep : public Step {
     // Packed floats in two axes, or in three of which the last is 1.
     Value map(Context& context, const Value& given, const Value& other) const {
         const bool flat = given.ndim == 2 || (given.ndim == 3 && given.shape[2] == 1);
-        if (!flat || given.dtype != DType::f32 || given.shape[0] != other.shape[0] || given.shape[1] != other.shape[1]) {
+        if (!flat || given.dtype != DType::f32 || given.shape[0] != other.shape[0] ||
+            given.shape[1] != other.shape[1]) {
             throw Fault(FaultKind::argument, sampled_.name() +
                                                  ": mapx and mapy must be float, of one shape (height, width); got " +
                                                  describe(given) + " beside " + describe(other));
@@ -244,8 +247,9 @@ class RearrangeFrames : public Step {
         const int64_t frames = x.shape[0];
         shape[0] = in.new_order.elements();
         if (shape[0] == 0) {
-            throw Fault(FaultKind::argument, "sequence_rearrange: new_order is empty; empty result sequences are not "
-                                             "allowed");
+            throw Fault(FaultKind::argument,
+                        "sequence_rearrange: new_order is empty; empty result sequences are not "
+                        "allowed");
         }
         out[0] = context.allocate(0, x.dtype, {shape.data(), static_cast<size_t>(x.ndim)});
         const int64_t bytes = frames == 0 ? 0 : x.elements() / frames * size_of(x.dtype);

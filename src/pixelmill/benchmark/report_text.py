@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pixelmill.errors import printable
+
 if TYPE_CHECKING:
     from pixelmill.benchmark.bench_report import BenchReport
 
 
 def plain(text: str) -> str:
     """Return text that may come from a file name with unprintable characters escaped."""
-    return "".join(
-        letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
+    return printable(text, keep="\n")
 
 
 def rate(images_per_second: float) -> str:

@@ -10,9 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pixelmill import storage
 from pixelmill.benchmark.workload import Container, Content, Source
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import npy, storage
+from pixelmill.formats import npy
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import FILE_FORMATS, get_format, open_dataset
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, image_type

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from pixelmill import benchmark
 from pixelmill.benchmark.report_text import about_dataset, about_work, bytes_text, plain, rate, times
 from pixelmill.cli.options import OptionValue, with_options
 from pixelmill.cli.running import INTERRUPTED, SKIPPED
+from pixelmill.cli.terminal import echo, echo_json, plain_console
 from pixelmill.options.bench import BenchOptions
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def bench(inputs: tuple[str, ...], output: str | None, as_json: bool, **options:
     _output(report, output, as_json=as_json)
     context = click.get_current_context()
     if not report.complete:
-        click.echo("interrupted: these are the results so far", err=True)
+        echo("interrupted: these are the results so far", err=True)
         context.exit(INTERRUPTED)
     if report.dataset.bad:
         context.exit(SKIPPED)
@@ -73,18 +73,16 @@ def _output(report: BenchReport, output: str | None, *, as_json: bool) -> None:
     if output is not None:
         Path(output).write_text(report.html(), "utf-8")
     if as_json:
-        click.echo(json.dumps(report.as_dict(), indent=2))
+        echo_json(report.as_dict())
         return
-    from rich.console import Console
-
-    show(report, Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 120))
+    show(report, plain_console(width=None if sys.stdout.isatty() else 120))
     if output is not None:
-        click.echo(f"\nwrote {output}")
+        echo("")
+        echo(f"wrote {output}")
 
 
 @contextmanager
 def _bar(*, quiet: bool) -> Iterator[Callable[[str, float], None]]:
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     bars = Progress(
@@ -92,7 +90,7 @@ def _bar(*, quiet: bool) -> Iterator[Callable[[str, float], None]]:
         BarColumn(),
         TaskProgressColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True, highlight=False),
+        console=plain_console(stderr=True),
         transient=True,
         disable=quiet or not sys.stderr.isatty(),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import click
 import pixelmill
 from pixelmill.cli.options import OptionValue, json_option, with_options
 from pixelmill.cli.running import SKIPPED, progress_bar, show_notes
+from pixelmill.cli.terminal import echo, echo_json
 from pixelmill.options.convert import ConvertArguments
 from pixelmill.options.running import Progress
 
@@ -56,21 +56,21 @@ def convert(source: str, output: str, as_json: bool, **options: OptionValue) -> 
 def _show(report: ConvertReport, *, seconds: float, as_json: bool, dry_run: bool) -> None:
     if as_json:
         figures = {**asdict(report), "dry_run": dry_run, "seconds": round(seconds, 3)}
-        click.echo(json.dumps(figures, indent=2))
+        echo_json(figures)
     else:
         done = "would write" if dry_run else "wrote"
-        click.echo(f"{done} {report.output}: {report.to} from {report.source} ({report.source_format})")
+        echo(f"{done} {report.output}: {report.to} from {report.source} ({report.source_format})")
         for name, (samples, shards) in report.plan.items():
             written = report.parts[name].samples if name in report.parts else samples
             label = f"{name}: " if name else ""
-            click.echo(f"  {label}{_count(written, 'sample')} in {_count(shards, 'shard')}")
+            echo(f"  {label}{_count(written, 'sample')} in {_count(shards, 'shard')}")
         size = f"{report.bytes / 1e6:,.1f} MB"
         speed = f" in {seconds:.1f} s, {report.samples / max(seconds, 1e-9):,.0f} images/s"
-        click.echo(f"  {size}{' to read' if dry_run else speed}")
+        echo(f"  {size}{' to read' if dry_run else speed}")
         if report.errors:
             listed = ", ".join(str(part.manifest) for part in report.parts.values() if part.manifest and part.errors)
             text = f"{_count(report.errors, 'sample')} could not be used; listed in {listed}"
-            click.echo(text, err=True)
+            echo(text, err=True)
         show_notes(report.notes)
     if report.errors:
         click.get_current_context().exit(SKIPPED)

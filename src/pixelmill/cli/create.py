@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -13,6 +12,7 @@ import click
 from pixelmill import create
 from pixelmill.cli.options import OptionValue, json_option, with_options
 from pixelmill.cli.running import progress_bar, show_report
+from pixelmill.cli.terminal import echo, echo_json
 from pixelmill.options.create import PRESETS, CreateArguments, WrapArguments
 from pixelmill.options.running import Progress
 
@@ -59,12 +59,10 @@ def _print_estimate(arguments: dict[str, OptionValue], *, as_json: bool) -> None
 
     found = estimate(images_job(CreateArguments(**arguments)))
     if as_json:
-        click.echo(json.dumps(asdict(found), indent=2))
+        echo_json(asdict(found))
         return
-    click.echo(f"{found.files:,} files with {found.images:,} images, {found.bytes / 1e6:,.1f} MB ", nl=False)
-    click.echo(
-        f"(about {found.image_bytes:,} bytes per image), {found.seconds:,.1f} s on this machine; nothing written"
-    )
+    echo(f"{found.files:,} files with {found.images:,} images, {found.bytes / 1e6:,.1f} MB ", nl=False)
+    echo(f"(about {found.image_bytes:,} bytes per image), {found.seconds:,.1f} s on this machine; nothing written")
 
 
 @click.command("create-tfrecords", short_help="Wrap a folder of images into TFRecord files.")
@@ -105,8 +103,8 @@ def _wrap(wrap: Callable[..., WrapReport], *, as_json: bool, **options: OptionVa
 
         report = wrap(**options, on_progress=advance)
     if as_json:
-        click.echo(json.dumps(asdict(report), indent=2))
+        echo_json(asdict(report))
         return
     seconds = time.perf_counter() - start
-    click.echo(f"wrote {report.images} images, {report.bytes / 1e6:,.1f} MB, ", nl=False)
-    click.echo(f"into {len(report.files)} files in {seconds:.2f} s")
+    echo(f"wrote {report.images} images, {report.bytes / 1e6:,.1f} MB, ", nl=False)
+    echo(f"into {len(report.files)} files in {seconds:.2f} s")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
+
+from pixelmill.cli.terminal import echo_json
+from pixelmill.errors import printable
 
 if TYPE_CHECKING:
     from pixelmill.demo import DemoResult
@@ -54,7 +56,7 @@ def demo(count: int, output: str, threads: int | None, seed: int, as_json: bool)
         task = bar.add_task("create", total=count)
         result = run_demo(output, count=count, threads=threads, seed=seed, on_image=lambda _: bar.advance(task))
     if as_json:
-        click.echo(json.dumps(_figures(result), indent=2))
+        echo_json(_figures(result))
         return
     console.print(f"[green]created[/]    {result.images} JPEG files, {result.megabytes:.1f} MB, ", end="")
     console.print(f"in {result.create_seconds:.1f} s")
@@ -64,7 +66,7 @@ def demo(count: int, output: str, threads: int | None, seed: int, as_json: bool)
     threads_word = "thread" if result.threads == 1 else "threads"
     console.print(f"           [bold]{result.images_per_second:,.0f} images/s[/] with {result.threads} {threads_word}")
     console.print("[green]look at[/]    ", end="")
-    console.print(str(result.contact_sheet), style="bold", soft_wrap=True, markup=False)
+    console.print(printable(str(result.contact_sheet)), style="bold", soft_wrap=True, markup=False)
     console.print("           and at your own: pixelmill preview FOLDER --recipe classification")
 
 

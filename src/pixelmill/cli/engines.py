@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 import click
 
+from pixelmill.cli.terminal import echo_json, plain_console
 from pixelmill.engine import devices
 
 
@@ -26,9 +26,8 @@ def engines(as_json: bool) -> None:
     """
     found = devices.engines()
     if as_json:
-        click.echo(json.dumps([asdict(engine) for engine in found], indent=2))
+        echo_json([asdict(engine) for engine in found])
         return
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="green")
@@ -36,7 +35,7 @@ def engines(as_json: bool) -> None:
         table.add_column(title, overflow="fold")
     for engine in found:
         table.add_row(engine.name, "yes" if engine.usable else "no", engine.reason, engine.next_step or "-")
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     console.print(table)
     for gpu in (gpu for engine in found for gpu in engine.gpus):
         capability = ".".join(map(str, gpu.capability))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import click
 
 from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
-from pixelmill.errors import OutputExists, PixelmillError
+from pixelmill.cli.terminal import echo
+from pixelmill.errors import OutputExists, PixelmillError, printable
 
 # The module of each command. It is imported when the command runs, so that a command does not wait for all others.
 _MODULES = {
@@ -45,18 +48,35 @@ class _Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
+        with _printable_errors():
+            return self._invoke(ctx)
+
+    def _invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            click.echo("\ninterrupted", err=True)
+            echo("", err=True)
+            echo("interrupted", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
             raise  # click exits quietly if the reader of a pipe has closed it
         except OutputExists as error:
-            click.echo(f"Error: {_with_options(str(error))}", err=True)
+            echo(f"Error: {_with_options(str(error))}", err=True)
             ctx.exit(OUTPUT_EXISTS)
         except (PixelmillError, OSError) as error:
             raise click.ClickException(_with_options(str(error))) from error
+
+
+@contextmanager
+def _printable_errors() -> Iterator[None]:
+    """Escape the control characters of messages that click prints: arguments may be the names of files."""
+    try:
+        yield
+    except click.ClickException as error:
+        text = printable(error.format_message(), keep="\n")
+        if isinstance(error, click.UsageError):
+            raise click.UsageError(text, error.ctx) from error
+        raise click.ClickException(text) from error
 
 
 def _with_options(message: str) -> str:

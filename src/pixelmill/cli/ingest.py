@@ -9,6 +9,7 @@ import click
 from pixelmill import ingest as class_folders
 from pixelmill.cli.options import OptionValue, json_option, with_options
 from pixelmill.cli.running import progress_bar, show_report
+from pixelmill.cli.terminal import echo
 from pixelmill.options.ingest import IngestArguments
 from pixelmill.options.running import WorkersOption
 
@@ -43,7 +44,7 @@ def ingest(
 
     def announce(count: int, size: int) -> None:
         if not as_json:
-            click.echo(f"{count} images, about {size / 1e9:,.2f} GB")
+            echo(f"{count} images, about {size / 1e9:,.2f} GB")
 
     with progress_bar("ingesting", quiet=as_json) as show:
         report = class_folders.ingest(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -12,6 +11,8 @@ import click
 import pixelmill
 from pixelmill.cli.options import OptionValue, json_option, with_options
 from pixelmill.cli.running import MISMATCH, sample_bar, show_notes
+from pixelmill.cli.terminal import echo, echo_json, plain_console
+from pixelmill.errors import printable
 from pixelmill.options.inspect import IndexOptions, InfoOptions, OverwriteOption, VerifyOptions
 
 if TYPE_CHECKING:
@@ -39,14 +40,13 @@ def info(source: str, as_json: bool, **options: OptionValue) -> None:
       pixelmill info 'train-*.tfrecord' --samples 0
       pixelmill info labels.csv --json
     """
-    from rich.console import Console
 
     with sample_bar("looking", quiet=as_json) as show:
         found = pixelmill.info(source, on_sample=show, **options)
     if as_json:
-        click.echo(json.dumps(_finite(asdict(found)), indent=2))
+        echo_json(_finite(asdict(found)))
         return
-    _show_info(found, Console(highlight=False))
+    _show_info(found, plain_console())
 
 
 @click.command(short_help="Check that a dataset is complete and undamaged.")
@@ -68,7 +68,7 @@ def verify(source: str, as_json: bool, **options: OptionValue) -> None:
     with sample_bar("verifying", quiet=as_json) as show:
         found = pixelmill.verify(source, on_sample=show, **options)
     if as_json:
-        click.echo(json.dumps({**asdict(found), "is_whole": found.is_whole}, indent=2))
+        echo_json({**asdict(found), "is_whole": found.is_whole})
     else:
         _show_verification(found)
     if not found.is_whole:
@@ -89,26 +89,27 @@ def index(source: str, output: str | None, exists: str, as_json: bool) -> None:
     """
     written = pixelmill.index(source, output=output, overwrite=exists == "overwrite")
     if as_json:
-        click.echo(json.dumps({"written": written}, indent=2))
+        echo_json({"written": written})
         return
     for path in written:
-        click.echo(f"wrote {path}")
+        echo(f"wrote {path}")
 
 
 def _show_info(found: DatasetInfo, console: Console) -> None:
     from rich.table import Table
+    from rich.text import Text
 
     table = Table.grid(padding=(0, 2))
     table.add_column(style="green")
     table.add_column()
-    table.add_row("dataset", found.source)
+    table.add_row("dataset", printable(found.source))
     table.add_row("format", f"{found.format}, {found.layout}")
     files = f"{found.files:,} file{'' if found.files == 1 else 's'}"
     table.add_row("samples", f"{found.samples:,} in {files}, {found.bytes / 1e6:,.1f} MB")
     if found.examined < found.samples:
         table.add_row("", f"what follows is about {found.examined:,} of them, evenly spread (--samples 0: all)")
     for number, (name, kind) in enumerate(found.fields.items()):
-        table.add_row("fields" if number == 0 else "", f"{name}: {kind}")
+        table.add_row("fields" if number == 0 else "", printable(f"{name}: {kind}"))
     table.add_row("endings", ", ".join(f"{name or '(none)'} {count:,}" for name, count in found.extensions.items()))
     if found.height[2]:
         table.add_row("height", _spread(found.height))
@@ -122,30 +123,30 @@ def _show_info(found: DatasetInfo, console: Console) -> None:
     _show_histogram("shorter side", found.sizes, console)
     _show_histogram("width : height", found.aspects, console)
     for text in (*found.faults, *(str(event) for event in found.bad)):
-        console.print(f"[red]bad[/] {text}", soft_wrap=True)
+        console.print(Text.assemble(("bad", "red"), f" {printable(text)}"), soft_wrap=True)
 
 
 def _show_classes(found: DatasetInfo, console: Console) -> None:
     if not found.labels:
         return
-    console.print(f"\n[green]{len(found.labels):,} labels[/]")
+    console.print(f"\n{len(found.labels):,} labels", style="green")
     most = max(found.labels.values())
     width = max(len(_label(found, label)) for label in list(found.labels)[:_SHOWN_CLASSES])
     for label, count in list(found.labels.items())[:_SHOWN_CLASSES]:
-        console.print(f"  {_label(found, label):<{width}}  {_blocks(count, most)} {count:,}", markup=False)
+        console.print(f"  {_label(found, label):<{width}}  {_blocks(count, most)} {count:,}")
     if len(found.labels) > _SHOWN_CLASSES:
         console.print(f"  and {len(found.labels) - _SHOWN_CLASSES:,} more (--json lists all)")
 
 
 def _label(found: DatasetInfo, label: str) -> str:
     name = found.class_names.get(label)
-    return f"{label} {name}" if name else label
+    return printable(f"{label} {name}" if name else label)
 
 
 def _show_histogram(title: str, histogram: Histogram, console: Console) -> None:
     if not histogram.counts:
         return
-    console.print(f"\n[green]{title}[/]")
+    console.print(f"\n{title}", style="green")
     most = max(histogram.counts)
     labels = []
     for low, high in pairwise(histogram.edges):
@@ -153,7 +154,7 @@ def _show_histogram(title: str, histogram: Histogram, console: Console) -> None:
         labels.append(f"{low:g}{to}")
     width = max(map(len, labels))
     for label, count in zip(labels, histogram.counts, strict=True):
-        console.print(f"  {label:<{width}}  {_blocks(count, most)} {count:,}", markup=False)
+        console.print(f"  {label:<{width}}  {_blocks(count, most)} {count:,}")
 
 
 def _blocks(count: int, most: int) -> str:
@@ -168,16 +169,16 @@ def _spread(values: tuple[float, float, float]) -> str:
 
 def _show_verification(found: Verification) -> None:
     for event in found.problems:
-        where = f"{event.path or found.source}" + (f" at byte {event.offset}" if event.offset is not None else "")
+        where = printable(event.path or found.source) + (f" at byte {event.offset}" if event.offset is not None else "")
         sample = f", sample {event.sample}" if event.sample >= 0 else ""
-        click.echo(f"{where}{sample}: {event.kind}: {event.message}")
+        echo(f"{where}{sample}: {event.kind}: {printable(event.message)}")
     hashes = f"{found.hashed:,} files compared with {found.manifest}" if found.manifest else "there is no manifest"
     read = f"{found.samples:,} samples read, {found.decoded:,} images decoded; {hashes}"
     if found.is_whole:
-        click.echo(f"{found.source}: whole ({found.format}). {read}")
+        echo(f"{found.source}: whole ({found.format}). {read}")
     else:
         count = len(found.problems)
-        click.echo(f"{found.source}: {count} problem{'' if count == 1 else 's'}. {read}", err=True)
+        echo(f"{found.source}: {count} problem{'' if count == 1 else 's'}. {read}", err=True)
     show_notes(found.notes)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
+
+from pixelmill.cli.terminal import echo, echo_json
+from pixelmill.errors import printable
 
 if TYPE_CHECKING:
     from pixelmill.jobs import JobStatus
@@ -40,7 +42,7 @@ def status(folder: str, as_json: bool) -> None:
 
     found = job_status(folder)
     if as_json:
-        click.echo(json.dumps([asdict(item) for item in found], indent=2))
+        echo_json([asdict(item) for item in found])
         return
     for item in found:
         _show(item)
@@ -48,15 +50,15 @@ def status(folder: str, as_json: bool) -> None:
 
 def _show(item: JobStatus) -> None:
     state = "finished" if item.complete else "unfinished"
-    click.echo(f"{item.output}: {item.kind}, {state}, {item.done} of {item.shards} shards")
-    click.echo(f"  {item.samples} samples, {item.bytes / 1e6:,.1f} MB, {len(item.errors)} samples skipped")
+    echo(f"{item.output}: {item.kind}, {state}, {item.done} of {item.shards} shards")
+    echo(f"  {item.samples} samples, {item.bytes / 1e6:,.1f} MB, {len(item.errors)} samples skipped")
     if item.missing:
         more = ", ..." if len(item.missing) > _SHOWN else ""
-        click.echo(f"  missing: {', '.join(map(str, item.missing[:_SHOWN]))}{more}")
+        echo(f"  missing: {', '.join(map(str, item.missing[:_SHOWN]))}{more}")
     for owner in item.owners:
-        click.echo(f"  locked by {owner}")
+        echo(f"  locked by {owner}")
     for event in item.errors[:_SHOWN]:
-        where = f", {event['path']}" if "path" in event else ""
-        click.echo(f"  sample {event['sample']}: {event['kind']}: {event['message']}{where}")
+        where = f", {printable(event['path'])}" if "path" in event else ""
+        echo(f"  sample {event['sample']}: {event['kind']}: {printable(event['message'])}{where}")
     if len(item.errors) > _SHOWN:
-        click.echo(f"  and {len(item.errors) - _SHOWN} more (--json lists all)")
+        echo(f"  and {len(item.errors) - _SHOWN} more (--json lists all)")

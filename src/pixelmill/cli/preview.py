@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,8 @@ import click
 import pixelmill
 from pixelmill.cli.options import OptionValue, json_option, with_options
 from pixelmill.cli.running import SKIPPED, sample_bar
+from pixelmill.cli.terminal import echo, echo_json
+from pixelmill.errors import printable
 from pixelmill.options.inspect import PreviewOptions
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def preview(inputs: tuple[str, ...], as_json: bool, **options: OptionValue) -> N
         report = pixelmill.preview(source, on_sample=show, **options)
     if as_json:
         seconds = round(time.perf_counter() - began, 3)
-        click.echo(json.dumps({**report.as_dict(), "seconds": seconds}, indent=2))
+        echo_json({**report.as_dict(), "seconds": seconds})
     else:
         _show(report)
     if report.damaged:
@@ -54,13 +55,13 @@ def preview(inputs: tuple[str, ...], as_json: bool, **options: OptionValue) -> N
 
 def _show(report: PreviewReport) -> None:
     for text in report.warnings:
-        click.echo(f"Note: {text}", err=True)
+        echo(f"Note: {text}", err=True)
     if report.output is None:
-        click.echo(f"{report.source}: none of {report.samples:,} samples is damaged; nothing was written")
+        echo(f"{report.source}: none of {report.samples:,} samples is damaged; nothing was written")
         return
     bad = {(cell.number, cell.key): cell.problem for cell in report.cells if cell.problem is not None}
     for problem in list(bad.values())[:_SHOWN]:
-        click.echo(f"damaged: {problem}", err=True)
+        echo(f"damaged: {printable(str(problem))}", err=True)
     if len(bad) > _SHOWN:
-        click.echo(f"and {len(bad) - _SHOWN} more (--json lists all)", err=True)
-    click.echo(report.output)
+        echo(f"and {len(bad) - _SHOWN} more (--json lists all)", err=True)
+    echo(report.output)

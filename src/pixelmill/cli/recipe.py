@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
 
 import pixelmill
+from pixelmill.cli.terminal import echo, echo_json
 
 if TYPE_CHECKING:
     import pixelmill.recipe  # at run time `pixelmill` imports it on first access
@@ -32,11 +32,11 @@ def list_recipes(as_json: bool) -> None:
     recipes = pixelmill.recipe
     about = {name: recipes.load_recipe(name).about for name in recipes.recipe_names()}
     if as_json:
-        click.echo(json.dumps(about, indent=2))
+        echo_json(about)
         return
     width = max(len(name) for name in about)
     for name, sentence in about.items():
-        click.echo(f"{name:<{width}}  {sentence}")
+        echo(f"{name:<{width}}  {sentence}")
 
 
 @recipe.command(short_help="Print a recipe as YAML.")
@@ -49,7 +49,8 @@ def show(name: str) -> None:
     if found.function is not None:
         raise click.UsageError(f"{name} is a function; see its file")
     content = {"name": found.name, "about": found.about, "steps": [dict(step) for step in found.steps]}
-    click.echo(yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=110), nl=False)
+    text = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=110)  # escapes on its own
+    click.echo(text, nl=False)
 
 
 @recipe.command(short_help="Check a recipe.")
@@ -59,4 +60,4 @@ def validate(source: str) -> None:
     found = pixelmill.recipe.load_recipe(source)
     height, width = pixelmill.recipe.check_recipe(found)
     steps = f"{len(found.steps)} steps" if found.function is None else "a function"
-    click.echo(f"{found.name}: {steps}; an image of 480x640 becomes {height}x{width}")
+    echo(f"{found.name}: {steps}; an image of 480x640 becomes {height}x{width}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 from pixelmill.cli.options import OptionValue
+from pixelmill.cli.terminal import echo, echo_json, plain_console
 from pixelmill.options.running import Progress
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ def split_arguments(part: tuple[int, int] | None) -> dict[str, OptionValue]:
 @contextmanager
 def progress_bar(what: str, *, total: int | None = None, quiet: bool = False) -> Iterator[ShowProgress]:
     """Show a bar with images/s, MB/s and the time left; yield the function to call with each progress."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
@@ -47,7 +46,7 @@ def progress_bar(what: str, *, total: int | None = None, quiet: bool = False) ->
         MofNCompleteColumn(),
         TextColumn("{task.fields[speed]}"),
         TimeRemainingColumn(),
-        console=Console(stderr=True, highlight=False),
+        console=plain_console(stderr=True),
         transient=True,
         disable=quiet or not sys.stderr.isatty(),
     )
@@ -82,22 +81,22 @@ def show_notes(notes: Mapping[str, int]) -> None:
     """Print how many samples have notes, on standard error."""
     if notes:
         listed = ", ".join(f"{kind} {count:,}" for kind, count in notes.items())
-        click.echo(f"images with notes: {listed}", err=True)
+        echo(f"images with notes: {listed}", err=True)
 
 
 def show_report(report: JobReport, *, seconds: float, as_json: bool) -> None:
     """Print the result of a job. Exit with `SKIPPED` if samples were skipped."""
     if as_json:
-        click.echo(json.dumps({**asdict(report), "seconds": round(seconds, 3)}, indent=2))
+        echo_json({**asdict(report), "seconds": round(seconds, 3)})
     else:
         what = "wrote" if report.complete else "wrote part of"
         if report.complete and not report.made:
             what = "nothing to do, complete:"
-        click.echo(f"{what} {report.output}: {report.samples} samples in {report.shards} shards, ", nl=False)
-        click.echo(f"{report.bytes / 1e6:,.1f} MB in {seconds:.1f} s")
+        echo(f"{what} {report.output}: {report.samples} samples in {report.shards} shards, ", nl=False)
+        echo(f"{report.bytes / 1e6:,.1f} MB in {seconds:.1f} s")
         if report.errors:
             where = f"; {report.manifest} lists them" if report.manifest else ""
-            click.echo(f"{report.errors} samples could not be used and were skipped{where}", err=True)
+            echo(f"{report.errors} samples could not be used and were skipped{where}", err=True)
         show_notes(report.notes)
     if report.errors:
         click.get_current_context().exit(SKIPPED)

@@ -62,7 +62,7 @@ def _write_index(data: str, target: str) -> int:
 def _write_readable(data: str, target: str) -> int:
     """Write the index of the readable records of a damaged file. Explain why a file cannot be read at all."""
     # Imported here because intact files do not need them, and they take longer than the whole command.
-    from pixelmill.errors import PixelmillError
+    from pixelmill.errors import PixelmillError, printable
     from pixelmill.formats import tfrecord
 
     try:
@@ -72,13 +72,15 @@ def _write_readable(data: str, target: str) -> int:
     if scan.index.names:
         _stop(1, f"{data} is a gzip file, whose records have no byte offset; unpack it first")
     for fault in scan.faults:
-        print(fault, file=sys.stderr)
+        print(printable(str(fault)), file=sys.stderr)
     tfrecord.write_index(target, scan.index)
     return len(scan.faults)
 
 
 def _stop(status: int, message: str) -> NoReturn:
-    print(f"Error: {message}", file=sys.stderr)
+    from pixelmill.errors import printable
+
+    print(f"Error: {printable(message)}", file=sys.stderr)
     sys.exit(status)
 
 

@@ -11,12 +11,11 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pixelmill import _core
+from pixelmill import _core, storage
 from pixelmill.codecs import programs
 from pixelmill.codecs.programs import native_limits
 from pixelmill.engine import pillow_decoder as pillow_decoder  # registers the Pillow decoder with the core
 from pixelmill.errors import NOTES, ArgumentError, DataError, Event
-from pixelmill.formats import storage
 from pixelmill.types import Limits
 
 Image: TypeAlias = NDArray[Any]  # uint8, or uint16

@@ -9,11 +9,10 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pixelmill import _core
+from pixelmill import _core, storage
 from pixelmill.codecs import programs
 from pixelmill.codecs.programs import native_limits
 from pixelmill.errors import ArgumentError, OutputError
-from pixelmill.formats import storage
 from pixelmill.types import Array
 
 Order: TypeAlias = Literal["RGB", "BGR"]

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pixelmill import storage
 from pixelmill.conversion.encoding import encoding_of
 from pixelmill.conversion.job import ConvertJob, size_of
 from pixelmill.errors import ArgumentError
-from pixelmill.formats import storage
 from pixelmill.jobs.run import JobReport, run_job
 from pixelmill.options.convert import ConvertArguments, ConvertOptions, split_pairs
 from pixelmill.options.declaration import pick, takes, values_of

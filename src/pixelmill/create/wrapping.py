@@ -18,6 +18,7 @@ from pixelmill.formats.sample import IMAGE_EXTENSIONS
 from pixelmill.jobs.disk import explained
 from pixelmill.options.create import WrapArguments
 from pixelmill.options.declaration import takes
+from pixelmill.storage.local import is_file_entry, is_folder_entry
 
 _LAST_NUMBER = re.compile(r"(\d+)[^\d/]*\.[^./]*$")
 _DIGITS = re.compile(r"(\d+)")
@@ -112,7 +113,7 @@ def _images_of(root: Path) -> list[_Image]:
         raise ArgumentError(f"create: {root} is not a folder; use the one that contains the images")
     found = [(path, 0) for path in _image_files(root)]
     if not found:
-        folders = sorted((e.name for e in os.scandir(root) if e.is_dir() and e.name[0] != "."), key=os.fsencode)
+        folders = sorted((e.name for e in os.scandir(root) if is_folder_entry(e) and e.name[0] != "."), key=os.fsencode)
         found = [(path, label) for label, folder in enumerate(folders) for path in _image_files(root / folder)]
     if not found:
         raise ArgumentError(f"create: there are no image files in {root} and its folders")
@@ -137,7 +138,7 @@ def _image_files(folder: Path) -> list[str]:
     names = [
         entry.name
         for entry in os.scandir(folder)
-        if entry.name[0] != "." and entry.name.rpartition(".")[2].lower() in IMAGE_EXTENSIONS and entry.is_file()
+        if entry.name[0] != "." and entry.name.rpartition(".")[2].lower() in IMAGE_EXTENSIONS and is_file_entry(entry)
     ]
     prefix = os.path.join(folder, "")  # noqa: PTH118 - a Path for each file is slow
     return [prefix + name for name in sorted(names, key=_by_number)]

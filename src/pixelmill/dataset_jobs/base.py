@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pixelmill import storage
 from pixelmill.dataset_jobs.file_names import FileNames
 from pixelmill.errors import DataError
-from pixelmill.formats import storage
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.folder.names import CLASSES
 from pixelmill.formats.registry import FILE_FORMATS

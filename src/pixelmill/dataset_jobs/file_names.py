@@ -11,10 +11,10 @@ from pathlib import Path
 from pixelmill.errors import DataError
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.file_list.writer import is_listable
-from pixelmill.formats.file_names import UniqueNames, is_plain
 from pixelmill.formats.folder.names import wished_name
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, file_ending, split_name
 from pixelmill.jobs.output import STATE
+from pixelmill.storage.file_names import UniqueNames, is_plain
 
 _MOST_CLASSES = 1_000_000
 _OWN_ENDINGS = ("json", "jsonl", "txt", "csv")  # of the manifest, annotations, lists and tables

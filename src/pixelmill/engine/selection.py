@@ -14,6 +14,7 @@ from pixelmill.engine.native import NativeEngine, Pending, Samples
 from pixelmill.engine.worker_thread import WorkerThread
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.graph.nodes import DataNode, OperatorNode
+from pixelmill.log import log
 from pixelmill.types import Limits
 
 # The modules of the DALI engine are imported where they are used: most programs run natively, and start 20 ms sooner.
@@ -95,10 +96,8 @@ def warn_about_missing_gpu() -> None:
     global _warned_about_gpu
     if not _warned_about_gpu:
         _warned_about_gpu = True
-        import logging
-
         text = "pixelmill: the pipeline requests a GPU but runs on the CPU, with the same results"
-        logging.getLogger("pixelmill").warning(text)
+        log.warning(text)
 
 
 def usable_device(device_id: int | None) -> int | None:

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import DataError, PixelmillError
-from pixelmill.formats import storage
 from pixelmill.formats.example import Feature, bytes_feature, float_feature, int64_feature
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.sample import Boxes, Sample

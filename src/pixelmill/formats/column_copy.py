@@ -6,31 +6,33 @@ ranges. The copy is used again as long as the files of the dataset do not change
 
 from __future__ import annotations
 
-import atexit
-import functools
 import hashlib
 import os
-import shutil
 from pathlib import Path
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import DataError
-from pixelmill.formats import index_cache, storage
+from pixelmill.formats import index_cache
 from pixelmill.formats.dataset import BytesColumn, Dataset
-from pixelmill.formats.index import Index
+from pixelmill.formats.index import Array, Index
+from pixelmill.storage import cache
 
 
 def copied_ranges(dataset: Dataset, what: BytesColumn) -> Index:
     """Return the byte ranges of the images or masks of all samples in a copy; an existing one if there is one."""
     stamp = dataset_stamp(dataset)
-    folder = copies_folder()
-    digest = hashlib.blake2b(f"{dataset.format} {what} {stamp} {dataset.files[0]}".encode("utf-8", "surrogateescape"))
-    target = folder / digest.hexdigest()[:32]
-    kept = index_cache.load(str(target), "copy", stamp=stamp) if target.exists() else None
-    if kept is not None and kept.keys() == {"lengths"} and kept["lengths"].sum() == target.stat().st_size:
+    target = cache.entry("unpacked", "\0".join((dataset.format, what, *dataset.files)), str(stamp))
+    kept = index_cache.load(str(target), "copy", stamp=stamp) if cache.holds(target) else None
+    if kept is not None and kept.keys() == {"lengths"} and _fits(kept["lengths"], target.stat().st_size):
         return _index(str(target), kept["lengths"].tolist(), {})
     return _copy(dataset, what, target, stamp)
+
+
+def _fits(lengths: Array, size: int) -> bool:
+    """Whether lengths that may be forged divide a file of `size` bytes."""
+    return bool(lengths.ndim == 1 and lengths.min(initial=0) >= 0 and sum(lengths.tolist()) == size)
 
 
 def first_event(error: DataError) -> tuple[str, str]:
@@ -38,44 +40,23 @@ def first_event(error: DataError) -> tuple[str, str]:
     return (error.events[0].kind, error.events[0].message) if error.events else ("corrupt", str(error))
 
 
-def copies_folder() -> Path:
-    """Return the folder for copies: in the cache folder, or a temporary one if the cache is turned off."""
-    base = index_cache.cache_folder()
-    folder = _temporary_folder() if base is None else base / "unpacked"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-@functools.cache
-def _temporary_folder() -> Path:
-    import tempfile  # late: workers of jobs start without it
-
-    folder = tempfile.mkdtemp(prefix="pixelmill-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
-
-
 def _copy(dataset: Dataset, what: BytesColumn, target: Path, stamp: tuple[int, int]) -> Index:
-    import tempfile  # late: workers of jobs start without it
-
     lengths: list[int] = []
     lost: dict[int, tuple[str, str]] = {}
-    handle, temporary = tempfile.mkstemp(dir=target.parent)
-    with open(handle, "wb") as stream:  # noqa: PTH123 - a descriptor, not a path
-        for number in range(len(dataset)):
-            content = b""
-            try:
-                sample = dataset.sample(number)
-                content = (sample.image if what == "image" else sample.mask) or b""
-            except DataError as error:
-                lost[number] = first_event(error)
-            lengths.append(stream.write(content))
-    if lost:  # whoever repairs the dataset should not find the damage again
-        atexit.register(Path(temporary).unlink, missing_ok=True)
-        return _index(temporary, lengths, lost)
-    Path(temporary).replace(target)
-    index_cache.store(str(target), "copy", {"lengths": np.array(lengths, np.int64)}, stamp=stamp)
-    return _index(str(target), lengths, {})
+    with cache.publishing(target) as new:
+        with new.path.open("wb") as stream:
+            for number in range(len(dataset)):
+                content = b""
+                try:
+                    sample = dataset.sample(number)
+                    content = (sample.image if what == "image" else sample.mask) or b""
+                except DataError as error:
+                    lost[number] = first_event(error)
+                lengths.append(stream.write(content))
+        new.is_private = bool(lost)  # whoever repairs the dataset should not find the damage again
+    if not lost:
+        index_cache.store(str(target), "copy", {"lengths": np.array(lengths, np.int64)}, stamp=stamp)
+    return _index(str(new.path), lengths, lost)
 
 
 def _index(path: str, lengths: list[int], lost: dict[int, tuple[str, str]]) -> Index:

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import index_cache, storage
+from pixelmill.formats import index_cache
 from pixelmill.formats.column_copy import copied_ranges, dataset_stamp, first_event
 from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.faults import RecordFault

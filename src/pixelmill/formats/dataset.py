@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import ClassVar, Literal, Protocol, Self
 
+from pixelmill import storage
 from pixelmill.errors import DataError, Event
-from pixelmill.formats import storage
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Sample

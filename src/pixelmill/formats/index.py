@@ -11,7 +11,13 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+INDEX_BYTES = 1 << 30  # the largest index file that is read: some 50 million records
 NO_NUMBERS: Array = np.empty(0, np.int64)
+
+
+def is_count(text: str | bytes) -> bool:
+    """Whether a text from an index file is an offset or a size: digits alone, and few enough for 64 bits."""
+    return text.isascii() and text.isdigit() and len(text) < 19
 
 
 @dataclass(frozen=True, eq=False)

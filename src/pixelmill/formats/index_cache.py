@@ -1,8 +1,8 @@
 """The index cache: arrays that describe a file, in a small file bound to the size and modification time of the data.
 
-A cache file is read from beside the data (`NAME.pixelmill-index`) or from the cache folder: `PIXELMILL_CACHE`, else
-`$XDG_CACHE_HOME/pixelmill`, else `~/.cache/pixelmill`. It is written to the cache folder only; `PIXELMILL_CACHE=off`
-turns that off. A cache file that does not match in every respect is ignored.
+A cache file is read from beside the data (`NAME.pixelmill-index`) or from the cache folder, and written to the cache
+folder only. One that does not match in every respect is ignored. One that does match may still be forged, so whoever
+takes names or ranges from it checks them as if they came from an archive.
 
 The layout: 8 bytes of magic, the length of a JSON text (4 bytes), the text, the arrays, and the CRC32C of all that (4
 bytes). The text holds the kind, the size and time of the data, and name, type and shape of each array.
@@ -14,27 +14,22 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from pixelmill import _core
+from pixelmill.errors import DataError
 from pixelmill.formats.index import Array
+from pixelmill.storage import cache, local
 
 MAGIC = b"pixmidx1"
 ENDING = ".pixelmill-index"
+MAX_BYTES = 1 << 32  # a hundred million records
 TEXT_BYTES = 1 << 16
+MAX_AXES = 4
 DTYPES = ("<i8", "<i4", "|u1", "<f4")
-
-
-def cache_folder() -> Path | None:
-    """Return the folder for caches, or None if the user turned them off."""
-    chosen = os.environ.get("PIXELMILL_CACHE")
-    if chosen is not None:
-        return None if chosen in ("", "off", "0") else Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "pixelmill"
 
 
 def stamp_of(path: str) -> tuple[int, int]:
@@ -52,34 +47,38 @@ def load(path: str, kind: str, *, stamp: tuple[int, int] | None = None) -> dict[
         stamp: What they are bound to; the size and time of the file if None.
     """
     wanted = stamp or stamp_of(path)
-    folder = cache_folder()
-    for place in (Path(path + ENDING), None if folder is None else folder / _name(path, kind)):
-        if place is None:
-            continue
-        with contextlib.suppress(OSError):
-            found = _decoded(place.read_bytes(), kind, wanted)
-            if found is not None:
-                return found
+    for data in _candidates(path, kind):
+        found = _decoded(data, kind, wanted)
+        if found is not None:
+            return found
     return None
+
+
+def _candidates(path: str, kind: str) -> Iterator[bytes]:
+    with contextlib.suppress(OSError, DataError):
+        yield local.read_file(path + ENDING, MAX_BYTES)
+    folder = _folder(create=False)
+    kept = None if folder is None else cache.read(folder / _name(path, kind), MAX_BYTES)
+    if kept is not None:
+        yield kept
+
+
+def _folder(*, create: bool) -> Path | None:
+    try:
+        return cache.used_folder(create=create)
+    except OSError:
+        return None
 
 
 def store(path: str, kind: str, arrays: Mapping[str, Array], *, stamp: tuple[int, int] | None = None) -> None:
     """Keep arrays for a file. Does nothing if the cache folder cannot be written to."""
-    import tempfile  # late: workers of jobs start without it
-
-    folder = cache_folder()
+    folder = _folder(create=True)
     if folder is None:
         return
     with contextlib.suppress(OSError):
         data = encoded(kind, arrays, stamp or stamp_of(path))
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=folder)
-        try:
-            with open(handle, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
-                file.write(data)
-            Path(name).replace(folder / _name(path, kind))
-        except OSError:
-            Path(name).unlink(missing_ok=True)
+        with cache.publishing(folder / _name(path, kind), sync=False) as new:
+            new.path.write_bytes(data)
 
 
 def encoded(kind: str, arrays: Mapping[str, Array], stamp: tuple[int, int]) -> bytes:
@@ -111,14 +110,16 @@ def _decoded(data: bytes, kind: str, stamp: tuple[int, int]) -> dict[str, Array]
         if text["kind"] != kind or tuple(text["stamp"]) != stamp:
             return None
         return _arrays(data[:-4], start + length, text["columns"])
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):  # forged, since the checksum matches
         return None
 
 
 def _arrays(data: bytes, at: int, columns: list[tuple[str, str, list[int]]]) -> dict[str, Array] | None:
     arrays: dict[str, Array] = {}
     for name, dtype, shape in columns:
-        if dtype not in DTYPES or not all(isinstance(extent, int) and extent >= 0 for extent in shape):
+        if dtype not in DTYPES or not 0 < len(shape) <= MAX_AXES:
+            return None
+        if not all(isinstance(extent, int) and extent >= 0 for extent in shape):
             return None
         count = 1
         for extent in shape:

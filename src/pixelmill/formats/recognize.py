@@ -6,8 +6,8 @@ import os
 import re
 from collections.abc import Sequence
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import storage
 from pixelmill.formats.containers import all_formats, get_format
 from pixelmill.formats.file_list.lines import COLUMNS, read_list
 from pixelmill.formats.format import Format

@@ -7,11 +7,11 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import storage
 from pixelmill.formats.faults import RecordFault, Scan
 from pixelmill.formats.index import Index
-from pixelmill.formats.range_reader import Places, listed
+from pixelmill.formats.remote_records import Places, listed
 
 
 def scan_all(

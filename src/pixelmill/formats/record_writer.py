@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 
 from pixelmill import _core
 from pixelmill.errors import OutputError
-from pixelmill.formats.preallocate import Preallocation
+from pixelmill.storage.preallocate import Preallocation
 
 _OWN_FILES = (io.BufferedWriter, io.FileIO)  # the types that open() returns
 

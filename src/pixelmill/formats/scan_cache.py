@@ -11,7 +11,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from pixelmill.formats import index_cache, storage
+from pixelmill import storage
+from pixelmill.formats import index_cache
 from pixelmill.formats.index import Array
 
 CACHED_FROM = 8 << 20  # bytes; smaller files are scanned faster than a cache is looked up
@@ -50,6 +51,13 @@ def cached(
     if arrays is not None:
         index_cache.store(path, kind, arrays, stamp=stamp)
     return found
+
+
+def are_ranges(kept: Arrays) -> bool:
+    """Whether arrays from the cache are offsets and as many lengths; their values are to be checked by the caller."""
+    if kept.keys() != {"offsets", "lengths"} or len({array.shape for array in kept.values()}) != 1:
+        return False
+    return all(array.ndim == 1 and array.dtype == np.int64 for array in kept.values())
 
 
 def sampled_heads(path: str, offsets: Array, length: int) -> list[bytes]:

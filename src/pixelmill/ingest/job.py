@@ -12,10 +12,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.engine.native import Pending, Trouble
 from pixelmill.engine.placement import placement_for, versions_of
 from pixelmill.errors import ArgumentError, DataError, Event
-from pixelmill.formats import example, files, storage, tfrecord
+from pixelmill.formats import example, tfrecord
+from pixelmill.formats import file_index as files
 from pixelmill.ingest.crop_program import CropProgram
 from pixelmill.ingest.labels import class_labels
 from pixelmill.jobs.job import HOW, LOCAL, InputFile, Job, ShardPlan, ShardReport, declared

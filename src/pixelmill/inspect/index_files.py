@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError, OutputExists
-from pixelmill.formats import storage
 from pixelmill.formats.registry import get_format, open_dataset
 from pixelmill.formats.sample import split_name
 from pixelmill.options.declaration import takes

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.codecs.pillow_images import image_size
 from pixelmill.errors import DataError, Event
-from pixelmill.formats import storage
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.sample import Sample

@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pixelmill import storage
 from pixelmill.errors import DataError, Event
-from pixelmill.formats import storage
 from pixelmill.jobs.manifest import NAME, Entry, listed_files, read_manifest
 from pixelmill.jobs.output import STATE
 from pixelmill.jobs.status import unfinished_jobs

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from pixelmill import fn
+from pixelmill import fn, storage
 from pixelmill.errors import MISSING_PIXELS, DataError, Event, PixelmillError
-from pixelmill.formats import npy, storage
+from pixelmill.formats import npy
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import FILE_FORMATS, open_dataset
 from pixelmill.formats.sample import image_type

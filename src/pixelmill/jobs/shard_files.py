@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pixelmill.errors import DECODER_WARNING, MISSING_PIXELS, ArgumentError, DataError, Event
-from pixelmill.formats.preallocate import Preallocation as Room
 from pixelmill.jobs.disk import explained, write_all
 from pixelmill.jobs.storage import Storage, check_name
 from pixelmill.options.running import OnError
+from pixelmill.storage.preallocate import Preallocation as Room
 
 _BUFFER = 1 << 20
 _LARGE = 1 << 16  # pieces of this size are written without a copy into the buffer

@@ -271,7 +271,7 @@ class RemoteStorage:
     """A prefix of an object store. An object appears complete when its upload ends, so nothing is ever renamed."""
 
     def __init__(self, root: str) -> None:
-        from pixelmill.formats.remote import open_store
+        from pixelmill.storage.remote import open_store
 
         self.root = root.rstrip("/")
         self._files, self._prefix = open_store(self.root)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from pixelmill.errors import ArgumentError
-from pixelmill.formats import files as file_index
+from pixelmill.formats import file_index
 from pixelmill.formats.index import Index
 from pixelmill.operators.crop import cast_to, cut_window
 from pixelmill.operators.dali import BEFORE

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypedDict, Unpack
 
 from pixelmill.errors import ArgumentError
-from pixelmill.formats import files
+from pixelmill.formats import file_index as files
 from pixelmill.formats.index import Index
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Body, Ints, Lowered, Strings, Tensor, operator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -11,12 +10,11 @@ from contextlib import suppress
 from typing import Any, NoReturn, Self
 
 from pixelmill.errors import ArgumentError, DataError, EngineError
+from pixelmill.log import log
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.sampling import LastBatchPolicy
 from pixelmill.plugin.epochs import make_epochs
 from pixelmill.tensors import TensorListCPU
-
-log = logging.getLogger("pixelmill")
 
 # A batch as its framework represents it. Subclasses return different types: dicts, or lists of dicts.
 FrameworkBatch = Any

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from pixelmill import fn, types
+from pixelmill import fn, storage, types
 from pixelmill.errors import ArgumentError, DataError, Event
-from pixelmill.formats import npy, storage
+from pixelmill.formats import npy
 from pixelmill.jobs.job import HOW, InputFile, Job, ShardPlan, ShardReport, declared
 from pixelmill.jobs.run import JobReport, run_job
 from pixelmill.jobs.shard_files import ShardFiles
@@ -124,10 +124,10 @@ class SegmentationJob(Job):
     def _reject(self, files: ShardFiles, event: Event, name: str) -> None:
         path = Path(self.data_root) / name
         try:
-            raw = storage.read_file(str(path))
-        except (OSError, DataError):
-            raw = None
-        files.reject(event, raw, extension=path.suffix)
+            content: bytes | None = storage.read_file(str(path))
+        except (OSError, DataError):  # the event says what is wrong with it
+            content = None
+        files.reject(event, content, extension=path.suffix)
 
     def _of(self, number: int) -> Sequence[Pair]:
         return self.pairs[number * _PER_SHARD : (number + 1) * _PER_SHARD]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -23,11 +22,10 @@ from pixelmill.engine.dali.versions import DaliPipeline
 from pixelmill.engine.native import Data, NativeEngine, Pending, Result, Samples
 from pixelmill.engine.worker_thread import CLOSED, WorkerThread, close
 from pixelmill.errors import EngineError
+from pixelmill.log import log
 from pixelmill.steps.sources import BatchSource
 from pixelmill.tensors import DaliBatch, TensorListGPU
 from pixelmill.types import Limits
-
-log = logging.getLogger("pixelmill")
 
 
 class _RefusedError(Exception):

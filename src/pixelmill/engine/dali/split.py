@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
@@ -14,14 +13,13 @@ from pixelmill.engine.dali.scopes import Scope, scopes, widened
 from pixelmill.engine.dali.stages import Stage, assign_stages, native_arguments, values_of
 from pixelmill.graph.lowering import lower_node_again
 from pixelmill.graph.nodes import DataNode, OperatorNode
+from pixelmill.log import log
 from pixelmill.operators.dali import DaliCall
 from pixelmill.operators.declare import Argument, Floats, Ints
 from pixelmill.operators.decoders import decoded_shape
 from pixelmill.steps.sources import BatchSource, Constant, ExternalInput
 from pixelmill.steps.step import Expr, lowering
 from pixelmill.types import DALIImageType
-
-log = logging.getLogger("pixelmill")
 
 # An operator, and the number of its output.
 Value = tuple[OperatorNode, int]

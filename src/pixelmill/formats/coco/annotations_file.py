@@ -7,15 +7,17 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.index import Array, Index, Ragged
+from pixelmill.storage.file_names import is_below
 
 LARGEST_SIDE = 65535
+ANNOTATION_BYTES = 1 << 32  # the annotations of COCO itself have half a gigabyte
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def open_annotations(path: str, *, root: str, choice: Choice) -> Index:
 
 def _loaded(path: str) -> dict[str, list[Any]]:
     try:
-        content = json.loads(Path(path).read_bytes())
+        content = json.loads(storage.read_file(path, limit=ANNOTATION_BYTES))
     except OSError as error:
         raise ArgumentError(f"annotations_file: {error.strerror}: {path}") from None
     except (ValueError, RecursionError) as error:
@@ -107,7 +109,7 @@ def _images(content: dict[str, list[Any]], path: str) -> Iterator[_Image]:
 
 def check_name(name: str, where: str) -> None:
     """Raise DataError for the name of an image that leads out of the folder of the images."""
-    if name.startswith("/") or ".." in name.split("/") or "\0" in name:
+    if not is_below(name):
         raise DataError(f"coco: {where} is named {name[:80]!r}, which is not below file_root")
 
 

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats.coco.annotations_file import LARGEST_SIDE, check_name
+from pixelmill.formats.coco.annotations_file import ANNOTATION_BYTES, LARGEST_SIDE, check_name
 from pixelmill.formats.index import Array, Index, Ragged
 
 _ROWS = {"polygon_data": 3, "vertices": 2}  # files that count rows: elements per row
@@ -215,7 +216,7 @@ def _numbers(folder: str, name: str, dtype: Any) -> Array:
 
 def _read(folder: str, name: str) -> bytes:
     try:
-        return Path(folder, f"{name}.dat").read_bytes()
+        return storage.read_file(os.path.join(folder, f"{name}.dat"), limit=ANNOTATION_BYTES)
     except OSError as error:
         message = f"preprocessed_annotations: {error.strerror}: {error.filename}"
         raise ArgumentError(f"{message}; save the files again with the outputs that you need") from None

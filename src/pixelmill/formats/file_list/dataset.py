@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from pixelmill import storage
 from pixelmill.errors import DataError
-from pixelmill.formats import storage
 from pixelmill.formats.annotations import Row, apply_row, read_rows
 from pixelmill.formats.dataset import BytesColumn, Dataset
+from pixelmill.formats.file_index import whole_files
 from pixelmill.formats.file_list.lines import Entry, read_list
-from pixelmill.formats.file_names import is_plain, resolve_below
-from pixelmill.formats.files import whole_files
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Sample, split_name
+from pixelmill.storage.file_names import is_plain, resolve_below
 
 
 class ListDataset(Dataset):
@@ -69,6 +69,8 @@ class ListDataset(Dataset):
             mask = storage.read_file(self._resolve(entry.mask, root, entry.where)) if entry.mask else None
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}, named by {entry.where}") from None
+        if not image:
+            raise self.error(number, "not_an_image", "the file is empty")
         return self._described(number, image, mask)
 
     def outline(self, number: int) -> Sample:

@@ -10,8 +10,8 @@ import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import storage
 from pixelmill.formats.annotations import Row, decode_row
 from pixelmill.formats.sample import Label, parse_label
 

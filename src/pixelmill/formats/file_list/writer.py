@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 from pixelmill.formats.annotations import difference, encode_row
 from pixelmill.formats.dataset import Output, ShardWriter
-from pixelmill.formats.file_names import UniqueNames, is_plain
 from pixelmill.formats.sample import Sample, file_ending, format_label, image_type, join_name, split_name
+from pixelmill.storage.file_names import UniqueNames, is_plain
 
 MASKS = "masks"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import overload
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError
-from pixelmill.formats import storage
 from pixelmill.formats.annotations import Row, apply_row, read_rows
 from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.faults import RecordFault
-from pixelmill.formats.files import whole_files
+from pixelmill.formats.file_index import whole_files
 from pixelmill.formats.folder import listing
 from pixelmill.formats.folder.names import CLASSES, IMAGES, MASKS, RESERVED, implied_sample
 from pixelmill.formats.index import Index
@@ -55,6 +55,8 @@ class FolderDataset(Dataset):
             mask = storage.read_file(storage.join(self._masks_root or "", mask_name)) if mask_name else None
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
+        if not image:
+            raise self.error(number, "not_an_image", "the file is empty")
         return self._described(number, image, mask)
 
     def outline(self, number: int) -> Sample:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pixelmill.formats import index_cache, storage
+from pixelmill import storage
+from pixelmill.formats import index_cache
 from pixelmill.formats.index import Array
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, split_name
+from pixelmill.storage.file_names import are_below
 
 ENDINGS = IMAGE_EXTENSIONS
 _KIND = "folder"
@@ -44,8 +46,9 @@ def load(root: str) -> Listing:
     if storage.is_remote(root):
         return _scan(root)[0]
     found = index_cache.load(root, _KIND)
-    if found is not None and _is_unchanged(root, found):
-        return Listing(_unpacked(found["names"]), tuple(_unpacked(found["classes"])))
+    kept = None if found is None else _kept(root, found)
+    if kept is not None:
+        return kept
     began = time.time_ns()
     listing, folders = _scan(root)
     times = np.array([_changed(root, folder) for folder in folders], np.int64)
@@ -76,13 +79,18 @@ def _scan(root: str) -> tuple[Listing, list[str]]:
     return Listing(names, tuple(classes)), folders
 
 
-def _is_unchanged(root: str, found: dict[str, Array]) -> bool:
+def _kept(root: str, found: dict[str, Array]) -> Listing | None:
+    """Return a listing from the cache; None if a folder has changed, or if a forged name leads out of the root."""
+    if found.keys() != {"names", "classes", "folders", "times"}:
+        return None
+    names, classes, folders = (_unpacked(found[part]) for part in ("names", "classes", "folders"))
+    if not (are_below(names) and are_below(classes) and folders[:1] == [""] and are_below(folders[1:])):
+        return None
     try:
-        folders = _unpacked(found["folders"])
-        times: list[int] = found["times"].tolist()
-        return [_changed(root, folder) for folder in folders] == times
-    except (OSError, KeyError):
-        return False
+        is_unchanged = [_changed(root, folder) for folder in folders] == found["times"].tolist()
+    except OSError:
+        return None
+    return Listing(names, tuple(classes)) if is_unchanged else None
 
 
 def _changed(root: str, folder: str) -> int:

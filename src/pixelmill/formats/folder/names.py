@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pixelmill.formats.file_names import is_plain
 from pixelmill.formats.sample import Sample, split_name
+from pixelmill.storage.file_names import is_plain
 
 CLASSES = "classes.txt"
 IMAGES, MASKS = "images", "masks"

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pixelmill.formats.annotations import difference, encode_row
 from pixelmill.formats.dataset import Output, ShardWriter
-from pixelmill.formats.file_names import UniqueNames
 from pixelmill.formats.folder.names import IMAGES, MASKS, implied_sample, wished_name
 from pixelmill.formats.sample import Sample, file_ending, image_type, join_name
+from pixelmill.storage.file_names import UniqueNames
 
 
 class FolderWriter(ShardWriter):

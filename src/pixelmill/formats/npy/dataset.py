@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import DataError
-from pixelmill.formats import storage
 from pixelmill.formats.dataset import BytesColumn
 from pixelmill.formats.file_list.dataset import ListDataset
 from pixelmill.formats.index import Index

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 
 from pixelmill.formats.annotations import difference
 from pixelmill.formats.dataset import Output, ShardWriter
-from pixelmill.formats.file_names import UniqueNames, is_plain
 from pixelmill.formats.npy.wrapping import wrapped
 from pixelmill.formats.sample import Sample, format_label
+from pixelmill.storage.file_names import UniqueNames, is_plain
 
 _HEADER = ("image", "labels", "class", "mask", "key", "extension", "boxes", "box_labels", "extra")
 _IMAGES, _MASKS = "images", "masks"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pixelmill.formats import storage
+from pixelmill import storage
 from pixelmill.formats.format import Fields, Format
 from pixelmill.formats.recordio.dataset import RecordIODataset
 from pixelmill.formats.recordio.frames import MAGIC_BYTES, frame, unframe

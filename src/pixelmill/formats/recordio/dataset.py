@@ -6,18 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import DataError
-from pixelmill.formats import storage
 from pixelmill.formats.annotations import Row, apply_row, read_rows
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.faults import RecordFault
-from pixelmill.formats.range_reader import RangeReader, keys_and_offsets
 from pixelmill.formats.record_files import check_sources, numbers_within, scan_all, stem
 from pixelmill.formats.recordio.frames import unframe
 from pixelmill.formats.recordio.lists import ListEntry, read_list
 from pixelmill.formats.recordio.records import Header, labels_of, unpack
 from pixelmill.formats.recordio.scan import cached_scan
+from pixelmill.formats.remote_records import keys_and_offsets
 from pixelmill.formats.sample import Sample, image_type, split_name
+from pixelmill.storage.range_reader import RangeReader
 
 _START = 256  # bytes that most headers fit into
 

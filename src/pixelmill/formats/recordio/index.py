@@ -14,6 +14,7 @@ from pixelmill.formats.index import Index
 from pixelmill.formats.recordio.frames import MAGIC_BYTES
 from pixelmill.formats.recordio.lists import read_index
 from pixelmill.formats.recordio.scan import cached_scan
+from pixelmill.storage.local import open_binary
 
 SAMPLED = 16  # records whose heads are checked when an index file is opened
 
@@ -85,7 +86,7 @@ def _check_heads(index: Index, index_path: str) -> None:
     heads = []
     for item in sorted({last * step // SAMPLED for step in range(SAMPLED + 1)}):
         path, offset = index.locate(item)
-        with Path(path).open("rb", buffering=0) as file:
+        with open_binary(path, buffering=0) as file:
             file.seek(offset or 0)
             heads.append(file.read(4) == MAGIC_BYTES)
     if not any(heads):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats.index import INDEX_BYTES, is_count
 
 
 def write_index(path: str | Path, entries: Iterable[tuple[int, int]]) -> None:
@@ -24,7 +27,7 @@ def read_index(path: str | Path) -> list[tuple[int, int]]:
     entries = []
     for number, line in _lines(path, "index"):
         fields = line.split()
-        if len(fields) != 2 or not all(field.isascii() and field.isdigit() for field in fields):
+        if len(fields) != 2 or not all(map(is_count, fields)):
             raise DataError(f"recordio: line {number} of {path} is not a key and an offset: {line[:80]!r}")
         entries.append((int(fields[0]), int(fields[1])))
     return entries
@@ -71,7 +74,7 @@ def read_list(path: str | Path) -> list[ListEntry]:
 
 def _lines(path: str | Path, what: str) -> Iterable[tuple[int, str]]:
     try:
-        text = Path(path).read_bytes().decode("utf-8", "surrogateescape")
+        text = storage.read_file(os.fspath(path), limit=INDEX_BYTES).decode("utf-8", "surrogateescape")
     except OSError as error:
         raise DataError(f"recordio: {what} file: {error.strerror}: {path}") from None
     return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())

@@ -25,6 +25,7 @@ from pixelmill.formats.recordio.frames import (
     WHOLE,
     aligned_magic,
 )
+from pixelmill.storage.local import open_binary
 
 LARGEST_RECORD = 1 << 30
 _CHUNK = 1 << 16
@@ -51,7 +52,7 @@ def scan(path: str | Path, *, stream: BinaryIO | None = None, verify: bool = Fal
     try:
         if stream is not None:
             return _Scanner(os.fspath(path), stream, verify).scan()
-        with Path(path).open("rb", buffering=0) as opened:
+        with open_binary(path, buffering=0) as opened:
             return _Scanner(os.fspath(path), opened, verify).scan()
     except OSError as error:
         raise DataError(f"recordio: {error.strerror}: {path}") from None
@@ -73,7 +74,7 @@ def cached_scan(path: str) -> Scan:
 
 def _describes(path: str, size: int, kept: scan_cache.Arrays) -> bool:
     """Whether cached records fill the file without gaps, and sampled ones begin like records."""
-    if kept.keys() != {"offsets", "lengths"} or len(kept["offsets"]) != len(kept["lengths"]):
+    if not scan_cache.are_ranges(kept) or kept["lengths"].min(initial=0) < 0 or kept["lengths"].max(initial=0) > size:
         return False
     ends = np.cumsum(kept["lengths"])
     if not len(ends) or kept["lengths"].min() < len(MAGIC_BYTES) or ends[-1] != size:

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pixelmill.errors import DataError
 from pixelmill.formats import example
 from pixelmill.formats.dataset import Dataset, ExampleKeys
-from pixelmill.formats.range_reader import RangeReader, offsets_and_lengths
 from pixelmill.formats.record_files import check_sources, numbers_within, scan_all, stem
+from pixelmill.formats.remote_records import offsets_and_lengths
 from pixelmill.formats.sample import Sample
 from pixelmill.formats.tfrecord.index import open_file
 from pixelmill.formats.tfrecord.keys import CONVENTIONS, Keys, convention_of, to_sample
 from pixelmill.formats.tfrecord.records import payload_view
+from pixelmill.storage.range_reader import RangeReader
 
 
 class TFRecordDataset(Dataset):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import hashlib
 import os
 import zlib
 from dataclasses import dataclass
@@ -12,9 +10,10 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from pixelmill.errors import ArgumentError, DataError, Event
-from pixelmill.formats.column_copy import copies_folder
 from pixelmill.formats.faults import FaultKind, RecordFault
 from pixelmill.formats.index_cache import stamp_of
+from pixelmill.storage import cache
+from pixelmill.storage.local import open_binary
 
 MAGIC = b"\x1f\x8b\x08"
 CHUNK = 1 << 18
@@ -47,31 +46,23 @@ def unpacked(path: str) -> Copy:
     Raises:
         DataError: The file expands to more than 200 times its size.
     """
-    import tempfile  # late: workers of jobs start without it
-
     size, changed = stamp_of(path)
-    folder = copies_folder()
-    name = hashlib.blake2b(os.fsencode(os.path.realpath(path)), digest_size=16).hexdigest()
-    target = folder / f"{name}-{size}-{changed}"
-    if target.exists():
-        return Copy(str(target))
-    for old in folder.glob(f"{name}-*"):
-        old.unlink(missing_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f"{name}-")
     try:
-        with open(handle, "wb") as out, Path(path).open("rb") as packed:  # noqa: PTH123 - a descriptor, not a path
-            fault = _unpack(packed, out, path, size)
+        target = cache.entry("unpacked", os.path.realpath(path), f"{size} {changed}")
+        return Copy(str(target)) if cache.holds(target) else _new_copy(path, target, size)
     except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise ArgumentError(f"gzip: {error.strerror}: {path} into {folder}; PIXELMILL_CACHE sets the folder") from None
-    except DataError:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    if fault is not None:
-        atexit.register(Path(temporary).unlink, missing_ok=True)
-        return Copy(temporary, (fault,))
-    Path(temporary).replace(target)
-    return Copy(str(target))
+        where = error.filename or path
+        raise ArgumentError(
+            f"gzip: {error.strerror}: {where} while unpacking {path}; PIXELMILL_CACHE sets the folder"
+        ) from None
+
+
+def _new_copy(path: str, target: Path, size: int) -> Copy:
+    with cache.publishing(target) as new:
+        with open_binary(path) as packed, new.path.open("wb") as out:
+            fault = _unpack(packed, out, path, size)
+        new.is_private = fault is not None  # whoever repairs the file should not find the damage again
+    return Copy(str(new.path), () if fault is None else (fault,))
 
 
 def _unpack(packed: BinaryIO, out: BinaryIO, path: str, size: int) -> RecordFault | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,8 @@ from pixelmill.formats.index import Index
 from pixelmill.formats.tfrecord.frames import FRAME, HEAD
 from pixelmill.formats.tfrecord.index_file import misfit, read_index
 from pixelmill.formats.tfrecord.scan import scan
+from pixelmill.log import log
+from pixelmill.storage.local import open_binary
 
 SAMPLED = 64  # heads that are compared with an index
 
@@ -54,7 +55,7 @@ def open_file(path: str) -> Scan:
 
     def unpack(kept: scan_cache.Arrays, size: int) -> Scan | None:
         del size
-        if kept.keys() != {"offsets", "lengths"}:
+        if not scan_cache.are_ranges(kept):
             return None
         index = Index([path], np.zeros(len(kept["offsets"]), np.int64), kept["offsets"], kept["lengths"])
         return Scan(index) if fits(index) else None
@@ -69,7 +70,7 @@ def fits(index: Index) -> bool:
         if len(index.offsets) != len(index.lengths) or misfit(index, Path(path).stat().st_size):
             return False
         chosen = np.unique(np.linspace(0, len(index) - 1, SAMPLED).astype(np.int64)) if len(index) else index.offsets
-        with Path(path).open("rb") as file:
+        with open_binary(path) as file:
             for item in chosen:
                 file.seek(int(index.offsets[item]))
                 # A head holds the length and its checksum, so a match at the wrong place is next to impossible.
@@ -108,7 +109,7 @@ def _indexed(path: str, index_path: str) -> Index:
     made = _with_lost(open_file(path))
     if index is not None and set(index.offsets.tolist()) <= set(made.offsets.tolist()) and fits(index):
         return index
-    logging.getLogger("pixelmill").warning("%s; the file is read without it", wrong)
+    log.warning("%s; the file is read without it", wrong)
     return made
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats.index import Index
+from pixelmill.formats.index import INDEX_BYTES, Index
 from pixelmill.formats.tfrecord.frames import FRAME
 
 
@@ -25,7 +26,7 @@ def read_index(path: str, *, data: str) -> Index:
     Frames must be sorted, must not overlap, must be long enough, and must end within the file.
     """
     try:
-        numbers = np.array(Path(path).read_bytes().split(), dtype=np.int64)
+        numbers = np.array(storage.read_file(path, limit=INDEX_BYTES).split(), dtype=np.int64)
         size = Path(data).stat().st_size
     except OSError as error:
         raise ArgumentError(f"tfrecord: {error.strerror}: {error.filename}") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 from pixelmill import _core
@@ -11,6 +10,7 @@ from pixelmill.errors import DataError
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.tfrecord.frames import FRAME, HEAD, RECORD_BYTES, TAIL
 from pixelmill.formats.tfrecord.scan import scan, scan_bytes
+from pixelmill.storage.local import open_binary
 
 
 def payload(record: bytes, *, path: str = "bytes", offset: int = 0, number: int = 0) -> bytes:
@@ -61,6 +61,6 @@ def read_records(path: str) -> Iterator[bytes]:
     found = scan(path)
     if found.faults:
         raise DataError(str(found.faults[0]), tuple(fault.event(fault.record) for fault in found.faults))
-    with Path(found.index.paths[0]).open("rb") as file:
+    with open_binary(found.index.paths[0]) as file:
         for number, (offset, length) in enumerate(zip(found.index.offsets, found.index.lengths, strict=True)):
             yield read_record(file, offset=int(offset), length=int(length), path=path, number=number)

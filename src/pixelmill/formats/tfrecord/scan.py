@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -16,6 +15,7 @@ from pixelmill.formats.faults import FaultKind, RecordFault, Scan
 from pixelmill.formats.index import Array, Index
 from pixelmill.formats.tfrecord import gzip_copy
 from pixelmill.formats.tfrecord.frames import HEAD, RECORD_BYTES
+from pixelmill.storage.local import open_binary
 
 Loss = tuple[int, int, int, str, str]  # record, offset, length, kind, message
 
@@ -57,7 +57,7 @@ def scan(path: str, *, verify: bool = False, record_bytes: int = RECORD_BYTES) -
         raise ArgumentError(f"tfrecord: {losses[0][4]}: {path}")
     begin = b""
     if not len(offsets) and losses:
-        with Path(path).open("rb") as file:
+        with open_binary(path) as file:
             begin = file.read(512)
     return _scan(path, offsets, lengths, losses, begin)
 
@@ -70,7 +70,7 @@ def scan_bytes(data: bytes, *, name: str = "bytes", verify: bool = False, record
 def _is_gzip(path: str) -> bool:
     """Whether a file begins like a gzip file, and not with the head of a record that happens to look like one."""
     try:
-        with Path(path).open("rb") as file:
+        with open_binary(path) as file:
             begin = file.read(HEAD)
     except OSError:
         return False

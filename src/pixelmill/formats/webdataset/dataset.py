@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import DataError
-from pixelmill.formats import storage
 from pixelmill.formats.annotations import apply_row, decode_row
 from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.example import Example, bytes_feature

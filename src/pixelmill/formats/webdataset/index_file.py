@@ -6,7 +6,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats.index import INDEX_BYTES, is_count
 from pixelmill.formats.webdataset.scan import TarSample, split_name
 from pixelmill.formats.webdataset.tar import Member
 
@@ -33,11 +35,11 @@ def write_index(path: str | Path, samples: Iterable[TarSample]) -> None:
 def read_index(path: str | Path) -> tuple[TarSample, ...]:
     """Read an index file of version 1.1 or 1.2; version 1.1 has no names, which are then numbers."""
     try:
-        lines = Path(path).read_bytes().decode("utf-8", "surrogateescape").split("\n")
+        lines = storage.read_file(os.fspath(path), limit=INDEX_BYTES).decode("utf-8", "surrogateescape").split("\n")
     except OSError as error:
         raise DataError(f"webdataset: index file: {error.strerror}: {path}") from None
     version, _, count = lines[0].strip().partition(" ")
-    if version not in ("v1.1", "v1.2") or not (count.isascii() and count.isdigit()):
+    if version not in ("v1.1", "v1.2") or not is_count(count):
         raise DataError(f"webdataset: {path} must begin with 'v1.2' and a number, got {lines[0][:80]!r}")
     rows = [line for line in lines[1:] if line.strip()]
     if len(rows) != int(count):
@@ -53,7 +55,7 @@ def _row(path: str, number: int, fields: list[str], width: int) -> TarSample:
     members = []
     for place in range(0, len(fields), width):
         extension, offset, size = fields[place : place + 3]
-        if not all(n.isascii() and n.isdigit() for n in (offset, size)) or int(offset) % 512:
+        if not all(is_count(text) for text in (offset, size)) or int(offset) % 512:
             raise DataError(f"webdataset: {where} holds {offset[:20]!r} {size[:20]!r} instead of an offset and a size")
         name = fields[place + 3] if width == 4 else f"{number}.{extension}"
         members.append(Member(name, int(offset) - 512, int(offset), int(size)))

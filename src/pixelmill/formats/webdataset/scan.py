@@ -122,11 +122,17 @@ def _unpacked(path: str, size: int, kept: scan_cache.Arrays) -> tuple[TarSample,
     if kept.keys() != {"places", "counts", "names"} or kept["places"].ndim != 2 or kept["places"].shape[1] != 3:
         return None
     places, counts = kept["places"], kept["counts"]
+    if places.dtype != np.int64 or counts.dtype != np.int64 or counts.ndim != 1:
+        return None
     names = kept["names"].tobytes().decode("utf-8", "surrogateescape").split("\0")
-    if not len(counts) or counts.min() < 1 or counts.sum() != len(places) or len(names) != len(places):
+    if not len(counts) or counts.min() < 1 or counts.max() > len(places) or counts.sum() != len(places):
+        return None
+    if len(names) != len(places):
         return None
     if places.min() < 0 or places.max() > size or (places[:, 1] > size - places[:, 2]).any():
         return None
+    if (places[:, 0] >= places[:, 1]).any() or (places[1:, 0] < places[:-1, 1] + places[:-1, 2]).any():
+        return None  # headers and contents in turn, as in an archive
     if not all(is_header(head) for head in scan_cache.sampled_heads(path, places[:, 0], BLOCK)):
         return None
     members = [Member(name, *place) for name, place in zip(names, places.tolist(), strict=True)]

@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from pixelmill.errors import DataError
 from pixelmill.formats.faults import FaultKind, RecordFault
+from pixelmill.storage.local import open_binary
 
 BLOCK = 512
 LARGEST_EXTENSION = 1 << 20  # a long name, or the records of a PAX header
@@ -60,7 +61,7 @@ def scan_members(path: str | Path, *, stream: BinaryIO | None = None) -> Members
     try:
         if stream is not None:
             return _Scanner(os.fspath(path), stream).scan()
-        with Path(path).open("rb", buffering=0) as opened:
+        with open_binary(path, buffering=0) as opened:
             return _Scanner(os.fspath(path), opened).scan()
     except OSError as error:
         raise DataError(f"tar: {error.strerror}: {path}") from None

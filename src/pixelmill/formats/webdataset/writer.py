@@ -8,12 +8,12 @@ from contextlib import ExitStack
 from pixelmill.formats.annotations import difference, encode_row, feature_to_json
 from pixelmill.formats.dataset import Output, ShardWriter
 from pixelmill.formats.example import Feature
-from pixelmill.formats.file_names import UniqueNames, is_plain
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, image_type
 from pixelmill.formats.webdataset.dataset import KNOWN, MEMBER, OWN, UNKNOWN
 from pixelmill.formats.webdataset.index_file import index_text
 from pixelmill.formats.webdataset.scan import TarSample
 from pixelmill.formats.webdataset.tar_writer import TarWriter
+from pixelmill.storage.file_names import UniqueNames, is_plain
 
 
 class WebDatasetWriter(ShardWriter):

@@ -8,8 +8,8 @@ from functools import partial
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import DataError
-from pixelmill.formats import storage
 from pixelmill.formats.annotations import apply_row
 from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.folder.names import implied_sample

@@ -18,7 +18,6 @@ import numpy as np
 from pixelmill.errors import DataError
 from pixelmill.formats import scan_cache
 from pixelmill.formats.faults import FaultKind, RecordFault
-from pixelmill.formats.file_names import is_plain
 from pixelmill.formats.index import Array
 from pixelmill.formats.sample import IMAGE_EXTENSIONS
 from pixelmill.formats.zip.directory import Directory, LostDirectoryError, find_directory
@@ -34,6 +33,8 @@ from pixelmill.formats.zip.frames import (
     parse_header,
 )
 from pixelmill.formats.zip.members import ALLOWANCE, LARGEST_MEMBER, RATIO, Member
+from pixelmill.storage.file_names import is_plain
+from pixelmill.storage.local import open_binary
 
 _CHUNK = 1 << 16
 _LONGEST_HEADER = HEADER_FIELDS.size + 2 * 0xFFFF
@@ -75,7 +76,7 @@ def scan(path: str | Path, *, stream: BinaryIO | None = None) -> ZipScan:
     try:
         if stream is not None:
             return _Scanner(os.fspath(path), stream).scan()
-        with Path(path).open("rb", buffering=0) as opened:
+        with open_binary(path, buffering=0) as opened:
             return _Scanner(os.fspath(path), opened).scan()
     except OSError as error:
         raise DataError(f"zip: {error.strerror}: {path}") from None
@@ -113,11 +114,18 @@ def _unpacked(path: str, size: int, kept: scan_cache.Arrays) -> tuple[Member, ..
     if rows is None or kept.keys() != {"members", "names", "folders"} or rows.ndim != 2 or rows.shape[1] != 6:
         return None
     names = _texts(kept["names"])
+    if rows.dtype != np.int64 or not all(
+        is_plain(name.removesuffix("/")) for name in (*names, *_texts(kept["folders"]))
+    ):
+        return None
     if not len(rows) or len(names) != len(rows) or rows.min() < 0 or rows[:, :3].max() > size:
         return None
     if (rows[:, 1] > size - rows[:, 2]).any() or rows[:, 3].max() > LARGEST_MEMBER:
         return None
-    if not np.isin(rows[:, 5], (STORED, DEFLATED)).all():
+    header, offset, stored, content, crc, method = rows.T
+    if not np.isin(method, (STORED, DEFLATED)).all() or (header >= offset).any() or crc.max() > 0xFFFFFFFF:
+        return None
+    if (stored != content)[method == STORED].any() or (content > RATIO * stored + ALLOWANCE).any():
         return None
     if not all(head == HEADER for head in scan_cache.sampled_heads(path, rows[:, 0], len(HEADER))):
         return None

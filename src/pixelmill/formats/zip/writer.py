@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 
 from pixelmill.formats.dataset import Output, ShardWriter
-from pixelmill.formats.file_names import UniqueNames, is_plain
 from pixelmill.formats.folder.names import wished_name
 from pixelmill.formats.folder.writer import FolderWriter
 from pixelmill.formats.sample import Sample, file_ending
 from pixelmill.formats.zip.archive import is_hidden
 from pixelmill.formats.zip.archive_writer import ArchiveWriter
+from pixelmill.storage.file_names import UniqueNames, is_plain
 
 ANNOTATIONS = "annotations.jsonl"
 

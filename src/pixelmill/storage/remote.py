@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import random
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 from pixelmill.errors import DataError, MissingDependency, PixelmillError
-from pixelmill.formats import index_cache
-from pixelmill.formats.storage import FileStat
+from pixelmill.storage import cache
+from pixelmill.storage.local import FileStat
 
 _TRIES = 4
 _FIRST_PAUSE = 0.2
@@ -72,24 +69,16 @@ def fetch(path: str) -> str:
     system, inner = open_store(path)
     info = _info(path)
     size = int(info["size"])
-    mark = f"{path}\n{size}\n{info.get('ETag') or _modified(info)}"
-    base = index_cache.cache_folder() or Path(tempfile.gettempdir()) / "pixelmill"
-    folder = base / "remote" / hashlib.sha256(mark.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-    target = folder / inner.rsplit("/", 1)[-1]
-    if target.exists() and target.stat().st_size == size:
+    version = f"{size} {info.get('ETag') or _modified(info)}"
+    target = cache.entry("remote", path, version, name=inner)
+    if cache.holds(target, size=size):
         return str(target)
-    folder.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=folder, suffix=".part")
-    os.close(handle)
-    try:
-        _patiently(lambda: system.get_file(inner, temporary), path)
-        arrived = Path(temporary).stat().st_size
+    with cache.publishing(target) as new:
+        _patiently(lambda: system.get_file(inner, str(new.path)), path)
+        arrived = new.path.stat().st_size
         if arrived != size:
             raise DataError(f"{path} has {size} bytes, {arrived} came; try again")
-        Path(temporary).replace(target)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-    return str(target)
+    return str(new.path)
 
 
 class Store:

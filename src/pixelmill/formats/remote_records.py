@@ -1,4 +1,4 @@
-"""Record files at addresses, read record by record if an index file beside them lists the records."""
+"""The records of files at addresses, as an index file beside each lists them."""
 
 from __future__ import annotations
 
@@ -6,38 +6,13 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import DataError
-from pixelmill.formats import storage
 from pixelmill.formats.faults import Scan
-from pixelmill.formats.index import Index
+from pixelmill.formats.index import INDEX_BYTES, Index, is_count
 from pixelmill.formats.sample import split_name
 
 Places = Iterable[tuple[int, int]]  # the two numbers on each line of an index file
-
-_INDEX_BYTES = 1 << 28
-_WHOLE_FROM = 0.25  # a file is fetched whole once this fraction of its bytes has been requested
-
-
-class RangeReader:
-    """Reads ranges of files. A remote file is read range by range until fetching all of it is faster."""
-
-    def __init__(self) -> None:
-        self._sizes: dict[str, int] = {}
-        self._asked: dict[str, int] = {}
-        self._fetched: dict[str, str] = {}
-        self._files = storage.OpenFiles()
-
-    def read(self, path: str, offset: int, length: int) -> bytes:
-        """Read a range of a file; the result is shorter if the file ends before."""
-        if not storage.is_remote(path) or path in self._fetched:
-            return self._files.read(self._fetched.get(path, path), offset, length)
-        if path not in self._sizes:
-            self._sizes[path] = storage.stat(path).size
-        self._asked[path] = self._asked.get(path, 0) + length
-        if self._asked[path] > _WHOLE_FROM * self._sizes[path]:
-            self._fetched[path] = storage.local_path(path)
-            return self.read(path, offset, length)
-        return storage.read_range(path, offset, length)
 
 
 def listed(name: str, places: Callable[[Places, int], list[tuple[int, int]]]) -> Scan | None:
@@ -64,8 +39,8 @@ def _pairs(name: str) -> list[tuple[int, int]]:
     """Read the pairs of numbers of the index file beside a record file; none if it holds anything else."""
     for beside in (f"{split_name(name)[0]}.idx", f"{name}.idx"):
         try:
-            numbers = storage.read_file(beside, limit=_INDEX_BYTES).split()
-            values = [int(number) for number in numbers if len(number) < 19 and number.isdigit()]
+            numbers = storage.read_file(beside, limit=INDEX_BYTES).split()
+            values = [int(number) for number in numbers if is_count(number)]
         except (OSError, DataError):
             continue
         if len(values) == len(numbers) and len(values) % 2 == 0:

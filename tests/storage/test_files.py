@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pixelmill.formats import storage
+from pixelmill import storage
 
 
 def descriptors() -> int:

@@ -8,14 +8,16 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
-from pixelmill.formats import storage
-from pixelmill.formats.index import Index
+from pixelmill.formats.index import INDEX_BYTES, Index, is_count
+from pixelmill.storage.file_names import is_below, resolve_below
+from pixelmill.storage.local import is_file_entry, is_folder_entry
 
+_LARGEST_LABEL = 2**31 - 1
 IMAGE_FILTERS = tuple(
     f"*.{ending}"
     for ending in "jpg jpeg png bmp tif tiff pnm ppm pgm pbm jp2 webp flac ogg wav".split()  # noqa: SIM905
@@ -35,10 +37,10 @@ def from_root(
     Files directly in `root` and folders below the class folders are not read.
     """
     try:
-        entries = sorted((entry for entry in os.scandir(root) if _is_folder(entry)), key=lambda e: os.fsencode(e.name))
+        names = sorted((entry.name for entry in os.scandir(root) if is_folder_entry(entry)), key=os.fsencode)
     except OSError as error:
         raise ArgumentError(f"file_root: {error.strerror}: {root}") from None
-    folders = [entry.name for entry in entries if _matches(entry.name, folder_filters, case_sensitive)]
+    folders = [name for name in names if _matches(name, folder_filters, case_sensitive)]
     paths: list[str] = []
     labels: list[int] = []
     for label, folder in enumerate(folders):
@@ -55,7 +57,7 @@ def from_root(
 def from_list(path: str, *, root: str | None = None) -> Index:
     """Index the files that a text file lists: a path, blanks and a non-negative label on each line."""
     try:
-        text = Path(path).read_bytes()
+        text = storage.read_file(path, limit=INDEX_BYTES)
     except OSError as error:
         raise ArgumentError(f"file_list: {error.strerror}: {path}") from None
     base = os.path.dirname(path) if root is None else root
@@ -66,9 +68,9 @@ def from_list(path: str, *, root: str | None = None) -> Index:
         if not line:
             continue
         name, _, label = line.replace("\t", " ").rpartition(" ")
-        if not name or not label.isdecimal():
+        if not name or not is_count(label) or int(label) > _LARGEST_LABEL:
             raise DataError(f"file_list: line {number} of {path} is not a path and a label of 0 or more: {line!r}")
-        paths.append(os.path.join(base, name.rstrip()))
+        paths.append(_below(name.rstrip(), base, f"line {number} of {path}"))
         labels.append(int(label))
     if not paths:
         raise DataError(f"file_list: {path} names no file")
@@ -91,13 +93,13 @@ def below_root(root: str, *, pattern: str) -> Index:
     The files of the root itself come first. Folders are sorted by their bytes, and so are the files of each.
     """
     try:
-        folders = sorted((entry.name for entry in os.scandir(root) if entry.is_dir()), key=os.fsencode)
+        folders = sorted((entry.name for entry in os.scandir(root) if is_folder_entry(entry)), key=os.fsencode)
     except OSError as error:
         raise ArgumentError(f"file_root: {error.strerror}: {root}") from None
     paths: list[str] = []
     for folder in [".", *folders]:
         with os.scandir(os.path.join(root, folder)) as files:
-            names = sorted((entry.name for entry in files if entry.is_file()), key=os.fsencode)
+            names = sorted((entry.name for entry in files if is_file_entry(entry)), key=os.fsencode)
         paths += [os.path.join(root, folder, name) for name in names if fnmatch.fnmatchcase(name, pattern)]
     if not paths:
         raise ArgumentError(f"file_root: no file in {root} or in a folder in it matches {pattern}")
@@ -107,15 +109,23 @@ def below_root(root: str, *, pattern: str) -> Index:
 def named_in_list(path: str, *, root: str | None = None) -> Index:
     """Index the files that a text file lists, one path per line."""
     try:
-        text = Path(path).read_bytes()
+        text = storage.read_file(path, limit=INDEX_BYTES)
     except OSError as error:
         raise ArgumentError(f"file_list: {error.strerror}: {path}") from None
     base = os.path.dirname(path) if root is None else root
-    names = [os.fsdecode(line.removesuffix(b"\r")) for line in text.split(b"\n")]
-    paths = [os.path.join(base, name) for name in names if name]
+    lines = enumerate((os.fsdecode(line.removesuffix(b"\r")) for line in text.split(b"\n")), start=1)
+    paths = [_below(name, base, f"line {number} of {path}") for number, name in lines if name]
     if not paths:
         raise DataError(f"file_list: {path} names no file")
     return Index(paths, root=os.path.join(base, ""))
+
+
+def _below(name: str, root: str, where: str) -> str:
+    """Return the path of a file that a list names; raises DataError if the name leads out of the root."""
+    if is_below(name):
+        return os.path.join(root, name)
+    hint = "file_root='/' permits any absolute path"
+    return resolve_below(name, root=root or ".", allow_outside=False, where=f"file_list: {where}", permit=hint)
 
 
 def whole_files(paths: Sequence[str | None]) -> Index:
@@ -136,17 +146,7 @@ def whole_files(paths: Sequence[str | None]) -> Index:
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
     """Whether an entry is to be read; a dangling link is, so that reading it reports the problem."""
-    try:
-        return entry.is_file() or (entry.is_symlink() and not entry.is_dir())
-    except OSError:  # a link that leads back to itself
-        return True
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
+    return is_file_entry(entry) or (entry.is_symlink() and not is_folder_entry(entry))
 
 
 def _index(paths: list[str], labels: Sequence[int], root: str) -> Index:

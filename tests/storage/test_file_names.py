@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pixelmill.formats.file_names import UniqueNames, is_plain
+from pixelmill.storage.file_names import UniqueNames, is_plain
 
 
 @pytest.mark.parametrize("name", ["a", "a.b", ".a", "a/b.c", "a b", "ünï", "..a", "a" * 240])

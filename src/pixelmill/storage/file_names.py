@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from pixelmill.errors import DataError
 
 _LONGEST_PART = 240  # most file systems allow 255 bytes; the rest is for endings such as those of temporary files
 _LONGEST_NAME = 1024
+_OUTSIDE = re.compile(r"^$|^/|(?:^|/)\.\.(?:/|$)|://|\x00")
 _REFUSED = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 
 
@@ -25,6 +26,16 @@ def is_plain(name: str) -> bool:
         part not in ("", ".", "..") and len(os.fsencode(part)) <= _LONGEST_PART and not part.endswith((".", " "))
         for part in name.split("/")
     )
+
+
+def is_below(name: str) -> bool:
+    """Whether a name leads below the folder that it is relative to, links aside: relative, no `..`, no NUL."""
+    return _OUTSIDE.search(name) is None
+
+
+def are_below(names: Iterable[str]) -> bool:
+    """Whether `is_below` holds for all names; a cache may hold millions."""
+    return not any(map(_OUTSIDE.search, names))
 
 
 class UniqueNames:
@@ -74,27 +85,30 @@ def _folders(path: str, *, any_ending: bool) -> list[str]:
     return [f"{folder.rpartition('.')[0] or folder}." for folder in found] if any_ending else found
 
 
-def resolve_below(name: str, *, root: str, allow_outside: bool, where: str) -> str:
-    """Return the path of a file that a list names; raises DataError if it leads out of `root`.
+def resolve_below(
+    name: str, *, root: str, allow_outside: bool, where: str, permit: str = "allow_outside=True permits it"
+) -> str:
+    """Return the path of a file that a list names; raises DataError if it leads out of `root`, also through a link.
 
     Args:
         name: The name as it stands in the list.
         root: The folder that the name is relative to.
         allow_outside: Whether the name may lead out of `root`.
         where: The line of the list, for messages.
+        permit: What the user can do, for messages.
     """
     if "\0" in name or not name:
         raise DataError(f"{where}: {name!r} is not a file name")
     if "://" in name and not allow_outside:
-        raise DataError(f"{where}: {name!r} is an address, not a file below {root}; allow_outside=True permits it")
+        raise DataError(f"{where}: {name!r} is an address, not a file below {root}; {permit}")
     if allow_outside:
         return os.path.join(root, name)
     if "://" in root:
-        if name.startswith("/") or ".." in name.split("/"):
-            raise DataError(f"{where}: {name!r} leads out of {root}; allow_outside=True permits it")
+        if not is_below(name):
+            raise DataError(f"{where}: {name!r} leads out of {root}; {permit}")
         return f"{root.rstrip('/')}/{name}"
     path = os.path.join(root, name)
     inside, below = os.path.realpath(root), os.path.realpath(path)
     if os.path.commonpath((inside, below)) != inside:
-        raise DataError(f"{where}: {name!r} leads out of {root}; allow_outside=True permits it")
+        raise DataError(f"{where}: {name!r} leads out of {root}; {permit}")
     return path

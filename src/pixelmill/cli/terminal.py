@@ -1,0 +1,44 @@
+"""Everything that commands print. File names, class names and messages come from data, which may hold escape sequences.
+
+A terminal obeys such sequences: they can hide output, fake it, or change the title of the window. So control
+characters are printed as escapes like `\x1b`, here and nowhere else, and rich never reads markup from data.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pixelmill.errors import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print one line, which may hold foreign names."""
+    click.echo(printable(text), err=err, nl=nl)
+
+
+def echo_json(value: object) -> None:
+    """Print a value as JSON, in which everything but printable ASCII is escaped."""
+    click.echo(json.dumps(value, indent=2))
+
+
+def plain_console(*, stderr: bool = False, quiet: bool = False, width: int | None = None) -> Console:
+    """Return a console of rich that takes text as it is: no markup, no emoji codes, no control characters.
+
+    It keeps line ends; foreign names that could hold some pass through `printable` first.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    class PlainConsole(Console):
+        """Each string that is printed, alone or in a table, passes through `render_str`."""
+
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(printable(text, keep="\n"), **options)
+
+    return PlainConsole(stderr=stderr, quiet=quiet, width=width, highlight=False, markup=False, emoji=False)
