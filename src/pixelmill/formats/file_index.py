@@ -70,7 +70,7 @@ def from_list(path: str, *, root: str | None = None) -> Index:
         name, _, label = line.replace("\t", " ").rpartition(" ")
         if not name or not is_count(label) or int(label) > _LARGEST_LABEL:
             raise DataError(f"file_list: line {number} of {path} is not a path and a label of 0 or more: {line!r}")
-        paths.append(_below(name.rstrip(), base, f"line {number} of {path}"))
+        paths.append(_listed(name.rstrip(), path, root, f"line {number} of {path}"))
         labels.append(int(label))
     if not paths:
         raise DataError(f"file_list: {path} names no file")
@@ -114,17 +114,23 @@ def named_in_list(path: str, *, root: str | None = None) -> Index:
         raise ArgumentError(f"file_list: {error.strerror}: {path}") from None
     base = os.path.dirname(path) if root is None else root
     lines = enumerate((os.fsdecode(line.removesuffix(b"\r")) for line in text.split(b"\n")), start=1)
-    paths = [_below(name, base, f"line {number} of {path}") for number, name in lines if name]
+    paths = [_listed(name, path, root, f"line {number} of {path}") for number, name in lines if name]
     if not paths:
         raise DataError(f"file_list: {path} names no file")
     return Index(paths, root=os.path.join(base, ""))
 
 
-def _below(name: str, root: str, where: str) -> str:
-    """Return the path of a file that a list names; raises DataError if the name leads out of the root."""
+def _listed(name: str, list_path: str, root: str | None, where: str) -> str:
+    """Return the path of a file that a list names; raises DataError if the name leads out of a given root.
+
+    As in DALI, a list without a root may name any file, relative to the folder of the list or absolute: programs pass
+    lists of absolute paths. Whoever takes a list from others passes `file_root`, and names stay below it.
+    """
+    if root is None:
+        return os.path.join(os.path.dirname(list_path), name)
     if is_below(name):
         return os.path.join(root, name)
-    hint = "file_root='/' permits any absolute path"
+    hint = "file_root='/' permits any absolute path, and so does a list without file_root"
     return resolve_below(name, root=root or ".", allow_outside=False, where=f"file_list: {where}", permit=hint)
 
 
