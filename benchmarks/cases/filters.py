@@ -32,6 +32,12 @@ def _median(size: int, kinds: str) -> Case:
     return Case(name, kinds, lambda m, x: m.fn.experimental.median_blur(x, window_size=size), opencv)
 
 
+def _extreme(operator: str) -> Case:
+    kernel, name = np.ones((5, 5), np.uint8), f"{operator} 5x5"
+    graph = lambda m, x: getattr(m.fn.experimental, operator)(x, mask_size=[5, 5])  # noqa: E731
+    return Case(name, "uf", graph, lambda x: getattr(cv2, operator)(x, kernel))
+
+
 def _derived(x: Array, size: int) -> Array:
     return cv2.Laplacian(x, cv2.CV_32F if x.dtype == np.float32 else cv2.CV_8U, ksize=size)
 
@@ -51,6 +57,8 @@ CASES = [
     _median(3, "uf"),
     _median(5, "uf"),
     _median(9, "u"),
+    _extreme("dilate"),
+    _extreme("erode"),
     Case(
         "jpeg_compression_distortion", "u", lambda m, x: m.fn.jpeg_compression_distortion(x, quality=50), _through_jpeg
     ),

@@ -34,6 +34,14 @@ def _warp(filter_: str, way: int, kinds: str) -> Case:
     return Case(f"warp_affine, {filter_.lower()}", kinds, graph, lambda x: _warped(x, MATRIX, way))
 
 
+def _perspective(m: Any, x: Any) -> Any:
+    return m.fn.experimental.warp_perspective(x, matrix=PERSPECTIVE.ravel().tolist())
+
+
+def _remap(m: Any, x: Any) -> Any:
+    return m.fn.experimental.remap(x, m.types.Constant(MAPS[0]), m.types.Constant(MAPS[1]), pixel_origin="center")
+
+
 def _erased(x: Array) -> Array:
     out = x.copy()
     out[100:200, 150:350] = 0
@@ -53,6 +61,8 @@ def _made(name: str, graph: Callable[[Any, Any], Any]) -> Case:
     return Case(name, "-", graph, batch=SMALL)
 
 
+PERSPECTIVE = np.float32([[1.1, 0.1, -30], [0.05, 0.9, 20], [0.0002, -0.0003, 1]])
+MAPS = np.float32(np.meshgrid(np.linspace(20, 480, 512), np.linspace(500, 10, 512)))
 HOLES = {"anchor": [100, 150, 300, 50], "shape": [100, 200, 100, 50], "axis_names": "HW"}
 CASES = [
     _rotate("LINEAR", cv2.INTER_LINEAR, "uf"),
@@ -60,6 +70,8 @@ CASES = [
     Case("rotate, larger canvas", "u", lambda m, x: m.fn.rotate(x, angle=30.0)),
     _warp("LINEAR", cv2.INTER_LINEAR, "uf"),
     _warp("NN", cv2.INTER_NEAREST, "ufm"),
+    Case("warp_perspective, linear", "uf", _perspective, lambda x: cv2.warpPerspective(x, PERSPECTIVE, x.shape[1::-1])),
+    Case("remap, linear", "uf", _remap, lambda x: cv2.remap(x, *MAPS, cv2.INTER_LINEAR)),
     Case("paste", "u", lambda m, x: m.fn.paste(x, ratio=1.5, fill_value=[10, 20, 30])),
     Case("multi_paste", "uf", _multi_paste),
     Case("erase", "uf", lambda m, x: m.fn.erase(x, **HOLES), _erased),

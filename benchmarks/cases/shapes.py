@@ -53,6 +53,8 @@ CASES = [
     Case("full_like", "f", lambda m, x: m.fn.full_like(x, 0.5)),
     Case("zeros_like", "u", lambda m, x: m.fn.zeros_like(x)),
     Case("ones_like", "f", lambda m, x: m.fn.ones_like(x)),
+    Case("per_frame", "v", lambda m, x: m.fn.copy(m.fn.per_frame(x))),
+    Case("sequence_rearrange", "v", lambda m, x: m.fn.sequence_rearrange(x, new_order=[7, 0, 3])),
     Case("element_extract", "v", lambda m, x: _frames(m, x)[1]),
     Case("permute_batch", "uf", lambda m, x: m.fn.permute_batch(x, indices=[3, 2, 1, 0])),
     Case("batch_permutation", "-", lambda m, x: m.fn.batch_permutation(), batch=SMALL),

@@ -371,7 +371,7 @@ def test_nothing_in_the_page_comes_alive() -> None:
     tags = _Tags()
     tags.feed(text)
     assert "script" not in tags.tags and {"svg", "polyline", "rect", "table"} <= set(tags.tags)
-    assert "<script>alert(1)</script>\"'&\\x1b[31m\\udcff\\u202e" in tags.text
+    assert "<script>alert(1)</script>\"'&\\x1b[31m\\xff\\u202e" in tags.text
     assert not re.search(r"[\x00-\x09\x0b-\x1f\ud800-\udfff\u202e]", text)
     assert not re.search(r"https?:|url\(|@import", text)
 

@@ -51,7 +51,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_a_gzip_file_is_refused(records: Path, tmp_path: Path) -> None:
     packed = tmp_path / "packed.tfrecord.gz"
     packed.write_bytes(gzip.compress(records.read_bytes()))
-    sentence = f"Error: {packed} is a gzip file, whose records have no place; unpack it first\n"
+    sentence = f"Error: {packed} is a gzip file, whose records have no byte offset; unpack it first\n"
     assert run(packed) == (1, sentence)
 
 

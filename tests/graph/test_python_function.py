@@ -99,7 +99,7 @@ def test_functions_of_tensors_stand_in_graphs():
 def test_functions_of_tensors_go_wrong_with_a_word_about_it():
     with pytest.raises(ArgumentError, match="function must be callable, got 3"):
         make(HERE, lambda m, x: pytorch_fn.torch_python_function(x, function=3), PICTURES)
-    with pytest.raises(ArgumentError, match="the function must give tensors, got list"):
+    with pytest.raises(ArgumentError, match="the function must return tensors, got list"):
         make(HERE, lambda m, x: pytorch_fn.torch_python_function(x, function=lambda t: [1]), PICTURES).run()
 
 

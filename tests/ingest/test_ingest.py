@@ -282,7 +282,7 @@ def test_code_of_the_page_runs(folder: Path, tmp_path: Path, monkeypatch: pytest
     assert images.shape == (12, 300, 300, 3)
     assert {image.tobytes(): int(label[0]) for image, label in zip(images, labels, strict=True)} == theirs
     assert len(theirs) == 12
-    exec(code_of_page("## A job of your own"), names)
+    exec(code_of_page("## Writing your own job"), names)
     assert (tmp_path / "squares" / "squares-03.txt").read_text() == "".join(f"{n * n}\n" for n in range(3, 100, 10))
 
 

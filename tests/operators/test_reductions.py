@@ -305,5 +305,5 @@ def test_what_does_not_fit_is_refused_when_it_is_met():
     assert refused(lambda m, x, y: m.fn.normalize(x, mean=y), BATCH, three) == (True, True)
     assert refused(lambda m, x, y: m.fn.normalize(x, mean=y, batch=True), BATCH, three) == (True, True)
     assert refused(lambda m, x: m.fn.normalize(x, axes=[2], batch=True), BATCH) == (True, True)
-    with pytest.raises(ArgumentError, match=r"over a batch, extents of axes .*\n  created at test_reductions"):
+    with pytest.raises(ArgumentError, match=r"with batch=True, samples must agree .*\n  created at test_reductions"):
         ours(lambda m, x: m.fn.normalize(x, axes=[2], batch=True), BATCH)

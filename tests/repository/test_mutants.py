@@ -77,7 +77,7 @@ def test_the_sample_follows_from_the_seed_and_can_be_parsed() -> None:
 @pytest.mark.parametrize(
     ("path", "test"),
     [
-        ("src/pixelmill/formats/file_names.py", "tests/formats/test_file_names.py"),
+        ("src/pixelmill/storage/file_names.py", "tests/storage/test_file_names.py"),
         ("src/pixelmill/recipe/geometry.py", "tests/recipe/test_recipe_geometry.py"),
         ("src/pixelmill/inspect/overlays.py", "tests/inspect/test_overlays.py"),
         ("native/core/codecs/png_rows.cpp", "tests/native/test_png.py"),

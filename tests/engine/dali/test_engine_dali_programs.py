@@ -233,7 +233,7 @@ def test_noise_and_what_is_behind_it(files, caplog):
         pipe = made(graph, "dali")
         pipe.build()
     (note,) = [record.getMessage() for record in caplog.records if "natively" in record.getMessage()]
-    assert "noise.shot (behind DALI)" in note and "python_function (behind DALI)" in note and "resize" not in note
+    assert "noise.shot (after DALI)" in note and "python_function (after DALI)" in note and "resize" not in note
     native = taken(made(graph, "native"), 3)
     for (images, labels), (others, other_labels) in zip(taken(pipe, 3), native, strict=True):
         np.testing.assert_array_equal(labels, other_labels)
