@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pixelmill.errors import ArgumentError, EngineError
-from pixelmill.types import DALIDataType, to_data_type, to_numpy_type
+from pixelmill.types import DALIDataType, numpy_dtype, to_data_type
 
 Array = np.ndarray[Any, Any]
 
@@ -206,7 +206,7 @@ class TensorListCPU:
 
 
 def _reinterpreted(array: Array, new_type: DALIDataType) -> Array:
-    wanted = to_numpy_type(new_type)
+    wanted = numpy_dtype(new_type)
     if wanted.itemsize != array.dtype.itemsize:
         raise ArgumentError(f"reinterpret: {array.dtype} and {wanted} differ in size")
     return array.view(wanted)

@@ -20,6 +20,7 @@ from pixelmill.engine.worker_thread import CLOSED
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.graph.nodes import DataNode, as_node, operators_of, relowered
 from pixelmill.pipeline.external_source import Feed
+from pixelmill.pipeline.older_calls import OlderCalls
 from pixelmill.pipeline.outputs import Expected, with_layout
 from pixelmill.pipeline.recovery import Errors, OnError, Recovery
 from pixelmill.pipeline.schedule import Schedule
@@ -30,7 +31,7 @@ from pixelmill.types import Limits
 _current: ContextVar[Pipeline | None] = ContextVar("pipeline", default=None)
 
 
-class Pipeline:
+class Pipeline(OlderCalls):
     """A graph of operators that turns files or arrays into batches.
 
     The first arguments are those of DALI, in its order. Arguments about GPUs, streams and buffers are accepted and have
