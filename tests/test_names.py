@@ -195,6 +195,29 @@ def test_unknown_types_are_refused_as_in_dali(framework_type: object) -> None:
             module.to_dali_type(framework_type)
 
 
+# Jitter
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5])
+def test_jitter_moves_every_pixel_at_most_half_a_degree(degree: int) -> None:
+    rows, columns = np.indices((40, 50), np.uint8)
+    image = np.stack([rows, columns, np.full_like(rows, 200)], axis=2)
+
+    def graph() -> Any:
+        source = fn.external_source(source=lambda: [image] * 2, layout="HWC")
+        kept = fn.jitter(source, nDegree=degree, mask=0)
+        return fn.jitter(source, nDegree=degree, fill_value=99), kept
+
+    moved, kept = pipeline_def(graph, batch_size=2, num_threads=1, device_id=None, seed=3)().run()
+    np.testing.assert_array_equal(kept.as_array(), [image] * 2)
+    first, second = moved.as_array()
+    assert (first == second).all() == (degree == 1)
+    offsets = (first.astype(int) - image)[first[..., 2] == 200][:, :2]
+    assert set(offsets.ravel().tolist()) == {number - degree // 2 for number in range(degree)}
+    outside = first[first[..., 2] != 200]
+    assert (outside == 99).all() and (len(outside) > 0) == (degree > 1)
+
+
 # Modules
 
 

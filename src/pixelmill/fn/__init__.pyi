@@ -1084,6 +1084,34 @@ def hue(
         seed: A seed for its random numbers.
     """
 
+def jitter(
+    data: _Data | _Constant,
+    /,
+    *,
+    nDegree: int = 2,
+    mask: int | _Node = 1,
+    interp_type: DALIInterpType = DALIInterpType.INTERP_NN,
+    fill_value: float = 0.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Move every pixel by a random number of pixels, along x and along y.
+
+    Args:
+        data: Images.
+        nDegree: How many offsets there are to choose from, along each axis; they lie between `-nDegree / 2` and
+            `nDegree / 2`.
+        mask: Whether to apply the effect; 0 leaves the image unchanged.
+        interp_type: INTERP_NN or INTERP_LINEAR. Offsets are whole numbers, so both give the same result.
+        fill_value: The value of pixels that would come from outside the image.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def jpeg_compression_distortion(
     data: _Data | _Constant,
     /,

@@ -1329,6 +1329,42 @@ class Hue(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Jitter(OperatorClass):
+    """Move every pixel by a random number of pixels, along x and along y.
+
+    Args:
+        nDegree: How many offsets there are to choose from, along each axis; they lie between `-nDegree / 2` and
+            `nDegree / 2`.
+        mask: Whether to apply the effect; 0 leaves the image unchanged.
+        interp_type: INTERP_NN or INTERP_LINEAR. Offsets are whole numbers, so both give the same result.
+        fill_value: The value of pixels that would come from outside the image.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        nDegree: int = 2,
+        mask: int = 1,
+        interp_type: DALIInterpType = DALIInterpType.INTERP_NN,
+        fill_value: float = 0.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        mask: int | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class JpegCompressionDistortion(OperatorClass):
     """Add JPEG compression artifacts: encode images with 4:2:0 chroma subsampling and decode them again.
 
