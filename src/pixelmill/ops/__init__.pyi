@@ -987,6 +987,9 @@ class ExternalSource(OperatorClass):
         ndim: The expected number of axes, checked when data arrives: one, or one per output.
         repeat_last: Whether to reuse the last batch that was fed if there is no newer one.
         no_copy: Whether to read the arrays in place; they must not be modified until their batch is complete.
+        parallel: Whether worker processes run the source, as many as `py_num_workers` of the pipeline says. The source
+            must be a callable that takes one argument, or with `batch=True` an iterable, which one worker runs.
+        prefetch_queue_depth: With `parallel`, how many batches the workers make ahead.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1005,11 +1008,11 @@ class ExternalSource(OperatorClass):
         ndim: Any = None,
         repeat_last: bool = False,
         no_copy: bool | None = None,
+        parallel: bool = False,
+        prefetch_queue_depth: int = 1,
         blocking: object = None,
         bytes_per_sample_hint: object = None,
         cuda_stream: object = None,
-        parallel: object = None,
-        prefetch_queue_depth: object = None,
         preserve: object = None,
         use_copy_kernel: object = None,
         device: str | None = None,

@@ -52,9 +52,9 @@ class Pipeline(OlderCalls):
         enable_memory_stats: Accepted for compatibility.
         enable_checkpointing: Accepted for compatibility; checkpoints can always be taken.
         checkpoint: What `checkpoint()` gave, to go on from there.
-        py_num_workers: Accepted for compatibility.
-        py_start_method: Accepted for compatibility.
-        py_callback_pickler: Accepted for compatibility.
+        py_num_workers: How many worker processes run the sources of `external_source(parallel=True)`.
+        py_start_method: How they are started: `"fork"`, `"spawn"` or `"forkserver"`.
+        py_callback_pickler: Accepted for compatibility; `multiprocessing` passes the sources.
         output_dtype: Types that the outputs must have.
         output_ndim: Numbers of axes that the outputs must have.
         output_layout: Names of axes that the outputs must have.
@@ -117,7 +117,7 @@ class Pipeline(OlderCalls):
         self._seed_given = seed is not None and seed >= 0
         self._seed = int(seed or 0) if self._seed_given else _drawn_seed()
         self._depth = depth
-        self._py_num_workers = py_num_workers
+        self._py_num_workers, self._py_start_method = py_num_workers, py_start_method
         self._recovery = Recovery(on_error, max_errors, strict)
         self._limits = limits or Limits()
         self._rules: dict[str, Any] = {"optimize": optimize, "decode_scaling": decode_scaling}
@@ -187,7 +187,7 @@ class Pipeline(OlderCalls):
         other = copy.copy(self)
         other._batch_size, other._num_threads, other._depth = batch_size, num_threads, depth
         other._seed = self._seed if self._seed_given else _drawn_seed()
-        other._schedule, other._tokens, other._closed = None, [], False
+        other._schedule, other._workers, other._tokens, other._closed = None, None, [], False
         other._restored, other._iterator_state = False, {}
         other._recovery = self._recovery.anew()
         return other
@@ -230,7 +230,7 @@ class Pipeline(OlderCalls):
             for step in {expr.step for expr in node.exprs}:
                 if isinstance(step, ExternalInput):
                     names[step.source] = node.name
-        return plan, [Feed(source, names[source], self._batch_size) for source in plan.sources]
+        return plan, self._with_workers([Feed(source, names[source], self._batch_size) for source in plan.sources])
 
     # Feeding
 
@@ -375,6 +375,7 @@ class Pipeline(OlderCalls):
         self._closed = True
         if self._schedule is not None:
             self._schedule.close()
+        self._close_workers()
 
     def _open(self) -> Schedule:
         schedule = self._ready()
@@ -388,7 +389,7 @@ class Pipeline(OlderCalls):
     device_id = property(lambda self: self._device_id, doc="The GPU that was asked for.")
     seed = property(lambda self: self._seed, doc="What all random choices follow from.")
     prefetch_queue_depth = property(lambda self: self._depth, doc="Batches that are under way at a time.")
-    py_num_workers = property(lambda self: self._py_num_workers, doc="Accepted for compatibility.")
+    py_num_workers = property(lambda self: self._py_num_workers, doc="Worker processes of parallel sources.")
     exec_pipelined = property(lambda self: True, doc="Batches overlap.")
     exec_async = property(lambda self: True, doc="Batches are made while others are used.")
     is_restored_from_checkpoint = property(lambda self: self._restored, doc="Whether a state was loaded.")

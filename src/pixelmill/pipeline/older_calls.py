@@ -6,6 +6,9 @@ import contextlib
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
+from pixelmill.pipeline.external_source import Feed
+from pixelmill.pipeline.parallel_source import remote
+from pixelmill.pipeline.source_workers import SourceWorkers
 from pixelmill.tensors import TensorListCPU
 from pixelmill.types import PipelineAPIType
 
@@ -17,6 +20,9 @@ class OlderCalls(ABC):
     """The part of `Pipeline` that only programs written for DALI use."""
 
     _depth: int
+    _py_num_workers: int
+    _py_start_method: str
+    _workers: SourceWorkers | None = None
 
     @abstractmethod
     def _ready(self) -> Schedule:
@@ -37,6 +43,28 @@ class OlderCalls(ABC):
     @abstractmethod
     def release_outputs(self) -> None:
         """Declare that the last batch is not needed any more."""
+
+    def start_py_workers(self) -> None:
+        """Start the worker processes of parallel sources now, for example before the program starts threads."""
+        self._ready()
+        if self._workers is not None:
+            self._workers.start()
+
+    def _with_workers(self, feeds: list[Feed]) -> list[Feed]:
+        """Connect sources with `parallel=True` to worker processes, which start before the threads of the engine."""
+        parallel = [feed for feed in feeds if feed.external.parallel]
+        if parallel and self._workers is None:  # a graph that is compiled again has the same sources
+            sources = [remote(feed.external) for feed in parallel]
+            self._workers = SourceWorkers(sources, count=self._py_num_workers, method=self._py_start_method)
+            self._workers.start()
+        for number, feed in enumerate(parallel):
+            assert self._workers is not None
+            feed.use_workers(self._workers, number)
+        return feeds
+
+    def _close_workers(self) -> None:
+        if self._workers is not None:
+            self._workers.close()
 
     def empty(self) -> bool:
         """Whether no batch has begun that was not taken yet."""

@@ -21,9 +21,9 @@ class ResizedEpochs(Epochs):
     def __init__(self, own: Epochs, size: int, together: int) -> None:
         if size < 1:
             raise ArgumentError(f"_size must be at least 1, got {size}")
-        own = own._own if isinstance(own, ResizedEpochs) else own
         super().__init__(own.pipes, own.policy)
-        self._own, self.size, self._together = own, size, together * own.batch_size
+        self._own: Epochs = own._own if isinstance(own, ResizedEpochs) else own
+        self.size, self._together = size, together * own.batch_size
         drops = own.policy is LastBatchPolicy.DROP
         self.length = size // self._together if drops else -(-size // self._together)
         self.step = own.step
