@@ -20,7 +20,7 @@ from pixelmill.engine.worker_thread import CLOSED
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.graph.nodes import DataNode, as_node, operators_of, relowered
 from pixelmill.pipeline.external_source import Feed
-from pixelmill.pipeline.older_calls import OlderCalls
+from pixelmill.pipeline.older_calls import OlderCalls, saved_options
 from pixelmill.pipeline.outputs import Expected, with_layout
 from pixelmill.pipeline.recovery import Errors, OnError, Recovery
 from pixelmill.pipeline.schedule import Schedule
@@ -111,6 +111,7 @@ class Pipeline(OlderCalls):
         depth = max(depths.values()) if isinstance(depths, dict) else depths
         if depth < 1:
             raise ArgumentError(f"Pipeline: prefetch_queue_depth must be at least 1, got {prefetch_queue_depth}")
+        self._saved_options = saved_options(locals())
         self._batch_size = batch_size
         self._num_threads = num_threads
         self._device_id = device_id
@@ -127,9 +128,8 @@ class Pipeline(OlderCalls):
         self._outputs: list[DataNode] | None = None
         self._tokens: list[Token[Pipeline | None]] = []
         self._schedule: Schedule | None = None
-        self._closed = False
+        self._closed = self._restored = False
         self._valid: Array = np.ones(0, bool)
-        self._restored = False
         self._iterator_state: dict[str, Any] = {}
 
     # Building

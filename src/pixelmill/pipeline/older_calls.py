@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
+from pixelmill.errors import ArgumentError
+from pixelmill.graph.nodes import DataNode
+from pixelmill.pipeline import serialization
 from pixelmill.pipeline.external_source import Feed
 from pixelmill.pipeline.parallel_source import remote
 from pixelmill.pipeline.source_workers import SourceWorkers
@@ -23,6 +28,20 @@ class OlderCalls(ABC):
     _py_num_workers: int
     _py_start_method: str
     _workers: SourceWorkers | None = None
+
+    _saved_options: dict[str, object]
+
+    @abstractmethod
+    def build(self) -> None:
+        """Build the pipeline."""
+
+    @abstractmethod
+    def set_outputs(self, *outputs: object) -> None:
+        """Define the outputs."""
+
+    @abstractmethod
+    def _defined(self) -> list[DataNode]:
+        """Return the outputs of the graph."""
 
     @abstractmethod
     def _ready(self) -> Schedule:
@@ -66,6 +85,55 @@ class OlderCalls(ABC):
         if self._workers is not None:
             self._workers.close()
 
+    def serialize(self, define_graph: Callable[[], object] | None = None, filename: str | None = None) -> bytes:
+        """Return the graph and the arguments of the pipeline as bytes, which any machine can `deserialize`.
+
+        The format is pixelmill's own, JSON without code. Graphs with Python functions are refused.
+
+        Args:
+            define_graph: Returns the outputs, in place of the method of this name.
+            filename: A file to write the bytes to as well.
+        """
+        if define_graph is not None:
+            if not callable(define_graph):
+                hint = "; did you mean filename=?" if isinstance(define_graph, str) else ""
+                raise TypeError(f"serialize: define_graph must be callable, got {define_graph!r}{hint}")
+            outputs = define_graph()
+            self.set_outputs(*(outputs if isinstance(outputs, (list, tuple)) else [outputs]))
+        data = serialization.dump(self._defined(), self._saved_options)
+        if filename is not None:
+            Path(filename).write_bytes(data)
+        return data
+
+    @classmethod
+    def deserialize(
+        cls, serialized_pipeline: bytes | str | None = None, filename: str | None = None, **arguments: object
+    ) -> Self:
+        """Make the pipeline that `serialize` stored, and build it.
+
+        Args:
+            serialized_pipeline: What `serialize` returned.
+            filename: The file it wrote; one of the two must be given.
+            arguments: Arguments of `Pipeline` to use in place of the stored ones.
+        """
+        if (serialized_pipeline is None) == (filename is None):
+            raise ArgumentError("deserialize: pass either serialized_pipeline or filename")
+        data = Path(filename).read_bytes() if filename is not None else serialized_pipeline
+        assert data is not None
+        restored = serialization.load(data)
+        try:
+            pipe = cls(**{**restored.options, **arguments})
+            pipe.set_outputs(*restored.outputs)
+            pipe.build()
+        except (TypeError, AttributeError) as error:  # an argument that is unknown, or not a number
+            raise ArgumentError(f"deserialize: {error}") from error
+        return pipe
+
+    def deserialize_and_build(self, serialized_pipeline: bytes | str) -> None:
+        """Take the graph that `serialize` stored, but the arguments of this pipeline, and build it."""
+        self.set_outputs(*serialization.load(serialized_pipeline).outputs)
+        self.build()
+
     def empty(self) -> bool:
         """Whether no batch has begun that was not taken yet."""
         return not self._ready().queue
@@ -91,3 +159,27 @@ class OlderCalls(ABC):
     def _check_api_type_scope(self, api_type: PipelineAPIType) -> contextlib.AbstractContextManager[None]:
         """Accepted for compatibility; programs with iterators of their own enter it around `share_outputs`."""
         return contextlib.nullcontext()
+
+
+# Arguments of `Pipeline` that `serialize` stores; the others are for this process, this machine or compatibility.
+_STORED = (
+    "batch_size",
+    "num_threads",
+    "device_id",
+    "seed",
+    "prefetch_queue_depth",
+    "output_dtype",
+    "output_ndim",
+    "output_layout",
+    "on_error",
+    "max_errors",
+    "strict",
+    "optimize",
+    "decode_scaling",
+    "engine",
+)
+
+
+def saved_options(arguments: Mapping[str, object]) -> dict[str, object]:
+    """Select what `serialize` stores from the arguments of `Pipeline`."""
+    return {name: arguments[name] for name in _STORED}
