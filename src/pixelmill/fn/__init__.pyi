@@ -2362,6 +2362,8 @@ def zeros_like(
         seed: A seed for its random numbers.
     """
 
+caffe2_reader = readers.caffe2
+caffe_reader = readers.caffe
 coco_reader = readers.coco
 coin_flip = random.coin_flip
 file_reader = readers.file
@@ -2372,6 +2374,7 @@ image_decoder_slice = decoders.image_slice
 mxnet_reader = readers.mxnet
 normal_distribution = random.normal
 numpy_reader = readers.numpy
+sequence_reader = readers.sequence
 tfrecord_reader = readers.tfrecord
 transform_translation = transforms.translation
 uniform = random.uniform

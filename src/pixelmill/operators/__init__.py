@@ -20,6 +20,7 @@ from pixelmill.operators import (
     generic,
     geometry,
     jitter,
+    lmdb_readers,
     mixing,
     noise,
     normalize,
@@ -31,6 +32,7 @@ from pixelmill.operators import (
     remapping,
     resize,
     segmentation,
+    sequence_reader,
     sequences,
     shapes,
     sources,
@@ -42,6 +44,8 @@ from pixelmill.operators.declare import REGISTRY, Operator, public_names, public
 
 # Legacy function names of DALI that existing programs use, and the operators they stand for.
 OLDER_FUNCTIONS = {
+    "caffe2_reader": "readers.caffe2",
+    "caffe_reader": "readers.caffe",
     "coco_reader": "readers.coco",
     "coin_flip": "random.coin_flip",
     "experimental.decoders.image": "decoders.image",
@@ -57,6 +61,7 @@ OLDER_FUNCTIONS = {
     "mxnet_reader": "readers.mxnet",
     "normal_distribution": "random.normal",
     "numpy_reader": "readers.numpy",
+    "sequence_reader": "readers.sequence",
     "tfrecord_reader": "readers.tfrecord",
     "transform_translation": "transforms.translation",
     "uniform": "random.uniform",
@@ -85,6 +90,7 @@ __all__ = [
     "generic",
     "geometry",
     "jitter",
+    "lmdb_readers",
     "mixing",
     "noise",
     "normalize",
@@ -98,6 +104,7 @@ __all__ = [
     "remapping",
     "resize",
     "segmentation",
+    "sequence_reader",
     "sequences",
     "shapes",
     "sources",

@@ -2865,6 +2865,12 @@ class ZerosLike(OperatorClass):
 class COCOReader(readers.COCO):
     """An older name of `ops.readers.COCO`."""
 
+class Caffe2Reader(readers.Caffe2):
+    """An older name of `ops.readers.Caffe2`."""
+
+class CaffeReader(readers.Caffe):
+    """An older name of `ops.readers.Caffe`."""
+
 class CoinFlip(random.CoinFlip):
     """An older name of `ops.random.CoinFlip`."""
 
@@ -2912,6 +2918,9 @@ class NormalizePermute(CropMirrorNormalize):
 
 class NumpyReader(readers.Numpy):
     """An older name of `ops.readers.Numpy`."""
+
+class SequenceReader(readers.Sequence):
+    """An older name of `ops.readers.Sequence`."""
 
 class TFRecordReader(readers.TFRecord):
     """An older name of `ops.readers.TFRecord`."""

@@ -24,7 +24,7 @@ from pixelmill.pipeline.older_calls import OlderCalls, saved_options
 from pixelmill.pipeline.outputs import Expected, with_layout
 from pixelmill.pipeline.recovery import Errors, OnError, Recovery
 from pixelmill.pipeline.schedule import Schedule
-from pixelmill.steps.sources import ExternalInput, Reader, ReaderStep
+from pixelmill.steps.sources import ExternalInput, Reader, reader_of
 from pixelmill.tensors import TensorListCPU
 from pixelmill.types import Limits
 
@@ -323,12 +323,8 @@ class Pipeline(OlderCalls):
         return {name: reader.meta for name, reader in self._readers().items()}
 
     def _readers(self) -> dict[str, Reader]:
-        return {
-            node.name: expr.step.reader
-            for node in self._nodes
-            for expr in node.exprs
-            if isinstance(expr.step, ReaderStep)
-        }
+        found = {n.name: reader_of(n.exprs[0]) for n in self._nodes if n.operator.startswith("readers.")}
+        return {name: reader for name, reader in found.items() if reader is not None}
 
     @property
     def errors(self) -> Errors:
