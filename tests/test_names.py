@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from operator import attrgetter
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,8 @@ import torch
 from PIL import Image
 
 import pixelmill
-from pixelmill import ArgumentError, EngineError, Pipeline, fn, pipeline_def, types
+from pixelmill import ArgumentError, EngineError, Pipeline, fn, ops, pipeline_def, types
+from pixelmill.operators.absent import ABSENT
 from pixelmill.plugin import base_iterator
 from pixelmill.plugin.pytorch import DALIGenericIterator, torch_utils
 from pixelmill.plugin.pytorch.experimental import proxy
@@ -216,6 +219,47 @@ def test_jitter_moves_every_pixel_at_most_half_a_degree(degree: int) -> None:
     assert set(offsets.ravel().tolist()) == {number - degree // 2 for number in range(degree)}
     outside = first[first[..., 2] != 200]
     assert (outside == 99).all() and (len(outside) > 0) == (degree > 1)
+
+
+# Operators that are not here
+
+
+def dali_functions(module: Any, prefix: str = "") -> set[str]:
+    found = set()
+    for name, value in vars(module).items():
+        if name.startswith("_") or name == "hidden":
+            continue
+        if isinstance(value, ModuleType) and value.__name__.startswith(module.__name__):
+            found |= dali_functions(value, f"{prefix}{name}.")
+        elif callable(value):
+            found.add(prefix + name)
+    return found
+
+
+def test_every_function_of_dali_can_be_imported_and_what_is_absent_says_so_when_called() -> None:
+    absent = set()
+    for name in dali_functions(dali_fn) - {"experimental.resize"}:
+        function = attrgetter(name)(fn)
+        if name in ABSENT:
+            absent.add(name)
+            with pytest.raises(EngineError, match=rf"^{name}: pixelmill .*; keep this pipeline on DALI$"):
+                function(1, path="x")
+    assert absent == set(ABSENT), "a name that DALI does not have"
+
+
+@pytest.mark.parametrize(
+    "name", ["VideoReader", "readers.Video", "experimental.readers.Video", "decoders.Audio", "MFCC"]
+)
+def test_classes_of_absent_operators_refuse_to_be_made(name: str) -> None:
+    made = attrgetter(name)(ops)
+    with pytest.raises(EngineError, match=r"pixelmill is for images and has no (video|audio) operators"):
+        made(device="gpu")
+
+
+@pytest.mark.parametrize("module", [fn, fn.readers, ops, ops.readers])
+def test_unknown_names_are_no_attributes(module: Any) -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = module.nonsense
 
 
 # Modules

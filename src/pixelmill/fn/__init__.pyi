@@ -2366,6 +2366,7 @@ caffe2_reader = readers.caffe2
 caffe_reader = readers.caffe
 coco_reader = readers.coco
 coin_flip = random.coin_flip
+fast_resize_crop_mirror = resize_crop_mirror
 file_reader = readers.file
 image_decoder = decoders.image
 image_decoder_crop = decoders.image_crop

@@ -53,6 +53,7 @@ OLDER_FUNCTIONS = {
     "experimental.decoders.image_random_crop": "decoders.image_random_crop",
     "experimental.decoders.image_slice": "decoders.image_slice",
     "experimental.peek_image_shape": "peek_image_shape",
+    "fast_resize_crop_mirror": "resize_crop_mirror",
     "file_reader": "readers.file",
     "image_decoder": "decoders.image",
     "image_decoder_crop": "decoders.image_crop",

@@ -2877,6 +2877,9 @@ class CoinFlip(random.CoinFlip):
 class CropCastPermute(CropMirrorNormalize):
     """An older name of `ops.CropMirrorNormalize`."""
 
+class FastResizeCropMirror(ResizeCropMirror):
+    """An older name of `ops.ResizeCropMirror`."""
+
 class FileReader(readers.File):
     """An older name of `ops.readers.File`."""
 
