@@ -37,7 +37,7 @@ LAYERS = (
     {"__main__"},
 )
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
-FRAMEWORKS = {"torch", "tensorflow", "jax", "lightning", "pytorch_lightning"}
+FRAMEWORKS = {"torch", "tensorflow", "jax", "lightning", "pytorch_lightning", "paddle", "numba", "torchdata"}
 REFUSED_IMPORTS = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 REFUSED_CALLS = {"eval", "exec", "os.system", "os.popen", "yaml.load", "yaml.unsafe_load", "pickle.load"}
 MAX_LINES = 600
