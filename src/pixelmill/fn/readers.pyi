@@ -21,7 +21,6 @@ def caffe(
     image_available: bool = True,
     label_available: bool = True,
     random_shuffle: bool = False,
-    shuffle_after_epoch: bool = False,
     num_shards: int = 1,
     shard_id: int = 0,
     stick_to_shard: bool = False,
@@ -51,7 +50,6 @@ def caffe(
         image_available: Whether to return images.
         label_available: Whether to return labels.
         random_shuffle: Whether to read in a new random order in each epoch.
-        shuffle_after_epoch: Synonym of `random_shuffle`.
         num_shards: The number of shards that the dataset is divided into.
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
@@ -70,7 +68,6 @@ def caffe2(
     additional_inputs: int = 0,
     bbox: bool = False,
     random_shuffle: bool = False,
-    shuffle_after_epoch: bool = False,
     num_shards: int = 1,
     shard_id: int = 0,
     stick_to_shard: bool = False,
@@ -104,7 +101,6 @@ def caffe2(
         additional_inputs: The number of tensors after the label.
         bbox: Whether the last tensor is bounding boxes.
         random_shuffle: Whether to read in a new random order in each epoch.
-        shuffle_after_epoch: Synonym of `random_shuffle`.
         num_shards: The number of shards that the dataset is divided into.
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
@@ -418,7 +414,6 @@ def sequence(
     stride: int = 1,
     image_type: DALIImageType = DALIImageType.RGB,
     random_shuffle: bool = False,
-    shuffle_after_epoch: bool = False,
     num_shards: int = 1,
     shard_id: int = 0,
     stick_to_shard: bool = False,
@@ -450,7 +445,6 @@ def sequence(
         stride: The distance between consecutive frames of a sequence.
         image_type: The color format of the frames.
         random_shuffle: Whether to read in a new random order in each epoch.
-        shuffle_after_epoch: Synonym of `random_shuffle`.
         num_shards: The number of shards that the dataset is divided into.
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.

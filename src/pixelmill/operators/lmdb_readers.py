@@ -11,7 +11,7 @@ from pixelmill.operators.shapes import reshaped
 from pixelmill.steps.sources import Column, Read, Reader, Records, TableColumn
 
 
-@reader("readers.caffe", outputs=None, aliases=("CaffeReader",))
+@reader("readers.caffe", outputs=None, without=("shuffle_after_epoch",), aliases=("CaffeReader",))
 def caffe(
     *, order: Order, path: Strings, image_available: bool = True, label_available: bool = True
 ) -> tuple[Tensor, ...] | Tensor:
@@ -24,19 +24,18 @@ def caffe(
         path: The folders of the databases.
         image_available: Whether to return images.
         label_available: Whether to return labels.
-        shuffle_after_epoch: Synonym of `random_shuffle`.
     """
     from pixelmill.formats.caffe import open_records, parse_datum
 
     if not image_available and not label_available:
         raise ArgumentError("readers.caffe: image_available and label_available cannot both be False")
-    source = order.shuffling_alike().read(open_records(path, parse_datum, columns=["label"]))
+    source = order.read(open_records(path, parse_datum, columns=["label"]))
     outputs = [_image(source)] if image_available else []
     outputs += _columns(source, ["label"] if label_available else [], alone=not image_available)
     return tuple(outputs) if len(outputs) > 1 else outputs[0]
 
 
-@reader("readers.caffe2", outputs=None, aliases=("Caffe2Reader",))
+@reader("readers.caffe2", outputs=None, without=("shuffle_after_epoch",), aliases=("Caffe2Reader",))
 def caffe2(
     *,
     order: Order,
@@ -60,7 +59,6 @@ def caffe2(
         num_labels: The number of labels.
         additional_inputs: The number of tensors after the label.
         bbox: Whether the last tensor is bounding boxes.
-        shuffle_after_epoch: Synonym of `random_shuffle`.
     """
     from pixelmill.formats.caffe import TensorsParser, open_records
 
@@ -69,7 +67,7 @@ def caffe2(
     if not image_available and not columns:
         raise ArgumentError("readers.caffe2: there is nothing to read: no image, no label, no other tensor")
     parse = TensorsParser(image_available, label_type, num_labels, additional_inputs + bbox)
-    source = order.shuffling_alike().read(open_records(path, parse, columns=columns))
+    source = order.read(open_records(path, parse, columns=columns))
     outputs = [_image(source)] if image_available else []
     outputs += _columns(source, columns, alone=not image_available)
     return tuple(outputs) if len(outputs) > 1 else outputs[0]

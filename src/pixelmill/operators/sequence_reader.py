@@ -17,7 +17,7 @@ from pixelmill.steps.sources import Read, Records
 from pixelmill.types import RGB, UINT8, DALIImageType
 
 
-@reader("readers.sequence", aliases=("SequenceReader",))
+@reader("readers.sequence", without=("shuffle_after_epoch",), aliases=("SequenceReader",))
 def sequence(
     *,
     order: Order,
@@ -38,7 +38,6 @@ def sequence(
         step: The distance between the first frames of consecutive sequences.
         stride: The distance between consecutive frames of a sequence.
         image_type: The color format of the frames.
-        shuffle_after_epoch: Synonym of `random_shuffle`.
     """
     starts = [
         frames[first : first + (sequence_length - 1) * stride + 1 : stride]
@@ -50,7 +49,7 @@ def sequence(
     parts = {str(place): files.whole_files([frames[place] for frames in starts]) for place in range(sequence_length)}
     first = parts["0"]
     index = Index(first.paths, first.files, first.offsets, first.lengths, parts=parts, root=f"{file_root.rstrip('/')}/")
-    source = order.shuffling_alike().read(index)
+    source = order.read(index)
     encoded = [Read(reader=source, ranges=Records(source, part)).value() for part in parts]
     # Orientation is not applied, as in DALI: all frames of a stream are stored alike.
     return stack(*(decode(frame, None, image_type, UINT8, False) for frame in encoded), axis=0, axis_name="F")

@@ -27,7 +27,6 @@ class Caffe(OperatorClass):
         image_available: Whether to return images.
         label_available: Whether to return labels.
         random_shuffle: Whether to read in a new random order in each epoch.
-        shuffle_after_epoch: Synonym of `random_shuffle`.
         num_shards: The number of shards that the dataset is divided into.
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
@@ -44,7 +43,6 @@ class Caffe(OperatorClass):
         image_available: bool = True,
         label_available: bool = True,
         random_shuffle: bool = False,
-        shuffle_after_epoch: bool = False,
         num_shards: int = 1,
         shard_id: int = 0,
         stick_to_shard: bool = False,
@@ -85,7 +83,6 @@ class Caffe2(OperatorClass):
         additional_inputs: The number of tensors after the label.
         bbox: Whether the last tensor is bounding boxes.
         random_shuffle: Whether to read in a new random order in each epoch.
-        shuffle_after_epoch: Synonym of `random_shuffle`.
         num_shards: The number of shards that the dataset is divided into.
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
@@ -105,7 +102,6 @@ class Caffe2(OperatorClass):
         additional_inputs: int = 0,
         bbox: bool = False,
         random_shuffle: bool = False,
-        shuffle_after_epoch: bool = False,
         num_shards: int = 1,
         shard_id: int = 0,
         stick_to_shard: bool = False,
@@ -486,7 +482,6 @@ class Sequence(OperatorClass):
         stride: The distance between consecutive frames of a sequence.
         image_type: The color format of the frames.
         random_shuffle: Whether to read in a new random order in each epoch.
-        shuffle_after_epoch: Synonym of `random_shuffle`.
         num_shards: The number of shards that the dataset is divided into.
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
@@ -505,7 +500,6 @@ class Sequence(OperatorClass):
         stride: int = 1,
         image_type: DALIImageType = DALIImageType.RGB,
         random_shuffle: bool = False,
-        shuffle_after_epoch: bool = False,
         num_shards: int = 1,
         shard_id: int = 0,
         stick_to_shard: bool = False,
