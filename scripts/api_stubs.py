@@ -97,11 +97,14 @@ def _family(name: str) -> str:
 def _file(title: str, body: str, imported: list[tuple[str, str]]) -> str:
     """Return a stub: its imports and type names, then its body."""
     needed = [text for name, text in ALIASES.items() if re.search(rf"\b{name}\b", body)]
+    if "class Sequence(" in body:  # `ops.readers.Sequence` hides the type of this name
+        body, *needed = (re.sub(r"\bSequence\[", "abc.Sequence[", part) for part in [body, *needed])
     text = "\n".join([*needed, body])
     groups = []
     for group in IMPORTS:
         wanted = [(module, _used(names.split(), text)) for module, names in group]
         groups.append([(module, names) for module, names in wanted if names])
+    groups[0] = [("collections", "abc")] * ("abc.Sequence[" in text) + groups[0]
     groups[-1] = sorted(groups[-1] + imported)
     imports = ["\n".join(_import(module, names) for module, names in group) for group in groups if group]
     parts = [f'{NOTE}\n"""{title}"""', *imports, "\n".join(needed), body]
@@ -116,7 +119,9 @@ def _import(module: str, names: str) -> str:
 
 
 def _used(names: Sequence[str], text: str) -> str:
-    return ", ".join(name for name in names if re.search(rf"\b{name}\b", text) and f"class {name}:" not in text)
+    return ", ".join(
+        name for name in names if re.search(rf"\b{name}\b", text) and not re.search(rf"class {name}\b", text)
+    )
 
 
 def _function(spec: Operator) -> str:

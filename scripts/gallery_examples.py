@@ -159,6 +159,7 @@ EXAMPLES: dict[str, Example] = dict(
         _with("grid_mask", tile=30, ratio=0.4, angle=0.3),
         _with("hsv", hue=40, saturation=1.4, value=0.9),
         _with("hue", hue=90),
+        _with("jitter", nDegree=7),
         _with("jpeg_compression_distortion", quality=4),
         _with("laplacian", window_size=5, smoothing_size=5, dtype=types.FLOAT),
         ("lookup_table", Example("keys=range(256), values=[v // 64 * 85 ...]", _lookup)),

@@ -23,6 +23,7 @@ from api_page import page
 from api_stubs import stubs
 
 from pixelmill import _core, fn, ops, types
+from pixelmill.operators import OLDER_FUNCTIONS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "pixelmill"
@@ -107,6 +108,8 @@ def operator_names(package: ModuleType) -> Iterator[str]:
         value = getattr(package, name)
         if isinstance(value, ModuleType) and value.__name__ == f"{package.__name__}.{name}":
             yield from operator_names(value)
+        elif name in OLDER_FUNCTIONS and package.__name__ == "pixelmill.fn":
+            continue  # another name of a function that is listed
         elif not name.startswith("_") and getattr(value, "__module__", None) == package.__name__:
             yield f"{package.__name__}.{name}"
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import cv2
+import lmdb
 import numpy as np
 
 from cases.case import SMALL, Case, data
@@ -45,7 +46,30 @@ def folder() -> Path:
         tar.close()
     webdataset.write_index(made / "a.tar.idx", webdataset.scan(made / "a.tar").samples)
     _write_coco(made)
+    _write_databases(made, jpeg)
+    (made / "frames" / "stream").mkdir(parents=True)
+    for number in range(COUNT):
+        (made / "frames" / "stream" / f"{number:02}.jpg").write_bytes(jpeg)
     return made
+
+
+def _write_databases(made: Path, jpeg: bytes) -> None:
+    """Write the images as records of Caffe and Caffe2: protobuf messages with fields of these numbers."""
+    datum = _field(4, jpeg) + b"\x28\x01"  # label 1
+    tensors = _field(1, b"\x10\x04" + _field(6, jpeg)) + _field(1, b"\x10\x02" + _field(4, b"\x01"))
+    for name, record in (("caffe", datum), ("caffe2", tensors)):
+        with lmdb.open(str(made / name), map_size=1 << 28) as database, database.begin(write=True) as transaction:
+            for number in range(COUNT):
+                transaction.put(b"%08d" % number, record)
+
+
+def _field(number: int, content: bytes) -> bytes:
+    length = len(content)
+    written = b""
+    while length > 127:
+        written += bytes([length & 127 | 128])
+        length >>= 7
+    return bytes([number << 3 | 2]) + written + bytes([length]) + content
 
 
 def _write_coco(made: Path) -> None:
@@ -105,6 +129,14 @@ CASES = [
     Case("readers.mxnet", "-", _mxnet, batch=BATCH),
     Case("readers.webdataset", "-", _webdataset, batch=BATCH),
     Case("readers.coco", "-", _coco, batch=BATCH),
+    Case("readers.caffe", "-", lambda m, x: m.fn.readers.caffe(path=str(folder() / "caffe"))[0], batch=BATCH),
+    Case("readers.caffe2", "-", lambda m, x: m.fn.readers.caffe2(path=str(folder() / "caffe2"))[0], batch=BATCH),
+    Case(
+        "readers.sequence",
+        "-",
+        lambda m, x: m.fn.readers.sequence(file_root=str(folder() / "frames"), sequence_length=4),
+        batch=4,
+    ),
     Case("io.file.read", "-", _named, batch=BATCH),
     Case("external_source", "-", _fed),
     Case("python_function", "u", lambda m, x: m.fn.python_function(x, function=lambda a: a)),

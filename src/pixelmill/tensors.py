@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.types import Array as Array
-from pixelmill.types import DALIDataType, to_data_type, to_numpy_type
+from pixelmill.types import DALIDataType, numpy_dtype, to_data_type
 
 
 class DaliTensor(Protocol):
@@ -247,7 +247,7 @@ class TensorListCPU:
 
 
 def _reinterpreted(array: Array, new_type: DALIDataType) -> Array:
-    wanted = to_numpy_type(new_type)
+    wanted = numpy_dtype(new_type)
     if wanted.itemsize != array.dtype.itemsize:
         raise ArgumentError(
             f"reinterpret: elements of {array.dtype} have {array.dtype.itemsize} bytes, those of {wanted} have "

@@ -98,12 +98,45 @@ _NUMPY: dict[DALIDataType, DType] = {
 _FROM_NUMPY = {dtype: code for code, dtype in _NUMPY.items()}
 
 
-def to_numpy_type(dtype: DALIDataType) -> DType:
-    """Return the NumPy dtype for a data type."""
+def numpy_dtype(dtype: DALIDataType) -> DType:
+    """Return the NumPy dtype for `dtype`."""
     try:
         return _NUMPY[DALIDataType(dtype)]
     except (KeyError, ValueError):
         raise ArgumentError(f"there is no NumPy dtype for {dtype!r}") from None
+
+
+def to_numpy_type(dali_type: DALIDataType) -> type[np.generic]:
+    """Return the NumPy scalar type for `dali_type`, such as `numpy.float32`."""
+    scalar: type[np.generic] = numpy_dtype(dali_type).type
+    return scalar
+
+
+# Names that NumPy, PyTorch and Python use for types, as DALI reads them: `float` is its own 32-bit type.
+_OTHER_NAMES = {
+    "bool_": BOOL,
+    "boolean": BOOL,
+    "sbyte": INT8,
+    "byte": UINT8,
+    "ubyte": UINT8,
+    "short": INT16,
+    "ushort": UINT16,
+    "long": INT64,
+    "ulong": UINT64,
+    "half": FLOAT16,
+    "float": FLOAT,
+    "double": FLOAT64,
+}
+_BY_NAME = {dtype.name: code for code, dtype in _NUMPY.items()} | _OTHER_NAMES
+
+
+def to_dali_type(framework_type: object) -> DALIDataType:
+    """Return the data type for a type of NumPy, PyTorch or Python, or for its name."""
+    name = framework_type.__qualname__ if isinstance(framework_type, type) else str(framework_type)
+    found = _BY_NAME.get(name.removeprefix("torch."))
+    if found is None:
+        raise TypeError(f"'{framework_type}' could not be converted into any known DALIDataType.")
+    return found
 
 
 def to_data_type(dtype: object) -> DALIDataType:
@@ -187,15 +220,15 @@ class ScalarConstant:
         if not isinstance(number, (bool, int, float)):
             raise ArgumentError(f"Constant: expected a number, got {value!r}")
         self.dtype = to_data_type(default_array(value).dtype) if dtype is None else DALIDataType(dtype)
-        kind = to_numpy_type(self.dtype).kind
+        kind = numpy_dtype(self.dtype).kind
         self.value: bool | int | float = {"b": bool, "f": float}.get(kind, int)(number)
         self.shape: list[int] = []
         if kind in "iu":
-            _check_range(np.asarray(self.value), to_numpy_type(self.dtype))
+            _check_range(np.asarray(self.value), numpy_dtype(self.dtype))
 
     def array(self) -> Array:
         """Return the number as a zero-dimensional array."""
-        return np.asarray(self.value, to_numpy_type(self.dtype))
+        return np.asarray(self.value, numpy_dtype(self.dtype))
 
     def bool(self) -> ScalarConstant:
         """Return the number as a boolean."""
@@ -290,7 +323,7 @@ def Constant(  # noqa: N802 - DALI's name
         return ScalarConstant(value, dtype)
     array = np.asarray(value) if dtype is not None else default_array(value)
     if dtype is not None:
-        array = saturated(array, to_numpy_type(dtype))
+        array = saturated(array, numpy_dtype(dtype))
     if shape is not None:
         array = np.broadcast_to(array, shape) if array.size == 1 else array.reshape(shape)
     if layout and len(layout) != array.ndim:

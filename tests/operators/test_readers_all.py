@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections import Counter
 from itertools import product
 
 import numpy as np
 import nvidia.dali.tfrecord
 import pytest
+from caffe_records import datum, tensor, tensors, write_database
 from dali_runs import DALI, HERE, make, noise, numpy_batch
+from PIL import Image
 
 import pixelmill.tfrecord
 from pixelmill.formats import recordio, tfrecord, webdataset
@@ -48,6 +51,8 @@ def folder(tmp_path_factory):
         tar.close()
     webdataset.write_index(made / "tar.idx", webdataset.scan(made / "a.tar").samples)
     write_coco(made)
+    write_databases(made, [(content(number), number) for number in range(COUNT)])
+    write_frames(made)
     return made
 
 
@@ -61,6 +66,19 @@ def write_coco(made):
     categories = [{"id": number, "name": str(number)} for number in (1, 2)]
     text = json.dumps({"images": images, "categories": categories, "annotations": objects})
     (made / "coco.json").write_text(text)
+
+
+def write_databases(made, records):
+    write_database(made / "caffe", [datum(image, label) for image, label in records])
+    pairs = [tensors(tensor((1,), 4, string=image), tensor((1,), 2, ints=[label])) for image, label in records]
+    write_database(made / "caffe2", pairs)
+
+
+def write_frames(made):
+    (made / "frames" / "one").mkdir(parents=True)
+    for number in range(COUNT + 1):
+        image = Image.fromarray(np.full((4, 5, 3), 9 * number, np.uint8))
+        image.save(made / "frames" / "one" / f"{number:03d}.png")
 
 
 def features_of(module):
@@ -104,6 +122,11 @@ READERS = {
     "readers.coco": lambda m, at, **given: m.fn.readers.coco(
         file_root=str(at), annotations_file=str(at / "coco.json"), polygon_masks=True, image_ids=True, **given
     ),
+    "readers.caffe": lambda m, at, **given: m.fn.readers.caffe(path=str(at / "caffe"), **given),
+    "readers.caffe2": lambda m, at, **given: m.fn.readers.caffe2(path=str(at / "caffe2"), **given),
+    "readers.sequence": lambda m, at, **given: m.fn.readers.sequence(
+        file_root=str(at / "frames"), sequence_length=2, **given
+    ),
 }
 
 
@@ -112,7 +135,9 @@ def test_every_reader_is_compared_with_dali_on_the_day_it_is_declared():
 
 
 def pipeline(module, name, folder, *, batch_size=3, **given):
-    return make(module, lambda m: READERS[name](m, folder, **given, name="Reader"), batch_size=batch_size, seed=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # DALI's, about deprecated readers
+        return make(module, lambda m: READERS[name](m, folder, **given, name="Reader"), batch_size=batch_size, seed=1)
 
 
 def rows(pipe, batches):

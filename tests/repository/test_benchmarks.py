@@ -130,8 +130,8 @@ def test_photo_statistics_and_distinctness_are_measured(tmp_path: Path) -> None:
     assert "200 images of 2 seeds, no two equal" in run("find_duplicates.py", "--count", "100").stdout
 
 
-# DALI has nothing like these.
-ONLY_HERE = {"decoders.raw", "encoders.image", "readers.dataset"}
+# DALI has nothing like these on a CPU.
+ONLY_HERE = {"decoders.raw", "encoders.image", "jitter", "readers.dataset"}
 
 
 def test_every_operator_of_dali_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:

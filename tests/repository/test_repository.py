@@ -26,9 +26,9 @@ LAYERS = (
     {"steps"},
     {"operators"},
     {"data_node", "tensors", "graph", "fn", "ops", "math"},
-    {"engine", "backend", "external_source", "codecs"},
+    {"engine", "backend", "backend_impl", "external_source", "codecs"},
     {"pipeline"},
-    {"plugin", "experimental", "auto_aug", "mixing", "recipe"},
+    {"plugin", "plugin_manager", "experimental", "auto_aug", "mixing", "recipe"},
     {"pixelmill"},
     {"jobs"},
     {"dataset_jobs"},
@@ -38,7 +38,7 @@ LAYERS = (
     {"__main__"},
 )
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
-FRAMEWORKS = {"torch", "tensorflow", "jax", "lightning", "pytorch_lightning"}
+FRAMEWORKS = {"torch", "tensorflow", "jax", "lightning", "pytorch_lightning", "paddle", "numba", "torchdata"}
 REFUSED_IMPORTS = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 REFUSED_CALLS = {"eval", "exec", "os.system", "os.popen", "yaml.load", "yaml.unsafe_load", "pickle.load"}
 MAX_LINES = 600

@@ -394,6 +394,12 @@ ENTRIES = {
     "jpeg_compression_distortion": Entry(
         lambda m, x: m.fn.jpeg_compression_distortion(x, quality=60), empty=False, level=1
     ),
+    "jitter": Entry(
+        lambda m, x: m.fn.jitter(x, nDegree=5, seed=SEED),
+        draws=True,
+        empty=False,
+        unlike_dali="DALI has it for GPUs only",
+    ),
     "noise.shot": Entry(lambda m, x: m.fn.noise.shot(x, factor=9.0, seed=SEED), draws=True),
     # Batches
     "permute_batch": Entry(

@@ -7,6 +7,7 @@ from types import ModuleType
 
 from pixelmill.graph.calls import CallResult, call
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_names
+from pixelmill.operators.absent import ABSENT, refusal
 from pixelmill.operators.families import family
 
 
@@ -35,7 +36,7 @@ def _offer(path: Sequence[str], operators: dict[str, str]) -> None:
 
     def make(name: str) -> Callable[..., CallResult]:
         if name not in operators:
-            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+            return _refusing(".".join([*path, name]))
         *home, current = operators[name].split(".")
         own = (home, current) == ([*path], name)
         function = _function(REGISTRY[operators[name]]) if own else getattr(family(__name__, home), current)
@@ -48,6 +49,18 @@ def _offer(path: Sequence[str], operators: dict[str, str]) -> None:
     module.__dir__ = lambda: sorted({*vars(module), *operators})
 
 
+def _refusing(name: str) -> Callable[..., CallResult]:
+    """Return a function in place of an operator of DALI that is not here: importing it is no error, a call is."""
+    if name not in ABSENT:
+        *home, last = name.split(".")
+        raise AttributeError(f"module {'.'.join([__name__, *home])!r} has no attribute {last!r}")
+
+    def function(*inputs: object, **arguments: object) -> CallResult:
+        raise refusal(name)
+
+    return function
+
+
 def _families() -> dict[tuple[str, ...], dict[str, str]]:
     """Return the functions of each family with their operators; legacy names map to the same function."""
     families: dict[tuple[str, ...], dict[str, str]] = {}
@@ -55,6 +68,9 @@ def _families() -> dict[tuple[str, ...], dict[str, str]]:
         *path, last = name.split(".")
         family(__name__, path)
         families.setdefault(tuple(path), {})[last] = operator
+    for name in ABSENT:
+        *path, _ = name.split(".")
+        families.setdefault(tuple(path), {})
     return families
 
 

@@ -780,11 +780,11 @@ def external_source(
     ndim: Any = None,
     repeat_last: bool = False,
     no_copy: bool | None = None,
+    parallel: bool = False,
+    prefetch_queue_depth: int = 1,
     blocking: object = None,
     bytes_per_sample_hint: object = None,
     cuda_stream: object = None,
-    parallel: object = None,
-    prefetch_queue_depth: object = None,
     preserve: object = None,
     use_copy_kernel: object = None,
     device: str | None = None,
@@ -805,6 +805,9 @@ def external_source(
         ndim: The expected number of axes, checked when data arrives: one, or one per output.
         repeat_last: Whether to reuse the last batch that was fed if there is no newer one.
         no_copy: Whether to read the arrays in place; they must not be modified until their batch is complete.
+        parallel: Whether worker processes run the source, as many as `py_num_workers` of the pipeline says. The source
+            must be a callable that takes one argument, or with `batch=True` an iterable, which one worker runs.
+        prefetch_queue_depth: With `parallel`, how many batches the workers make ahead.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -823,11 +826,11 @@ def external_source(
     ndim: Any = None,
     repeat_last: bool = False,
     no_copy: bool | None = None,
+    parallel: bool = False,
+    prefetch_queue_depth: int = 1,
     blocking: object = None,
     bytes_per_sample_hint: object = None,
     cuda_stream: object = None,
-    parallel: object = None,
-    prefetch_queue_depth: object = None,
     preserve: object = None,
     use_copy_kernel: object = None,
     device: str | None = None,
@@ -848,6 +851,9 @@ def external_source(
         ndim: The expected number of axes, checked when data arrives: one, or one per output.
         repeat_last: Whether to reuse the last batch that was fed if there is no newer one.
         no_copy: Whether to read the arrays in place; they must not be modified until their batch is complete.
+        parallel: Whether worker processes run the source, as many as `py_num_workers` of the pipeline says. The source
+            must be a callable that takes one argument, or with `batch=True` an iterable, which one worker runs.
+        prefetch_queue_depth: With `parallel`, how many batches the workers make ahead.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1079,6 +1085,34 @@ def hue(
         data: RGB images.
         hue: Hue rotation in degrees.
         dtype: Type of the result; that of `data` if None.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def jitter(
+    data: _Data | _Constant,
+    /,
+    *,
+    nDegree: int = 2,
+    mask: int | _Node = 1,
+    interp_type: DALIInterpType = DALIInterpType.INTERP_NN,
+    fill_value: float = 0.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Move every pixel by a random number of pixels, along x and along y.
+
+    Args:
+        data: Images.
+        nDegree: How many offsets there are to choose from, along each axis; they lie between `-nDegree / 2` and
+            `nDegree / 2`.
+        mask: Whether to apply the effect; 0 leaves the image unchanged.
+        interp_type: INTERP_NN or INTERP_LINEAR. Offsets are whole numbers, so both give the same result.
+        fill_value: The value of pixels that would come from outside the image.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2328,8 +2362,11 @@ def zeros_like(
         seed: A seed for its random numbers.
     """
 
+caffe2_reader = readers.caffe2
+caffe_reader = readers.caffe
 coco_reader = readers.coco
 coin_flip = random.coin_flip
+fast_resize_crop_mirror = resize_crop_mirror
 file_reader = readers.file
 image_decoder = decoders.image
 image_decoder_crop = decoders.image_crop
@@ -2338,6 +2375,7 @@ image_decoder_slice = decoders.image_slice
 mxnet_reader = readers.mxnet
 normal_distribution = random.normal
 numpy_reader = readers.numpy
+sequence_reader = readers.sequence
 tfrecord_reader = readers.tfrecord
 transform_translation = transforms.translation
 uniform = random.uniform

@@ -8,12 +8,107 @@ from typing import Any, Literal, TypeAlias
 from numpy.typing import NDArray
 
 from pixelmill.graph.nodes import DataNode
-from pixelmill.types import ArrayConstant, ScalarConstant
+from pixelmill.types import ArrayConstant, DALIImageType, ScalarConstant
 
 _Node: TypeAlias = DataNode | ScalarConstant | ArrayConstant
 _Ints: TypeAlias = int | Sequence[int] | NDArray[Any]
 _Floats: TypeAlias = float | Sequence[float] | NDArray[Any]
 _Strings: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+def caffe(
+    *,
+    path: _Strings,
+    image_available: bool = True,
+    label_available: bool = True,
+    random_shuffle: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    bytes_per_sample_hint: object = None,
+    dont_use_mmap: object = None,
+    initial_fill: object = None,
+    lazy_init: object = None,
+    prefetch_queue_depth: object = None,
+    preserve: object = None,
+    read_ahead: object = None,
+    shuffle_after_epoch_seed: object = None,
+    skip_cached_images: object = None,
+    tensor_init_bytes: object = None,
+    use_o_direct: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> Any:
+    """Read images and labels from LMDB databases of Caffe.
+
+    Returns the bytes of each image (uint8, one axis; height, width and channels if it is not encoded) and its label
+    (int32, shape (1,)). The databases are read without a library of LMDB.
+
+    Args:
+        path: The folders of the databases.
+        image_available: Whether to return images.
+        label_available: Whether to return labels.
+        random_shuffle: Whether to read in a new random order in each epoch.
+        num_shards: The number of shards that the dataset is divided into.
+        shard_id: The shard to start with.
+        stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
+        pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def caffe2(
+    *,
+    path: _Strings,
+    image_available: bool = True,
+    label_type: Literal[0, 1, 2, 3, 4] = 0,
+    num_labels: int = 1,
+    additional_inputs: int = 0,
+    bbox: bool = False,
+    random_shuffle: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    bytes_per_sample_hint: object = None,
+    dont_use_mmap: object = None,
+    initial_fill: object = None,
+    lazy_init: object = None,
+    prefetch_queue_depth: object = None,
+    preserve: object = None,
+    read_ahead: object = None,
+    shuffle_after_epoch_seed: object = None,
+    skip_cached_images: object = None,
+    tensor_init_bytes: object = None,
+    use_o_direct: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> Any:
+    """Read images, labels and other tensors from LMDB databases of Caffe2.
+
+    Returns the image, the label, the additional tensors and the boxes, as far as there are any. Images are as in
+    `readers.caffe`; all other tensors have one axis and are of type int32 or float.
+
+    Args:
+        path: The folders of the databases.
+        image_available: Whether the first tensor of a record is an image.
+        label_type: What the label is: 0 for a class, 1 for the indices of several labels, 2 for a vector of floats, 3
+            for indices with weights, 4 for none. Indices become a vector of `num_labels` elements.
+        num_labels: The number of labels.
+        additional_inputs: The number of tensors after the label.
+        bbox: Whether the last tensor is bounding boxes.
+        random_shuffle: Whether to read in a new random order in each epoch.
+        num_shards: The number of shards that the dataset is divided into.
+        shard_id: The shard to start with.
+        stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
+        pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
 
 def coco(
     *,
@@ -302,6 +397,54 @@ def numpy(
         fill_value: The value that `"pad"` fills with.
         random_shuffle: Whether to read in a new random order in each epoch.
         shuffle_after_epoch: Like `random_shuffle`; every instance then stays with its shard.
+        num_shards: The number of shards that the dataset is divided into.
+        shard_id: The shard to start with.
+        stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
+        pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def sequence(
+    *,
+    file_root: str,
+    sequence_length: int,
+    step: int = 1,
+    stride: int = 1,
+    image_type: DALIImageType = DALIImageType.RGB,
+    random_shuffle: bool = False,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    bytes_per_sample_hint: object = None,
+    dont_use_mmap: object = None,
+    initial_fill: object = None,
+    lazy_init: object = None,
+    prefetch_queue_depth: object = None,
+    preserve: object = None,
+    read_ahead: object = None,
+    shuffle_after_epoch_seed: object = None,
+    skip_cached_images: object = None,
+    tensor_init_bytes: object = None,
+    use_o_direct: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> DataNode:
+    """Read sequences of frames from folders of images, decoded and stacked (uint8, layout FHWC).
+
+    Each folder in `file_root` is a stream, and its files in alphabetical order are the frames. A sequence lies within
+    one stream, and its frames have the same size.
+
+    Args:
+        file_root: The folder of the streams.
+        sequence_length: The number of frames of a sequence.
+        step: The distance between the first frames of consecutive sequences.
+        stride: The distance between consecutive frames of a sequence.
+        image_type: The color format of the frames.
+        random_shuffle: Whether to read in a new random order in each epoch.
         num_shards: The number of shards that the dataset is divided into.
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.

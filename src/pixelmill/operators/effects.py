@@ -69,7 +69,8 @@ def jpeg_compression_distortion(data: Tensor, *, quality: PerSample[int] = 50) -
     return JpegDistortion(image=data, quality=quality, layout=data.layout).value(image_layout(data.layout))
 
 
-def _check_interpolation(name: str, interp_type: DALIInterpType) -> None:
+def check_interpolation(name: str, interp_type: DALIInterpType) -> None:
+    """Raise ArgumentError unless `interp_type` is one that displacements support."""
     if interp_type not in (INTERP_NN, INTERP_LINEAR):
         raise ArgumentError(f"{name}: interp_type must be INTERP_NN or INTERP_LINEAR, got {interp_type.name}")
 
@@ -91,7 +92,7 @@ def sphere(
         fill_value: The value used outside the image.
     """
     check_layout("sphere", data.layout, ("HWC",))
-    _check_interpolation("sphere", interp_type)
+    check_interpolation("sphere", interp_type)
     made = Sphere(image=data, mask=mask, layout=data.layout, interp_type=interp_type, fill_value=fill_value)
     return made.value(image_layout(data.layout))
 
@@ -125,7 +126,7 @@ def water(
         fill_value: The value used outside the image.
     """
     check_layout("water", data.layout, ("HWC",))
-    _check_interpolation("water", interp_type)
+    check_interpolation("water", interp_type)
     return Water(
         image=data,
         mask=mask,

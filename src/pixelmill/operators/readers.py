@@ -80,43 +80,49 @@ class _Options(TypedDict, total=False):
     leading: Sequence[str]
 
 
-def reader(name: str, *, ignored: Sequence[str] = (), **options: Unpack[_Options]) -> Callable[[Body], Body]:
+def reader(
+    name: str, *, ignored: Sequence[str] = (), without: Sequence[str] = (), **options: Unpack[_Options]
+) -> Callable[[Body], Body]:
     """Declare a reader. Its body receives the arguments that all readers share as one argument `order`.
 
     Args:
         name: Its name below `fn`.
         ignored: Arguments that are accepted without effect, in addition to those of all readers.
+        without: Fields of `Order` that this reader does not take, as in DALI.
         **options: Further arguments of `operator`.
     """
 
     def declare(body: Body) -> Body:
         ignore = (*LOADER_HINTS, *ignored)
-        operator(name, dali=BEFORE, ignored=ignore, **options)(_with_shared_arguments(body))
+        operator(name, dali=BEFORE, ignored=ignore, **options)(_with_shared_arguments(body, without))
         return body
 
     return declare
 
 
-def _with_shared_arguments(body: Callable[..., Lowered]) -> Callable[..., Lowered]:
+def _with_shared_arguments(body: Callable[..., Lowered], without: Sequence[str]) -> Callable[..., Lowered]:
     """Replace the argument `order` by the fields of `Order`, in the signature and in the docstring.
 
     Operators are declared by signature and docstring, so both are extended here. A body may document a shared argument
     itself if the argument has another meaning there.
     """
 
+    taken = [field for field in fields(Order) if field.name not in without]
+
     @functools.wraps(body)
     def lowered(**arguments: Any) -> Lowered:
-        shared = {field.name: arguments.pop(field.name) for field in fields(Order)}
+        shared = {field.name: arguments.pop(field.name) for field in taken}
         return body(order=Order(**shared), **arguments)
 
     kind = inspect.Parameter.KEYWORD_ONLY
     signature = inspect.signature(body)
     own = [parameter for name, parameter in signature.parameters.items() if name != "order"]
-    shared = [inspect.Parameter(field.name, kind, default=field.default) for field in fields(Order)]
+    shared = [inspect.Parameter(field.name, kind, default=field.default) for field in taken]
     text, meanings = inspect.getdoc(body) or "", (inspect.getdoc(Order) or "").partition("Attributes:\n")[2]
-    lines = [line for line in meanings.splitlines() if f"\n    {line.split(':')[0].strip()}: " not in text]
+    named = [(line.split(":")[0].strip(), line) for line in meanings.splitlines()]
+    lines = [line for name, line in named if name not in without and f"\n    {name}: " not in text]
     lowered.__doc__ = "\n".join([text, *lines])
-    types = {field.name: type(field.default) for field in fields(Order)}
+    types = {field.name: type(field.default) for field in taken}
     lowered.__annotations__ = {name: hint for name, hint in body.__annotations__.items() if name != "order"} | types
     lowered.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
     return lowered

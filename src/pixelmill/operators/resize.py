@@ -272,7 +272,7 @@ def random_crop_generator(
     return tuple(Cast(data=part, dtype=DALIDataType.INT32).value() for part in window)
 
 
-@operator("resize_crop_mirror", tolerance=CLOSE, ignored=MEMORY_HINTS)
+@operator("resize_crop_mirror", tolerance=CLOSE, ignored=MEMORY_HINTS, aliases=("FastResizeCropMirror",))
 def resize_crop_mirror(
     data: Tensor,
     *,

@@ -6,11 +6,11 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar, cast
+from typing import Annotated, Literal, TypeVar, cast
 
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import BEFORE
-from pixelmill.operators.declare import Anything, Tensor, operator
+from pixelmill.operators.declare import Anything, Range, Tensor, operator
 from pixelmill.steps.batch import callback
 from pixelmill.steps.sources import BatchSource, ExternalInput
 from pixelmill.types import DALIDataType
@@ -36,6 +36,8 @@ class ExternalSource(BatchSource):
     repeat_last: bool
     copies: bool
     layouts: tuple[str, ...]
+    parallel: bool = False
+    ahead: int = 1
 
 
 @operator(
@@ -43,7 +45,7 @@ class ExternalSource(BatchSource):
     dali=BEFORE,
     outputs=None,
     leading=("source", "num_outputs"),
-    ignored=("parallel", "blocking", "prefetch_queue_depth", "cuda_stream", "use_copy_kernel"),
+    ignored=("blocking", "cuda_stream", "use_copy_kernel"),
 )
 def external_source(
     *,
@@ -57,6 +59,8 @@ def external_source(
     ndim: Anything | None = None,
     repeat_last: bool = False,
     no_copy: bool | None = None,
+    parallel: bool = False,
+    prefetch_queue_depth: Annotated[int, Range(1)] = 1,
 ) -> Tensor | tuple[Tensor, ...]:
     """Take data from a callable, an iterable, or `Pipeline.feed_input`.
 
@@ -72,9 +76,15 @@ def external_source(
         ndim: The expected number of axes, checked when data arrives: one, or one per output.
         repeat_last: Whether to reuse the last batch that was fed if there is no newer one.
         no_copy: Whether to read the arrays in place; they must not be modified until their batch is complete.
+        parallel: Whether worker processes run the source, as many as `py_num_workers` of the pipeline says. The source
+            must be a callable that takes one argument, or with `batch=True` an iterable, which one worker runs.
+        prefetch_queue_depth: With `parallel`, how many batches the workers make ahead.
     """
     count = num_outputs or 1
     kind, wants = _kind_of(source)
+    per_sample = batch is False
+    if parallel:
+        _check_parallel(kind, wants=wants, per_sample=per_sample, no_copy=no_copy)
     if cycle not in (None, "no", False) and kind in ("callable", "generator"):
         raise ArgumentError(f"cycle: a {kind} cannot start over; pass an iterable or a generator function")
     if repeat_last and source is not None:
@@ -84,7 +94,7 @@ def external_source(
         outputs=count,
         several=num_outputs is not None,
         cycle={True: "quiet", "quiet": "quiet", "raise": "raise"}.get(cycle or "no"),
-        per_sample=batch is False,
+        per_sample=per_sample,
         makes_iterators=kind == "generator function",
         is_callable=kind == "callable",
         wants_argument=wants,
@@ -92,8 +102,10 @@ def external_source(
         dtypes=_for_each("dtype", dtype, count),
         ndims=_for_each("ndim", ndim, count),
         repeat_last=repeat_last,
-        copies=not no_copy,
+        copies=not no_copy and not parallel,
         layouts=output_layouts_of(layout, count),
+        parallel=parallel,
+        ahead=prefetch_queue_depth,
     )
     values = tuple(ExternalInput(source=external, output=i).value(external.layouts[i]) for i in range(count))
     return values if external.several else values[0]
@@ -110,6 +122,24 @@ def _kind_of(source: object) -> tuple[str, bool]:
     if callable(source):
         return "callable", _wants_argument(source)
     raise ArgumentError(f"source must be a callable or an iterable, got {source!r}")
+
+
+def _check_parallel(kind: str, *, wants: bool, per_sample: bool, no_copy: bool | None) -> None:
+    """Refuse what worker processes cannot run, with errors of the types that DALI raises."""
+    if kind == "none":
+        raise ArgumentError("parallel=True needs a source")
+    if kind == "generator":
+        raise TypeError("external_source: a generator cannot be passed to a worker process; pass its function")
+    if kind == "callable" and not wants:
+        raise TypeError(
+            "external_source: with parallel=True, the source must accept exactly one argument: a SampleInfo, or with "
+            "batch=True a BatchInfo or the index of the batch"
+        )
+    if kind != "callable" and per_sample:
+        what = "a generator function" if kind == "generator function" else "an iterable"
+        raise TypeError(f"external_source: with parallel=True, {what} must return batches; use batch=True")
+    if no_copy is False:
+        raise ArgumentError("no_copy cannot be False with parallel=True")
 
 
 def _is_generator_function(source: object) -> bool:

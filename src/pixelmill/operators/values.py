@@ -25,7 +25,7 @@ from pixelmill.steps.sources import (
     constant_numbers,
 )
 from pixelmill.steps.step import Expr, Step
-from pixelmill.types import FLOAT, INT32, DALIDataType, saturated, to_numpy_type
+from pixelmill.types import FLOAT, INT32, DALIDataType, numpy_dtype, saturated
 
 LARGEST_KEY = 65535
 
@@ -74,7 +74,7 @@ def constant_value(
     elements = np.asarray(fdata if fdata is not None else idata)
     if dtype is None:
         dtype = INT32 if fdata is None else FLOAT
-    array = saturated(elements, to_numpy_type(dtype))
+    array = saturated(elements, numpy_dtype(dtype))
     if shape is not None:
         if array.size not in (1, int(np.prod(shape))):
             raise ArgumentError(f"constant: {array.size} elements do not fill the shape {shape}")
@@ -196,7 +196,7 @@ def lookup_table(
     table = np.full(max(keys, default=-1) + 2, np.float32(default_value), np.float32)
     for key, value in zip(keys, values, strict=True):
         table[key] = value
-    return LookUp(data=data, table=constant(saturated(table, to_numpy_type(dtype)))).value(data.layout)
+    return LookUp(data=data, table=constant(saturated(table, numpy_dtype(dtype)))).value(data.layout)
 
 
 @operator("one_hot")

@@ -9,6 +9,7 @@ from typing import ClassVar
 from pixelmill.errors import ArgumentError
 from pixelmill.graph.calls import CallResult, call
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_operators
+from pixelmill.operators.absent import ABSENT_CLASSES, refusal
 from pixelmill.operators.families import family
 
 
@@ -84,3 +85,24 @@ for _older, _name in OLDER_FUNCTIONS.items():
     if "." in _older:  # the others are aliases, in the spelling of classes
         _module, _spec = family(__name__, _older.split(".")[:-1]), REGISTRY[_name]
         setattr(_module, _spec.class_name, getattr(family(__name__, _name.split(".")[:-1]), _spec.class_name))
+
+
+def _offer_absent(path: Sequence[str]) -> None:
+    """Let classes of DALI that are not here be imported from a family; making an object is an error."""
+    module = family(__name__, path)
+
+    def make(name: str) -> type[object]:
+        full = ".".join([*path, name])
+        if full not in ABSENT_CLASSES:
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+
+        def refuse(self: object, *arguments: object, **options: object) -> None:
+            raise refusal(ABSENT_CLASSES[full])
+
+        return type(name, (), {"__init__": refuse, "__module__": module.__name__})
+
+    module.__getattr__ = make
+
+
+for _absent in {tuple(name.split(".")[:-1]) for name in ABSENT_CLASSES}:
+    _offer_absent(_absent)

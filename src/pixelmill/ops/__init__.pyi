@@ -987,6 +987,9 @@ class ExternalSource(OperatorClass):
         ndim: The expected number of axes, checked when data arrives: one, or one per output.
         repeat_last: Whether to reuse the last batch that was fed if there is no newer one.
         no_copy: Whether to read the arrays in place; they must not be modified until their batch is complete.
+        parallel: Whether worker processes run the source, as many as `py_num_workers` of the pipeline says. The source
+            must be a callable that takes one argument, or with `batch=True` an iterable, which one worker runs.
+        prefetch_queue_depth: With `parallel`, how many batches the workers make ahead.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1005,11 +1008,11 @@ class ExternalSource(OperatorClass):
         ndim: Any = None,
         repeat_last: bool = False,
         no_copy: bool | None = None,
+        parallel: bool = False,
+        prefetch_queue_depth: int = 1,
         blocking: object = None,
         bytes_per_sample_hint: object = None,
         cuda_stream: object = None,
-        parallel: object = None,
-        prefetch_queue_depth: object = None,
         preserve: object = None,
         use_copy_kernel: object = None,
         device: str | None = None,
@@ -1326,6 +1329,42 @@ class Hue(OperatorClass):
         /,
         *,
         hue: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Jitter(OperatorClass):
+    """Move every pixel by a random number of pixels, along x and along y.
+
+    Args:
+        nDegree: How many offsets there are to choose from, along each axis; they lie between `-nDegree / 2` and
+            `nDegree / 2`.
+        mask: Whether to apply the effect; 0 leaves the image unchanged.
+        interp_type: INTERP_NN or INTERP_LINEAR. Offsets are whole numbers, so both give the same result.
+        fill_value: The value of pixels that would come from outside the image.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        nDegree: int = 2,
+        mask: int = 1,
+        interp_type: DALIInterpType = DALIInterpType.INTERP_NN,
+        fill_value: float = 0.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        mask: int | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -2826,11 +2865,20 @@ class ZerosLike(OperatorClass):
 class COCOReader(readers.COCO):
     """An older name of `ops.readers.COCO`."""
 
+class Caffe2Reader(readers.Caffe2):
+    """An older name of `ops.readers.Caffe2`."""
+
+class CaffeReader(readers.Caffe):
+    """An older name of `ops.readers.Caffe`."""
+
 class CoinFlip(random.CoinFlip):
     """An older name of `ops.random.CoinFlip`."""
 
 class CropCastPermute(CropMirrorNormalize):
     """An older name of `ops.CropMirrorNormalize`."""
+
+class FastResizeCropMirror(ResizeCropMirror):
+    """An older name of `ops.ResizeCropMirror`."""
 
 class FileReader(readers.File):
     """An older name of `ops.readers.File`."""
@@ -2873,6 +2921,9 @@ class NormalizePermute(CropMirrorNormalize):
 
 class NumpyReader(readers.Numpy):
     """An older name of `ops.readers.Numpy`."""
+
+class SequenceReader(readers.Sequence):
+    """An older name of `ops.readers.Sequence`."""
 
 class TFRecordReader(readers.TFRecord):
     """An older name of `ops.readers.TFRecord`."""

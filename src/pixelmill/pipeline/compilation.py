@@ -9,7 +9,7 @@ from pixelmill.engine import selection
 from pixelmill.engine.compile import Plan, compile_graph
 from pixelmill.graph.nodes import DataNode, OperatorNode
 from pixelmill.pipeline.external_source import Feed
-from pixelmill.steps.sources import ExternalInput, Reader, ReaderStep
+from pixelmill.steps.sources import ExternalInput, Reader, reader_of
 
 
 @dataclass(frozen=True)
@@ -55,4 +55,5 @@ def feeds_of(plan: Plan, nodes: Sequence[OperatorNode], batch_size: int) -> list
 
 def readers_of(nodes: Sequence[OperatorNode]) -> dict[str, Reader]:
     """Return the readers of a graph by the names of their nodes."""
-    return {node.name: expr.step.reader for node in nodes for expr in node.exprs if isinstance(expr.step, ReaderStep)}
+    found = {node.name: reader_of(node.exprs[0]) for node in nodes if node.operator.startswith("readers.")}
+    return {name: reader for name, reader in found.items() if reader is not None}

@@ -53,6 +53,7 @@ def pipeline_def(
             pipe.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else (outputs,)))
             return pipe
 
+        create._is_pipeline_def = True  # type: ignore[attr-defined]
         return create
 
     return decorate if function is None else decorate(function)

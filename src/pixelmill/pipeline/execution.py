@@ -23,6 +23,7 @@ from pixelmill.graph.lowering import lower_again
 from pixelmill.graph.nodes import DataNode, operators_of
 from pixelmill.pipeline.compilation import CompileOptions, feeds_of, readers_of
 from pixelmill.pipeline.external_source import Feed
+from pixelmill.pipeline.older_calls import OlderCalls, saved_options
 from pixelmill.pipeline.outputs import Expected, with_layout
 from pixelmill.pipeline.recovery import Errors, OnError, Recovery
 from pixelmill.pipeline.sampling import State
@@ -39,7 +40,7 @@ Value = TypeVar("Value")
 _current: ContextVar[Pipeline | None] = ContextVar("pipeline", default=None)
 
 
-class Pipeline:
+class Pipeline(OlderCalls):
     """A graph of operators that turns files or arrays into batches.
 
     The first arguments are those of DALI, in its order. Arguments about GPUs, streams and buffers are accepted and have
@@ -60,9 +61,9 @@ class Pipeline:
         enable_memory_stats: Accepted for compatibility.
         enable_checkpointing: Accepted for compatibility; checkpoints can always be taken.
         checkpoint: A checkpoint to continue from, as `checkpoint()` returned it.
-        py_num_workers: Accepted for compatibility.
-        py_start_method: Accepted for compatibility.
-        py_callback_pickler: Accepted for compatibility.
+        py_num_workers: How many worker processes run the sources of `external_source(parallel=True)`.
+        py_start_method: How they are started: `"fork"`, `"spawn"` or `"forkserver"`.
+        py_callback_pickler: Accepted for compatibility; `multiprocessing` passes the sources.
         output_dtype: The types that the outputs must have.
         output_ndim: The numbers of axes that the outputs must have.
         output_layout: The layouts that the outputs must have.
@@ -120,13 +121,14 @@ class Pipeline:
         depth = max(depths.values()) if isinstance(depths, dict) else depths
         if depth < 1:
             raise ArgumentError(f"Pipeline: prefetch_queue_depth must be at least 1, got {prefetch_queue_depth}")
+        self._saved_options = saved_options(locals())
         self._batch_size = batch_size
         self._num_threads = num_threads
         self._device_id = device_id
         self._seed_given = seed is not None and seed >= 0
         self._seed = int(seed or 0) if self._seed_given else _random_seed()
         self._depth = depth
-        self._py_num_workers = py_num_workers
+        self._py_num_workers, self._py_start_method = py_num_workers, py_start_method
         self._recovery = Recovery(on_error, max_errors, strict)
         self._limits = limits or Limits()
         self._compile_options = CompileOptions(optimize, decode_scaling)
@@ -136,9 +138,8 @@ class Pipeline:
         self._outputs: list[DataNode] | None = None
         self._tokens: list[Token[Pipeline | None]] = []
         self._schedule: Schedule | None = None
-        self._closed = False
+        self._closed = self._restored = False
         self._valid: Array = np.ones(0, bool)
-        self._restored = False
         self._iterator_state: State = {}
 
     # Building
@@ -196,7 +197,7 @@ class Pipeline:
         other = copy.copy(self)
         other._batch_size, other._num_threads, other._depth = batch_size, num_threads, depth
         other._seed = self._seed if self._seed_given else _random_seed()
-        other._schedule, other._tokens, other._closed = None, [], False
+        other._schedule, other._workers, other._tokens, other._closed = None, None, [], False
         other._restored, other._iterator_state = False, {}
         other._recovery = self._recovery.fresh_copy()
         return other
@@ -229,7 +230,7 @@ class Pipeline:
     def _compiled(self) -> tuple[Plan, list[Feed]]:
         outputs, gpu = self._outputs or [], self._gpu is not None
         plan = self._compile_options.plan(self._nodes, outputs, engine=self._engine, seed=self._seed, gpu=gpu)
-        return plan, feeds_of(plan, self._nodes, self._batch_size)
+        return plan, self._with_workers(feeds_of(plan, self._nodes, self._batch_size))
 
     # Feeding
 
@@ -374,6 +375,7 @@ class Pipeline:
         self._closed = True
         if self._schedule is not None:
             self._schedule.close()
+        self._close_workers()
 
     def _open(self) -> Schedule:
         schedule = self._ready()
@@ -387,7 +389,7 @@ class Pipeline:
     device_id = property(lambda self: self._device_id, doc="The requested GPU.")
     seed = property(lambda self: self._seed, doc="The seed of all random numbers.")
     prefetch_queue_depth = property(lambda self: self._depth, doc="How many batches are in progress at the same time.")
-    py_num_workers = property(lambda self: self._py_num_workers, doc="Accepted for compatibility.")
+    py_num_workers = property(lambda self: self._py_num_workers, doc="Worker processes of parallel sources.")
     exec_pipelined = property(lambda self: True, doc="Batches overlap.")
     exec_async = property(lambda self: True, doc="Batches are computed while others are used.")
     is_restored_from_checkpoint = property(lambda self: self._restored, doc="Whether a state was loaded.")

@@ -11,6 +11,8 @@ import numpy as np
 from pixelmill.engine.native import Array, Data
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.operators.sources import ExternalSource
+from pixelmill.pipeline.parallel_source import ParallelSource
+from pixelmill.pipeline.source_workers import SourceWorkers
 from pixelmill.types import BatchInfo, SampleInfo, to_data_type
 
 MAX_AXES = 6  # the limit of the native core
@@ -36,6 +38,14 @@ class Feed:
         self._last: Data | None = None
         self._iterator: Iterator[object] | None = None
         self._call = self._make_call() if external.source is not None else None
+
+    def use_workers(self, workers: SourceWorkers, number: int) -> None:
+        """Have worker processes make the batches."""
+        source = ParallelSource(workers, number, self.external, name=self.name, batch_size=self.batch_size)
+        if self.external.per_sample:
+            self._call = lambda: self._grouped(source.samples(self.iteration, self.epoch))
+        else:
+            self._call = lambda: source.samples(self.iteration, self.epoch)[0]
 
     @property
     def waiting(self) -> bool:

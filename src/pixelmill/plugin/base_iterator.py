@@ -9,11 +9,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NoReturn, Self
 
+import numpy as np
+import numpy.typing as npt
+
 from pixelmill.errors import ArgumentError, DataError, EngineError
 from pixelmill.log import log
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.sampling import LastBatchPolicy
-from pixelmill.plugin.epochs import make_epochs
+from pixelmill.plugin.epochs import Epochs, make_epochs
+from pixelmill.plugin.resized_epochs import ResizedEpochs
 from pixelmill.tensors import TensorListCPU
 
 # A batch as its framework represents it. Subclasses return different types: dicts, or lists of dicts.
@@ -44,7 +48,8 @@ class BaseIterator(ABC):
         policy = _policy(last_batch_policy, fill_last_batch)
         _check(self._pipes, self.output_map)
         self.batch_size: int = self._pipes[0].max_batch_size
-        self._epochs = make_epochs(self._pipes, int(size), reader_name, last_batch_padded, policy)
+        self._reader_name, self._padded = reader_name, last_batch_padded
+        self._epochs: Epochs = make_epochs(self._pipes, int(size), reader_name, last_batch_padded, policy)
         self._ready: list[tuple[TensorListCPU, ...]] = []
         self._before: list[dict[str, object]] = []
         self._stopped = False
@@ -169,7 +174,50 @@ class BaseIterator(ABC):
         """Samples of an epoch on one rank, as DALI counts them; -1 if unknown."""
         return self._epochs.size
 
-    _size = size  # many programs written for DALI read this private name
+    # Programs written for DALI read the following private names, and set `_size` to shorten or lengthen epochs.
+
+    @property
+    def _size(self) -> int:
+        return self._epochs.size
+
+    @_size.setter
+    def _size(self, size: int) -> None:
+        self._epochs = ResizedEpochs(self._epochs, int(size), len(self._pipes) if self._reader_name is None else 1)
+
+    @property
+    def _counter(self) -> int:
+        return self._epochs.counter
+
+    @property
+    def _num_gpus(self) -> int:
+        return len(self._pipes)
+
+    @property
+    def _last_batch_policy(self) -> LastBatchPolicy:
+        return self._epochs.policy
+
+    @property
+    def _shards_num(self) -> int:
+        return int(self._reader_meta()["number_of_shards"])
+
+    @property
+    def _size_no_pad(self) -> int:
+        return int(self._reader_meta()["epoch_size"])
+
+    @property
+    def _last_batch_padded(self) -> bool:
+        return self._padded if self._reader_name is None else bool(self._reader_meta()["pad_last_batch"])
+
+    @property
+    def _shard_sizes_per_gpu(self) -> npt.NDArray[np.int64]:
+        bounds = np.arange(self._shards_num + 1, dtype=np.int64) * self._size_no_pad // self._shards_num
+        return np.diff(bounds)
+
+    def _reader_meta(self) -> dict[str, int]:
+        if self._reader_name is None:
+            raise AttributeError("only an iterator with a reader_name knows about shards")
+        meta: dict[str, int] = self._pipes[0].reader_meta(self._reader_name)
+        return meta
 
     def __len__(self) -> int:
         """Return the number of batches of the epoch; 0 if unknown."""

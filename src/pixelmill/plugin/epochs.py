@@ -36,6 +36,11 @@ class Epochs(ABC):
         self.policy = policy
         self.batch_size: int = pipes[0].max_batch_size
 
+    @property
+    def counter(self) -> int:
+        """Samples returned since the epoch began, as DALI counts them: whole batches."""
+        return self.step * self.batch_size
+
     @abstractmethod
     def advance(self, lengths: list[int]) -> list[int]:
         """Count one batch of every pipeline and return how many samples of each to use, 0 for batches not needed.
@@ -85,6 +90,11 @@ class BySize(Epochs):
     def _move_to(self, counter: int) -> None:
         self._counter = counter
         self.over = counter >= self.size or (self.policy is DROP and counter + self._all > self.size)
+
+    @property
+    def counter(self) -> int:
+        """Samples of all pipelines, and those of this epoch that the previous one returned already."""
+        return self._counter
 
     def advance(self, lengths: list[int]) -> list[int]:
         if set(lengths) != {self.batch_size}:

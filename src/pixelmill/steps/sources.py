@@ -226,6 +226,16 @@ class CoordinatesOfVertices(Step):
     polygons: Input
 
 
+def reader_of(value: Expr) -> Reader | None:
+    """Return the reader that a value comes from: that of the nearest step that reads; None if there is none."""
+    todo = [value.step]
+    for step in todo:  # it grows while it is walked: nearer steps come first
+        if isinstance(step, ReaderStep):
+            return step.reader
+        todo += [given.step for given in step.inputs if given is not None]
+    return None
+
+
 def source_of(value: Expr) -> BatchSource:
     """Return the source of a value from outside of the program."""
     if not isinstance(value.step, ExternalInput):

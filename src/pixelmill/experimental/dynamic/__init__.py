@@ -10,9 +10,11 @@ The functions are derived from the registry, like those of `fn`; readers are cla
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from pixelmill import math as _math
 from pixelmill.experimental.dynamic.modes import EvalMode, get_num_threads, set_num_threads
@@ -54,6 +56,12 @@ for _name, _spec in public_operators().items():
     else:
         setattr(_module, _last, _function(_spec))
 family(__name__, ["random"]).RNG = RNG  # type: ignore[attr-defined]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "pytorch":  # on use, because it imports PyTorch
+        return importlib.import_module(f"{__name__}.pytorch")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _mathematics(name: str, doc: str | None) -> Callable[..., Result]:

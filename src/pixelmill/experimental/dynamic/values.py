@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
 from pixelmill.node_operators import Arithmetic
-from pixelmill.types import Array, DALIDataType, default_array, to_data_type, to_numpy_type
+from pixelmill.types import Array, DALIDataType, default_array, numpy_dtype, to_data_type
 
 
 class _Value(Arithmetic):
@@ -64,7 +64,7 @@ class Tensor(_Value):
             data = np.frombuffer(data, np.uint8)
         self.array = default_array(data) if not hasattr(data, "__array__") else np.asarray(data)
         if dtype is not None:
-            self.array = self.array.astype(to_numpy_type(to_data_type(dtype)))
+            self.array = self.array.astype(numpy_dtype(to_data_type(dtype)))
         self.layout = layout or ""
 
     @property
