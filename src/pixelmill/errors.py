@@ -1,8 +1,9 @@
 """The exceptions of pixelmill. The builtin exception that each also derives from is in parentheses.
 
 PixelmillError
-├── ArgumentError (ValueError)          invalid arguments, when a graph is built or a function is called
-├── DataError                           unusable files, records or images; its events say which
+├── ArgumentError (ValueError, RuntimeError)  invalid arguments, when a graph is built or a function is called
+│   └── ArgumentTypeError (TypeError)   arguments that do not exist, or of a wrong type
+├── DataError (RuntimeError)            unusable files, records or images; its events say which
 ├── EngineError (RuntimeError)          a call that the state of the pipeline does not allow
 ├── MissingDependency (ImportError)     an optional package is not installed
 ├── OutputExists (FileExistsError)      the output of a command exists already
@@ -27,8 +28,15 @@ class PixelmillError(Exception):
     """The base class of all errors of pixelmill."""
 
 
-class ArgumentError(PixelmillError, ValueError):
-    """Raised for invalid arguments, and for arguments that contradict each other."""
+class ArgumentError(PixelmillError, ValueError, RuntimeError):
+    """Raised for invalid arguments, and for arguments that contradict each other.
+
+    DALI raises some of these errors as ValueError and others, which its native code finds, as RuntimeError.
+    """
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """Raised for arguments that do not exist and for values of a wrong type."""
 
 
 class EngineError(PixelmillError, RuntimeError):
@@ -91,7 +99,7 @@ class Event:
         return text + (f"\n  created at {self.line}" if self.line else "")
 
 
-class DataError(PixelmillError):
+class DataError(PixelmillError, RuntimeError):
     """Raised for input that could not be used.
 
     Attributes:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.graph.lowering import lower_node, with_location
-from pixelmill.graph.nodes import DataNode, OperatorNode, current_branch, next_number
+from pixelmill.graph.nodes import Conditions, DataNode, OperatorNode, common_conditions, current_branch, next_number
 from pixelmill.graph.source_lines import user_line
 from pixelmill.operators.arithmetic import OPERATIONS
 from pixelmill.operators.declare import REGISTRY, Argument, Floats, Ints, Operator
@@ -129,6 +129,7 @@ def _add(spec: Operator, inputs: Sequence[object], arguments: dict[str, object],
         wanted = str(most) if spec.required_inputs == most else f"{spec.required_inputs} to {most}"
         raise ArgumentError(f"{spec.name}: takes {wanted} inputs, got {len(inputs)}")
     nodes = tuple(None if value is None else as_node(value) for value in inputs)
+    within = common_conditions((*nodes, *arguments.values()))
     node = OperatorNode(
         spec,
         nodes,
@@ -137,19 +138,20 @@ def _add(spec: Operator, inputs: Sequence[object], arguments: dict[str, object],
         device=options.device or _inferred_device(nodes),
         seed=options.seed,
         line=options.line,
-        branch=current_branch(),
+        branch=(*current_branch(), *within),
         same_draws_as=options.same_draws_as,
     )
     result = lower_node(node, lambda value: value.expr)
     if isinstance(result, tuple):
-        return [_output(node, expr, index) for index, expr in enumerate(result)]
+        return [_output(node, expr, index, within) for index, expr in enumerate(result)]
     if isinstance(result, dict):
-        return {key: _output(node, expr, index) for index, (key, expr) in enumerate(result.items())}
-    return _output(node, result, 0)
+        return {key: _output(node, expr, index, within) for index, (key, expr) in enumerate(result.items())}
+    return _output(node, result, 0, within)
 
 
-def _output(node: OperatorNode, expr: Expr, index: int) -> DataNode:
+def _output(node: OperatorNode, expr: Expr, index: int, within: Conditions) -> DataNode:
     output = DataNode(node, expr, index)
+    output.within = within
     node.exprs.append(expr)
     output.device = "gpu" if node.device in ("gpu", "mixed") else "cpu"
     return output

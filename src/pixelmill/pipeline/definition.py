@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, overload
 
-from pixelmill.graph.branches import convert
+from pixelmill.graph.conversion import convert
 from pixelmill.pipeline.execution import Pipeline
 
 

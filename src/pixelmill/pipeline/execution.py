@@ -153,6 +153,8 @@ class Pipeline:
             raise EngineError("set_outputs: the pipeline is built already")
         flat = [node for value in outputs for node in (value if isinstance(value, (list, tuple)) else [value])]
         self._outputs = [as_node(value) for value in flat]
+        if any(node.within for node in self._outputs):
+            raise ArgumentError("set_outputs: a part of a batch cannot be an output; merge it with the other part")
 
     def __enter__(self) -> Pipeline:
         self._tokens.append(_current.set(self))
