@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, ArgumentTypeError
 from pixelmill.node_operators import NodeOperators
 
 
@@ -185,7 +185,7 @@ class ScalarConstant:
     def __init__(self, value: object, dtype: DALIDataType | None = None) -> None:
         number = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
         if not isinstance(number, (bool, int, float)):
-            raise ArgumentError(f"Constant: expected a number, got {value!r}")
+            raise ArgumentTypeError(f"Constant: expected a number, got {value!r}")
         self.dtype = to_data_type(default_array(value).dtype) if dtype is None else DALIDataType(dtype)
         kind = to_numpy_type(self.dtype).kind
         self.value: bool | int | float = {"b": bool, "f": float}.get(kind, int)(number)

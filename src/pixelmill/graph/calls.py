@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeGuard, cast
 
 import numpy as np
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, ArgumentTypeError, UnknownNameError
 from pixelmill.graph.lowering import lower_node, with_location
 from pixelmill.graph.nodes import Conditions, DataNode, OperatorNode, common_conditions, current_branch, next_number
 from pixelmill.graph.source_lines import user_line
@@ -47,7 +47,7 @@ def as_node(value: object) -> DataNode:
         return DataNode(None, constant(value.value, layout=value.layout))
     if isinstance(value, (bool, int, float, list, tuple, np.ndarray, np.generic)):
         return DataNode(None, constant(default_array(value)))
-    raise ArgumentError(f"an input must be a node, a number, a list or an array, got {value!r}")
+    raise ArgumentTypeError(f"an input must be a node, a number, a list or an array, got {value!r}")
 
 
 def call(
@@ -127,7 +127,7 @@ def _add(spec: Operator, inputs: Sequence[object], arguments: dict[str, object],
     most = len(spec.inputs)
     if not spec.required_inputs <= len(inputs) or (len(inputs) > most and not spec.many_inputs):
         wanted = str(most) if spec.required_inputs == most else f"{spec.required_inputs} to {most}"
-        raise ArgumentError(f"{spec.name}: takes {wanted} inputs, got {len(inputs)}")
+        raise ArgumentError(f"{spec.name}: expects {wanted} inputs, but received {len(inputs)}")
     nodes = tuple(None if value is None else as_node(value) for value in inputs)
     within = common_conditions((*nodes, *arguments.values()))
     node = OperatorNode(
@@ -168,7 +168,7 @@ def _check_arguments(spec: Operator, given: Mapping[str, object]) -> dict[str, o
         elif name not in spec.ignored:
             close = difflib.get_close_matches(name, spec.arguments, n=1)
             hint = f"; did you mean {close[0]}?" if close else f"; it takes {', '.join(spec.arguments) or 'none'}"
-            raise TypeError(f"{spec.name}: there is no argument {key!r}{hint}")
+            raise UnknownNameError(f"{spec.name}: got an unexpected argument {key!r}{hint}")
     return {name: _check_argument(spec, name, argument, values.get(name)) for name, argument in spec.arguments.items()}
 
 
@@ -180,11 +180,14 @@ def _check_argument(spec: Operator, name: str, argument: Argument, value: object
         value = as_node(value)
     if value is None:
         if argument.required:
-            raise ArgumentError(f"{spec.name}: {name} is missing")
+            raise ArgumentError(f"{spec.name}: {name} is missing; not all required arguments were specified")
         return argument.default
     if isinstance(value, DataNode):
         if not argument.per_sample:
-            raise ArgumentError(f"{spec.name}: {name} must be a constant; it cannot differ from sample to sample")
+            raise ArgumentTypeError(
+                f"{spec.name}: {name} must be a constant and should not be a 'DataNode': "
+                "it cannot differ from sample to sample"
+            )
         return value
     return argument.check(spec.name, _unwrapped(value))
 

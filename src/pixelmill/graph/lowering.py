@@ -76,4 +76,4 @@ def with_location(error: ArgumentError, spec: Operator, line: str | None) -> Arg
     text = str(error)
     if line is None or "created at" in text:
         return error
-    return ArgumentError(f"{text if text.startswith(spec.name) else f'{spec.name}: {text}'}\n  created at {line}")
+    return type(error)(f"{text if text.startswith(spec.name) else f'{spec.name}: {text}'}\n  created at {line}")

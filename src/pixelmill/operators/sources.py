@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar, cast
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, ArgumentTypeError
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Tensor, operator
 from pixelmill.steps.batch import callback
@@ -109,7 +109,7 @@ def _kind_of(source: object) -> tuple[str, bool]:
         return ("generator" if inspect.isgenerator(source) else "iterable"), False
     if callable(source):
         return "callable", _wants_argument(source)
-    raise ArgumentError(f"source must be a callable or an iterable, got {source!r}")
+    raise ArgumentTypeError(f"source must be callable, iterable or a generator function, got {source!r}")
 
 
 def _is_generator_function(source: object) -> bool:

@@ -154,10 +154,12 @@ class Feed:
         ((dtype, ndim),) = kinds
         wanted = self.external.dtypes[index]
         if wanted is not None and to_data_type(dtype) != to_data_type(wanted):
-            raise ArgumentError(f"{what}: dtype was declared as {to_data_type(wanted).name}, got elements of {dtype}")
+            raise ArgumentError(
+                f"{what}: expected data of type {to_data_type(wanted).name}, as declared, and got: {dtype}"
+            )
         if self.external.ndims[index] not in (None, ndim):
             raise ArgumentError(
-                f"{what}: ndim was declared as {self.external.ndims[index]}, got samples of {ndim} axes"
+                f"{what}: expected data with {self.external.ndims[index]} dimensions, as declared, and got {ndim}"
             )
         layout = self.external.layouts[index]
         if layout and len(layout) != ndim:

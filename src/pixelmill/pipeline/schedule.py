@@ -15,7 +15,7 @@ from pixelmill.engine.compile import Key, Plan
 from pixelmill.engine.native import Array, Data, Pending, Result, Samples
 from pixelmill.engine.selection import Engine, EngineOptions, start_engine
 from pixelmill.engine.worker_thread import signal_stop
-from pixelmill.errors import ArgumentError, DataError, EngineError
+from pixelmill.errors import ArgumentError, DataError, EngineError, UnknownNameError
 from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline.external_source import Feed
 from pixelmill.pipeline.reader_position import Position
@@ -110,7 +110,7 @@ class Schedule:
                 return feed
         name = data_node if isinstance(data_node, str) else data_node.name
         known = ", ".join(repr(feed.name) for feed in self.feeds) or "none"
-        raise ArgumentError(f"feed_input: {name!r} is not an external_source of this pipeline, which has: {known}")
+        raise UnknownNameError(f"feed_input: {name!r} is not an external_source of this pipeline, which has: {known}")
 
     def _order(self, reader: Reader) -> ReaderOrder:
         return ReaderOrder(
