@@ -7,6 +7,7 @@ PixelmillError
 ├── ArgumentError (ValueError, RuntimeError)    invalid arguments, when a graph is built or a function is called
 │   ├── ArgumentTypeError (TypeError)           arguments of a wrong type
 │   │   └── UnknownNameError (KeyError)         names of arguments, inputs or readers that do not exist
+│   ├── LayoutError                             axes that a layout does not have
 │   ├── IndexOutOfRangeError (IndexError)       samples that a batch does not have
 │   └── UnsupportedError (NotImplementedError)  what nodes cannot do
 ├── DataError (RuntimeError)                    unusable files, records or images; its events say which
@@ -48,6 +49,10 @@ class UnknownNameError(ArgumentTypeError, KeyError):
     """Raised for names of arguments, inputs or readers that do not exist."""
 
     __str__ = Exception.__str__  # KeyError would quote the message
+
+
+class LayoutError(ArgumentError):
+    """Raised for names of axes that the layout of an input does not have."""
 
 
 class IndexOutOfRangeError(ArgumentError, IndexError):

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeGuard, cast
 import numpy as np
 
 from pixelmill.errors import ArgumentError, ArgumentTypeError, UnknownNameError
-from pixelmill.graph.lowering import lower_node, with_location
+from pixelmill.graph.lowering import lower_node_or_wait, with_location
 from pixelmill.graph.nodes import Conditions, DataNode, OperatorNode, common_conditions, current_branch, next_number
 from pixelmill.graph.source_lines import user_line
 from pixelmill.operators.arithmetic import OPERATIONS
@@ -141,7 +141,7 @@ def _add(spec: Operator, inputs: Sequence[object], arguments: dict[str, object],
         branch=(*current_branch(), *within),
         same_draws_as=options.same_draws_as,
     )
-    result = lower_node(node, lambda value: value.expr)
+    result = lower_node_or_wait(node)
     if isinstance(result, tuple):
         return [_output(node, expr, index, within) for index, expr in enumerate(result)]
     if isinstance(result, dict):

@@ -245,15 +245,15 @@ class Pipeline:
         """
         schedule = self._ready()
         feed = schedule.feed_of(data_node)
-        known = feed.layout
+        known = feed.layouts
         feed.feed(data, layout)
-        if feed.layout != known:
-            self._rename(schedule, feed)
+        if feed.layouts != known:
+            schedule.recompiled(self._renamed(feed))
 
-    def _rename(self, schedule: Schedule, named: Feed) -> None:
+    def _renamed(self, named: Feed) -> Plan:
         """Lower and compile the graph again, now that the layout of a source is known."""
-        self._outputs = lower_again(self._nodes, self._outputs or [], {named.external: named.layout})
-        schedule.recompiled(self._compiled()[0])
+        self._outputs = lower_again(self._nodes, self._outputs or [], {named.external: named.layouts})
+        return self._compiled()[0]
 
     # Running
 
@@ -268,12 +268,12 @@ class Pipeline:
             raise EngineError("run: schedule_run has started batches; take them with share_outputs or outputs")
         for name, data in inputs.items():
             self.feed_input(name, data)
-        schedule.top_up(self._depth, self.iter_setup)
+        schedule.top_up(self._depth, self.iter_setup, self._renamed)
         return self._next(schedule)
 
     def schedule_run(self) -> None:
         """Start a batch that `share_outputs` will return."""
-        self._open().begin_scheduled()
+        self._open().begin_scheduled(self._renamed)
 
     def share_outputs(self) -> tuple[TensorListCPU, ...]:
         """Return the oldest batch that was started."""
