@@ -44,7 +44,8 @@ def as_node(value: object) -> DataNode:
     if isinstance(value, ScalarConstant):
         return DataNode(None, constant(value.array()))
     if isinstance(value, ArrayConstant):
-        return DataNode(None, constant(value.value, layout=value.layout))
+        node = DataNode(None, constant(value.value, layout=value.layout))
+        return node.gpu() if value.device == "gpu" else node
     if isinstance(value, (bool, int, float, list, tuple, np.ndarray, np.generic)):
         return DataNode(None, constant(default_array(value)))
     raise ArgumentTypeError(f"an input must be a node, a number, a list or an array, got {value!r}")
@@ -85,12 +86,12 @@ def call(
         raise with_location(error, spec, line) from None
 
 
-def operate(operation: str, *operands: object, **arguments: object) -> DataNode:
+def operate(operation: str, *operands: object, device: str | None = None, **arguments: object) -> DataNode:
     """Add the operator that one of Python's own operators stands for, by its name."""
     if operation == "subscript":
         data, key = operands
         return _subscript(data, key)
-    return _single(call(OPERATIONS.get(operation) or REGISTRY[operation], operands, arguments))
+    return _single(call(OPERATIONS.get(operation) or REGISTRY[operation], operands, arguments, device=device))
 
 
 # Nodes and constants have Python's operators, but neither may import this module: it imports both.
@@ -193,7 +194,9 @@ def _check_argument(spec: Operator, name: str, argument: Argument, value: object
 
 
 def _unwrapped(value: object) -> object:
-    return value.value if isinstance(value, (ScalarConstant, ArrayConstant)) else value
+    if isinstance(value, ArrayConstant):
+        return value.value if value.value.ndim else value.value.item()
+    return value.value if isinstance(value, ScalarConstant) else value
 
 
 def _check_device(spec: Operator, device: str | None) -> None:
