@@ -37,6 +37,8 @@ class BaseIterator(ABC):
         last_batch_padded: bool = False,
         last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
         prepare_first_batch: bool = True,
+        *,
+        exact: bool = False,
     ) -> None:
         self._pipes = [pipelines] if isinstance(pipelines, Pipeline) else list(pipelines)
         self.output_map = list(output_map)
@@ -46,7 +48,7 @@ class BaseIterator(ABC):
         policy = _policy(last_batch_policy, fill_last_batch)
         _check(self._pipes, self.output_map)
         self.batch_size: int = self._pipes[0].max_batch_size
-        self._epochs = make_epochs(self._pipes, int(size), reader_name, last_batch_padded, policy)
+        self._epochs = make_epochs(self._pipes, int(size), reader_name, last_batch_padded, policy, exact=exact)
         self._ready: list[tuple[TensorListCPU, ...]] = []
         self._before: list[dict[str, object]] = []
         self._stopped = False
