@@ -42,9 +42,9 @@ class DALIGenericIterator(BaseIterator):
     """Returns batches as a list with one dict of tensors per pipeline. The tensors share the memory of the batches.
 
     With `reader_name` all ranks take the same number of steps. DROP returns no copies. If the reader has
-    `pad_last_batch=True`, or with `exact`, PARTIAL returns each sample exactly once per epoch and no empty batch; a rank
-    with one sample less divides its last samples differently. Otherwise batches continue into the next epoch, as on
-    DALI: on one rank, PARTIAL returns as many samples as there are, but the samples that it cuts off the last batch are
+    `pad_last_batch=True`, or with `exact`, PARTIAL returns each sample exactly once per epoch and no empty batch; a
+    rank with one sample less divides its last samples differently. Otherwise batches continue into the next epoch, as
+    on DALI: on one rank, PARTIAL returns as many samples as there are, but those that it cuts off the last batch are
     missing at the start of the next epoch.
 
     Args:
@@ -60,7 +60,7 @@ class DALIGenericIterator(BaseIterator):
             continuing with the next epoch.
         last_batch_policy: How to handle an incomplete last batch.
         prepare_first_batch: Whether to make the first batch when the iterator is created.
-        exact: With `reader_name`: start each epoch with its own first sample, as `pad_last_batch=True` of the reader does.
+        exact: With `reader_name`: start each epoch with its own first sample, as with `pad_last_batch=True`.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class DALIClassificationIterator(DALIGenericIterator):
         last_batch_padded: Whether the reader fills the last batch.
         last_batch_policy: How to handle an incomplete last batch.
         prepare_first_batch: Whether to make the first batch when the iterator is created.
-        exact: With `reader_name`: start each epoch with its own first sample, as `pad_last_batch=True` of the reader does.
+        exact: With `reader_name`: start each epoch with its own first sample, as with `pad_last_batch=True`.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class DALIRaggedIterator(BaseIterator):
         last_batch_padded: Whether the reader fills the last batch.
         last_batch_policy: How to handle an incomplete last batch.
         prepare_first_batch: Whether to make the first batch when the iterator is created.
-        exact: With `reader_name`: start each epoch with its own first sample, as `pad_last_batch=True` of the reader does.
+        exact: With `reader_name`: start each epoch with its own first sample, as with `pad_last_batch=True`.
     """
 
     DENSE_TAG = "dense"
