@@ -54,7 +54,9 @@ def test_an_unknown_argument_is_a_type_error_that_suggests_one(name):
 
 
 def test_an_argument_like_no_other_is_answered_with_all_of_them():
-    with pytest.raises(TypeError, match="flip: got an unexpected argument 'zzz'; it takes horizontal, vertical, depthwise"):
+    with pytest.raises(
+        TypeError, match="flip: got an unexpected argument 'zzz'; it takes horizontal, vertical, depthwise"
+    ):
         fn.flip(picture(), zzz=1)
 
 
