@@ -105,12 +105,14 @@ def exported(path: Path) -> list[str]:
 def operator_names(package: ModuleType) -> Iterator[str]:
     """List the functions or classes of operators in `package` and its families."""
     for name in dir(package):
+        if name.startswith("_"):
+            continue
         value = getattr(package, name)
         if isinstance(value, ModuleType) and value.__name__ == f"{package.__name__}.{name}":
             yield from operator_names(value)
         elif name in OLDER_FUNCTIONS and package.__name__ == "pixelmill.fn":
             continue  # another name of a function that is listed
-        elif not name.startswith("_") and getattr(value, "__module__", None) == package.__name__:
+        elif getattr(value, "__module__", None) == package.__name__:
             yield f"{package.__name__}.{name}"
 
 

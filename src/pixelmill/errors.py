@@ -1,12 +1,22 @@
-"""The exceptions of pixelmill. The builtin exception that each also derives from is in parentheses.
+"""The exceptions of pixelmill. The builtin exceptions that each also derives from are in parentheses.
+
+Programs for DALI catch the builtin exceptions that DALI raises: ValueError, TypeError or KeyError where its Python code
+finds a mistake, RuntimeError where its native code does. Here each error is all that it may be there.
 
 PixelmillError
-├── ArgumentError (ValueError)          invalid arguments, when a graph is built or a function is called
-├── DataError                           unusable files, records or images; its events say which
-├── EngineError (RuntimeError)          a call that the state of the pipeline does not allow
-├── MissingDependency (ImportError)     an optional package is not installed
-├── OutputExists (FileExistsError)      the output of a command exists already
-└── OutputError (OSError)               writing failed: disk full, quota, I/O error, another writer
+├── ArgumentError (ValueError, RuntimeError)    invalid arguments, when a graph is built or a function is called
+│   ├── ArgumentTypeError (TypeError)           arguments of a wrong type
+│   │   └── UnknownNameError (KeyError)         names of arguments, inputs or readers that do not exist
+│   ├── LayoutError                             axes that a layout does not have
+│   ├── IndexOutOfRangeError (IndexError)       samples that a batch does not have
+│   └── UnsupportedError (NotImplementedError)  what nodes cannot do
+├── DataError (RuntimeError)                    unusable files, records or images; its events say which
+│   └── SampleArgumentError (ValueError)        arguments that are not valid for some samples
+├── EngineError (RuntimeError)                  a call that the state of the pipeline does not allow
+│   └── MissingGraphError (NotImplementedError) a pipeline without outputs
+├── MissingDependency (ImportError)             an optional package is not installed
+├── OutputExists (FileExistsError)              the output of a command exists already
+└── OutputError (OSError)                       writing failed: disk full, quota, I/O error, another writer
 """
 
 from __future__ import annotations
@@ -58,12 +68,38 @@ class PixelmillError(Exception):
         return printable(super().__str__(), keep="\n")
 
 
-class ArgumentError(PixelmillError, ValueError):
+class ArgumentError(PixelmillError, ValueError, RuntimeError):
     """Raised for invalid arguments, and for arguments that contradict each other."""
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """Raised for values of a wrong type."""
+
+
+class UnknownNameError(ArgumentTypeError, KeyError):
+    """Raised for names of arguments, inputs or readers that do not exist."""
+
+    __str__ = Exception.__str__  # KeyError would quote the message
+
+
+class LayoutError(ArgumentError):
+    """Raised for names of axes that the layout of an input does not have."""
+
+
+class IndexOutOfRangeError(ArgumentError, IndexError):
+    """Raised for the number of a sample that a batch does not have."""
+
+
+class UnsupportedError(ArgumentError, NotImplementedError):
+    """Raised for Python expressions that are not available on nodes."""
 
 
 class EngineError(PixelmillError, RuntimeError):
     """Raised for calls that the state of a pipeline does not allow, and for engines that cannot run."""
+
+
+class MissingGraphError(EngineError, NotImplementedError):
+    """Raised for a pipeline whose outputs were not defined."""
 
 
 class MissingDependency(PixelmillError, ImportError):  # noqa: N818 - clear without the suffix
@@ -123,7 +159,7 @@ class Event:
         return text + (f"\n  created at {self.line}" if self.line else "")
 
 
-class DataError(PixelmillError):
+class DataError(PixelmillError, RuntimeError):
     """Raised for input that could not be used.
 
     Attributes:
@@ -133,3 +169,7 @@ class DataError(PixelmillError):
     def __init__(self, message: str, events: tuple[Event, ...] = ()) -> None:
         super().__init__(message)
         self.events = events
+
+
+class SampleArgumentError(DataError, ValueError):
+    """Raised if the arguments of an operator are not valid for some samples."""

@@ -134,18 +134,18 @@ class NodeOperators(Arithmetic):
 
         Args:
             dtype: The type of the extents, int64 by default.
-            device: Accepted for compatibility.
+            device: The device to request the shapes on.
         """
-        return self._operate("shapes", self, dtype=dtype)
+        return self._operate("shapes", self, dtype=dtype, device=device)
 
     def property(self, key: str, *, device: str = "cpu") -> Self:
         """Return a property of each sample, as bytes.
 
         Args:
             key: `"source_info"` for where the sample came from, `"layout"` for the names of its axes.
-            device: Accepted for compatibility.
+            device: The device to request the property on.
         """
-        return self._operate("get_property", self, key=key)
+        return self._operate("get_property", self, key=key, device=device)
 
     def source_info(self, *, device: str = "cpu") -> Self:
         """Return where each sample came from, as bytes."""

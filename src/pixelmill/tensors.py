@@ -9,7 +9,7 @@ from typing import Any, Protocol, SupportsInt
 import numpy as np
 import numpy.typing as npt
 
-from pixelmill.errors import ArgumentError, EngineError
+from pixelmill.errors import ArgumentError, EngineError, IndexOutOfRangeError
 from pixelmill.types import Array as Array
 from pixelmill.types import DALIDataType, numpy_dtype, to_data_type
 
@@ -163,6 +163,8 @@ class TensorListCPU:
 
     def at(self, index: int) -> Array:
         """Return one sample as a NumPy array."""
+        if not -len(self) <= index < len(self):
+            raise IndexOutOfRangeError(f"at: the index {index} is out of range for a batch of {len(self)} samples")
         return self._samples[index]
 
     def as_array(self) -> Array:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, ArgumentTypeError
 from pixelmill.node_operators import NodeOperators
 
 
@@ -218,7 +218,7 @@ class ScalarConstant:
     def __init__(self, value: object, dtype: DALIDataType | None = None) -> None:
         number = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
         if not isinstance(number, (bool, int, float)):
-            raise ArgumentError(f"Constant: expected a number, got {value!r}")
+            raise ArgumentTypeError(f"Constant: expected a number, got {value!r}")
         self.dtype = to_data_type(default_array(value).dtype) if dtype is None else DALIDataType(dtype)
         kind = numpy_dtype(self.dtype).kind
         self.value: bool | int | float = {"b": bool, "f": float}.get(kind, int)(number)
@@ -291,9 +291,18 @@ class ArrayConstant(NodeOperators):
 
     add_operator: ClassVar[Callable[..., object]]
 
-    def __init__(self, value: Array, layout: str = "") -> None:
+    def __init__(self, value: Array, layout: str = "", device: str = "cpu") -> None:
         self.value = value
         self.layout = layout
+        self.device = device
+
+    def gpu(self) -> ArrayConstant:
+        """Request the value on the GPU; on the native engine it stays in main memory."""
+        return ArrayConstant(self.value, self.layout, "gpu")
+
+    def cpu(self) -> ArrayConstant:
+        """Request the value in main memory."""
+        return ArrayConstant(self.value, self.layout, "cpu")
 
     def _operate(self, operation: str, *operands: object, **arguments: object) -> Self:
         # Nodes have the operators of NodeOperators like constants do, but types cannot import the class of nodes.
@@ -317,9 +326,9 @@ def Constant(  # noqa: N802 - DALI's name
         dtype: The type of its elements; by default int32 for integers, float32 for floats, and an array's own type.
         shape: The shape of the constant; a single number is repeated.
         layout: The names of the axes, such as `"HWC"`.
-        device: Accepted for compatibility.
+        device: The device to request the value on. With a device, a number also has the operators of a node.
     """
-    if np.ndim(value) == 0 and shape is None and layout is None:  # type: ignore[arg-type]
+    if np.ndim(value) == 0 and shape is None and layout is None and device is None:  # type: ignore[arg-type]
         return ScalarConstant(value, dtype)
     array = np.asarray(value) if dtype is not None else default_array(value)
     if dtype is not None:
@@ -330,7 +339,7 @@ def Constant(  # noqa: N802 - DALI's name
         raise ArgumentError(
             f"Constant: the layout {layout!r} names {len(layout)} axes, but the value has {array.ndim}: {array.shape}"
         )
-    return ArrayConstant(np.array(array, order="C"), layout or "")
+    return ArrayConstant(np.array(array, order="C"), layout or "", device or "cpu")
 
 
 def default_array(value: object) -> Array:

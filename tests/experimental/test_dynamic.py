@@ -316,7 +316,7 @@ def test_every_operator_is_there():
 def test_errors_are_those_of_the_operators():
     with pytest.raises(ArgumentError, match=r"each axis once, got \[0, 0, 1\]\n  created at test_dynamic.py"):
         pmd.transpose(PICTURE, perm=[0, 0, 1])
-    with pytest.raises(TypeError, match="there is no argument 'sise'; did you mean size"):
+    with pytest.raises(TypeError, match="got an unexpected argument 'sise'; did you mean size"):
         pmd.resize(PICTURE, sise=3)
     with pytest.raises(DataError, match="crop"):
         pmd.crop(PICTURE, crop=(100, 100))

@@ -49,12 +49,14 @@ def inputs_of(spec):
 def test_an_unknown_argument_is_a_type_error_that_suggests_one(name):
     spec = REGISTRY[name]
     known = next(iter(spec.arguments))
-    with pytest.raises(TypeError, match=f"{name}: there is no argument '{known}x'; did you mean {known}"):
+    with pytest.raises(TypeError, match=f"{name}: got an unexpected argument '{known}x'; did you mean {known}"):
         function(name)(*inputs_of(spec), **{f"{known}x": 1})
 
 
 def test_an_argument_like_no_other_is_answered_with_all_of_them():
-    with pytest.raises(TypeError, match="flip: there is no argument 'zzz'; it takes horizontal, vertical, depthwise"):
+    with pytest.raises(
+        TypeError, match="flip: got an unexpected argument 'zzz'; it takes horizontal, vertical, depthwise"
+    ):
         fn.flip(picture(), zzz=1)
 
 
@@ -123,8 +125,8 @@ WRONG = {
     "readers.file: shard_id must be from 0 to": lambda: fn.readers.file(files=["a"], shard_id=1),
     "external_source: source must be a callable or an iterable": lambda: fn.external_source(source=5),
     "python_function: function must be callable": lambda: fn.python_function(picture(), function=5),
-    "decoders.image: takes 1 inputs, got 0": lambda: fn.decoders.image(),
-    "flip: takes 1 inputs, got 2": lambda: fn.flip(picture(), picture()),
+    "decoders.image: expects 1 inputs, but received 0": lambda: fn.decoders.image(),
+    "flip: expects 1 inputs, but received 2": lambda: fn.flip(picture(), picture()),
     "flip: device must be one of cpu, gpu, mixed, got 'tpu'": lambda: fn.flip(picture(), device="tpu"),
     "flip: an input must be a node, a number, a list or an array": lambda: fn.flip(object()),  # type: ignore[type-var]
     "cast: dtype must be a constant": lambda: fn.cast(picture(), dtype=fn.random.coin_flip()),

@@ -370,7 +370,7 @@ def test_box_encoder_refuses_what_is_no_anchor(arguments):
         (lambda m, b: m.fn.bb_flip(b), np.zeros((2, 4), np.float64)),
         (lambda m, b: m.fn.bbox_rotate(b, angle=1.0, input_shape=[5]), np.zeros((2, 4), np.float32)),
         (lambda m, b: m.fn.random_bbox_crop(b)[0], np.float32([[0, 0, 2, 2]])),
-        (lambda m, b: m.fn.random_bbox_crop(b, crop_shape=[9, 9], input_shape=[5, 5])[0], np.zeros((2, 4), np.float32)),
+        (lambda m, b: m.fn.random_bbox_crop(b, crop_shape=[9], input_shape=[5])[0], np.zeros((2, 4), np.float32)),
         (
             lambda m, b: m.fn.roi_random_crop(b, crop_shape=[9, 9], roi_start=[0, 0], roi_end=[1, 1]),
             np.zeros((2, 4), np.float32),

@@ -277,7 +277,7 @@ def test_wrong_arguments_are_refused_with_the_users_line(name, wrong, text):
 
 
 def test_arguments_that_do_not_exist_are_refused():
-    with pytest.raises(TypeError, match=r"noise.shot: there is no argument 'factors'; did you mean factor\?"):
+    with pytest.raises(TypeError, match=r"noise.shot: got an unexpected argument 'factors'; did you mean factor\?"):
         ours(graph_of("noise.shot", factors=3), [noise((4, 5, 3))])
 
 

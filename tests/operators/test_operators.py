@@ -177,8 +177,8 @@ def test_wrong_arguments_are_refused_when_the_graph_is_built(name):
 def test_wrong_numbers_of_inputs_and_unknown_arguments_are_refused_when_the_graph_is_built(name):
     spec = REGISTRY[name]
     if not spec.many_inputs:
-        assert "inputs, got" in refused(name, {}, inputs=len(spec.inputs) + 1)
-    with pytest.raises(TypeError, match=rf"^{name}: there is no argument 'nonsense'"):
+        assert "inputs, but received" in refused(name, {}, inputs=len(spec.inputs) + 1)
+    with pytest.raises(TypeError, match=rf"^{name}: got an unexpected argument 'nonsense'"):
         call(spec, [source()] * spec.required_inputs, {"nonsense": 1})
 
 

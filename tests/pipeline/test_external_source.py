@@ -324,7 +324,7 @@ def test_the_layout_of_what_is_fed_counts_as_in_dali(declared, layouts):
     [
         ("HWC", ["CHW"], "the layout of 'pictures' is 'HWC' and cannot change to 'CHW'"),
         (None, ["HWC", "CHW"], "the layout of 'pictures' is 'HWC' and cannot change to 'CHW'"),
-        (None, ["HW"], "the layout 'HW' of 'pictures' names 2 axes, but samples have 3"),
+        (None, ["HW"], "the layout 'HW' of 'pictures' does not name 3 axes"),
     ],
 )
 def test_layouts_that_dali_refuses_are_refused(declared, layouts, text):

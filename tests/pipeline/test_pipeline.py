@@ -173,7 +173,7 @@ def test_what_neither_the_graph_nor_the_pipeline_knows_is_refused():
     with pytest.raises(TypeError, match="Pipeline has no argument 'batchsize'"):
         pipeline_def(batchsize=3)
     maker = pipeline_def(**options())(lambda: types.Constant(1))
-    with pytest.raises(TypeError, match="there is no argument 'threads'"):
+    with pytest.raises(TypeError, match="got an unexpected argument 'threads'"):
         maker(threads=3)
 
 

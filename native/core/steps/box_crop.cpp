@@ -1,6 +1,7 @@
 // Random windows that mind the objects in an image.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "../rng.h"
@@ -77,7 +78,12 @@ class RandomBoxCrop : public Step {
                     throw Fault(FaultKind::argument,
                                 "random_bbox_crop: the shape " + describe(value) + " does not fit \"" + layout + "\"");
                 }
-                to.push_back(value.integer(at));
+                const int64_t extent = value.integer(at);
+                if (extent < 1 || extent > std::numeric_limits<int32_t>::max()) {
+                    throw Fault(FaultKind::argument, "random_bbox_crop: an extent of " + std::to_string(extent) +
+                                                         " is not one of a window or an image");
+                }
+                to.push_back(extent);
             }
         }
 
@@ -143,9 +149,8 @@ class RandomBoxCrop : public Step {
             for (int a = 0; a < axes; ++a) {
                 const int64_t room = input[static_cast<size_t>(a)] - crop[static_cast<size_t>(a)];
                 const auto whole = static_cast<float>(input[static_cast<size_t>(a)]);
-                if (room < 0)
-                    throw Fault(FaultKind::argument, "random_bbox_crop: crop_shape is larger than input_shape");
-                window.low[a] = static_cast<float>(draws.below(room + 1));
+                // A window that is larger than the image covers all of it.
+                window.low[a] = static_cast<float>(room < 0 ? -draws.below(1 - room) : draws.below(room + 1));
                 window.high[a] = window.low[a] + static_cast<float>(crop[static_cast<size_t>(a)]);
                 share.low[a] = window.low[a] / whole;
                 share.high[a] = share.low[a] + static_cast<float>(crop[static_cast<size_t>(a)]) / whole;
@@ -247,8 +252,9 @@ class RandomBoxCrop : public Step {
         for (const Box& box : boxes) {
             for (int a = 0; a < axes; ++a) {
                 if (box.low[a] >= 0 && box.high[a] <= 1 && box.low[a] <= box.high[a]) continue;
-                throw Fault(FaultKind::argument, "random_bbox_crop: boxes must lie between 0 and 1, got one from " +
-                                                     std::to_string(box.low[a]) + " to " + std::to_string(box.high[a]));
+                throw Fault(FaultKind::argument,
+                            "random_bbox_crop: out of bounds: boxes must lie between 0 and 1, got " +
+                                std::to_string(box.low[a]) + " to " + std::to_string(box.high[a]));
             }
         }
     }

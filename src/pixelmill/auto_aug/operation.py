@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from pixelmill import fn, types
 from pixelmill.errors import ArgumentError
-from pixelmill.graph.branches import converted
 from pixelmill.graph.calls import as_node
+from pixelmill.graph.conversion import converted
 from pixelmill.graph.nodes import DataNode
 from pixelmill.types import Array
 

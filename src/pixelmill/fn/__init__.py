@@ -76,3 +76,6 @@ def _families() -> dict[tuple[str, ...], dict[str, str]]:
 
 for _path, _operators in _families().items():
     _offer(_path, _operators)
+
+# Last: it calls operators, and `pixelmill.fn` must be complete for that.
+from pixelmill.fn import _conditional as _conditional  # noqa: E402

@@ -1355,7 +1355,7 @@ def pad(
     data: _Data | _Constant,
     /,
     *,
-    axes: _Ints | None = None,
+    axes: _Ints | _Node | None = None,
     axis_names: str | None = None,
     shape: _Ints | _Node | None = None,
     align: _Ints | _Node | None = None,

@@ -1,49 +1,49 @@
 """Branches in graphs: `if`, `and`, `or`, `not` on nodes, and shorthands for random choices.
 
 A graph is built once, so both branches of an `if` on a node are built; when the pipeline runs, each sample takes one of
-them. `convert` rewrites the source of a function so that Python's own `if` does this.
+them. `pixelmill.graph.conversion` rewrites the source of functions so that Python's own `if` does this.
 """
 
 from __future__ import annotations
 
-import ast
 import functools
-import inspect
-import os
-import sys
-import sysconfig
-import textwrap
 from collections.abc import Callable, Sequence
-from types import CellType, FunctionType
-from typing import Any, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
 
 from pixelmill import fn
-from pixelmill.errors import ArgumentError
-from pixelmill.graph.branch_source import HELPERS, Rewriter
+from pixelmill.errors import ArgumentError, ArgumentTypeError
 from pixelmill.graph.calls import call
 from pixelmill.graph.nodes import DataNode, inside_branch
-from pixelmill.graph.source_lines import PACKAGE
 from pixelmill.operators import REGISTRY
+from pixelmill.types import ArrayConstant, ScalarConstant
 
-# Functions of installed packages are not converted, including those of the environment that a virtual one is based on.
-LIBRARIES = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib", "platlib")} | {PACKAGE})
-INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-# The name of a converted function inside of its own code. With its original name, a function that calls itself would
-# find the inner function instead of the global one, which may be decorated.
-CONVERTED = "__pixelmill_converted"
+# What values of branches may be merged; lists, tuples and dicts of them are merged element by element.
+MERGEABLE = (DataNode, ScalarConstant, ArrayConstant, bool, int, float, np.ndarray, np.generic)
 
 Function = TypeVar("Function", bound=Callable[..., object])
-Value = TypeVar("Value")
 
 
 class _Undefined:
-    """Stands for a variable that has no value on one path through the program."""
+    """Stands for a variable that has no value that a graph could use.
+
+    Args:
+        reason: Why it has none.
+    """
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
 
     def __repr__(self) -> str:
         return "<no value>"
 
 
-UNDEFINED = _Undefined()
+UNDEFINED = _Undefined(
+    "is assigned in one branch only. Variables need to be initialized in every code path (both `if` branches) or "
+    "before the if"
+)
 
 
 def do_not_convert(function: Function) -> Function:
@@ -66,23 +66,49 @@ def _merged(operator: str, condition: DataNode, values: Sequence[Any]) -> Any:
     first = values[0]
     if all(value is first for value in values):
         return first
-    if any(isinstance(value, _Undefined) for value in values):
-        return UNDEFINED
+    for value in values:
+        if isinstance(value, _Undefined):
+            return value
     if all(isinstance(value, (list, tuple)) and len(value) == len(first) for value in values):
         return type(first)(_merged(operator, condition, parts) for parts in zip(*values, strict=True))
     if all(isinstance(value, dict) and value.keys() == first.keys() for value in values):
         return {key: _merged(operator, condition, [value[key] for value in values]) for key in first}
+    if not all(isinstance(value, MERGEABLE) for value in values):
+        kinds = " and ".join(repr(type(value).__name__) for value in values)
+        return _Undefined(
+            f"is different in the branches, {kinds}. The values need to have the same nesting structure in every code "
+            "path, of nodes, numbers and arrays"
+        )
     return call(REGISTRY[operator], [condition, *values], {})
 
 
-def cond(condition: object, taken: Callable[[], object], otherwise: Callable[[], object]) -> Any:
-    """Evaluate `taken() if condition else otherwise()`; if the condition is a node, for each sample."""
+def cond(
+    condition: object,
+    taken: Callable[[], object],
+    otherwise: Callable[[], object],
+    places: Callable[[], Sequence[Place]] = lambda: (),
+) -> Any:
+    """Evaluate `taken() if condition else otherwise()`; if the condition is a node, for each sample.
+
+    Args:
+        condition: A node, or any value.
+        taken: Returns the value if the condition is true.
+        otherwise: Returns the value if it is false.
+        places: Returns the attributes and elements that either of them may assign; they are merged too.
+    """
     if not isinstance(condition, DataNode):
         return taken() if condition else otherwise()
+    kept = places()
+    before = [place.load() for place in kept]
     with inside_branch(condition, 0, equal=False):
         first = taken()
+    after = [place.load() for place in kept]
+    for place, old in zip(kept, before, strict=True):
+        place.store(old)
     with inside_branch(condition, 0, equal=True):
         second = otherwise()
+    for place, one in zip(kept, after, strict=True):
+        place.store(value(merge(condition, one, place.load()), place.text))
     return merge(condition, first, second)
 
 
@@ -101,6 +127,58 @@ def negated(value: object) -> object:
     return merge(value, False, True) if isinstance(value, DataNode) else not value
 
 
+@dataclass(frozen=True)
+class Place:
+    """An attribute or an element of an object, which branches may assign.
+
+    Attributes:
+        owner: The object.
+        key: The name of the attribute, or the index of the element.
+        text: Its source, for messages.
+    """
+
+    owner: Any
+    key: Any
+    text: str
+
+    def load(self) -> object:
+        """Return the value, or UNDEFINED if it has none yet."""
+        raise NotImplementedError
+
+    def store(self, value: object) -> None:
+        """Set the value; UNDEFINED removes it."""
+        raise NotImplementedError
+
+
+class Attribute(Place):
+    """An attribute of an object."""
+
+    def load(self) -> object:
+        return getattr(self.owner, self.key, UNDEFINED)
+
+    def store(self, value: object) -> None:
+        if not isinstance(value, _Undefined):
+            setattr(self.owner, self.key, value)
+        elif hasattr(self.owner, self.key):
+            delattr(self.owner, self.key)
+
+
+class Subscript(Place):
+    """An element of a list or dict."""
+
+    def load(self) -> object:
+        try:
+            return self.owner[self.key]
+        except LookupError:
+            return UNDEFINED
+
+    def store(self, value: object) -> None:
+        if not isinstance(value, _Undefined):
+            self.owner[self.key] = value
+        elif not isinstance(self.load(), _Undefined):
+            del self.owner[self.key]
+
+
 def load(read: Callable[[], object]) -> object:
     """Return the value of a variable, or UNDEFINED if it has none yet."""
     try:
@@ -112,10 +190,17 @@ def load(read: Callable[[], object]) -> object:
 def value(found: object, name: str) -> object:
     """Return the value of a variable; raise ArgumentError if only some branches assign it."""
     if isinstance(found, _Undefined):
-        raise ArgumentError(
-            f"if: the variable {name!r} is assigned in one branch only; assign it in the other branch or before the if"
-        )
+        raise ArgumentError(f"if: the {name if name == 'return value' else f'variable {name!r}'} {found.reason}")
     return found
+
+
+def known(condition: object, reason: str) -> object:
+    """Return the condition of an `if` that was not rewritten; raise ArgumentTypeError if it is a node."""
+    if isinstance(condition, DataNode):
+        raise ArgumentTypeError(
+            f"if: the value of {condition.name!r} is known only when the pipeline runs, and {reason}"
+        )
+    return condition
 
 
 def choose(number: DataNode, branches: Sequence[Callable[[], object]]) -> Any:
@@ -160,61 +245,3 @@ def one_of(
     """
     number = fn.random.choice(len(functions), p=p, seed=seed)
     return choose(number, [functools.partial(function, *inputs) for function in functions])
-
-
-def convert(function: Callable[..., object]) -> Callable[..., object]:
-    """Return a function whose `if`, `and`, `or` and `not` also work on nodes, as do those of the functions it calls."""
-    try:
-        source = textwrap.dedent(inspect.getsource(function))
-    except (OSError, TypeError):
-        raise ArgumentError(
-            f"enable_conditionals: the source of {function.__name__} is not available; "
-            "use pixelmill.graph.branches.cond instead of if"
-        ) from None
-    definition = ast.parse(source).body[0]
-    if not isinstance(definition, ast.FunctionDef):
-        raise ArgumentError(f"enable_conditionals: {function.__name__} is not a plain function")
-    definition.decorator_list = []
-    ast.increment_lineno(definition, function.__code__.co_firstlineno - 1)
-    return _compiled(Rewriter().function(definition), function)
-
-
-def _compiled(definition: ast.FunctionDef, function: Callable[..., object]) -> Callable[..., object]:
-    """Compile a rewritten function with the globals, the closure and the defaults of the original one.
-
-    A function definition alone cannot refer to the closure of another function. So the rewritten function is compiled
-    inside of a factory whose arguments have the names of the free variables, which makes them free variables of the
-    inner function. Only the code object of that one is used, with the original cells; the factory never runs.
-    """
-    outside = {HELPERS: CellType(sys.modules[__name__])}
-    outside |= dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    definition.name = CONVERTED
-    arguments = ast.arguments([], [ast.arg(name) for name in outside], None, [], [], None, [])
-    factory = ast.FunctionDef("factory", arguments, [definition], [])
-    module = ast.fix_missing_locations(ast.Module([factory], []))
-    compiled = compile(module, function.__code__.co_filename, "exec")
-    inside = next(constant for constant in compiled.co_consts if inspect.iscode(constant))
-    code = next(c for c in inside.co_consts if inspect.iscode(c) and c.co_name == CONVERTED)
-    closure = tuple(outside[name] for name in code.co_freevars)
-    rewritten = FunctionType(
-        code.replace(co_name=function.__name__), function.__globals__, function.__name__, function.__defaults__, closure
-    )
-    rewritten.__kwdefaults__ = function.__kwdefaults__
-    return functools.update_wrapper(rewritten, function)
-
-
-@functools.cache
-def _converted(function: FunctionType) -> Callable[..., object]:
-    path = function.__code__.co_filename
-    installed = path.startswith(LIBRARIES) or any(folder in path for folder in INSTALLED)
-    if installed or hasattr(function, "__pixelmill_plain__"):
-        return function
-    try:
-        return convert(function)
-    except ArgumentError:  # no source: the function still works, as long as its conditions are not nodes
-        return function
-
-
-def converted(function: Value) -> Value:
-    """Convert a function that a converted function calls, if it is the user's own."""
-    return cast("Value", _converted(function)) if isinstance(function, FunctionType) else function

@@ -9,9 +9,9 @@ from typing import TypeAlias, TypeGuard, cast
 
 import numpy as np
 
-from pixelmill.errors import ArgumentError
-from pixelmill.graph.lowering import lower_node, with_location
-from pixelmill.graph.nodes import DataNode, OperatorNode, current_branch, next_number
+from pixelmill.errors import ArgumentError, ArgumentTypeError, UnknownNameError
+from pixelmill.graph.lowering import lower_node_or_wait, with_location
+from pixelmill.graph.nodes import Conditions, DataNode, OperatorNode, common_conditions, current_branch, next_number
 from pixelmill.graph.source_lines import user_line
 from pixelmill.operators.arithmetic import OPERATIONS
 from pixelmill.operators.declare import REGISTRY, Argument, Floats, Ints, Operator
@@ -44,10 +44,11 @@ def as_node(value: object) -> DataNode:
     if isinstance(value, ScalarConstant):
         return DataNode(None, constant(value.array()))
     if isinstance(value, ArrayConstant):
-        return DataNode(None, constant(value.value, layout=value.layout))
+        node = DataNode(None, constant(value.value, layout=value.layout))
+        return node.gpu() if value.device == "gpu" else node
     if isinstance(value, (bool, int, float, list, tuple, np.ndarray, np.generic)):
         return DataNode(None, constant(default_array(value)))
-    raise ArgumentError(f"an input must be a node, a number, a list or an array, got {value!r}")
+    raise ArgumentTypeError(f"an input must be a node, a number, a list or an array, got {value!r}")
 
 
 def call(
@@ -85,12 +86,12 @@ def call(
         raise with_location(error, spec, line) from None
 
 
-def operate(operation: str, *operands: object, **arguments: object) -> DataNode:
+def operate(operation: str, *operands: object, device: str | None = None, **arguments: object) -> DataNode:
     """Add the operator that one of Python's own operators stands for, by its name."""
     if operation == "subscript":
         data, key = operands
         return _subscript(data, key)
-    return _single(call(OPERATIONS.get(operation) or REGISTRY[operation], operands, arguments))
+    return _single(call(OPERATIONS.get(operation) or REGISTRY[operation], operands, arguments, device=device))
 
 
 # Nodes and constants have Python's operators, but neither may import this module: it imports both.
@@ -127,8 +128,9 @@ def _add(spec: Operator, inputs: Sequence[object], arguments: dict[str, object],
     most = len(spec.inputs)
     if not spec.required_inputs <= len(inputs) or (len(inputs) > most and not spec.many_inputs):
         wanted = str(most) if spec.required_inputs == most else f"{spec.required_inputs} to {most}"
-        raise ArgumentError(f"{spec.name}: takes {wanted} inputs, got {len(inputs)}")
+        raise ArgumentError(f"{spec.name}: expects {wanted} inputs, but received {len(inputs)}")
     nodes = tuple(None if value is None else as_node(value) for value in inputs)
+    within = common_conditions((*nodes, *arguments.values()))
     node = OperatorNode(
         spec,
         nodes,
@@ -137,19 +139,20 @@ def _add(spec: Operator, inputs: Sequence[object], arguments: dict[str, object],
         device=options.device or _inferred_device(nodes),
         seed=options.seed,
         line=options.line,
-        branch=current_branch(),
+        branch=(*current_branch(), *within),
         same_draws_as=options.same_draws_as,
     )
-    result = lower_node(node, lambda value: value.expr)
+    result = lower_node_or_wait(node)
     if isinstance(result, tuple):
-        return [_output(node, expr, index) for index, expr in enumerate(result)]
+        return [_output(node, expr, index, within) for index, expr in enumerate(result)]
     if isinstance(result, dict):
-        return {key: _output(node, expr, index) for index, (key, expr) in enumerate(result.items())}
-    return _output(node, result, 0)
+        return {key: _output(node, expr, index, within) for index, (key, expr) in enumerate(result.items())}
+    return _output(node, result, 0, within)
 
 
-def _output(node: OperatorNode, expr: Expr, index: int) -> DataNode:
+def _output(node: OperatorNode, expr: Expr, index: int, within: Conditions) -> DataNode:
     output = DataNode(node, expr, index)
+    output.within = within
     node.exprs.append(expr)
     output.device = "gpu" if node.device in ("gpu", "mixed") else "cpu"
     return output
@@ -166,7 +169,7 @@ def _check_arguments(spec: Operator, given: Mapping[str, object]) -> dict[str, o
         elif name not in spec.ignored:
             close = difflib.get_close_matches(name, spec.arguments, n=1)
             hint = f"; did you mean {close[0]}?" if close else f"; it takes {', '.join(spec.arguments) or 'none'}"
-            raise TypeError(f"{spec.name}: there is no argument {key!r}{hint}")
+            raise UnknownNameError(f"{spec.name}: got an unexpected argument {key!r}{hint}")
     return {name: _check_argument(spec, name, argument, values.get(name)) for name, argument in spec.arguments.items()}
 
 
@@ -178,17 +181,22 @@ def _check_argument(spec: Operator, name: str, argument: Argument, value: object
         value = as_node(value)
     if value is None:
         if argument.required:
-            raise ArgumentError(f"{spec.name}: {name} is missing")
+            raise ArgumentError(f"{spec.name}: {name} is missing; not all required arguments were specified")
         return argument.default
     if isinstance(value, DataNode):
         if not argument.per_sample:
-            raise ArgumentError(f"{spec.name}: {name} must be a constant; it cannot differ from sample to sample")
+            raise ArgumentTypeError(
+                f"{spec.name}: {name} must be a constant and should not be a 'DataNode': "
+                "it cannot differ from sample to sample"
+            )
         return value
     return argument.check(spec.name, _unwrapped(value))
 
 
 def _unwrapped(value: object) -> object:
-    return value.value if isinstance(value, (ScalarConstant, ArrayConstant)) else value
+    if isinstance(value, ArrayConstant):
+        return value.value if value.value.ndim else value.value.item()
+    return value.value if isinstance(value, ScalarConstant) else value
 
 
 def _check_device(spec: Operator, device: str | None) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
-from pixelmill.errors import ArgumentError
-from pixelmill.graph.nodes import DataNode, OperatorNode
+from pixelmill.errors import ArgumentError, LayoutError
+from pixelmill.graph.nodes import DataNode, OperatorNode, operators_of
 from pixelmill.operators.declare import Lowered, Operator
 from pixelmill.operators.sources import ExternalSource
+from pixelmill.steps.batch import callback
 from pixelmill.steps.sources import ExternalInput
 from pixelmill.steps.step import Expr, lowering
 
@@ -28,6 +30,32 @@ def lower_node(node: OperatorNode, expr_of: ExprOf) -> Lowered:
         return node.spec.body(*(None if value is None else expr_of(value) for value in node.inputs), **lowered)
 
 
+def lower_node_or_wait(node: OperatorNode) -> Lowered:
+    """Lower an operator. If it needs a layout that only the data of a source will have, return values that wait for it.
+
+    Such values fail when the pipeline runs. They are lowered again as soon as the layout is known.
+    """
+    try:
+        return lower_node(node, lambda value: value.expr)
+    except LayoutError as error:
+        inputs = [value for value in node.inputs if value is not None]
+        if node.spec.outputs is None or not any(_waits(made) for made in operators_of(inputs)):
+            raise
+        late = with_location(error, node.spec, node.line)
+
+    def fail(*_: object) -> NoReturn:
+        raise late
+
+    with lowering(node, ()):
+        values = callback(fail, *(value.expr for value in inputs), layouts=("",) * node.spec.outputs)
+    return values if len(values) > 1 else values[0]
+
+
+def _waits(node: OperatorNode) -> bool:
+    """Whether an operator is a source whose layout is not known yet."""
+    return any(isinstance(expr.step, ExternalInput) and not expr.layout for expr in node.exprs)
+
+
 def lower_node_again(node: OperatorNode, expr_of: ExprOf) -> list[Expr]:
     """Lower an operator on other values than those it was created with; return one value for each output."""
     try:
@@ -40,7 +68,7 @@ def lower_node_again(node: OperatorNode, expr_of: ExprOf) -> list[Expr]:
 
 
 def lower_again(
-    operators: Sequence[OperatorNode], outputs: Sequence[DataNode], layouts: Mapping[ExternalSource, str]
+    operators: Sequence[OperatorNode], outputs: Sequence[DataNode], layouts: Mapping[ExternalSource, Sequence[str]]
 ) -> list[DataNode]:
     """Lower a graph again after some of its sources were given a layout; return its outputs.
 
@@ -50,7 +78,7 @@ def lower_again(
     Args:
         operators: All operators of the graph, in the order of their creation.
         outputs: The outputs of the graph.
-        layouts: The new layout of each source.
+        layouts: The new layouts of the outputs of each source.
     """
     changed: dict[OperatorNode, list[Expr]] = {}
 
@@ -63,7 +91,8 @@ def lower_again(
         first = node.exprs[0].step
         source = first.source if isinstance(first, ExternalInput) else None
         if isinstance(source, ExternalSource) and source in layouts:
-            changed[node] = [replace(expr, layout=layouts[source]) for expr in node.exprs]
+            given = zip(node.exprs, layouts[source], strict=True)
+            changed[node] = [replace(expr, layout=layout) for expr, layout in given]
         elif any(value.operator in changed for value in node.dependencies()):
             changed[node] = lower_node_again(node, expr_of)
     for node, exprs in changed.items():
@@ -76,4 +105,4 @@ def with_location(error: ArgumentError, spec: Operator, line: str | None) -> Arg
     text = str(error)
     if line is None or "created at" in text:
         return error
-    return ArgumentError(f"{text if text.startswith(spec.name) else f'{spec.name}: {text}'}\n  created at {line}")
+    return type(error)(f"{text if text.startswith(spec.name) else f'{spec.name}: {text}'}\n  created at {line}")

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import ClassVar, NoReturn
+from typing import ClassVar, NoReturn, TypeAlias
 
 from pixelmill.node_operators import NodeOperators
 from pixelmill.operators.declare import Operator
@@ -43,7 +43,7 @@ class OperatorNode:
     device: str
     seed: int | None
     line: str | None
-    branch: tuple[tuple[DataNode, int, bool], ...] = ()
+    branch: Conditions = ()
     same_draws_as: OperatorNode | None = None
     number: int = field(default_factory=lambda: next(_numbers))
     exprs: list[Expr] = field(default_factory=list)
@@ -69,10 +69,12 @@ class DataNode(NodeOperators):
         index: Its number among the outputs of the operator.
         device: The device the user requested the value on.
         source: Set by callers that need to know where a node came from.
+        within: The conditions of the part of a batch that it belongs to, if it was split by hand. Operators that use it
+            run for this part alone.
         add_operator: Adds an operator to a graph, by name. Set by `pixelmill.graph.calls`, which imports this module.
     """
 
-    __slots__ = ("device", "expr", "index", "operator", "source")
+    __slots__ = ("device", "expr", "index", "operator", "source", "within")
 
     add_operator: ClassVar[Callable[..., DataNode]]
 
@@ -82,6 +84,7 @@ class DataNode(NodeOperators):
         self.index = index
         self.device = "cpu"
         self.source: object = None
+        self.within: Conditions = ()
 
     @property
     def name(self) -> str:
@@ -102,6 +105,13 @@ class DataNode(NodeOperators):
         copy = DataNode(self.operator, expr, self.index)
         copy.device = self.device
         copy.source = self.source
+        copy.within = self.within
+        return copy
+
+    def with_condition(self, within: Conditions) -> DataNode:
+        """Return a copy of the node that belongs to another part of the batch."""
+        copy = self.with_expr(self.expr)
+        copy.within = within
         return copy
 
     def _operate(self, operation: str, *operands: object, **arguments: object) -> DataNode:
@@ -114,16 +124,20 @@ class DataNode(NodeOperators):
 
     def __bool__(self) -> NoReturn:
         raise TypeError(
-            f"the value of {self.name!r} is known only when the pipeline runs, so Python cannot branch on it here; "
-            "with pipeline_def(enable_conditionals=True), `if`, `and`, `or` and `not` accept nodes"
+            f"{self.name!r} was used in conditional context, but its value is known only when the pipeline runs, so "
+            "Python cannot branch on it here; with pipeline_def(enable_conditionals=True), `if`, `and`, `or` and `not` "
+            "accept nodes, in functions that have their source and are not marked with do_not_convert"
         )
 
     def __repr__(self) -> str:
         return f"DataNode(name={self.name!r}, device={self.device!r})"
 
 
+# Conditions of branches, outermost first: a node, a number, and whether samples take the branch if the node equals it.
+Conditions: TypeAlias = tuple[tuple[DataNode, int, bool], ...]
+
 # The conditions of the branches being built in this context, outermost first.
-_branch: ContextVar[tuple[tuple[DataNode, int, bool], ...]] = ContextVar("branch", default=())
+_branch: ContextVar[Conditions] = ContextVar("branch", default=())
 
 
 @contextlib.contextmanager
@@ -136,9 +150,18 @@ def inside_branch(condition: DataNode, number: int, *, equal: bool) -> Iterator[
         _branch.reset(token)
 
 
-def current_branch() -> tuple[tuple[DataNode, int, bool], ...]:
+def current_branch() -> Conditions:
     """Return the conditions of the branches being built, outermost first."""
     return _branch.get()
+
+
+def common_conditions(values: Sequence[object]) -> Conditions:
+    """Return the conditions of the parts of a batch that values belong to, each once."""
+    found: dict[tuple[int, int, bool], tuple[DataNode, int, bool]] = {}
+    for value in values:
+        for condition in value.within if isinstance(value, DataNode) else ():
+            found.setdefault((id(condition[0]), *condition[1:]), condition)
+    return tuple(found.values())
 
 
 def next_number() -> int:

@@ -22,7 +22,7 @@ from typing import Annotated, Any, Literal, SupportsFloat, SupportsInt, TypeVar,
 import numpy as np
 import numpy.typing as npt
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, ArgumentTypeError
 from pixelmill.operators.dali import EXACT, SAME, OnDali, Tolerance
 from pixelmill.options.declaration import Range as Range  # re-exported: part of a declaration, like the names below
 from pixelmill.steps.shapes import Scalar
@@ -74,7 +74,7 @@ class Argument:
         try:
             checked = _converters(self.kind)(value)
         except (TypeError, ValueError):
-            raise ArgumentError(f"{operator}: {self.name} must be {describe(self.kind)}, got {value!r}") from None
+            raise ArgumentTypeError(f"{operator}: {self.name} must be {describe(self.kind)}, got {value!r}") from None
         numbers = cast("list[float]", checked if isinstance(checked, list) else [checked])
         if self.limits is not None and not all(number in self.limits for number in numbers):
             raise ArgumentError(f"{operator}: {self.name} must be {self.limits}, got {value!r}")

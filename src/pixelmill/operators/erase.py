@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, LayoutError
 from pixelmill.operators.crop import image_layout
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
 from pixelmill.steps.pixels import Erase, GridMask
@@ -45,7 +45,7 @@ def erase(
     layout = data.layout or ("" if axes is not None else image_layout(data.layout))
     if axis_names is not None:
         if any(letter not in layout for letter in axis_names):
-            raise ArgumentError(f"erase: axis_names {axis_names!r} are not all part of the layout {layout!r}")
+            raise LayoutError(f"erase: axis_names {axis_names!r} are not all part of the layout {layout!r}")
         axes = [layout.index(letter) for letter in axis_names]
     counts = [len(numbers) for value in (anchor, shape) if (numbers := constant_numbers(value)) is not None]
     each = len(axes) if axes is not None else len(layout.replace("C", ""))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Ints, PerSample, Tensor, operator
 from pixelmill.operators.reductions import axis_indices, resolved_axes
-from pixelmill.steps.batch import BatchExtents
+from pixelmill.steps.batch import BatchExtents, callback
 from pixelmill.steps.elements import Cast
 from pixelmill.steps.shapes import Pad, Shape, Transpose
-from pixelmill.steps.sources import constant_numbers
-from pixelmill.types import DALIDataType
+from pixelmill.steps.sources import constant, constant_numbers
+from pixelmill.types import Array, DALIDataType
 
 
 @operator("cast")
@@ -55,7 +60,7 @@ def transpose(
 def pad(
     data: Tensor,
     *,
-    axes: Ints | None = None,
+    axes: PerSample[Ints] | None = None,
     axis_names: str | None = None,
     shape: PerSample[Ints] | None = None,
     align: PerSample[Ints] | None = None,
@@ -71,12 +76,62 @@ def pad(
         align: Extents are rounded up to a multiple of this.
         fill_value: The value of the padding.
     """
-    chosen = resolved_axes("pad", data.layout, axis_indices("pad", data.layout, axes, axis_names) or [])
+    fixed = constant_numbers(axes)
+    if axes is not None and fixed is None:
+        return _padded_along_own_axes(data, axes, axis_names, shape, align, fill_value)
+    indices = None if fixed is None else [int(axis) for axis in fixed]
+    chosen = resolved_axes("pad", data.layout, axis_indices("pad", data.layout, indices, axis_names) or [])
     for name, extents in (("shape", constant_numbers(shape)), ("align", constant_numbers(align))):
         if extents is not None:
             _check_extents(name, extents, len(chosen) or len(data.layout))
     largest = BatchExtents(shape=Shape(data=data).value(), given=shape, axes=tuple(chosen)).value()
     return Pad(data=data, extents=largest, align=align, fill_value=fill_value, axes=tuple(chosen)).value(data.layout)
+
+
+def _padded_along_own_axes(
+    data: Tensor,
+    axes: Tensor,
+    axis_names: str | None,
+    shape: Tensor | None,
+    align: Tensor | None,
+    fill_value: Tensor,
+) -> Tensor:
+    """Pad each sample along axes of its own."""
+    if axis_names is not None:
+        raise ArgumentError("pad: axes and axis_names are mutually exclusive")
+    given = (axes, shape or constant(-1, np.int64), align or constant(1, np.int64))
+    (extents,) = callback(_own_extents, Shape(data=data).value(), *given, layouts=("",), whole=False)
+    return Pad(data=data, extents=extents, fill_value=fill_value, axes=()).value(data.layout)
+
+
+def _own_extents(
+    shapes: Sequence[Array], axes: Sequence[Array], given: Sequence[Array], align: Sequence[Array]
+) -> list[Array]:
+    """Return the extents of all axes of each sample; only those of its own `axes` grow."""
+    largest = np.max(np.stack(shapes), axis=0)
+    results: list[Array] = []
+    for place, own in enumerate(axes):
+        extents = np.array(shapes[place], np.int64)
+        numbers = np.ravel(own).astype(np.int64)
+        if any(not -extents.size <= axis < extents.size for axis in numbers):
+            raise ArgumentError(f"pad: axes must be {-extents.size} to {extents.size - 1}, got {numbers.tolist()}")
+        chosen = numbers % extents.size if numbers.size else np.arange(extents.size)
+        wanted = _for_axes("shape", given[place], chosen.size)
+        factors = _for_axes("align", align[place], chosen.size)
+        if factors.min(initial=1) < 1:
+            raise ArgumentError(f"pad: align must be at least 1, got {factors.tolist()}")
+        least = np.maximum(extents[chosen], np.where(wanted > 0, wanted, largest[chosen]))
+        extents[chosen] = -(-least // factors) * factors
+        results.append(extents)
+    return results
+
+
+def _for_axes(name: str, values: npt.ArrayLike, axes: int) -> npt.NDArray[np.int64]:
+    """Return one number for each axis."""
+    numbers = np.ravel(values).astype(np.int64)
+    if numbers.size not in (1, axes):
+        raise ArgumentError(f"pad: {name} must be one number, or one for each of {axes} axes, got {numbers.tolist()}")
+    return np.broadcast_to(numbers, axes)
 
 
 def _check_extents(name: str, extents: list[float], axes: int) -> None:

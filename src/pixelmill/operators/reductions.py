@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, LayoutError
 from pixelmill.operators.dali import NEARLY
 from pixelmill.operators.declare import Ints, Tensor, operator
 from pixelmill.steps.elements import Reduce
@@ -17,7 +17,7 @@ def axis_indices(name: str, layout: str, axes: list[int] | None, axis_names: str
         raise ArgumentError(f"{name}: axes and axis_names are mutually exclusive")
     missing = [letter for letter in axis_names if letter not in layout]
     if missing:
-        raise ArgumentError(f"{name}: axis_names {axis_names!r} are not all part of the layout {layout!r}")
+        raise LayoutError(f"{name}: axis_names {axis_names!r} are not all part of the layout {layout!r}")
     return [layout.index(letter) for letter in axis_names]
 
 

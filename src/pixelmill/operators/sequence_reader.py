@@ -59,7 +59,7 @@ def sequence(
 
 def _streams(root: str) -> list[list[str]]:
     """List the images of each folder in `root`."""
-    found = files.from_root(root)
+    found = file_index.from_root(root)
     streams: dict[int, list[str]] = {}
     for path, (folder,) in zip(found.paths, np.asarray(found.columns["label"]), strict=True):
         streams.setdefault(int(folder), []).append(path)

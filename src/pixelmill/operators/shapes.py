@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, LayoutError
 from pixelmill.operators.dali import BEFORE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
 from pixelmill.operators.reductions import axis_indices, resolved_axes
@@ -204,7 +204,7 @@ def cat(*inputs: Tensor, axis: int | None = None, axis_name: str | None = None) 
         if axis is not None:
             raise ArgumentError("cat: axis and axis_name are mutually exclusive")
         if len(axis_name) != 1 or axis_name not in layout:
-            raise ArgumentError(f"cat: axis_name {axis_name!r} is not part of the layout {layout!r}")
+            raise LayoutError(f"cat: axis_name {axis_name!r} is not part of the layout {layout!r}")
         axis = layout.index(axis_name)
     axis = axis or 0
     if layout and not -len(layout) <= axis < len(layout):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeVar, cast
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, ArgumentTypeError
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Range, Tensor, operator
 from pixelmill.steps.batch import callback
@@ -121,7 +121,7 @@ def _kind_of(source: object) -> tuple[str, bool]:
         return ("generator" if inspect.isgenerator(source) else "iterable"), False
     if callable(source):
         return "callable", _wants_argument(source)
-    raise ArgumentError(f"source must be a callable or an iterable, got {source!r}")
+    raise ArgumentTypeError(f"source must be callable, iterable or a generator function, got {source!r}")
 
 
 def _check_parallel(kind: str, *, wants: bool, per_sample: bool, no_copy: bool | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, UnsupportedError
 from pixelmill.operators.declare import COMMON_IGNORED, Operator, Tensor
 from pixelmill.steps.shapes import Subscript
 from pixelmill.steps.sources import constant_array, constant_numbers
@@ -60,6 +60,8 @@ def subscripts(key: object) -> tuple[list[Bounds], list[int], str | None]:
 def _bounds(item: object) -> Bounds:
     if item is None:
         return WHOLE
+    if item is Ellipsis:
+        raise UnsupportedError("subscript: Ellipsis in indexing is not implemented; write a `:` for each axis")
     if isinstance(item, slice):
         whole = item.start is None and item.stop is None and item.step is None
         return WHOLE if whole else (None, item.start, item.stop, item.step)

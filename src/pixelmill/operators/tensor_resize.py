@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, LayoutError
 from pixelmill.operators.dali import CLOSE
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
 from pixelmill.operators.resize import MEMORY_HINTS, resample
@@ -20,7 +20,7 @@ def _axes(layout: str, axes: list[int] | None, axis_names: str | None) -> list[i
     if axes is not None:
         raise ArgumentError("tensor_resize: axes and axis_names are mutually exclusive")
     if any(letter not in layout for letter in axis_names):
-        raise ArgumentError(f"tensor_resize: axis_names {axis_names!r} are not all part of the layout {layout!r}")
+        raise LayoutError(f"tensor_resize: axis_names {axis_names!r} are not all part of the layout {layout!r}")
     return [layout.index(letter) for letter in axis_names]
 
 

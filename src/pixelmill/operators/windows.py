@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, LayoutError
 from pixelmill.operators.declare import Tensor
 from pixelmill.steps.shapes import CropWindow, Element, SliceWindow
 from pixelmill.steps.sources import constant_array
@@ -146,6 +146,6 @@ def _chosen_axes(name: str, layout: str, axes: list[int] | None, axis_names: str
     try:
         return [layout.index(letter) for letter in (axis_names or "WH")]
     except ValueError:
-        raise ArgumentError(
+        raise LayoutError(
             f"{name}: axis_names {axis_names or 'WH'!r} are not all part of the layout {layout!r}"
         ) from None

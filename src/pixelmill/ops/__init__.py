@@ -37,6 +37,7 @@ class OperatorClass:
         if len(leading) > len(self.spec.leading):
             raise TypeError(f"ops.{type(self).__name__}: arguments must be passed by keyword")
         arguments = {**dict(zip(self.spec.leading, leading, strict=False)), **arguments}
+        arguments = {key: value for key, value in arguments.items() if value is not None}
         self._device, self._name, self._seed = device, name, seed
         self._arguments = arguments
 

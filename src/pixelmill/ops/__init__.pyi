@@ -1706,6 +1706,7 @@ class Pad(OperatorClass):
         data: _Data | _Constant,
         /,
         *,
+        axes: _Ints | _Node | None = None,
         shape: _Ints | _Node | None = None,
         align: _Ints | _Node | None = None,
         fill_value: float | _Node | None = None,

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from pixelmill.engine import selection
 from pixelmill.engine.compile import Plan, compile_graph
+from pixelmill.errors import ArgumentError
+from pixelmill.graph.calls import as_node
 from pixelmill.graph.nodes import DataNode, OperatorNode
 from pixelmill.pipeline.external_source import Feed
 from pixelmill.steps.sources import ExternalInput, Reader, reader_of
@@ -57,3 +59,21 @@ def readers_of(nodes: Sequence[OperatorNode]) -> dict[str, Reader]:
     """Return the readers of a graph by the names of their nodes."""
     found = {node.name: reader_of(node.exprs[0]) for node in nodes if node.operator.startswith("readers.")}
     return {name: reader for name, reader in found.items() if reader is not None}
+
+
+def output_nodes(outputs: Sequence[object]) -> list[DataNode]:
+    """Return the outputs of a graph as nodes; lists among them are flattened, and numbers become constants."""
+    flat = [node for value in outputs for node in (value if isinstance(value, (list, tuple)) else [value])]
+    nodes = [as_node(value) for value in flat]
+    if any(node.within for node in nodes):
+        raise ArgumentError("set_outputs: a part of a batch cannot be an output; merge it with the other part")
+    return nodes
+
+
+def check_names(nodes: Sequence[OperatorNode]) -> None:
+    """Raise ArgumentError if two operators have one name. Those of one call with lists of inputs may share it."""
+    seen: set[str] = set()
+    for node in nodes:
+        if node.same_draws_as is None and node.name in seen:
+            raise ArgumentError(f"Pipeline: operators must not have non-unique names, and two are named {node.name!r}")
+        seen.add(node.name)

@@ -7,7 +7,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, overload
 
-from pixelmill.graph.branches import convert
+from pixelmill.errors import MissingGraphError, UnknownNameError
+from pixelmill.graph.conversion import convert
 from pixelmill.pipeline.execution import Pipeline
 
 
@@ -32,7 +33,7 @@ def pipeline_def(
     known = set(inspect.signature(Pipeline.__init__).parameters) - {"self"}
     unknown = sorted(set(defaults) - known)
     if unknown:
-        raise TypeError(f"pipeline_def: Pipeline has no argument {unknown[0]!r}")
+        raise UnknownNameError(f"pipeline_def: Pipeline has no argument {unknown[0]!r}")
 
     def decorate(graph: Callable[..., object]) -> Callable[..., Pipeline]:
         own = inspect.signature(graph).parameters
@@ -46,10 +47,14 @@ def pipeline_def(
             options = {key: value for key, value in kwargs.items() if key not in own}
             wrong = sorted(set(options) - known)
             if wrong:
-                raise TypeError(f"{graph.__name__}: there is no argument {wrong[0]!r}, and Pipeline has none either")
+                raise UnknownNameError(
+                    f"{graph.__name__}: got an unexpected argument {wrong[0]!r}, and Pipeline has none of this name"
+                )
             pipe = Pipeline(**{**defaults, **options})
             with pipe:
                 outputs = build(*args, **mine)
+            if outputs is None:
+                raise MissingGraphError(f"{graph.__name__}: the function must return the outputs of the pipeline")
             pipe.set_outputs(*(outputs if isinstance(outputs, (tuple, list)) else (outputs,)))
             return pipe
 

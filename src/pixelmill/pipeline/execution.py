@@ -17,16 +17,15 @@ from pixelmill.engine import selection
 from pixelmill.engine.compile import Plan
 from pixelmill.engine.native import Array
 from pixelmill.engine.worker_thread import CLOSED
-from pixelmill.errors import ArgumentError, EngineError
-from pixelmill.graph.calls import as_node
+from pixelmill.errors import ArgumentError, EngineError, MissingGraphError, UnknownNameError
 from pixelmill.graph.lowering import lower_again
 from pixelmill.graph.nodes import DataNode, operators_of
-from pixelmill.pipeline.compilation import CompileOptions, feeds_of, readers_of
+from pixelmill.pipeline.compilation import CompileOptions, check_names, feeds_of, output_nodes, readers_of
 from pixelmill.pipeline.external_source import Feed
 from pixelmill.pipeline.older_calls import OlderCalls, saved_options
 from pixelmill.pipeline.outputs import Expected, with_layout
 from pixelmill.pipeline.recovery import Errors, OnError, Recovery
-from pixelmill.pipeline.sampling import State
+from pixelmill.pipeline.sampling import State, parsed_checkpoint
 from pixelmill.pipeline.schedule import Schedule
 from pixelmill.tensors import TensorListCPU
 from pixelmill.types import Limits
@@ -146,14 +145,13 @@ class Pipeline(OlderCalls):
 
     def define_graph(self) -> object:
         """Return the outputs of the graph. Subclasses that do not call `set_outputs` override this."""
-        raise EngineError("the pipeline has no graph: override define_graph or call set_outputs")
+        raise MissingGraphError("the pipeline has no graph: override define_graph or call set_outputs")
 
     def set_outputs(self, *outputs: object) -> None:
         """Set the outputs of the pipeline."""
         if self._schedule is not None:
             raise EngineError("set_outputs: the pipeline is built already")
-        flat = [node for value in outputs for node in (value if isinstance(value, (list, tuple)) else [value])]
-        self._outputs = [as_node(value) for value in flat]
+        self._outputs = output_nodes(outputs)
 
     def __enter__(self) -> Pipeline:
         self._tokens.append(_current.set(self))
@@ -188,7 +186,7 @@ class Pipeline(OlderCalls):
         options = selection.EngineOptions(self._batch_size, self._num_threads, self._limits, self._gpu)
         schedule = self._schedule = Schedule(plan, feeds, seed=self._seed, options=options)
         if self._checkpoint is not None:
-            self.load_state_dict(json.loads(self._checkpoint))
+            self.load_state_dict(parsed_checkpoint(self._checkpoint))
         return schedule
 
     def _fresh_copy(self, *, batch_size: int, num_threads: int, depth: int) -> Pipeline:
@@ -212,6 +210,7 @@ class Pipeline(OlderCalls):
         if not nodes:
             raise ArgumentError("Pipeline: the graph has no outputs")
         self._nodes = operators_of(nodes)
+        check_names(self._nodes)
         return nodes
 
     def dali_pipeline(self, device_id: int | None = 0) -> DaliPipeline:
@@ -247,15 +246,15 @@ class Pipeline(OlderCalls):
         """
         schedule = self._ready()
         feed = schedule.feed_of(data_node)
-        known = feed.layout
+        known = feed.layouts
         feed.feed(data, layout)
-        if feed.layout != known:
-            self._rename(schedule, feed)
+        if feed.layouts != known:
+            schedule.recompiled(self._renamed(feed))
 
-    def _rename(self, schedule: Schedule, named: Feed) -> None:
+    def _renamed(self, named: Feed) -> Plan:
         """Lower and compile the graph again, now that the layout of a source is known."""
-        self._outputs = lower_again(self._nodes, self._outputs or [], {named.external: named.layout})
-        schedule.recompiled(self._compiled()[0])
+        self._outputs = lower_again(self._nodes, self._outputs or [], {named.external: named.layouts})
+        return self._compiled()[0]
 
     # Running
 
@@ -270,12 +269,12 @@ class Pipeline(OlderCalls):
             raise EngineError("run: schedule_run has started batches; take them with share_outputs or outputs")
         for name, data in inputs.items():
             self.feed_input(name, data)
-        schedule.top_up(self._depth, self.iter_setup)
+        schedule.top_up(self._depth, self.iter_setup, self._renamed)
         return self._next(schedule)
 
     def schedule_run(self) -> None:
         """Start a batch that `share_outputs` will return."""
-        self._open().begin_scheduled()
+        self._open().begin_scheduled(self._renamed)
 
     def share_outputs(self) -> tuple[TensorListCPU, ...]:
         """Return the oldest batch that was started."""
@@ -323,7 +322,7 @@ class Pipeline(OlderCalls):
     @staticmethod
     def _named(values: dict[str, Value], name: str) -> Value:
         if name not in values:
-            raise ArgumentError(f"there is no reader {name!r}; there are: {', '.join(map(repr, values)) or 'none'}")
+            raise UnknownNameError(f"there is no reader {name!r}; there are: {', '.join(map(repr, values)) or 'none'}")
         return values[name]
 
     def _metas(self) -> dict[str, dict[str, int]]:

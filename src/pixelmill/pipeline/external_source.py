@@ -33,9 +33,10 @@ class Feed:
         self.batch_size = batch_size
         self.iteration = 0
         self.epoch = 0
-        self.layout = external.layouts[0]
+        self.layouts = external.layouts
         self._fed: deque[Data] = deque()
         self._last: Data | None = None
+        self._is_first = True
         self._iterator: Iterator[object] | None = None
         self._call = self._make_call() if external.source is not None else None
 
@@ -61,22 +62,21 @@ class Feed:
         if self._call is not None:
             raise EngineError(f"feed_input: {self.name!r} has a source of its own and cannot be fed")
         batch = self._checked(data, 0)
-        self._set_layout(layout or _layout_of(data), batch[0].ndim)
+        self._set_layout(layout or _layout_of(data), batch[0].ndim, first=not self._has_been_fed)
         self._fed.append(batch)
 
-    def _set_layout(self, layout: str, ndim: int) -> None:
-        """Set the layout from the first batch, if `external_source` did not set it."""
-        if not layout or layout == self.layout:
+    def _set_layout(self, layout: str, ndim: int, *, output: int = 0, first: bool) -> None:
+        """Set the layout of an output from the first batch, if `external_source` did not set it."""
+        known = self.layouts[output]
+        if not layout or layout == known:
             return
         if len(layout) != ndim:
+            raise ArgumentError(f"external_source: the layout {layout!r} of {self.name!r} does not name {ndim} axes")
+        if self.external.layouts[output] or not first:
             raise ArgumentError(
-                f"feed_input: the layout {layout!r} of {self.name!r} names {len(layout)} axes, but samples have {ndim}"
+                f"external_source: the layout of {self.name!r} is {known!r} and cannot change to {layout!r}"
             )
-        if self.external.layouts[0] or self._has_been_fed:
-            raise ArgumentError(
-                f"feed_input: the layout of {self.name!r} is {self.layout!r} and cannot change to {layout!r}"
-            )
-        self.layout = layout
+        self.layouts = (*self.layouts[:output], layout, *self.layouts[output + 1 :])
 
     def take(self) -> list[Data]:
         """Return the next batch, one value for each output. Raises StopIteration at the end of the epoch."""
@@ -94,6 +94,10 @@ class Feed:
                 f"external_source {self.name!r}: expected {self.external.outputs} outputs, got {len(parts)}"
             )
         checked = [self._checked(part, index) for index, part in enumerate(parts)]
+        for index, (part, made) in enumerate(zip(parts, checked, strict=True)):
+            if not self.external.layouts[index]:  # the declared layout replaces that of the data
+                self._set_layout(_layout_of(part), made[0].ndim, output=index, first=self._is_first)
+        self._is_first = False
         sizes = {len(part) for part in checked}
         if len(sizes) > 1:
             raise ArgumentError(
@@ -164,10 +168,12 @@ class Feed:
         ((dtype, ndim),) = kinds
         wanted = self.external.dtypes[index]
         if wanted is not None and to_data_type(dtype) != to_data_type(wanted):
-            raise ArgumentError(f"{what}: dtype was declared as {to_data_type(wanted).name}, got elements of {dtype}")
+            raise ArgumentError(
+                f"{what}: expected data of type {to_data_type(wanted).name}, as declared, and got: {dtype}"
+            )
         if self.external.ndims[index] not in (None, ndim):
             raise ArgumentError(
-                f"{what}: ndim was declared as {self.external.ndims[index]}, got samples of {ndim} axes"
+                f"{what}: expected data with {self.external.ndims[index]} dimensions, as declared, and got {ndim}"
             )
         layout = self.external.layouts[index]
         if layout and len(layout) != ndim:
@@ -205,8 +211,8 @@ def _arrays(data: object, what: str) -> Data:
 
 
 def _layout_of(data: object) -> str:
-    """Return the layout of a TensorList; "" for other data."""
-    layout = getattr(data, "layout", None)
+    """Return the layout of a TensorList, or of the first of several tensors; "" for other data."""
+    layout = getattr(data[0] if isinstance(data, (list, tuple)) and data else data, "layout", None)
     return str(layout()) if callable(layout) else ""
 
 

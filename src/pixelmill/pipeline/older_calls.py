@@ -18,6 +18,7 @@ from pixelmill.tensors import TensorListCPU
 from pixelmill.types import PipelineAPIType
 
 if TYPE_CHECKING:
+    from pixelmill.engine.compile import Plan
     from pixelmill.pipeline.schedule import Schedule
 
 
@@ -30,6 +31,10 @@ class OlderCalls(ABC):
     _workers: SourceWorkers | None = None
 
     _saved_options: dict[str, object]
+
+    @abstractmethod
+    def _renamed(self, named: Feed) -> Plan:
+        """Compile the graph for a source whose layout became known."""
 
     @abstractmethod
     def build(self) -> None:
@@ -140,7 +145,7 @@ class OlderCalls(ABC):
 
     def _prefetch(self) -> None:
         """Begin batches until `prefetch_queue_depth` of them are in progress."""
-        self._ready().top_up(self._depth, self.iter_setup)
+        self._ready().top_up(self._depth, self.iter_setup, self._renamed)
 
     def _run(self) -> None:
         self.schedule_run()

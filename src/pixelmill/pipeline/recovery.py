@@ -13,7 +13,7 @@ import numpy as np
 from pixelmill.engine.compile import Key
 from pixelmill.engine.native import Array, Data, Result, Samples, Trouble
 from pixelmill.engine.selection import Engine
-from pixelmill.errors import NOTES, ArgumentError, DataError, Event
+from pixelmill.errors import NOTES, ArgumentError, DataError, Event, SampleArgumentError
 from pixelmill.pipeline.sampling import ReaderOrder, replacement
 
 Action = Literal["raise", "skip", "fill"]
@@ -110,7 +110,8 @@ class Recovery:
             self._count(bad, orders, int(samples.epochs[0]))
         raised = [bad[place] for place, action in actions.items() if action == "raise"]
         if raised:
-            raise DataError(f"{_listed(raised)}\n  {_advice(raised[0])}", tuple(raised))
+            kind = SampleArgumentError if raised[0].kind == "argument" else DataError
+            raise kind(f"{_listed(raised)}\n  {_advice(raised[0])}", tuple(raised))
         for action in ("skip", "fill"):
             places = [place for place, wanted in actions.items() if wanted == action]
             if not places:

@@ -5,11 +5,12 @@ A reader keeps no state: the batch at a position depends on the position alone. 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,14 @@ from pixelmill.pipeline.reader_position import (
 _MAX_HISTORY = 32  # keeps the state under 1 KB
 
 State = dict[str, Any]  # what json.loads returns for a state that was saved
+
+
+def parsed_checkpoint(checkpoint: bytes) -> State:
+    """Return the state in a checkpoint that `Pipeline.checkpoint` returned."""
+    try:
+        return cast("State", json.loads(checkpoint))
+    except (ValueError, TypeError):
+        raise ArgumentError(f"checkpoint: not a checkpoint of pixelmill: {checkpoint[:40]!r}") from None
 
 
 class LastBatchPolicy(Enum):

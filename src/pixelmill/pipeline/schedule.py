@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from pixelmill.engine.compile import Key, Plan
 from pixelmill.engine.native import Array, Data, Pending, Result, Samples
 from pixelmill.engine.selection import Engine, EngineOptions, start_engine
 from pixelmill.engine.worker_thread import signal_stop
-from pixelmill.errors import ArgumentError, DataError, EngineError
+from pixelmill.errors import ArgumentError, DataError, EngineError, UnknownNameError
 from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline.external_source import Feed
 from pixelmill.pipeline.reader_position import Position
@@ -43,6 +44,10 @@ class Scheduled:
     main: Batch | None
     raised: bool = False
     result: Result | None = None
+
+
+# Returns a plan for the graph with the layouts that the data of a source turned out to have.
+Renamed: TypeAlias = Callable[[Feed], Plan]
 
 
 class Schedule:
@@ -110,7 +115,7 @@ class Schedule:
                 return feed
         name = data_node if isinstance(data_node, str) else data_node.name
         known = ", ".join(repr(feed.name) for feed in self.feeds) or "none"
-        raise ArgumentError(f"feed_input: {name!r} is not an external_source of this pipeline, which has: {known}")
+        raise UnknownNameError(f"feed_input: {name!r} is not an external_source of this pipeline, which has: {known}")
 
     def _order(self, reader: Reader) -> ReaderOrder:
         return ReaderOrder(
@@ -164,7 +169,7 @@ class Schedule:
 
     # Starting batches
 
-    def top_up(self, depth: int, before: Callable[[], None]) -> None:
+    def top_up(self, depth: int, before: Callable[[], None], renamed: Renamed) -> None:
         """Start batches until `depth` are in progress or a source stops; call `before` ahead of each."""
         self._after_fork()
         while len(self.queue) < depth and not self.stopped:
@@ -172,14 +177,14 @@ class Schedule:
                 before()
                 if self.queue and any(feed.waiting for feed in self.feeds):
                     return
-                self._begin()
+                self._begin(renamed)
             except StopIteration:
                 self.stopped = True
 
-    def begin_scheduled(self) -> None:
+    def begin_scheduled(self, renamed: Renamed) -> None:
         """Start one batch for `schedule_run`."""
         self._after_fork()
-        self._begin()
+        self._begin(renamed)
         self.scheduled += 1
 
     def reset(self) -> None:
@@ -189,8 +194,8 @@ class Schedule:
             for feed in self.feeds:
                 feed.reset()
 
-    def _begin(self) -> None:
-        size, inputs = self._take_inputs()
+    def _begin(self, renamed: Renamed) -> None:
+        size, inputs = self._take_inputs(renamed)
         batches = [
             order.batch(position, size, self.policy)
             for order, position in zip(self.orders, self._positions, strict=True)
@@ -206,12 +211,18 @@ class Schedule:
         assert self._engine is not None
         self.queue.append(Scheduled(samples, self._engine.submit(samples), self._positions, main))
 
-    def _take_inputs(self) -> tuple[int, dict[Key, Data]]:
+    def _take_inputs(self, renamed: Renamed) -> tuple[int, dict[Key, Data]]:
         """Take a batch from every source; return its size and its data."""
         inputs: dict[Key, Data] = {}
         size = self._batch_size
+        taken: list[tuple[Feed, list[Data]]] = []
         for feed in self.feeds:
-            values = feed.take()
+            known = feed.layouts
+            taken.append((feed, feed.take()))
+            if feed.layouts != known:  # only the first batch of a source may have a layout, so none is in progress
+                self.plan = renamed(feed)
+                self._start_engine()
+        for feed, values in taken:
             size = len(values[0])
             for key in self.plan.inputs:
                 if key[0].source is feed.external:

@@ -39,6 +39,8 @@ class BaseIterator(ABC):
         last_batch_padded: bool = False,
         last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
         prepare_first_batch: bool = True,
+        *,
+        exact: bool = False,
     ) -> None:
         self._pipes = [pipelines] if isinstance(pipelines, Pipeline) else list(pipelines)
         self.output_map = list(output_map)
@@ -49,7 +51,7 @@ class BaseIterator(ABC):
         _check(self._pipes, self.output_map)
         self.batch_size: int = self._pipes[0].max_batch_size
         self._reader_name, self._padded = reader_name, last_batch_padded
-        self._epochs: Epochs = make_epochs(self._pipes, int(size), reader_name, last_batch_padded, policy)
+        self._epochs: Epochs = make_epochs(self._pipes, int(size), reader_name, last_batch_padded, policy, exact=exact)
         self._ready: list[tuple[TensorListCPU, ...]] = []
         self._before: list[dict[str, object]] = []
         self._stopped = False

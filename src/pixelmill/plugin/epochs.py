@@ -207,13 +207,21 @@ class ByUnpaddedReader(Epochs):
 
 
 def make_epochs(
-    pipes: list[Pipeline], size: int, reader_name: str | None, padded: bool, policy: LastBatchPolicy
+    pipes: list[Pipeline],
+    size: int,
+    reader_name: str | None,
+    padded: bool,
+    policy: LastBatchPolicy,
+    *,
+    exact: bool = False,
 ) -> Epochs:
     """Choose how to count epochs from the arguments of an iterator."""
     if reader_name is not None:
         if size >= 0 or padded:
             raise ArgumentError("reader_name determines size and last_batch_padded; omit them")
-        return _by_reader(pipes, reader_name, policy)
+        return _by_reader(pipes, reader_name, policy, exact=exact)
+    if exact:
+        raise ArgumentError("exact: needs a reader_name, because only a reader knows its samples")
     if size == 0 or (size < 0 and len(pipes) > 1):
         raise ArgumentError(f"{len(pipes)} pipelines need a size above 0 or a reader_name, got size={size}")
     if size < 0:
@@ -224,7 +232,7 @@ def make_epochs(
     return BySize(pipes, policy, size, padded)
 
 
-def _by_reader(pipes: list[Pipeline], reader_name: str, policy: LastBatchPolicy) -> Epochs:
+def _by_reader(pipes: list[Pipeline], reader_name: str, policy: LastBatchPolicy, *, exact: bool) -> Epochs:
     metas = [pipe.reader_meta(reader_name) for pipe in pipes]
     for key in ("epoch_size", "number_of_shards", "pad_last_batch", "stick_to_shard"):
         if len({meta[key] for meta in metas}) > 1:
@@ -234,6 +242,6 @@ def _by_reader(pipes: list[Pipeline], reader_name: str, policy: LastBatchPolicy)
     padded = bool(metas[0]["pad_last_batch"]) or any(pipe._ready().padded for pipe in pipes)
     # On several ranks PARTIAL could not return every sample once: what one rank cuts off is in no other batch.
     one_rank = metas[0]["number_of_shards"] == 1
-    if not padded and (policy is DROP or (policy is PARTIAL and one_rank)):
+    if not padded and not exact and (policy is DROP or (policy is PARTIAL and one_rank)):
         return ByUnpaddedReader(pipes, policy, reader_name)
-    return ByReader(pipes, policy, reader_name, pad=policy is PARTIAL)
+    return ByReader(pipes, policy, reader_name, pad=exact or policy is PARTIAL)

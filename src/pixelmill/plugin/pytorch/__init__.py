@@ -41,8 +41,11 @@ to_torch_type = {
 class DALIGenericIterator(BaseIterator):
     """Returns batches as a list with one dict of tensors per pipeline. The tensors share the memory of the batches.
 
-    With `reader_name` all ranks take the same number of steps. PARTIAL returns each sample exactly once per epoch and
-    no empty batch; a rank with one sample less divides its last samples differently. DROP returns no copies.
+    With `reader_name` all ranks take the same number of steps. DROP returns no copies. If the reader has
+    `pad_last_batch=True`, or with `exact`, PARTIAL returns each sample exactly once per epoch and no empty batch; a
+    rank with one sample less divides its last samples differently. Otherwise batches continue into the next epoch, as
+    on DALI: on one rank, PARTIAL returns as many samples as there are, but those that it cuts off the last batch are
+    missing at the start of the next epoch.
 
     Args:
         pipelines: One pipeline, or several that run together.
@@ -57,6 +60,7 @@ class DALIGenericIterator(BaseIterator):
             continuing with the next epoch.
         last_batch_policy: How to handle an incomplete last batch.
         prepare_first_batch: Whether to make the first batch when the iterator is created.
+        exact: With `reader_name`: start each epoch with its own first sample, as with `pad_last_batch=True`.
     """
 
     def __init__(
@@ -71,6 +75,8 @@ class DALIGenericIterator(BaseIterator):
         last_batch_padded: bool = False,
         last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
         prepare_first_batch: bool = True,
+        *,
+        exact: bool = False,
     ) -> None:
         super().__init__(
             pipelines,
@@ -82,6 +88,7 @@ class DALIGenericIterator(BaseIterator):
             last_batch_padded,
             last_batch_policy,
             prepare_first_batch,
+            exact=exact,
         )
 
     def _tensor(self, number: int, output: TensorListCPU, size: int) -> torch.Tensor:
@@ -101,6 +108,7 @@ class DALIClassificationIterator(DALIGenericIterator):
         last_batch_padded: Whether the reader fills the last batch.
         last_batch_policy: How to handle an incomplete last batch.
         prepare_first_batch: Whether to make the first batch when the iterator is created.
+        exact: With `reader_name`: start each epoch with its own first sample, as with `pad_last_batch=True`.
     """
 
     def __init__(
@@ -114,6 +122,8 @@ class DALIClassificationIterator(DALIGenericIterator):
         last_batch_padded: bool = False,
         last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
         prepare_first_batch: bool = True,
+        *,
+        exact: bool = False,
     ) -> None:
         super().__init__(
             pipelines,
@@ -126,6 +136,7 @@ class DALIClassificationIterator(DALIGenericIterator):
             last_batch_padded,
             last_batch_policy,
             prepare_first_batch,
+            exact=exact,
         )
 
 
@@ -145,6 +156,7 @@ class DALIRaggedIterator(BaseIterator):
         last_batch_padded: Whether the reader fills the last batch.
         last_batch_policy: How to handle an incomplete last batch.
         prepare_first_batch: Whether to make the first batch when the iterator is created.
+        exact: With `reader_name`: start each epoch with its own first sample, as with `pad_last_batch=True`.
     """
 
     DENSE_TAG = "dense"
@@ -164,6 +176,8 @@ class DALIRaggedIterator(BaseIterator):
         last_batch_padded: bool = False,
         last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
         prepare_first_batch: bool = True,
+        *,
+        exact: bool = False,
     ) -> None:
         self._types = [self.DENSE_TAG] * len(output_map) if output_types is None else list(output_types)
         known = {self.DENSE_TAG, self.SPARSE_LIST_TAG, self.SPARSE_COO_TAG}
@@ -179,6 +193,7 @@ class DALIRaggedIterator(BaseIterator):
             last_batch_padded,
             last_batch_policy,
             prepare_first_batch,
+            exact=exact,
         )
 
     def _tensor(self, number: int, output: TensorListCPU, size: int) -> torch.Tensor | list[torch.Tensor]:
