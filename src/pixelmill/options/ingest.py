@@ -36,9 +36,10 @@ class RecordOptions:
     name: Annotated[str, Help("First part of the file names.")] = "train"
     mode: Annotated[
         Mode,
-        Cli(choices=("cpu", "gpu")),
+        Cli(choices=("cpu", "gpu", "auto")),
         Help(
-            "Where to run: on the CPU, or on NVIDIA GPUs with one process each. `dali` compares with DALI's CPU path."
+            "Where to run: on the CPU, or on NVIDIA GPUs with one process each; `auto` takes GPUs if they can be used. "
+            "`dali` compares with DALI's CPU path."
         ),
     ] = "cpu"
 

@@ -14,7 +14,7 @@ Target = str | os.PathLike[str]
 Exists = Literal["error", "resume", "overwrite"]
 OnError = Literal["fail", "skip", "quarantine"]
 Runner = Literal["local", "ray"]
-Mode = Literal["cpu", "gpu", "dali"]
+Mode = Literal["cpu", "gpu", "dali", "auto"]
 
 MAX_ERRORS = 100
 
