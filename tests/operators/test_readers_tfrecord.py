@@ -205,11 +205,11 @@ def test_missing_features_take_their_defaults(tmp_path):
         (lambda w: ("absent", w.FixedLenFeature([1], w.int64)), "'absent' is missing, and it has no default"),
         (
             lambda w: ("pair", w.FixedLenFeature([3], w.float32, 0.0)),
-            "has 2 values, FixedLenFeature asks for 3; VarLen",
+            "has 2 values, FixedLenFeature asks for 3; Var",
         ),
         (
             lambda w: ("pair", w.FixedLenFeature([1], w.float32, 0.0)),
-            "has 2 values, FixedLenFeature asks for 1; VarLen",
+            "has 2 values, FixedLenFeature asks for 1; Var",
         ),
         (lambda w: ("pair", w.VarLenFeature([3], w.float32, 0.0)), "'pair' has 2 values, not a multiple of 3"),
         (lambda w: ("pair", w.VarLenFeature(w.int64, 0)), "'pair' holds float values, not int64"),
