@@ -53,7 +53,7 @@ def pairs(folder: Path, part: str, shard_id: int, num_shards: int) -> tuple[Data
     read = partial(fn.readers.numpy, random_shuffle=part == "train", shard_id=shard_id, num_shards=num_shards)
     images, masks = (read(files=listed(folder, part, of)) for of in ("images", "masks"))
     images = fn.resize(fn.cast(images, dtype=types.FLOAT), size=(SIDE, SIDE))
-    masks = fn.expand_dims(fn.reshape(masks, layout="HW"), axes=2, new_axis_names="C")
+    masks = fn.reshape(masks, layout="HWC")
     masks = fn.resize(masks, size=(SIDE, SIDE), interp_type=types.INTERP_NN)
     if part == "train":
         across, down = fn.random.coin_flip(), fn.random.coin_flip()

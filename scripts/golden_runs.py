@@ -33,7 +33,7 @@ from pixelmill.segmentation import prepare_segmentation
 
 BATCH, BATCHES = 5, 3
 CONTAINERS = ("folder", "list", "tfrecord", "recordio", "npy", "webdataset")
-RECIPES = ("tfdali", "classification", "heavy")
+RECIPES = ("gentle", "classification", "heavy")
 # Written by jobs beside their data: versions, times and names of options, none of which are results.
 NOT_DATA = ("manifest.json", ".pixelmill", ".json")
 

@@ -221,3 +221,45 @@ def test_missing_option_is_a_usage_error() -> None:
     from imagine import main
 
     assert CliRunner().invoke(main, ["create-images", "--name", "a"]).exit_code == 2
+
+
+def test_values_by_position(tmp_path: Path) -> None:
+    """Later releases of Imageinary take paths, name and format by position."""
+    from imagine import main
+
+    images, records = tmp_path / "images", tmp_path / "records"
+    run = CliRunner().invoke
+    size = ["--width", "12", "--height", "8", "--count", "3"]
+    made = run(main, ["create-images", str(images), "random_", "jpg", *size])
+    assert made.exit_code == 0, made.output
+    assert sorted(path.name for path in images.iterdir()) == [f"random_{number}.jpg" for number in range(3)]
+    wrapped = run(main, ["create-tfrecord", str(images), str(records), "train_", "--img-per-file", "2"])
+    assert wrapped.exit_code == 0, wrapped.output
+    assert run(main, ["create-recordio", str(images), str(records), "rec_"]).exit_code == 0
+    names = sorted(path.name for path in records.iterdir())
+    assert names == ["rec_0.idx", "rec_0.rec", "train_0", "train_1"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["images", "a_", "jpg", "more"], "unexpected argument 'more'"),
+        (["images", "a_", "--name", "b_"], "name is given twice"),
+        (["images"], "Missing option '--name'"),
+    ],
+)
+def test_wrong_positions_are_usage_errors(arguments: list[str], message: str) -> None:
+    from imagine import main
+
+    found = CliRunner().invoke(main, ["create-images", *arguments])
+    assert found.exit_code == 2 and message in found.output
+
+
+def test_the_module_of_functions(tmp_path: Path) -> None:
+    from imagine import imagine
+
+    imagine.create_images(str(tmp_path / "images"), "a_", 12, 8, 2, "png")
+    imagine.create_tfrecords(str(tmp_path / "images"), str(tmp_path / "records"), "t_", 1)
+    imagine.create_recordio(str(tmp_path / "images"), str(tmp_path / "records"), "r_", 1)
+    names = {path.name for path in (tmp_path / "records").iterdir()}
+    assert names == {"t_0", "t_1", "r_0.rec", "r_0.idx", "r_1.rec", "r_1.idx"}

@@ -12,8 +12,10 @@ from click.testing import CliRunner
 from PIL import Image
 from small_jobs import tree
 
+from pixelmill import fn, pipeline_def
 from pixelmill.cli import main
 from pixelmill.errors import ArgumentError, DataError
+from pixelmill.graph.nodes import DataNode
 from pixelmill.segmentation import make_csv_file_npy, png2numpy, prepare_segmentation
 
 GROUPS = ("1", "2", "3", "4")
@@ -42,20 +44,23 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("normalize", [False, True])
-def test_arrays_are_those_of_pillow(root: Path, tmp_path: Path, normalize: bool) -> None:
+@pytest.mark.parametrize("normalize", ["none", "unit", "imagenet"])
+def test_arrays_are_those_of_pillow(root: Path, tmp_path: Path, normalize: str) -> None:
     output = tmp_path / "out"
-    flags = ["--normalize"] if normalize else []
-    result = CliRunner().invoke(main, ["segmentation", str(root), "--output", str(output), "--workers=1", *flags])
+    flags = ["--workers=1", f"--normalize={normalize}"]
+    result = CliRunner().invoke(main, ["segmentation", str(root), "--output", str(output), *flags])
     assert result.exit_code == 0, result.output
     for group in GROUPS:
         for number, suffix in enumerate((".png", ".bmp", ".tif")):
             image = np.load(output / "Images" / group / f"p{number}.npy", allow_pickle=False)
             mask = np.load(output / "Masks" / group / f"p{number}.npy", allow_pickle=False)
             expected = np.asarray(Image.open(root / "Images" / group / f"p{number}{suffix}"))
-            expected_mask = np.asarray(Image.open(root / "Masks" / group / f"p{number}.png"))
-            if normalize:
+            expected_mask = np.asarray(Image.open(root / "Masks" / group / f"p{number}.png"))[:, :, None]
+            if normalize != "none":
                 expected, expected_mask = expected.astype(np.float32) / 255, (expected_mask > 0).astype(np.float32)
+            if normalize == "imagenet":
+                mean, std = np.float32([0.485, 0.456, 0.406]), np.float32([0.229, 0.224, 0.225])
+                expected = (expected - mean) / std
             assert (image.dtype, mask.dtype) == (expected.dtype, expected_mask.dtype)
             assert np.array_equal(image, expected)
             assert np.array_equal(mask, expected_mask)
@@ -117,6 +122,46 @@ def test_bad_pairs_are_named(root: Path, tmp_path: Path) -> None:
     }
     listed = [row for name in ("train", "valid") for row in rows(tmp_path / "b" / "csv_file" / f"{name}.csv")]
     assert len(listed) == 9
+
+
+def test_a_mask_that_cannot_be_decoded_is_named_as_a_mask(root: Path, tmp_path: Path) -> None:
+    (root / "Masks" / "3" / "p0.png").write_bytes(b"no image")
+    with pytest.raises(DataError, match=r"(?s)the mask cannot be used: .*Masks/3/p0\.png"):
+        prepare_segmentation(root, tmp_path / "out", workers=1)
+
+
+def test_folders_of_a_split_with_images_and_masks_are_found(tmp_path: Path) -> None:
+    for split, count in (("train", 3), ("valid", 2)):
+        for number in range(count):
+            write(tmp_path / "in" / split / "images" / f"p{number}.png", np.full((6, 8, 3), number, np.uint8))
+            write(tmp_path / "in" / split / "masks" / f"p{number}.png", np.zeros((6, 8), np.uint8))
+    report = prepare_segmentation(tmp_path / "in", tmp_path / "out", workers=1)
+    assert report.samples == 5
+    lists = [rows(tmp_path / "out" / "csv_file" / f"{split}.csv") for split in ("train", "valid")]
+    assert [len(found) for found in lists] == [3, 2]
+    assert lists[1][0]["images"] == "Images/valid/p0.npy" and lists[1][0]["masks"] == "Masks/valid/p0.npy"
+    assert np.load(tmp_path / "out" / "Masks" / "valid" / "p1.npy").shape == (6, 8, 1)
+    (tmp_path / "in" / "train" / "masks" / "p0.png").unlink()
+    with pytest.raises(DataError, match=r"train/images/p0\.png has no partner"):
+        prepare_segmentation(tmp_path / "in", tmp_path / "other")
+
+
+def test_the_arrays_feed_a_segmentation_pipeline(root: Path, tmp_path: Path) -> None:
+    """Image and mask go through the same operators, which need a channel axis."""
+    prepare_segmentation(root, tmp_path / "out", workers=1)
+    names = [row["masks"] for row in rows(tmp_path / "out" / "csv_file" / "train.csv")]
+
+    @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+    def train() -> tuple[DataNode, DataNode]:
+        read = [
+            fn.readers.numpy(file_root=str(tmp_path / "out"), files=files, name=what)
+            for what, files in (("images", [n.replace("Masks", "Images") for n in names]), ("masks", names))
+        ]
+        images, masks = (fn.resize(fn.reshape(data, layout="HWC"), size=(8, 8)) for data in read)
+        return fn.flip(images), fn.flip(masks)
+
+    images, masks = train().run()
+    assert images.at(0).shape == (8, 8, 3) and masks.at(0).shape == (8, 8, 1)
 
 
 def test_files_without_a_partner_are_named(root: Path, tmp_path: Path) -> None:

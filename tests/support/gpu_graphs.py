@@ -28,7 +28,7 @@ GRAPHS = GOLDEN / "dali"
 GPU = 0
 # Recipes with what they are applied to: JPEG files, with masks in files or arrays, and with boxes.
 RECIPES = {
-    "tfdali": SampleShape(False, "", "jpeg"),
+    "gentle": SampleShape(False, "", "jpeg"),
     "classification": SampleShape(False, "", "jpeg"),
     "detection": SampleShape(False, "", "jpeg", has_boxes=True),
     "segmentation": SampleShape(False, "file", "png"),

@@ -123,9 +123,14 @@ class ReadExample : public Step {
             if (!spec.fixed) extents.insert(extents.begin(), count / spec.elements);
             return extents;
         }
-        throw Fault(FaultKind::corrupt, "feature '" + spec.name + "' has " + std::to_string(count) +
-                                            (spec.fixed ? " values and its shape " : " values, no multiple of ") +
-                                            std::to_string(spec.elements));
+        const std::string found = "feature '" + spec.name + "' has " + std::to_string(count) + " value" +
+                                  (count == 1 ? "" : "s");
+        // The record may be whole: the program asks for another number of values than it has.
+        if (spec.fixed) {
+            throw Fault(FaultKind::argument, found + ", FixedLenFeature asks for " + std::to_string(spec.elements) +
+                                                 "; VarLenFeature takes any number");
+        }
+        throw Fault(FaultKind::argument, found + ", not a multiple of " + std::to_string(spec.elements));
     }
 
     // The value for a record without this feature: the default, or an empty list.

@@ -97,7 +97,14 @@ class AugmentJob(DatasetJob):
         edges = [*range(0, self.length, self.options.samples_per_shard), self.length]
         count = len(edges) - 1
         return [
-            SampleRange(edges[number], edges[number + 1], shard_names(self.to, number=number, count=count))
+            SampleRange(
+                edges[number],
+                edges[number + 1],
+                {
+                    what: self.options.prefix + name
+                    for what, name in shard_names(self.to, number=number, count=count).items()
+                },
+            )
             for number in range(count)
         ]
 
@@ -107,7 +114,7 @@ class AugmentJob(DatasetJob):
         for number, path in enumerate(self.dataset.files):
             inside = (files == number).nonzero()[0]
             if len(inside):
-                names = _names(self.to, path.rstrip("/").rpartition("/")[2])
+                names = _names(self.to, self.options.prefix + path.rstrip("/").rpartition("/")[2])
                 found.append(SampleRange(int(inside[0]), int(inside[-1]) + 1, names))
         names_of_records = [part.names["records"] for part in found]
         if len(set(names_of_records)) < len(names_of_records):

@@ -6,8 +6,9 @@ import tempfile
 from pathlib import Path
 
 from pixelmill.augmentation.job import AugmentJob
-from pixelmill.engine.placement import check_mode
-from pixelmill.formats.registry import open_dataset
+from pixelmill.engine.placement import check_mode, chosen_mode
+from pixelmill.errors import ArgumentError
+from pixelmill.formats.registry import FILE_FORMATS, open_dataset
 from pixelmill.jobs.run import JobReport, run_job
 from pixelmill.options.augment import AugmentArguments, AugmentOptions
 from pixelmill.options.declaration import pick, takes, values_of
@@ -24,18 +25,27 @@ def augment(given: AugmentArguments) -> JobReport:
     Returns:
         The state of the output.
     """
-    check_mode("augment", given.mode, here=given.runner == "local")
+    mode = chosen_mode("augment", given.mode)
+    check_mode("augment", mode, here=given.runner == "local")
     content = load_recipe(given.recipe).content()
     source = source_paths(given.source)
     dataset = open_dataset(source)
+    _check_prefix(given.prefix, given.to or dataset.format)
     recipe, to = _absolute(given.recipe), given.to or dataset.format
-    options = pick(AugmentOptions, given, source=source, recipe=recipe, to=to)
+    options = pick(AugmentOptions, given, source=source, recipe=recipe, to=to, mode=mode)
     arguments = values_of(RunOptions, given) | values_of(WorkersOption, given) | values_of(SplitOptions, given)
     with tempfile.TemporaryDirectory(prefix="pixelmill-") as folder:
         names_file = str(Path(folder) / "names.json")
         job = AugmentJob(options=options, recipe_content=content, opened=dataset, names_file=names_file)
         job.share_file_names()
-        return run_job(job, given.output, num_gpus=int(given.mode == "gpu"), **arguments)
+        return run_job(job, given.output, num_gpus=int(mode == "gpu"), **arguments)
+
+
+def _check_prefix(prefix: str, to: str) -> None:
+    if prefix.startswith(".") or set(prefix) & set("/\\\0\n\r"):
+        raise ArgumentError(f"augment: prefix must be the start of a file name that is not hidden, got {prefix!r}")
+    if prefix and to in FILE_FORMATS:
+        raise ArgumentError(f"augment: prefix names record files, and a dataset of the kind {to!r} has none")
 
 
 def _absolute(recipe: str) -> str:

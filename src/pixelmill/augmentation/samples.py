@@ -13,13 +13,13 @@ from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.example import Example, Feature, int64_feature
 from pixelmill.formats.sample import Boxes, Sample, image_type
+from pixelmill.formats.tfrecord.keys import FORMAT, renamed_format
 from pixelmill.recipe import follow
 from pixelmill.types import Array
 
 _EXTENSIONS = {"jpeg": "jpg", "png": "png"}
 _HEIGHTS, _WIDTHS, _CHANNELS = ("image/height", "height"), ("image/width", "width"), ("image/channels", "channels")
 _COLORSPACE = "image/colorspace"
-_FORMATS = ("image/format",)
 _OBJECT_PREFIXES = ("image/object/", "objects/")
 
 
@@ -104,7 +104,7 @@ def new_sample(prepared: PreparedSample, made: ProgramOutput, *, visibility: flo
     if boxes:
         ltrb, visible = follow(boxes.ltrb, made.path, made.before)
         kept = (visible >= visibility) & (ltrb[:, 2] > ltrb[:, 0]) & (ltrb[:, 3] > ltrb[:, 1])
-        boxes = Boxes(ltrb[kept], boxes.labels[kept])
+        boxes = Boxes(ltrb, boxes.labels).only(kept)
     same = not format or prepared.kind == _EXTENSIONS[format]
     return Sample(
         key,
@@ -114,17 +114,16 @@ def new_sample(prepared: PreparedSample, made: ProgramOutput, *, visibility: flo
         sample.class_name,
         boxes,
         None if made.mask is None or mask_storage is None else store_mask(made.mask, mask_storage),
-        _extra(sample.extra, made, kept, encoded=bool(format)),
+        _extra(sample.extra, made, kept, format=format),
     )
 
 
-def _extra(extra: Mapping[str, Feature], made: ProgramOutput, kept: Array | None, *, encoded: bool) -> Example:
+def _extra(extra: Mapping[str, Feature], made: ProgramOutput, kept: Array | None, *, format: str) -> Example:
     """Return all features of a record; those about the size and about each object follow the image."""
-    new = Example(extra)
-    if isinstance(extra, Example):
-        new.unknown, new.features_unknown = extra.unknown, extra.features_unknown
+    new = Example.of(extra)
     if not extra:
         return new
+    encoded = bool(format)
     known = {**dict.fromkeys(_HEIGHTS, made.after[0]), **dict.fromkeys(_WIDTHS, made.after[1])}
     if encoded:
         known |= dict.fromkeys(_CHANNELS, 3)
@@ -133,8 +132,8 @@ def _extra(extra: Mapping[str, Feature], made: ProgramOutput, kept: Array | None
             new[name] = int64_feature([known[name]])
         elif kept is not None and name.startswith(_OBJECT_PREFIXES) and len(feature.values) == len(kept):
             new[name] = _chosen(feature, kept)
-        elif encoded and name in _FORMATS:
-            del new[name]  # written again from the content
+        elif encoded and name == FORMAT:
+            new[name] = renamed_format(feature, format)
         elif encoded and name == _COLORSPACE and feature.values != [b"RGB"]:
             new[name] = Feature("bytes", [b"RGB"])
     return new

@@ -26,7 +26,7 @@ def segmentation(data_root: str, part: tuple[int, int] | None, as_json: bool, **
     \b
     Examples:
       pixelmill segmentation data --output prepared
-      pixelmill segmentation data --output prepared --valid 0.25 --seed 3 --normalize
+      pixelmill segmentation data --output prepared --valid 0.25 --seed 3 --normalize unit
       pixelmill segmentation data --output prepared --on-error skip
     """
     begin = time.monotonic()

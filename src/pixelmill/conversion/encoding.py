@@ -7,7 +7,9 @@ from typing import ClassVar
 
 from pixelmill.errors import MISSING_PIXELS, ArgumentError
 from pixelmill.formats import npy
+from pixelmill.formats.example import Example
 from pixelmill.formats.sample import Sample, image_type
+from pixelmill.formats.tfrecord.keys import FORMAT, renamed_format
 from pixelmill.options.convert import EncodingOptions
 from pixelmill.options.declaration import check
 
@@ -85,7 +87,10 @@ class Encoding(EncodingOptions):
         if mask is not None and new_size is not None:
             mask = pillow_images.resize_mask(mask, size, before=before)
         extension = sample.extension if format == _FORMATS.get(kind) else _EXTENSIONS[format]
-        return replace(sample, image=image, extension=extension, mask=mask), notes
+        extra = Example.of(sample.extra)
+        if FORMAT in extra and kind != "npy":
+            extra[FORMAT] = renamed_format(extra[FORMAT], format)
+        return replace(sample, image=image, extension=extension, mask=mask, extra=extra), notes
 
     def _size(self, size: tuple[int, int]) -> tuple[int, int]:
         """Return the new width and height."""

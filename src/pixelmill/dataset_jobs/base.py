@@ -82,6 +82,11 @@ class DatasetJob(Job):
             yield InputFile(path.removeprefix(base).lstrip("/"), found.size, found.modified)
 
     @property
+    def lists_files(self) -> bool:
+        """Whether the plan of the shards names every file; not for containers with one file per sample."""
+        return self.to not in FILE_FORMATS
+
+    @property
     def closing_files(self) -> tuple[str, ...]:
         """The list of classes of a folder."""
         if self.to != "folder" or not self.file_names or not self.file_names.classes:

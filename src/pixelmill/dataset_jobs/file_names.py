@@ -13,7 +13,7 @@ from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.file_list.writer import is_listable
 from pixelmill.formats.folder.names import wished_name
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, file_ending, split_name
-from pixelmill.jobs.output import STATE
+from pixelmill.jobs.sharing import STATE
 from pixelmill.storage.file_names import UniqueNames, is_plain
 
 _MOST_CLASSES = 1_000_000

@@ -7,9 +7,11 @@ from typing import Literal
 
 from pixelmill.engine import devices
 from pixelmill.errors import ArgumentError
+from pixelmill.log import log
 
 # `dali` is `gpu` with DALI's CPU operators instead of its GPU operators: for comparisons, on any machine.
-Mode = Literal["cpu", "gpu", "dali"]
+# `auto` is replaced by `cpu` or `gpu` before a job is planned.
+Mode = Literal["cpu", "gpu", "dali", "auto"]
 MODES = ("cpu", "gpu", "dali")
 _GPU_BATCH = 64
 INSTEAD = "--mode cpu (mode='cpu') produces the same images without a GPU"
@@ -45,6 +47,19 @@ class Placement:
 NATIVE = Placement()
 
 
+def chosen_mode(what: str, mode: Mode) -> Mode:
+    """Return the mode to run in: `auto` becomes `gpu` if this machine has a usable GPU, else `cpu`, and says so."""
+    if mode != "auto":
+        return mode
+    gpus = devices.usable_gpus()
+    if gpus:
+        log.warning(f"{what}: mode auto runs on the GPU: {', '.join(gpu.name for gpu in gpus)}")
+        return "gpu"
+    problem = devices.why_no_gpu()
+    log.warning(f"{what}: mode auto runs on the CPU" + (f": {problem.reason}" if problem else ""))
+    return "cpu"
+
+
 def check_mode(what: str, mode: str, *, here: bool = True) -> None:
     """Raise an error for a mode that cannot run, before anything is written.
 
@@ -54,7 +69,7 @@ def check_mode(what: str, mode: str, *, here: bool = True) -> None:
         here: Whether the job runs on the GPUs of this machine.
     """
     if mode not in MODES:
-        raise ArgumentError(f"{what}: mode must be cpu or gpu, got {mode!r}")
+        raise ArgumentError(f"{what}: mode must be cpu, gpu or auto, got {mode!r}")
     if mode == "cpu":
         return
     if mode == "gpu" and here:

@@ -47,7 +47,9 @@ def difference(sample: Sample, *, implied: Sample, mask: bool = False) -> Row:
         row["labels"] = list(sample.labels)
     if sample.boxes != implied.boxes:
         row["boxes"] = None if sample.boxes is None else sample.boxes.ltrb.astype(float).tolist()
-        row["box_labels"] = [] if sample.boxes is None else sample.boxes.labels.tolist()
+        labels = np.empty(0) if sample.boxes is None else sample.boxes.labels
+        if labels is not None:
+            row["box_labels"] = labels.tolist()
     if sample.extra:
         row["extra"] = {name: feature_to_json(feature) for name, feature in sorted(sample.extra.items())}
     if mask and sample.mask is not None:
@@ -131,8 +133,10 @@ def _boxes(ltrb: Any, labels: Any) -> Boxes | None:
     rows = [[float(_number(value)) for value in row] for row in ltrb]
     if any(len(row) != 4 for row in rows):
         raise ValueError("a box has four numbers: left, top, right, bottom")
-    numbers = [0] * len(rows) if labels is None else [int(_number(label)) for label in labels]
-    return Boxes(np.array(rows, np.float32).reshape(-1, 4), np.array(numbers, np.int64))
+    if labels is None and not rows:
+        labels = []  # tables have no way to tell an empty list from none
+    numbers = None if labels is None else np.array([int(_number(label)) for label in labels], np.int64)
+    return Boxes(np.array(rows, np.float32).reshape(-1, 4), numbers)
 
 
 def feature_to_json(feature: Feature) -> dict[str, list[Any]]:

@@ -123,12 +123,17 @@ class _Column:
         return Ragged(np.array(self.values, self.dtype).reshape(-1, *self.row_shape), starts)
 
 
+def _box_labels(sample: Sample) -> Sequence[int] | Array:
+    """Return the classes of boxes; nothing if the dataset does not have them."""
+    return () if sample.boxes is None or sample.boxes.labels is None else sample.boxes.labels
+
+
 def _columns(names: Sequence[str]) -> dict[str, _Column]:
     known = {
         "label": _Column(_integers, np.int64),
         "target": _Column(lambda sample: sample.labels, np.float32),
         "boxes": _Column(lambda sample: () if sample.boxes is None else sample.boxes.ltrb, np.float32, (4,)),
-        "box_label": _Column(lambda sample: () if sample.boxes is None else sample.boxes.labels, np.int64),
+        "box_label": _Column(_box_labels, np.int64),
     }
     return {name: known[name] for name in names}
 

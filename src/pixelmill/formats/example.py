@@ -56,6 +56,14 @@ class Example(dict[str, Feature]):
     unknown: bytes = b""
     features_unknown: bytes = b""
 
+    @classmethod
+    def of(cls, features: Mapping[str, Feature]) -> Example:
+        """Return a copy of features, with the unknown fields if there are any."""
+        copy = cls(features)
+        if isinstance(features, Example):
+            copy.unknown, copy.features_unknown = features.unknown, features.features_unknown
+        return copy
+
 
 def bytes_feature(*values: bytes | str) -> Feature:
     """Return a feature of bytes; text is encoded as UTF-8."""

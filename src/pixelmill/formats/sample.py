@@ -39,16 +39,16 @@ class Boxes:
 
     Attributes:
         ltrb: Left, top, right, bottom of each as fractions of the width and height, float32 of shape (n, 4).
-        labels: The class of each, int64 of shape (n,).
+        labels: The class of each, int64 of shape (n,); None if the dataset says nothing about classes.
     """
 
     ltrb: Array
-    labels: Array
+    labels: Array | None = None
 
     def __post_init__(self) -> None:
         ltrb = np.asarray(self.ltrb, np.float32).reshape(-1, 4)
-        labels = np.asarray(self.labels, np.int64).reshape(-1)
-        if len(ltrb) != len(labels):
+        labels = None if self.labels is None else np.asarray(self.labels, np.int64).reshape(-1)
+        if labels is not None and len(ltrb) != len(labels):
             raise ArgumentError(f"boxes: {len(ltrb)} rectangles with {len(labels)} labels")
         if not np.isfinite(ltrb).all():
             raise ArgumentError("boxes: a coordinate is not a finite number")
@@ -56,12 +56,20 @@ class Boxes:
         object.__setattr__(self, "labels", labels)
 
     def __len__(self) -> int:
-        return len(self.labels)
+        return len(self.ltrb)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Boxes):
             return NotImplemented
-        return np.array_equal(self.ltrb, other.ltrb) and np.array_equal(self.labels, other.labels)
+        if not np.array_equal(self.ltrb, other.ltrb):
+            return False
+        if self.labels is None or other.labels is None:
+            return self.labels is other.labels or not len(self)
+        return np.array_equal(self.labels, other.labels)
+
+    def only(self, kept: Array) -> Boxes:
+        """Return the boxes at which `kept` is true."""
+        return Boxes(self.ltrb[kept], None if self.labels is None else self.labels[kept])
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -13,25 +13,36 @@ from pixelmill.engine.placement import Placement
 from pixelmill.engine.selection import EngineOptions, split_for_dali, start_engine
 from pixelmill.graph.nodes import DataNode, operators_of
 from pixelmill.jobs.decoder_notes import sort_troubles
-from pixelmill.options.ingest import AxisOrder, DType
+from pixelmill.options.ingest import AxisOrder, DType, Resize
 from pixelmill.pipeline import Pipeline
 from pixelmill.types import Array, Limits
 
 DTYPES = {"uint8": types.UINT8, "float16": types.FLOAT16, "float32": types.FLOAT}
 
 
-def crop_graph(side: int, *, dtype: DType, order: AxisOrder, where: Placement) -> DataNode:
+def crop_graph(
+    side: int, *, dtype: DType, order: AxisOrder, where: Placement, resize: Resize = "antialias"
+) -> DataNode:
     """Return the graph; the arguments are those of `CropProgram`."""
     encoded = fn.external_source(name="encoded")
     shape = fn.peek_image_shape(encoded)
     shorter = math.min(shape[0], shape[1])
-    square = fn.decoders.image_crop(encoded, crop_h=shorter, crop_w=shorter, device=where.decoder)
-    pixels = fn.resize(square, size=(side, side))
+    square = fn.decoders.image_crop(encoded, crop_h=shorter, crop_w=shorter, rounding="truncate", device=where.decoder)
+    pixels = fn.resize(square, size=(side, side)) if resize == "antialias" else _aligned(square, shorter, side)
     if dtype != "uint8":
         pixels = fn.cast(pixels, dtype=DTYPES[dtype])
     if order == "CHW":
         pixels = fn.transpose(pixels, perm=[2, 0, 1])
     return pixels.cpu()
+
+
+def _aligned(square: DataNode, length: DataNode, side: int) -> DataNode:
+    """Resize bilinearly so that the centers of the corner pixels stay, without antialiasing."""
+    # Output pixel o shows the place o * step, both counted between pixel centers; warps count from the edge.
+    step = (length - 1) / float(max(side - 1, 1)) * float(side > 1)
+    offset = 0.5 - 0.5 * step
+    matrix = fn.transforms.translation(fn.transforms.scale(scale=fn.stack(step, step)), offset=fn.stack(offset, offset))
+    return fn.warp_affine(square, matrix, size=(side, side), interp_type=types.INTERP_LINEAR)
 
 
 class CropProgram:
@@ -41,17 +52,26 @@ class CropProgram:
         side: Height and width of the result.
         dtype: Type of the result.
         order: Order of its axes.
+        resize: The filter.
         threads: Images that are processed at the same time.
         batch_size: The largest batch.
         where: The engine and its GPU.
     """
 
     def __init__(
-        self, side: int, *, dtype: DType, order: AxisOrder, threads: int, batch_size: int, where: Placement
+        self,
+        side: int,
+        *,
+        dtype: DType,
+        order: AxisOrder,
+        resize: Resize,
+        threads: int,
+        batch_size: int,
+        where: Placement,
     ) -> None:
         self.batch_size = batch_size
         with Pipeline(batch_size=batch_size, num_threads=1, device_id=None):
-            pixels = crop_graph(side, dtype=dtype, order=order, where=where)
+            pixels = crop_graph(side, dtype=dtype, order=order, where=where, resize=resize)
         self._plan = compile_graph([pixels.expr], seed=0, optimize=True, decode_scaling=True)
         if where.engine == "dali":
             gpu = where.device == "gpu"

@@ -22,6 +22,7 @@ from pixelmill.ingest.crop_program import CropProgram
 from pixelmill.ingest.labels import class_labels
 from pixelmill.jobs.job import HOW, LOCAL, InputFile, Job, ShardPlan, ShardReport, declared
 from pixelmill.jobs.shard_files import ShardFiles
+from pixelmill.log import log
 from pixelmill.options.declaration import pick
 from pixelmill.options.ingest import DType, IngestArguments, RecordOptions
 from pixelmill.pipeline.permutation import fold, permute
@@ -62,7 +63,8 @@ class IngestJob(Job):
     @cached_property
     def images(self) -> Sequence[SourceImage]:
         """The chosen images, in their order."""
-        found = list_images(self.input_dir) if self.listed is None else self.listed
+        listed = list_images(self.input_dir) if self.listed is None else self.listed
+        found = [image for image in listed if image.folder in self.classes]
         order = permute(np.arange(len(found)), len(found), fold(self.options.seed))
         return [found[number] for number in order[: self.options.num_images].tolist()]
 
@@ -160,6 +162,7 @@ class IngestJob(Job):
                 self.options.img_size,
                 dtype=self.options.dtype,
                 order=self.options.order or "HWC",
+                resize=self.options.resize,
                 threads=threads,
                 batch_size=where.batch_size(_BATCH),
                 where=where,
@@ -233,13 +236,15 @@ def make_job(options: IngestArguments) -> IngestJob:
         if not holds:
             raise ArgumentError(f"ingest: {message}")
     found = list_images(root)
-    count = len(found) if options.num_images == -1 else options.num_images
-    if count > len(found):
-        raise ArgumentError(f"ingest: num_images is {options.num_images}, but {root} has {len(found)} images")
+    labels = None if options.labels is None else os.fspath(options.labels)
+    folders = sorted({image.folder for image in found})
+    classes = class_labels(folders, file=labels, unknown=options.unknown_classes)
+    found = [image for image in found if image.folder in classes]
+    if options.num_images > len(found):
+        log.warning(f"ingest: num_images is {options.num_images}; {root} has {len(found)} images, all are taken")
+    count = len(found) if options.num_images == -1 else min(options.num_images, len(found))
     if options.num_shards > count:
         raise ArgumentError(f"ingest: {count} images cannot be divided into {options.num_shards} shards")
-    labels = None if options.labels is None else os.fspath(options.labels)
-    classes = class_labels(sorted({image.folder for image in found}), file=labels)
     return IngestJob(
         options=pick(RecordOptions, options, num_images=count),
         classes={folder: (label.label, label.text) for folder, label in classes.items()},

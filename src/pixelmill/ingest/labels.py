@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from pixelmill.errors import ArgumentError
+from pixelmill.options.ingest import UnknownClasses
 
 _MAX_BYTES = 1 << 26
 _TEXT_KEYS = ("human_labels", "text", "name")
@@ -37,24 +38,33 @@ def imagenet_labels() -> dict[str, ClassLabel]:
     return {synset: ClassLabel(number, text) for number, (synset, text) in enumerate(pairs)}
 
 
-def class_labels(folders: Sequence[str], *, file: str | None = None) -> dict[str, ClassLabel]:
+def class_labels(
+    folders: Sequence[str], *, file: str | None = None, unknown: UnknownClasses = "error"
+) -> dict[str, ClassLabel]:
     """Return the labels of class folders.
 
     Args:
         folders: Names of the folders.
-        file: A file with labels. Without one, folders that are all synsets of ImageNet have its labels; others are
-            numbered in the order of their names.
+        file: A file with labels. Without one, synsets of ImageNet have its labels; folders none of which is a synset
+            are numbered in the order of their names.
+        unknown: What to do with folders that have no label: raise ArgumentError, leave them out, or number them after
+            the others.
     """
-    if file is None:
-        known = imagenet_labels()
-        if not all(folder in known for folder in folders):
-            return {folder: ClassLabel(number, folder) for number, folder in enumerate(sorted(folders))}
-    else:
-        known = read_labels(file)
-    missing = [folder for folder in folders if folder not in known]
-    if missing:
-        raise ArgumentError(f"ingest: {file} has no label for the folder {missing[0]!r} ({len(missing)} without one)")
-    return {folder: known[folder] for folder in folders}
+    known = imagenet_labels() if file is None else read_labels(file)
+    if file is None and not any(folder in known for folder in folders):
+        return {folder: ClassLabel(number, folder) for number, folder in enumerate(sorted(folders))}
+    missing = sorted(folder for folder in folders if folder not in known)
+    if missing and unknown == "error":
+        what = "ImageNet" if file is None else file
+        text = f"ingest: {what} has no label for the folder {missing[0]!r} ({len(missing)} without one)"
+        raise ArgumentError(
+            f"{text}; --unknown-classes skip leaves such folders out, append numbers them after the others"
+        )
+    found = {folder: known[folder] for folder in folders if folder in known}
+    if unknown == "append":
+        first = 1 + max(label.label for label in known.values())
+        found |= {folder: ClassLabel(number, folder) for number, folder in enumerate(missing, first)}
+    return found
 
 
 def read_labels(file: str) -> dict[str, ClassLabel]:

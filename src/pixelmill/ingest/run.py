@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
-from pixelmill.engine.placement import check_mode
+from pixelmill.engine.placement import check_mode, chosen_mode
 from pixelmill.errors import ArgumentError
 from pixelmill.ingest.job import expected_bytes, make_job
 from pixelmill.jobs.run import JobReport, run_job
@@ -27,6 +28,7 @@ def ingest(options: IngestArguments) -> JobReport:
     Returns:
         The state of the output.
     """
+    options = replace(options, mode=chosen_mode("ingest", options.mode))
     check_mode("ingest", options.mode, here=options.runner == "local")
     job = make_job(options)
     images = job.options.num_images

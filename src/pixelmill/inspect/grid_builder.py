@@ -147,7 +147,7 @@ class _Viewer:
         if len(sample.labels) == 1 and isinstance(sample.labels[0], int):
             if sample.class_name is not None:
                 self._names.setdefault(sample.labels[0], readable(sample.class_name))
-            if sample.boxes:
+            if sample.boxes and sample.boxes.labels is not None:
                 self._agree += sample.labels[0] in sample.boxes.labels
                 self._differ += sample.labels[0] not in sample.boxes.labels
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from pixelmill import storage
 from pixelmill.errors import DataError, Event
-from pixelmill.jobs.manifest import NAME, Entry, listed_files, read_manifest
-from pixelmill.jobs.output import STATE
+from pixelmill.jobs.manifest import Entry, listed_files, manifest_names, read_manifest
+from pixelmill.jobs.sharing import STATE
 from pixelmill.jobs.status import unfinished_jobs
 from pixelmill.jobs.storage import Storage, open_storage
 from pixelmill.options.running import Source, source_paths
@@ -78,9 +78,15 @@ def _check_folder(folder: str, names: set[str] | None, found: ManifestCheck, *, 
     root = open_storage(folder)
     if whole:
         _check_finished(root, folder, found)
-    where = storage.join(folder, NAME)
+    for name in manifest_names(root):
+        _check_listed(root, folder, name, names, found)
+
+
+def _check_listed(root: Storage, folder: str, name: str, names: set[str] | None, found: ManifestCheck) -> None:
+    """Compare the files of a folder with one of its manifests."""
+    where = storage.join(folder, name)
     try:
-        manifest = read_manifest(root, strict=True)
+        manifest = read_manifest(root, name=name, strict=True)
         if manifest is None:
             return
         files = listed_files(manifest)
@@ -107,7 +113,7 @@ def _check_finished(root: Storage, folder: str, found: ManifestCheck) -> None:
     for status in jobs:
         found.add("unfinished", unfinished_text(status.done, status.shards), folder)
     states = [name for name in root.names("") if name.startswith(STATE)]
-    if states and not jobs and root.size(NAME) is None:
+    if states and not jobs and not manifest_names(root):
         found.add("unfinished", f"unfinished: {states[0]} is the state of a job without a plan", folder)
 
 

@@ -115,16 +115,21 @@ def draw_boxes(image: Image.Image, boxes: Boxes, names: Sequence[str] | None, *,
     thick = max(2, min(image.size) // 100)
     for number in by_area(boxes):
         place = corners(boxes.ltrb[number].tolist(), image.size)
-        draw.rectangle(place, outline=color_of(int(boxes.labels[number])), width=thick)
+        draw.rectangle(place, outline=box_color(boxes, number), width=thick)
     if names is None:
         return
     names = [drawable(name) for name in names]
     widths = [draw.textlength(name, font_for(name, font_size)) + 6 for name in names]
     for tag in place_tags(boxes, widths, font_size + 3, image.size):
-        name, color = names[tag.box], color_of(int(boxes.labels[tag.box]))
+        name, color = names[tag.box], box_color(boxes, tag.box)
         draw.rectangle(tag.place, fill=color)
         middle = tag.place[0] + 3, (tag.place[1] + tag.place[3] + 1) / 2
         draw.text(middle, name, fill=ink_on(color), font=font_for(name, font_size), anchor="lm")
+
+
+def box_color(boxes: Boxes, number: int) -> tuple[int, int, int]:
+    """Return the color of a box; boxes without classes have that of class 0."""
+    return color_of(0 if boxes.labels is None else int(boxes.labels[number]))
 
 
 def _options(number: int, box: Rectangle, width: int, height: int, within: tuple[int, int]) -> Iterator[Tag]:

@@ -62,6 +62,8 @@ class PreviewGrid:
             return []
         if cell.box_names:
             return list(cell.box_names)
+        if cell.boxes.labels is None:
+            return [""] * len(cell.boxes)
         return [self.names.get(label, str(label)) for label in cell.boxes.labels.tolist()]
 
     def legend(self) -> tuple[list[tuple[Color, str]], list[tuple[Color, str]]]:
@@ -69,7 +71,7 @@ class PreviewGrid:
         boxes: dict[int, str] = {}
         masks: set[int] = set()
         for cell in self.cells():
-            if cell.boxes is not None:
+            if cell.boxes is not None and cell.boxes.labels is not None:
                 boxes.update(zip(cell.boxes.labels.tolist(), self.box_names(cell), strict=True))
             masks.update(cell.mask_classes)
         named = [(color_of(number), _numbered(number, name)) for number, name in sorted(boxes.items())]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from pixelmill.inspect.overlays import Color, by_area, color_of, ink_on, mask_overlay, place_tags
+from pixelmill.inspect.overlays import Color, box_color, by_area, ink_on, mask_overlay, place_tags
 from pixelmill.inspect.preview_grid import PreviewGrid, caption
 from pixelmill.inspect.thumbnails import Thumbnail
 
@@ -122,7 +122,7 @@ def _boxes(cell: Thumbnail, grid: PreviewGrid) -> Iterator[str]:
     for number in by_area(cell.boxes):
         left, top, right, bottom = (100 * side for side in cell.boxes.ltrb[number].clip(0, 1).tolist())
         place = f"left:{left:.3f}%;top:{top:.3f}%;width:{right - left:.3f}%;height:{bottom - top:.3f}%"
-        color, tag = color_of(int(cell.boxes.labels[number])), tags.get(number)
+        color, tag = box_color(cell.boxes, number), tags.get(number)
         style = f"{place};--box:{_hex(color)};--tag:{_hex(ink_on(color))}"
         where = "" if tag is None else f"{tag.side} end" if tag.at_end else tag.side
         name = "" if tag is None else f'<b class="{where}">{escape(names[number])}</b>'

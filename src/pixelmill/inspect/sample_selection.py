@@ -48,7 +48,7 @@ class Filter:
 def class_texts(sample: Sample) -> set[str]:
     """Return names and numbers of all classes of a sample and its boxes."""
     found = {sample.class_name or "", *(str(label) for label in sample.labels), *box_names(sample)}
-    if sample.boxes is not None:
+    if sample.boxes is not None and sample.boxes.labels is not None:
         found.update(str(label) for label in sample.boxes.labels.tolist())
     return found - {""}
 
@@ -152,7 +152,7 @@ def _class_of(sample: Sample) -> Hashable:
         return sample.class_name
     if sample.labels and isinstance(sample.labels[0], int):
         return sample.labels[0]
-    return int(sample.boxes.labels[0]) if sample.boxes else None
+    return int(sample.boxes.labels[0]) if sample.boxes and sample.boxes.labels is not None else None
 
 
 def _quotas(lengths: Sequence[int], count: int) -> list[int]:

@@ -83,6 +83,11 @@ class Job(ABC):
         return 0
 
     @property
+    def lists_files(self) -> bool:
+        """Whether `shards` and `closing_files` name every file that the job writes."""
+        return True
+
+    @property
     @abstractmethod
     def shards(self) -> Sequence[ShardPlan]:
         """All shards, in order of their numbers."""

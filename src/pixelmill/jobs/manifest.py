@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -23,6 +24,7 @@ from pixelmill.jobs.storage import Storage, check_name
 
 NAME = "manifest.json"
 PLAN = "plan.json"
+_ADDED = re.compile(r"manifest-[0-9a-f]{12}\.json")  # of jobs that were added to the output of others
 FORMAT = 1
 _NAME_DIGITS = 12
 
@@ -54,9 +56,20 @@ class JobPlan:
         """Number of shards."""
         return int(self.content["shards"])
 
-    def text(self) -> bytes:
-        """Return the plan as it is stored in the folder of an unfinished job."""
-        content = {"job": self.hash, "sources": self.sources, "plan": self.content}
+    @property
+    def added_manifest(self) -> str:
+        """The name of the manifest if the job is added to the output of others."""
+        return f"manifest-{self.name}.json"
+
+    def text(self, files: Iterable[str] | None = None) -> bytes:
+        """Return the plan as it is stored in the folder of an unfinished job.
+
+        Args:
+            files: The names of all files that the job writes, if other jobs may write to the same folder.
+        """
+        content: Entry = {"job": self.hash, "sources": self.sources, "plan": self.content}
+        if files is not None:
+            content["files"] = sorted(files)
         return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
 
 
@@ -172,22 +185,28 @@ def manifest_text(
     yield b"\n ]\n}\n"
 
 
-def read_manifest(storage: Storage, *, strict: bool = False) -> Entry | None:
+def manifest_names(storage: Storage) -> list[str]:
+    """Return the names of the manifests of a dataset: one, or one for each job that was added to it."""
+    return [name for name in storage.names("") if name == NAME or _ADDED.fullmatch(name)]
+
+
+def read_manifest(storage: Storage, *, name: str = NAME, strict: bool = False) -> Entry | None:
     """Return the manifest of a dataset, or None if there is none or another program wrote it.
 
     Raises DataError if its entries have another form than ours.
 
     Args:
         storage: The dataset.
+        name: The name of the manifest.
         strict: Raise DataError also if the file is not valid JSON, instead of ignoring it.
     """
-    data = storage.read(NAME)
+    data = storage.read(name)
     found = _object(data, ("job", "kind", "options", "entries"))
     if found is not None:
         try:
             _check_manifest(found)
         except (KeyError, TypeError, ArgumentError) as error:
-            where = f"{storage.where(NAME)}; restore it, or remove it if the dataset is to be made again"
+            where = f"{storage.where(name)}; restore it, or remove it if the dataset is to be made again"
             raise DataError(f"manifest: damaged: {error!r:.200} in {where}") from None
     elif strict and data is not None:
         try:

@@ -19,31 +19,35 @@ from pixelmill.jobs.job import Job, ShardReport
 from pixelmill.jobs.lock import Claim
 from pixelmill.jobs.manifest import Entry, JobPlan, differences, shard_entry
 from pixelmill.jobs.shard_files import FileRecord, ShardFiles
+from pixelmill.jobs.sharing import STATE, check_shared, refuse_added
 from pixelmill.jobs.storage import Storage
 from pixelmill.options.running import Exists
 
 Situation = Literal["new", "resume", "complete", "replace"]
 
-STATE = ".pixelmill"
 _COMPLETE = "complete.json"
 
 
 class JobOutput:
     """The output folder of one job."""
 
-    def __init__(self, storage: Storage, *, job: Job, plan: JobPlan, plain: bool) -> None:
+    def __init__(self, storage: Storage, *, job: Job, plan: JobPlan, plain: bool, added: bool = False) -> None:
         self.claim = Claim("", "")  # of the run that has the lock
         self.run = ""  # and its name
         self.storage = storage
         self.plan = plan
         self.plain = plain
-        # Jobs without a manifest may share a folder, so each has its own hidden folder.
-        self.state = f"{STATE}-{plan.name}" if plain else STATE
+        self.added = added
+        # Jobs that share a folder have a hidden folder each.
+        self.state = f"{STATE}-{plan.name}" if plain or added else STATE
+        self.manifest = plan.added_manifest if added else manifest.NAME
         self._job = job
 
     def situation(self, exists: Exists, *, shared: bool) -> Situation:
         """Return what a run finds here, without changing anything. Raises OutputExists if the run must not start."""
-        finished = None if self.plain else manifest.read_manifest(self.storage)
+        if not (self.plain or self.added):
+            refuse_added(self.storage)
+        finished = self._finished()
         begun = self._begun()
         if finished is None and begun is None:
             if exists == "resume" and self._is_whole_without_state():
@@ -68,7 +72,8 @@ class JobOutput:
             raise OutputExists(f"{text}, overwrite starts again")
         if begun is not None and begun.get("sources") != self.plan.sources:
             text = f"job: the inputs have changed since the unfinished job in {self.storage.root} began"
-            raise OutputExists(f"{text}; exists=overwrite starts again")
+            again = f"remove {self.state} and the files of this job to start" if self.added else _OVERWRITE
+            raise OutputExists(f"{text}; {again} again")
         return "resume"
 
     def prepare(self, situation: Situation, *, scratch: str, hashed: bool = False) -> None:
@@ -85,7 +90,9 @@ class JobOutput:
         if situation == "complete":
             self._reopen(hashed=hashed)
         if situation != "complete":
-            self.storage.write(f"{self.state}/{manifest.PLAN}", self.plan.text())
+            self.storage.write(f"{self.state}/{manifest.PLAN}", self._plan_text())
+        if self.added and situation != "complete":
+            self._check_others(new=situation == "new")
         for name in self.storage.names(f"{self.state}/tmp"):
             if name.startswith(scratch):
                 self._discard(f"{self.state}/tmp/{name}")
@@ -132,7 +139,7 @@ class JobOutput:
         """Whether the whole job is done."""
         if self.plain:
             return self._begun() is None or self.storage.size(f"{self.state}/{_COMPLETE}") is not None
-        found = manifest.read_manifest(self.storage)
+        found = self._finished()
         return found is not None and found["job"] == self.plan.hash
 
     def finish(self, done: Mapping[int, Figures]) -> None:
@@ -150,7 +157,7 @@ class JobOutput:
             else:
                 text = manifest.manifest_text(self.plan, totals=totals, closing=closing, entries=self.entries())
                 with scratch_folder(self.storage, f"{self.state}/tmp/{self.run}-manifest") as scratch:
-                    write_through(self.storage, manifest.NAME, text, scratch=scratch)
+                    write_through(self.storage, self.manifest, text, scratch=scratch)
         self.remove_state()
 
     def entries(self) -> Iterator[Entry]:
@@ -191,11 +198,32 @@ class JobOutput:
         """Return the figures of a finished job: those of the manifest, or the sizes of the files of a plain job."""
         if self.plain:
             return Figures(self._job.samples or 0, sum(self.storage.size(name) or 0 for name in self._planned()), 0)
-        found = manifest.read_manifest(self.storage) or {"entries": []}
+        found = self._finished() or {"entries": []}
         return total(figures(entry) for entry in found["entries"])
 
     def _site(self) -> Site:
         return Site("", self.state, "", "", "fail", None, 1)
+
+    def _finished(self) -> Entry | None:
+        return None if self.plain else manifest.read_manifest(self.storage, name=self.manifest)
+
+    def _plan_text(self) -> bytes:
+        return self.plan.text(self._planned() if self.added else None)
+
+    def _check_others(self, *, new: bool) -> None:
+        """Raise OutputExists if another job writes, or has written, a file of this one.
+
+        The plan is there before the others are looked at, so of two jobs that start at the same time at least one sees
+        the other; unfinished jobs come before manifests, which are written before a job stops being unfinished.
+        """
+        try:
+            check_shared(self.storage, set(self._planned()), state=self.state, name=self.manifest)
+            if new:
+                self._check_clashes("error", shared=False)
+        except OutputExists:
+            if new:
+                self.storage.remove_tree(self.state)
+            raise
 
     def _begun(self) -> Entry | None:
         return manifest.read_plan(self.storage, self.state)
@@ -215,15 +243,16 @@ class JobOutput:
         """Raise OutputExists if a file of this job would overwrite one of another origin."""
         if exists == "overwrite" or not [name for name in self.storage.names("") if name != self.state]:
             return
-        for name in itertools.chain(() if self.plain else (manifest.NAME,), self._planned()):
+        for name in itertools.chain(() if self.plain else (self.manifest,), self._planned()):
             if self.storage.size(name) is not None:
                 if shared and self._begun() is not None:
                     return  # another part of this job has just started
-                raise OutputExists(f"job: {self.storage.where(name)} exists; exists=overwrite replaces it")
+                hint = "choose another folder, or remove it" if self.added else "exists=overwrite replaces it"
+                raise OutputExists(f"job: {self.storage.where(name)} exists; {hint}")
 
     def _remove_old(self) -> None:
         """Remove the output of an earlier job. Manifest and plan go last: after a kill it is still recognized."""
-        old = None if self.plain else manifest.read_manifest(self.storage)
+        old = self._finished()
         entries = list(old["entries"]) if old else []
         closing = list(old.get("files", ())) if old else []
         for name in self.storage.names(self.state):
@@ -236,11 +265,11 @@ class JobOutput:
         sidecars = [f"{self.state}/{name}" for name in self.storage.names(self.state) if name.startswith("shard-")]
         self._remove_files([*sidecars, f"{self.state}/{manifest.PLAN}"])
         if old:
-            self._remove_files([manifest.NAME])
+            self._remove_files([self.manifest])
 
     def _reopen(self, *, hashed: bool) -> None:
         """Turn the manifest back into sidecars if files are missing or have changed, so that they are made again."""
-        finished = manifest.read_manifest(self.storage)
+        finished = self._finished()
         if finished is None:
             return
         last = self.plan.shards - 1
@@ -249,8 +278,8 @@ class JobOutput:
             return
         for entry in whole:
             self.storage.write(self._site().sidecar(int(entry["number"])), json_line(entry))
-        self.storage.write(f"{self.state}/{manifest.PLAN}", self.plan.text())
-        self.storage.remove(manifest.NAME)
+        self.storage.write(f"{self.state}/{manifest.PLAN}", self._plan_text())
+        self.storage.remove(self.manifest)
 
     def _close(self) -> list[FileRecord]:
         if not self._job.closing_files:
@@ -308,4 +337,5 @@ def total(shards: Iterable[Figures]) -> Figures:
     return Figures(samples, size, errors, dict(sorted(notes.items())))
 
 
-_HINT = "choose another folder, or exists=overwrite to replace it"
+_OVERWRITE = "exists=overwrite starts"
+_HINT = "choose another folder, or exists=overwrite to replace it; exists=add adds to the files of other jobs"

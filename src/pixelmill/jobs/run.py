@@ -15,13 +15,13 @@ from pixelmill.jobs.commit import OnSamples, ShardTask, Site
 from pixelmill.jobs.job import Job
 from pixelmill.jobs.local import LocalRunner
 from pixelmill.jobs.lock import Lock
-from pixelmill.jobs.manifest import NAME, Entry, make_plan
+from pixelmill.jobs.manifest import Entry, make_plan
 from pixelmill.jobs.output import Figures, JobOutput, figures, total
 from pixelmill.jobs.ray import RayRunner
 from pixelmill.jobs.shard_files import too_many
 from pixelmill.jobs.storage import open_storage
 from pixelmill.options.declaration import Help, takes
-from pixelmill.options.running import OnProgress, Progress, RunJobOptions, Target
+from pixelmill.options.running import Exists, OnProgress, Progress, RunJobOptions, Target
 
 
 class RunShards(Protocol):
@@ -86,8 +86,13 @@ def run_job(given: RunJobArguments) -> JobReport:
     runner, workers = _runner(given)
     plan = make_plan(job, on_error=given.on_error, strict=given.strict)
     storage = open_storage(given.output)
-    output = JobOutput(storage, job=job, plan=plan, plain=given.plain)
-    output.situation(given.exists, shared=part is not None)
+    added = given.exists == "add" and not given.plain
+    if added and not job.lists_files:
+        raise ArgumentError("job: exists=add is for containers with many samples per file, such as tfrecord")
+    # A job that is added continues itself; files of a plain job may lie beside others in any case.
+    exists: Exists = "resume" if given.exists == "add" else given.exists
+    output = JobOutput(storage, job=job, plan=plan, plain=given.plain, added=added)
+    output.situation(exists, shared=part is not None)
     lock = Lock(storage, output.state, part=part)
     lock.acquire()
     try:
@@ -107,7 +112,7 @@ def run_job(given: RunJobArguments) -> JobReport:
             owner=lock.claim.owner,
         )
         # Checked again: between the first look and the lock another process may have changed the output.
-        situation = output.situation(given.exists, shared=part is not None)
+        situation = output.situation(exists, shared=part is not None)
         # What other runs of this part have left: they are dead, or have lost the lock.
         old = "" if part is None else f"{part[0]}-of-{part[1]}."
         output.prepare(situation, scratch=old, hashed=given.verify_existing)
@@ -181,7 +186,7 @@ def _report(output: JobOutput, found: Figures, *, made: int, complete: bool) -> 
         bytes=found.bytes,
         errors=found.errors,
         notes=found.notes,
-        manifest=output.storage.where(NAME) if complete and not output.plain else None,
+        manifest=output.storage.where(output.manifest) if complete and not output.plain else None,
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.jobs.lock import LOCKS
-from pixelmill.jobs.manifest import Entry, entry_bytes, read_entry, read_manifest, read_plan
-from pixelmill.jobs.output import STATE
+from pixelmill.jobs.manifest import Entry, entry_bytes, manifest_names, read_entry, read_manifest, read_plan
+from pixelmill.jobs.sharing import STATE
 from pixelmill.jobs.storage import Storage, open_storage
 
 
@@ -46,12 +47,11 @@ class JobStatus:
 
 
 def job_status(output: str | os.PathLike[str]) -> list[JobStatus]:
-    """Return the status of all jobs in a folder: the finished one, and unfinished ones."""
+    """Return the status of all jobs in a folder: finished ones, and unfinished ones."""
     storage = open_storage(output)
-    found = unfinished_jobs(storage)
-    finished = read_manifest(storage)
-    if finished is not None:
-        found.insert(0, _status(storage, finished, finished["entries"], complete=True, owners=()))
+    manifests = [read_manifest(storage, name=name) for name in manifest_names(storage)]
+    found = [_status(storage, item, item["entries"], complete=True, owners=()) for item in manifests if item]
+    found += unfinished_jobs(storage)
     if not found:
         raise ArgumentError(f"job: {storage.root} contains no job: there is no manifest and no folder {STATE}")
     return found
@@ -62,16 +62,18 @@ def unfinished_jobs(storage: Storage) -> list[JobStatus]:
     found = [status for name in storage.names("") if name.startswith(STATE) if (status := _unfinished(storage, name))]
     if not found:
         return []
-    finished = _finished_job(storage)
-    return [status for status in found if status.job != finished]
+    finished = set(_finished_jobs(storage))
+    return [status for status in found if status.job not in finished]
 
 
-def _finished_job(storage: Storage) -> str | None:
-    try:
-        finished = read_manifest(storage)
-    except DataError:  # reported where the manifest is used
-        return None
-    return None if finished is None else str(finished["job"])
+def _finished_jobs(storage: Storage) -> Iterator[str]:
+    for name in manifest_names(storage):
+        try:
+            finished = read_manifest(storage, name=name)
+        except DataError:  # reported where the manifest is used
+            continue
+        if finished is not None:
+            yield str(finished["job"])
 
 
 def _unfinished(storage: Storage, state: str) -> JobStatus | None:

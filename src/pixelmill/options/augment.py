@@ -3,7 +3,7 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar, Literal
 
-from pixelmill.options.declaration import UNPLANNED, Choices, Cli, Help, Range
+from pixelmill.options.declaration import UNPLANNED, Choices, Cli, Help, PlanKey, Range
 from pixelmill.options.running import (
     Container,
     Mode,
@@ -45,12 +45,13 @@ class AugmentOptions(VariantOptions):
     _: KW_ONLY
     recipe: Annotated[
         str, UNPLANNED, Help("Name of a built-in recipe, a YAML file, or a function as FILE.py:FUNCTION.")
-    ] = "tfdali"
+    ] = "gentle"
     mode: Annotated[
         Mode,
-        Cli(choices=("cpu", "gpu")),
+        Cli(choices=("cpu", "gpu", "auto")),
         Help(
-            "Where to run: on the CPU, or on NVIDIA GPUs with one process each. `dali` compares with DALI's CPU path."
+            "Where to run: on the CPU, or on NVIDIA GPUs with one process each; `auto` takes GPUs if they can be used. "
+            "`dali` compares with DALI's CPU path."
         ),
     ] = "cpu"
     to: Annotated[
@@ -58,6 +59,9 @@ class AugmentOptions(VariantOptions):
         Container,
         Help("The container to write.", default="that of the source, one file for each of its files"),
     ] = None
+    prefix: Annotated[
+        str, PlanKey("prefix", if_set=True), Help("Text before the names of record files, such as `aug_`.")
+    ] = ""
     variants: Annotated[int, Range(1), Help("Variants of each sample.")] = 1
     keep_originals: Annotated[bool, Help("Write each sample unchanged before its variants.")] = False
     samples_per_shard: Annotated[

@@ -112,9 +112,15 @@ class Parsed:
 
 @dataclass(frozen=True)
 class PlanKey:
-    """The key of an option in plans and manifests; None for one that does not change what is written."""
+    """The key of an option in plans and manifests.
+
+    Attributes:
+        key: The key; None for an option that does not change what is written.
+        if_set: Leave the option out of plans while it has its default, so that the hashes of older plans stay.
+    """
 
     key: str | None
+    if_set: bool = False
 
 
 UNPLANNED = PlanKey(None)
@@ -137,6 +143,7 @@ class Option:
     cli: Cli
     parsed: Parsed | None
     plan_key: str | None
+    plan_if_set: bool
     marks: frozenset[str]
 
     def check(self, command: str, value: object) -> None:
@@ -193,6 +200,7 @@ def _option(name: str, hint: object, default: object, positional: bool) -> Optio
         cli=_only(marks, Cli) or Cli(),
         parsed=_only(marks, Parsed),
         plan_key=plan_key.key if plan_key else name,
+        plan_if_set=plan_key is not None and plan_key.if_set,
         marks=frozenset(mark for mark in marks if isinstance(mark, str)),
     )
 
@@ -231,7 +239,7 @@ def plan_values(options: OptionGroup) -> dict[str, Any]:
     return {
         option.plan_key: getattr(options, option.name)
         for option in options_of(type(options))
-        if option.plan_key is not None
+        if option.plan_key is not None and not (option.plan_if_set and getattr(options, option.name) == option.default)
     }
 
 

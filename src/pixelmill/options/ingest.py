@@ -4,11 +4,13 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar, Literal
 
-from pixelmill.options.declaration import PYTHON_ONLY, UNPLANNED, Cli, Help, Range
+from pixelmill.options.declaration import PYTHON_ONLY, UNPLANNED, Cli, Help, PlanKey, Range
 from pixelmill.options.running import Mode, PartOption, QuarantineOption, RunOptions, Target
 
 DType = Literal["uint8", "float16", "float32"]
 AxisOrder = Literal["HWC", "CHW"]
+Resize = Literal["antialias", "dlbs"]
+UnknownClasses = Literal["error", "skip", "append"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +35,18 @@ class RecordOptions:
     order: Annotated[AxisOrder | None, Help("Order of the axes, stored in image/order.", default="HWC, not stored")] = (
         None
     )
+    resize: Annotated[
+        Resize,
+        PlanKey("resize", if_set=True),
+        Help("Filter: antialiased, or that of DLBS (bilinear between aligned corners, without antialiasing)."),
+    ] = "antialias"
     name: Annotated[str, Help("First part of the file names.")] = "train"
     mode: Annotated[
         Mode,
-        Cli(choices=("cpu", "gpu")),
+        Cli(choices=("cpu", "gpu", "auto")),
         Help(
-            "Where to run: on the CPU, or on NVIDIA GPUs with one process each. `dali` compares with DALI's CPU path."
+            "Where to run: on the CPU, or on NVIDIA GPUs with one process each; `auto` takes GPUs if they can be used. "
+            "`dali` compares with DALI's CPU path."
         ),
     ] = "cpu"
 
@@ -66,9 +74,14 @@ class IngestArguments(PartOption, QuarantineOption, RunOptions, RecordOptions):
         UNPLANNED,
         Help(
             "File with the label and text of each folder (json, csv, txt).",
-            default="ImageNet's labels if all folders are its synsets, else numbered by name",
+            default="ImageNet's labels if folders are its synsets, else numbered by name",
         ),
     ] = None
+    unknown_classes: Annotated[
+        UnknownClasses,
+        UNPLANNED,
+        Help("Folders without a label: refuse them, skip them, or number them after the other classes."),
+    ] = "error"
     yes: Annotated[bool, UNPLANNED, Help("Start even if the disk has too little free space.")] = False
     on_start: Annotated[
         Callable[[int, int], object] | None,

@@ -11,10 +11,10 @@ from pixelmill.options.values import parse_part
 
 Source = str | os.PathLike[str] | Sequence[str]
 Target = str | os.PathLike[str]
-Exists = Literal["error", "resume", "overwrite"]
+Exists = Literal["error", "resume", "overwrite", "add"]
 OnError = Literal["fail", "skip", "quarantine"]
 Runner = Literal["local", "ray"]
-Mode = Literal["cpu", "gpu", "dali"]
+Mode = Literal["cpu", "gpu", "dali", "auto"]
 
 MAX_ERRORS = 100
 
@@ -74,7 +74,10 @@ class ExistsOption:
     exists: Annotated[
         Exists,
         UNPLANNED,
-        Help("Existing output: refuse it, resume it if the same job produced it, or replace it."),
+        Help(
+            "Existing output: refuse it, resume it if the same job produced it, replace it, or add the files of this "
+            "job to those of others (and resume this job)."
+        ),
     ] = "error"
     verify_existing: Annotated[
         bool,

@@ -21,7 +21,7 @@ from pixelmill.jobs.run import JobReport, run_job
 from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.options.declaration import pick, takes, values_of
 from pixelmill.options.running import QuarantineOption, RunOptions, SplitOptions, WorkersOption
-from pixelmill.options.segmentation import SegmentationArguments, SegmentationOptions
+from pixelmill.options.segmentation import Normalize, SegmentationArguments, SegmentationOptions
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.permutation import fold, permute
 from pixelmill.types import Array
@@ -29,6 +29,8 @@ from pixelmill.types import Array
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".ppm", ".pgm", ".pnm"}
 _PER_SHARD = 64
 _SPLITS = ("train", "valid")
+# Of the red, green and blue of ImageNet, from 0 to 1.
+_MEAN, _STD = np.array([0.485, 0.456, 0.406], np.float32), np.array([0.229, 0.224, 0.225], np.float32)
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,8 @@ class SegmentationJob(Job):
 def prepare_segmentation(options: SegmentationArguments) -> JobReport:
     """Write npy files and lists from ``Images/<group>/*`` and ``Masks/<group>/*``.
 
+    The folders may also be ``train/images``, ``train/masks``, ``valid/images`` and ``valid/masks``.
+
     Images and masks of a group are paired by the stems of their names, in any format. The output has the same folders
     with npy files, and ``csv_file/train.csv`` and ``csv_file/valid.csv`` with the columns ``index``, ``images`` and
     ``masks``. Whole groups go to one of the two, so that neighboring images do not end up in both; groups in folders
@@ -168,7 +172,7 @@ def prepare_segmentation(options: SegmentationArguments) -> JobReport:
 
 
 def png2numpy(
-    data_root: str | os.PathLike[str], output: str | os.PathLike[str], *, normalize: bool = False, **options: Any
+    data_root: str | os.PathLike[str], output: str | os.PathLike[str], *, normalize: Normalize = "none", **options: Any
 ) -> JobReport:
     """Write npy files from ``Images/`` and ``Masks/``; the same as `prepare_segmentation` with its defaults."""
     return prepare_segmentation(data_root, output, normalize=normalize, **options)
@@ -203,23 +207,43 @@ def make_csv_file_npy(npy_root: str | os.PathLike[str], *, valid: float = 0.2, s
 
 def find_pairs(root: str, *, suffixes: set[str] = _SUFFIXES) -> tuple[list[Pair], list[str]]:
     """Return the pairs of image and mask with the same group and stem, and the files without a partner."""
-    for folder in ("Images", "Masks"):
-        if not (Path(root) / folder).is_dir():
-            raise ArgumentError(f"segmentation: {root} has no folder {folder}")
-    images, masks = (_listed(Path(root), folder, suffixes) for folder in ("Images", "Masks"))
+    images: dict[tuple[str, str], str] = {}
+    masks: dict[tuple[str, str], str] = {}
+    for split, image_folder, mask_folder in _trees(Path(root)):
+        images |= _listed(Path(root), image_folder, suffixes, split)
+        masks |= _listed(Path(root), mask_folder, suffixes, split)
     both = sorted(images.keys() & masks.keys())
     alone = images.keys() ^ masks.keys()
     unpaired = sorted(images.get(key) or masks[key] for key in alone)
     return [Pair(*key, images[key], masks[key]) for key in both], unpaired
 
 
-def _listed(root: Path, folder: str, suffixes: set[str]) -> dict[tuple[str, str], str]:
+def _trees(root: Path) -> list[tuple[str, str, str]]:
+    """Return the split, the folder of images and that of masks: of the root, or of each split below it."""
+    found = [(split, *_folders(root, split)) for split in ("", *_SPLITS)]
+    whole = [(split, images, masks) for split, images, masks in found if images and masks]
+    if not whole:
+        missing = "Masks" if any(images for _, images, _ in found) else "Images"
+        raise ArgumentError(f"segmentation: {root} has no folder {missing}")
+    return whole[:1] if whole[0][0] == "" else whole
+
+
+def _folders(root: Path, split: str) -> tuple[str, str]:
+    """Return the folders `Images` and `Masks`, in any case, below a folder; empty for one that is not there."""
+    place = root / split
+    names = {path.name.lower(): path.name for path in place.iterdir() if path.is_dir()} if place.is_dir() else {}
+    images, masks = (names.get(name, "") for name in ("images", "masks"))
+    prefix = f"{split}/" if split else ""
+    return images and prefix + images, masks and prefix + masks
+
+
+def _listed(root: Path, folder: str, suffixes: set[str], split: str = "") -> dict[tuple[str, str], str]:
     found: dict[tuple[str, str], str] = {}
     for path in sorted((root / folder).rglob("*")):
         if path.suffix.lower() not in suffixes or not path.is_file():
             continue
         inside = path.relative_to(root / folder)
-        group = inside.parent.as_posix()
+        group = (Path(split) / inside.parent).as_posix()
         key = ("" if group == "." else group, path.stem)
         if key in found:
             raise DataError(f"segmentation: {found[key]} and {folder}/{inside.as_posix()} have the same name")
@@ -278,7 +302,8 @@ def problem_of(image: Array | Event, mask: Array | Event) -> tuple[str, str, boo
     """Return what is wrong with a pair: kind, message, and whether the image rather than the mask is at fault."""
     for part in (image, mask):
         if isinstance(part, Event):
-            return part.kind, part.message, part is image
+            of_image = part is image
+            return part.kind, part.message if of_image else f"the mask cannot be used: {part.message}", of_image
     assert not isinstance(image, Event)
     assert not isinstance(mask, Event)
     if image.shape[:2] != mask.shape[:2]:
@@ -290,11 +315,14 @@ def problem_of(image: Array | Event, mask: Array | Event) -> tuple[str, str, boo
     return None
 
 
-def _scaled(image: Array | Event, normalize: bool) -> Array:
+def _scaled(image: Array | Event, normalize: Normalize) -> Array:
     pixels = np.asarray(image)
-    return pixels.astype(np.float32) / np.float32(255) if normalize else pixels
+    if normalize == "none":
+        return pixels
+    unit = pixels.astype(np.float32) / np.float32(255)
+    return unit if normalize == "unit" else (unit - _MEAN) / _STD
 
 
-def _mask(mask: Array | Event, normalize: bool) -> Array:
-    pixels = np.asarray(mask)[..., 0]
-    return (pixels > 0).astype(np.float32) if normalize else pixels
+def _mask(mask: Array | Event, normalize: Normalize) -> Array:
+    pixels = np.asarray(mask)
+    return pixels if normalize == "none" else (pixels > 0).astype(np.float32)

@@ -11,7 +11,7 @@ from pixelmill.formats.record_files import check_sources, numbers_within, scan_a
 from pixelmill.formats.remote_records import offsets_and_lengths
 from pixelmill.formats.sample import Sample
 from pixelmill.formats.tfrecord.index import open_file
-from pixelmill.formats.tfrecord.keys import CONVENTIONS, Keys, convention_of, to_sample
+from pixelmill.formats.tfrecord.keys import CONVENTIONS, Keys, box_label_key, convention_of, to_sample
 from pixelmill.formats.tfrecord.records import payload_view
 from pixelmill.storage.range_reader import RangeReader
 
@@ -66,7 +66,9 @@ class TFRecordDataset(Dataset):
                 return None
             label = features.get(keys.label)
             is_float = label is not None and label.kind == "float"
-            return ExampleKeys(keys.image, keys.label, is_float, keys.box_sides, keys.box_label, keys.mask)
+            return ExampleKeys(
+                keys.image, keys.label, is_float, keys.box_sides, box_label_key(features, keys), keys.mask
+            )
         return None
 
     def size(self, number: int) -> int:

@@ -16,6 +16,7 @@ from pixelmill.formats.example import Example, Feature, bytes_feature, float_fea
 from pixelmill.formats.index import Array
 from pixelmill.formats.sample import Boxes, Label, Sample, image_type, split_name
 
+FORMAT = "image/format"
 _KEY, _EXTENSION, _CLASS = "pixelmill/key", "pixelmill/extension", "pixelmill/class"
 
 
@@ -31,6 +32,7 @@ class Keys:
         class_name: The name of the class.
         box_sides: Left, top, right and bottom of the boxes; or one key with top, left, bottom, right of each.
         box_label: The classes of the boxes.
+        other_box_label: Where some programs keep the classes of the boxes instead; empty if there is no such key.
         mask: The encoded mask.
         format: The type of the image in words, if there is such a key.
         shape: Height, width and channels, for elements of an array. `image/dtype` names their type if it is not uint8,
@@ -46,6 +48,7 @@ class Keys:
     box_label: str
     mask: str
     format: str | None = None
+    other_box_label: str = ""
     shape: tuple[str, str, str] | None = None
 
     @cached_property
@@ -67,7 +70,8 @@ INCEPTION = Keys(
     box_sides=_SIDES,
     box_label="image/object/class/label",
     mask="image/segmentation/class/encoded",
-    format="image/format",
+    format=FORMAT,
+    other_box_label="image/object/bbox/label",
 )
 TFDS = Keys(
     name="tfds",
@@ -92,7 +96,7 @@ _FORMATS = {"jpg": "jpeg", "jpeg": "jpeg", "tif": "tiff"}
 def convention_of(features: Example) -> Keys | None:
     """Return the convention of a record, judged by the key of the image and by its format; None if unknown."""
     if INCEPTION.image in features:
-        kind = features.get(str(INCEPTION.format))
+        kind = features.get(FORMAT)
         return RAW if kind is not None and kind.kind == "bytes" and kind.values == [_TENSOR] else INCEPTION
     return TFDS if TFDS.image in features else None
 
@@ -113,6 +117,9 @@ def to_sample(features: Example, keys: Keys, *, fallback_key: Callable[[], str])
         raise DataError(f"feature {keys.image!r} is missing or empty")
     extra = Example({name: feature for name, feature in features.items() if name not in keys.used})
     extra.unknown, extra.features_unknown = features.unknown, features.features_unknown
+    boxes = _boxes(features, keys)
+    if keys.box_label in features and (boxes is None or boxes.labels is None or keys.other_box_label in features):
+        extra[keys.box_label] = features[keys.box_label]  # has no other place, or would not be written again
     if keys.shape is not None:
         image = npy.encode(_array(features, keys.shape, image))
         if _COLORS in extra and extra[_COLORS] == _colors(int(features[keys.shape[2]].values[0])):
@@ -133,7 +140,7 @@ def to_sample(features: Example, keys: Keys, *, fallback_key: Callable[[], str])
         extension if own_extension is None else os.fsdecode(own_extension),
         _labels(features, keys.label),
         None if class_name is None else os.fsdecode(class_name),
-        _boxes(features, keys),
+        boxes,
         _one_bytes(features, keys.mask),
         extra,
     )
@@ -141,9 +148,7 @@ def to_sample(features: Example, keys: Keys, *, fallback_key: Callable[[], str])
 
 def to_features(sample: Sample, keys: Keys) -> Example:
     """Return the features of a sample."""
-    features = Example(sample.extra)
-    if isinstance(sample.extra, Example):
-        features.unknown, features.features_unknown = sample.extra.unknown, sample.extra.features_unknown
+    features = Example.of(sample.extra)
     if keys.shape is None:
         features[keys.image] = bytes_feature(sample.image)
     else:
@@ -171,6 +176,19 @@ def to_features(sample: Sample, keys: Keys) -> Example:
 def _format_feature(image: bytes, extension: str) -> Feature:
     kind = image_type(image) or extension.lower()
     return bytes_feature(_FORMATS.get(kind, kind))
+
+
+def renamed_format(feature: Feature, kind: str) -> Feature:
+    """Return the feature of an image's format for an image of another kind: unchanged if it names it, else in its case.
+
+    Args:
+        feature: The feature of the image before.
+        kind: The new format, such as `jpeg`.
+    """
+    old = feature.values[0] if feature.kind == "bytes" and len(feature.values) == 1 else b""
+    if old and _FORMATS.get(lower := old.decode("ascii", "replace").lower(), lower) == kind:
+        return feature
+    return bytes_feature(kind.upper() if old.isupper() else kind)
 
 
 def _one_bytes(features: Example, name: str, *, empty: bool = False) -> bytes | None:
@@ -218,14 +236,30 @@ def _boxes(features: Example, keys: Keys) -> Boxes | None:
         raise DataError(f"features {', '.join(keys.box_sides)} differ in length: {[len(side) for side in sides]}")
     else:
         ltrb = np.stack(sides, axis=1)
-    labels = _numbers(features, keys.box_label, "int64")
-    if not len(labels):
-        labels = np.zeros(len(ltrb), np.int64)
-    if len(labels) != len(ltrb):
-        raise DataError(f"feature {keys.box_label!r} has {len(labels)} values for {len(ltrb)} boxes")
     if not np.isfinite(ltrb).all():
         raise DataError("a coordinate of a box is not a finite number")
-    return Boxes(ltrb, labels)
+    return Boxes(ltrb, _box_labels(features, keys, len(ltrb)))
+
+
+def box_label_key(features: Example, keys: Keys) -> str:
+    """Return the key of the classes of boxes in a record."""
+    other = features.get(keys.other_box_label)
+    return (
+        keys.other_box_label if other and other.kind == "int64" and keys.box_label not in features else keys.box_label
+    )
+
+
+def _box_labels(features: Example, keys: Keys, count: int) -> Array | None:
+    """Return the classes of the boxes; None if the record does not have them."""
+    name = box_label_key(features, keys)
+    if name not in features:
+        return None
+    labels = _numbers(features, name, "int64")
+    if len(labels) == count:
+        return labels
+    if len(labels):
+        raise DataError(f"feature {name!r} has {len(labels)} values for {count} boxes")
+    return None
 
 
 def _put_boxes(features: Example, boxes: Boxes, keys: Keys) -> None:
@@ -234,7 +268,11 @@ def _put_boxes(features: Example, boxes: Boxes, keys: Keys) -> None:
     else:
         for column, name in enumerate(keys.box_sides):
             features[name] = float_feature(np.ascontiguousarray(boxes.ltrb[:, column]))
-    features[keys.box_label] = int64_feature(boxes.labels)
+    if boxes.labels is None:
+        return
+    other = features.get(keys.other_box_label)
+    if other is None or other.kind != "int64" or not np.array_equal(other.values, boxes.labels):
+        features[keys.box_label] = int64_feature(boxes.labels)
 
 
 def _array(features: Example, names: tuple[str, str, str], data: bytes) -> Array:
@@ -265,7 +303,7 @@ def _array_features(sample: Sample, names: tuple[str, str, str], image: str) -> 
     if order is not None and order.values == [b"CHW"]:
         channels, height, width = array.shape
     features = Example(zip(names, map(int64_feature, (height, width, channels)), strict=True))
-    features[str(INCEPTION.format)] = bytes_feature(_TENSOR)
+    features[FORMAT] = bytes_feature(_TENSOR)
     features[_COLORS] = sample.extra.get(_COLORS, _colors(channels))
     if array.dtype != np.uint8:
         features[_DTYPE] = bytes_feature(array.dtype.name)
