@@ -109,7 +109,7 @@ def _check_epoch(
         if place == 3 and disturbance is not None:
             expected = disturbance(batches)
             ticks[disturbance.__name__] += 1
-    named = [str(event.path) for event in list(loader.errors)[known:]]
+    named = [str(event.path) for event in list(loader.errors.events)[-(len(loader.errors) - known) :]]
     good = {place for place, path in enumerate(paths) if str(path) not in bad}
     if seen.total() != COUNT or set(seen) != good or sorted(named) != sorted(bad):
         sys.exit(f"epoch {number}: {seen.total()} samples, {len(good - set(seen))} missing, errors: {named}")

@@ -27,7 +27,7 @@ void* __libc_memalign(size_t, size_t);
 
 namespace {
 
-enum Kind { nothing, memory, reading, writing, thread, interrupted };
+enum Kind { nothing, memory, reading, writing, thread, interrupted, conversion };
 
 struct Range {
     uintptr_t begin, end;
@@ -56,10 +56,18 @@ bool due(void* caller) {
     return true;
 }
 
+bool holds_gil() {
+    static const auto check = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
+    return check != nullptr && check() != 0;
+}
+
+// Allocations with the GIL are those of arguments and results, which nanobind converts, and of building a graph; the
+// engine works without the GIL.
 bool fails(void* caller, bool by_new) {
-    if (armed != memory) return false;
+    if (armed != memory && armed != conversion) return false;
     const Range* range = range_of(caller);
-    return range != nullptr && (by_new || !range->runtime) && due(caller);
+    if (range == nullptr || (range->runtime && !by_new)) return false;
+    return holds_gil() == (armed == conversion) && due(caller);
 }
 
 bool below(const char* path) { return folder[0] != 0 && std::strncmp(path, folder, std::strlen(folder)) == 0; }
