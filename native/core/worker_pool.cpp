@@ -40,9 +40,8 @@ void WorkerPool::start(int threads) {
     try {
         for (; running_ < threads; ++running_) {
             // Made here: what a thread throws ends the process.
-            threads_.emplace_back([pool = shared_from_this(), state = std::make_unique<ThreadState>()] {
-                pool->loop(*state);
-            });
+            threads_.emplace_back(
+                [pool = shared_from_this(), state = std::make_unique<ThreadState>()] { pool->loop(*state); });
         }
     } catch (const std::system_error& error) {
         stop();  // the threads that were started end, and the next pool joins them
@@ -139,6 +138,10 @@ void WorkerPool::join() {
     const std::lock_guard joining(join_mutex_);
     for (std::thread& thread : threads_) {
         if (thread.joinable()) thread.join();
+    }
+    {
+        const std::lock_guard lock(caller_mutex_);
+        caller_.reset();  // it may hold a file open
     }
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import faulthandler
+import functools
 import gc
 import io
 import json
@@ -55,6 +56,7 @@ class Outcome:
     errors: list[Exception] = field(default_factory=list)
 
 
+@functools.cache  # encoded before anything fails
 def encoded(number: int) -> bytes:
     """Return an image; together they take every way through the decoders, and one is damaged."""
     image = np.ascontiguousarray(create.photo(number, 0, height=48 + number % 5 * 9, width=64 + number % 3 * 7))
