@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from pixelmill import DataError, EngineError, Pipeline, _core, create, fn, tfrecord, types
+from pixelmill import ArgumentError, DataError, EngineError, Pipeline, _core, create, fn, tfrecord, types
 from pixelmill.formats import example
 from pixelmill.formats import tfrecord as records
 
@@ -44,7 +44,8 @@ COUNT, BATCH, DAMAGED = 12, 4, 7
 WATCHDOG = 60.0  # seconds that no case takes, on a busy machine either
 MOST_ERRORS = 5  # one call fails, so one or two errors follow, with that of the damaged sample
 ABORTED = "std::terminate or abort"
-ERRORS = (DataError, EngineError, MemoryError, OSError)
+# An index file that cannot be read while the graph is built is an argument that does not fit.
+ERRORS = (DataError, EngineError, MemoryError, OSError, ArgumentError)
 
 
 @dataclass
