@@ -286,7 +286,7 @@ def cases(injector: Injector, name: str, kind: str, folder: Path, *, threads: in
         return {"program": name, "kind": kind, "threads": threads, "cases": 0, "failures": [total]}
     failures, errors, ended, numbers = [], 0, 0, range(1, total[0] + 1, every)
     for number in numbers:
-        result = in_child(lambda number=number: run(number))
+        result = in_child(functools.partial(run, number))
         if result == ABORTED and kind == "conversion":
             ended += 1
         elif isinstance(result, str) or result[2]:
