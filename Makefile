@@ -15,14 +15,14 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format tidy api docs bench fuzz sanitize tsan kills crash soak mutants slow clean FORCE
+.PHONY: help demo test gpu-test lint format tidy api docs bench fuzz sanitize tsan kills crash faults soak mutants slow clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
 	@echo "pixelmill: image data for deep-learning training"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 		awk -F '|' '{ printf "%-16s %s\n", $$1, $$2 }'
-	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, gpu-test, fuzz, soak, mutants, slow)"
+	@echo "options: PYTHON=python3.12  PYTEST_ARGS='-k resize'  ARGS='--help' (for bench, gpu-test, faults, fuzz, soak, mutants, slow)"
 
 demo: $(VENV)/installed.stamp ## create 300 photo-like images, augment one epoch, show speed and a contact sheet
 	@$(BIN)/pixelmill demo --output build/demo
@@ -76,6 +76,9 @@ crash: $(VENV)/test.stamp ## resume bulk jobs from every state that a loss of po
 
 kills: $(VENV)/test.stamp ## kill bulk jobs and fill disks at hundreds of places, then resume them
 	@sh scripts/kills.sh $(PY)
+
+faults: $(VENV)/test.stamp ## let every allocation, read, write and thread start of a training program fail once
+	@sh scripts/faults.sh $(PY) $(ARGS)
 
 soak: $(VENV)/test.stamp ## run for long and watch memory and speed
 	@$(PY) benchmarks/soak.py $(ARGS)

@@ -100,6 +100,8 @@ Params parameters(const std::string& kind, nb::dict given) {
         const auto name = nb::cast<std::string>(key);
         try {
             values.emplace(name, parameter(value));
+        } catch (const std::bad_alloc&) {
+            throw;
         } catch (const std::exception&) {
             throw StepError(kind, "the parameter " + name + " is of a type that no step takes");
         }
@@ -261,6 +263,7 @@ NB_MODULE(_core, module) {
             "output"_a, "index"_a);
 
     nb::exception<Closed>(module, "Closed", PyExc_RuntimeError);
+    nb::exception<NoThreads>(module, "NoThreads", PyExc_RuntimeError);
     // Joins wait without the GIL, which workers may need (images that Pillow decodes). A destructor never joins.
     nb::class_<Executor>(module, "Executor")
         .def(nb::init<int>(), "threads"_a)

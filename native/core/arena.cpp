@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 
 namespace pixelmill {
 
@@ -32,13 +33,14 @@ std::byte* Arena::take(size_t bytes) {
     return memory;
 }
 
-void Arena::reset() {
+void Arena::reset() noexcept {
     // One block of the size that was needed beats several: the next sample is usually like this one.
     if (blocks_.size() > 1) {
         size_t total = 0;
         for (const Block& block : blocks_) total += block.size;
-        blocks_.clear();
-        blocks_.push_back({std::unique_ptr<std::byte[]>(new std::byte[total + alignment]), total});
+        blocks_.clear();  // it keeps its capacity, so adding one block takes no memory
+        std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[total + alignment]);
+        if (memory != nullptr) blocks_.push_back({std::move(memory), total});  // else the next sample starts with none
     }
     block_ = used_ = 0;
 }

@@ -16,7 +16,7 @@ class Arena {
     T* take(size_t count) {
         return reinterpret_cast<T*>(take(count * sizeof(T)));
     }
-    void reset();                // invalidates everything taken; the memory stays for the next sample
+    void reset() noexcept;       // invalidates everything taken; the memory stays for the next sample
     void reset_to(size_t most);  // the same, but frees the memory if there is more of it than this
 
    private:

@@ -19,7 +19,9 @@ size_t bytes_of(const Value& value) { return static_cast<size_t>(value.elements(
 
 }  // namespace
 
-BufferPool::BufferPool() : owner_(::getpid()) {}
+BufferPool::BufferPool() : owner_(::getpid()) {
+    spare_.reserve(spare_buffers);  // giving back a buffer must not need memory: a destructor does it
+}
 
 Buffer BufferPool::take(size_t bytes) {
     std::byte* memory = nullptr;
@@ -131,10 +133,11 @@ void Batch::run(ThreadState& thread, size_t index) {
 
 size_t Batch::run_at_once(ThreadState& thread, std::chrono::nanoseconds patience) {
     const auto begin = Clock::now();
-    size_t index = 0;
+    const size_t first = at_once_;
+    size_t& index = at_once_;
     for (auto now = begin; index < size() && now - begin < patience; now = Clock::now()) run_sample(thread, index++);
     nanoseconds_ += (Clock::now() - begin).count();
-    missing_ -= index;
+    missing_ -= index - first;
     if (index == size()) program_->took(std::chrono::nanoseconds(nanoseconds_));
     return index;
 }

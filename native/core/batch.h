@@ -41,6 +41,12 @@ class Closed : public std::runtime_error {
     Closed() : std::runtime_error("the worker threads were stopped") {}
 };
 
+// The operating system starts no more threads.
+class NoThreads : public std::runtime_error {
+   public:
+    explicit NoThreads(const std::string& which) : std::runtime_error("cannot start worker thread " + which) {}
+};
+
 class Batch {
    public:
     struct Sample {
@@ -65,6 +71,8 @@ class Batch {
     bool defer() { return deferred_ = program_->quick(); }
     // Hands a deferred batch to the first caller.
     bool claim() { return deferred_.exchange(false); }
+    // Takes it back from a caller that could not run all of it; the next one continues there.
+    void unclaim() { deferred_ = true; }
     // Runs samples until all are done or `patience` has passed; returns the first that was not run.
     size_t run_at_once(ThreadState& thread, std::chrono::nanoseconds patience);
 
@@ -105,6 +113,7 @@ class Batch {
     std::atomic<size_t> missing_;
     std::atomic<int64_t> nanoseconds_ = 0;  // that the samples took together
     std::atomic<bool> deferred_ = false;
+    size_t at_once_ = 0;  // samples that were run at once
 };
 
 }  // namespace pixelmill

@@ -17,9 +17,14 @@ std::shared_ptr<Batch> Executor::submit(std::shared_ptr<const Program> program, 
 
 bool Executor::wait(const std::shared_ptr<Batch>& batch, double seconds) {
     if (batch->claim()) {
-        const auto pool = WorkerPool::ensure(pool_, threads_);
-        const size_t next = pool->run_quick(*batch);
-        if (next < batch->size()) pool->add({batch, next});  // it was not quick this time
+        try {
+            const auto pool = WorkerPool::ensure(pool_, threads_);
+            const size_t next = pool->run_quick(*batch);
+            if (next < batch->size()) pool->add({batch, next});  // it was not quick this time
+        } catch (...) {  // out of memory or threads: without an owner, the batch would never be finished
+            batch->unclaim();
+            throw;
+        }
     }
     return batch->wait(seconds);
 }

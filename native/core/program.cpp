@@ -78,6 +78,17 @@ void deliver(Sink& sink, int number, const Value& value, Arena& arena) {
     pack(target, value, arena);
 }
 
+// Short enough for a string to hold without memory of its own: 15 characters.
+constexpr const char* out_of_memory = "out of memory";
+constexpr const char* internal_error = "internal error";
+
+void append(std::string& message, const char* detail) noexcept {
+    try {
+        message = message + ": " + detail;
+    } catch (const std::bad_alloc&) {  // the message stays without the detail
+    }
+}
+
 int64_t thread_nanoseconds() {
     timespec now{};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -141,7 +152,7 @@ void Program::run(Context& context) const {
     } catch (const Fault& fault) {
         throw StepFault{fault.kind, fault.what(), number};
     } catch (const std::bad_alloc&) {
-        throw StepFault{FaultKind::too_large, "not enough memory for this sample", number};
+        throw StepFault{FaultKind::too_large, out_of_memory, number};
     }
 }
 
@@ -149,11 +160,14 @@ Outcome Program::attempt(Context& context) const noexcept {
     Outcome outcome;
     try {
         run(context);
-        outcome.message = context.note_text;
-    } catch (const StepFault& fault) {
-        outcome = {true, fault.kind, fault.step, 0, fault.message};
+        outcome.message = std::move(context.note_text);
+    } catch (StepFault& fault) {
+        outcome = {true, fault.kind, fault.step, 0, std::move(fault.message)};
+    } catch (const std::bad_alloc&) {
+        outcome = {true, FaultKind::too_large, -1, 0, out_of_memory};
     } catch (const std::exception& error) {  // a bug of ours; it must not take the process down
-        outcome = {true, FaultKind::corrupt, -1, 0, std::string("internal error: ") + error.what()};
+        outcome = {true, FaultKind::corrupt, -1, 0, internal_error};
+        append(outcome.message, error.what());
     }
     outcome.notes = context.notes;
     return outcome;

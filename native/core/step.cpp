@@ -12,8 +12,8 @@ ThreadState::~ThreadState() = default;
 const File& ThreadState::file_of_records(const std::string& path) {
     if (file_ == nullptr || path_ != path) {
         file_.reset();
+        path_ = path;  // before the file: if there is no memory for it, no file must be open under the old name
         file_ = std::make_unique<File>(path);
-        path_ = path;
     }
     return *file_;
 }

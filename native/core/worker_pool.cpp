@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
+#include <system_error>
 
 namespace pixelmill {
 
@@ -36,8 +38,15 @@ bool WorkerPool::inherited() const { return owner_ != ::getpid(); }
 
 void WorkerPool::start(int threads) {
     try {
-        for (; running_ < threads; ++running_) threads_.emplace_back([pool = shared_from_this()] { pool->loop(); });
-    } catch (...) {  // the system has no more threads: those that were started end, and the next pool joins them
+        for (; running_ < threads; ++running_) {
+            // Made here: what a thread throws ends the process.
+            threads_.emplace_back(
+                [pool = shared_from_this(), state = std::make_unique<ThreadState>()] { pool->loop(*state); });
+        }
+    } catch (const std::system_error& error) {
+        stop();  // the threads that were started end, and the next pool joins them
+        throw NoThreads(std::to_string(running_ + 1) + " of " + std::to_string(threads) + " (" + error.what() + ")");
+    } catch (...) {
         stop();
         throw;
     }
@@ -112,7 +121,7 @@ size_t WorkerPool::run_quick(Batch& batch) {
 void WorkerPool::stop() {
     if (inherited()) return;
     // Freed without the lock, since batches hold Python objects.
-    std::deque<Work> dropped;
+    std::list<Work> dropped;  // a list, because an empty deque takes memory, and a destructor may be the caller
     std::shared_ptr<BufferPool> buffers;
     {
         const std::lock_guard lock(mutex_);
@@ -130,6 +139,10 @@ void WorkerPool::join() {
     for (std::thread& thread : threads_) {
         if (thread.joinable()) thread.join();
     }
+    {
+        const std::lock_guard lock(caller_mutex_);
+        caller_.reset();  // it may hold a file open
+    }
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
     std::erase_if(all.pools, [this](const auto& pool) { return pool.get() == this; });
@@ -137,9 +150,8 @@ void WorkerPool::join() {
 
 // Samples are taken one at a time from the oldest batch: batches finish in order, and a slow sample holds up one thread
 // only. The lock covers the choice and never a sample.
-void WorkerPool::loop() {
+void WorkerPool::loop(ThreadState& thread) {
     pool_of_this_thread = this;
-    ThreadState thread;
     for (;;) {
         std::shared_ptr<Batch> batch;
         size_t index = 0;

@@ -4,7 +4,7 @@
 #include <sys/types.h>
 
 #include <atomic>
-#include <deque>
+#include <list>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -51,12 +51,12 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
     bool inherited() const;  // by a fork: the pool and its threads belong to the parent process
     void start(int threads);
     void join();  // after `stop`; a worker that closes its own pool does not wait
-    void loop();
+    void loop(ThreadState& thread);
 
     const pid_t owner_;
     std::mutex mutex_;
     std::condition_variable work_there_;
-    std::deque<Work> queue_;
+    std::list<Work> queue_;
     std::shared_ptr<BufferPool> buffers_;
     bool stopping_ = false;
     std::atomic<int> running_ = 0;  // threads that have not left their loop

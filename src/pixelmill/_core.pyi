@@ -56,6 +56,9 @@ class Batch:
 class Closed(RuntimeError):
     pass
 
+class NoThreads(RuntimeError):
+    pass
+
 class Executor:
     def __init__(self, threads: int) -> None: ...
 

@@ -337,7 +337,10 @@ void LibjpegDecoder::open(Bytes file, const Limits& limits) {
     // jpeg_abort_decompress would keep the tables of the last file, for streams that leave theirs out. A file without
     // tables must not depend on what this thread decoded before.
     jpeg_destroy_decompress(&state.info);
-    if (!attempt(state, create)) throw std::runtime_error(std::string("libjpeg does not start: ") + state.error);
+    if (!attempt(state, create)) {
+        if (state.error_code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
+        throw std::runtime_error(std::string("libjpeg does not start: ") + state.error);
+    }
     state.file = file;
     state.warnings = 0;
     state.warning[0] = state.loss[0] = 0;

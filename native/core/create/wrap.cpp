@@ -29,7 +29,10 @@ constexpr size_t largest = (size_t{1} << recordio_length_bits) - 1 - image_head;
 // A file that is open for reading; its size is that of the moment when it was opened.
 class InputFile {
    public:
-    explicit InputFile(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    explicit InputFile(const std::string& path) {
+        do {
+            file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        } while (file_ < 0 && errno == EINTR);
         struct stat about{};
         if (file_ < 0 || fstat(file_, &about) < 0) fail(errno);
         if (!S_ISREG(about.st_mode)) fail(EINVAL);

@@ -160,6 +160,8 @@ class NativeEngine:
             return self._executor.submit(segment.program, self._limits, samples.submission(), inputs, fill)
         except _core.Closed:
             raise EngineError(CLOSED) from None
+        except _core.NoThreads as error:
+            raise EngineError(f"{error}; use fewer num_threads or raise the limit of processes (ulimit -u)") from None
 
     def _collect(self, batch: _core.Batch) -> _core.Batch:
         while not self._executor.wait(batch, POLL_SECONDS):

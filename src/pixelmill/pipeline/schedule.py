@@ -133,6 +133,7 @@ class Schedule:
         self._start_engine()
         self._positions = self.delivered = positions
         self.queue: deque[Scheduled] = deque()
+        self._unstarted: tuple[Samples, list[Position], Batch | None] | None = None
         self.stopped = False
         self.scheduled = 0
 
@@ -153,6 +154,7 @@ class Schedule:
         if self._engine is not None:
             self._engine.close()
         self.queue.clear()
+        self._unstarted = None
 
     def _after_fork(self) -> Engine:
         """Return the engine. A forked child has none of its threads: start a new engine and the batches in progress."""
@@ -174,9 +176,10 @@ class Schedule:
         self._after_fork()
         while len(self.queue) < depth and not self.stopped:
             try:
-                before()
-                if self.queue and any(feed.waiting for feed in self.feeds):
-                    return
+                if self._unstarted is None:
+                    before()
+                    if self.queue and any(feed.waiting for feed in self.feeds):
+                        return
                 self._begin(renamed)
             except StopIteration:
                 self.stopped = True
@@ -195,6 +198,15 @@ class Schedule:
                 feed.reset()
 
     def _begin(self, renamed: Renamed) -> None:
+        # A batch that cannot be started, for want of memory or threads, is not lost: the next call starts it.
+        self._unstarted = self._unstarted or self._prepared(renamed)
+        samples, positions, main = self._unstarted
+        assert self._engine is not None
+        self.queue.append(Scheduled(samples, self._engine.submit(samples), positions, main))
+        self._unstarted = None
+
+    def _prepared(self, renamed: Renamed) -> tuple[Samples, list[Position], Batch | None]:
+        """Take the next batch from readers and sources; return it, the positions after it, and the main reader's part."""
         size, inputs = self._take_inputs(renamed)
         batches = [
             order.batch(position, size, self.policy)
@@ -207,9 +219,7 @@ class Schedule:
         if seen < size:  # the iterator drops samples after the end of its epoch, so they need not be processed
             epochs, numbers, items = epochs[:seen], numbers[:seen], items[:seen]
             inputs = {key: data[:seen] for key, data in inputs.items()}
-        samples = Samples(epochs, numbers, items, inputs)
-        assert self._engine is not None
-        self.queue.append(Scheduled(samples, self._engine.submit(samples), self._positions, main))
+        return Samples(epochs, numbers, items, inputs), self._positions, main
 
     def _take_inputs(self, renamed: Renamed) -> tuple[int, dict[Key, Data]]:
         """Take a batch from every source; return its size and its data."""
@@ -333,11 +343,12 @@ class Schedule:
 
     def state_dict(self) -> State:
         """Return the state after the last batch that was taken."""
+        waiting = len(self.queue) + (self._unstarted is not None)
         return {
             "padded": self.padded,
             "iterations": self.iterations,
             "readers": self._reader_states(),
-            "sources": [{"iteration": feed.iteration - len(self.queue), "epoch": feed.epoch} for feed in self.feeds],
+            "sources": [{"iteration": feed.iteration - waiting, "epoch": feed.epoch} for feed in self.feeds],
         }
 
     def load_state_dict(self, state: State) -> None:
