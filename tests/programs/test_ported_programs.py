@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 
+import numpy as np
 import pytest
+from dali_runs import DALI, HERE, make, numpy_batch
+from encoded_images import color, encode
 from ported_programs import SOURCES, check_results, check_same, load, ported, results
 from program_data import write_all
 
@@ -64,6 +67,22 @@ def test_epochs_end_as_on_dali_and_where_dali_pads_or_repeats_each_sample_appear
 def test_an_epoch_of_dynamic_mode_ends_with_a_smaller_batch_where_dali_starts_the_next_one(data, tmp_path):
     theirs, mine = (load("dynamic_mode", tmp_path, port=port).sizes(str(data)) for port in (False, True))
     assert (mine, theirs) == ([4, 4, 2], [4, 4, 4])
+
+
+def test_large_jpegs_are_close_to_dalis_and_within_a_level_if_they_are_decoded_in_full():
+    """Decoding at a lower resolution is on by default; docs/dali.md has what it costs."""
+    files = [encode(color(number, 700 + 40 * number, 900), "JPEG", quality=92) for number in range(3)]
+
+    def graph(module, data):
+        return module.fn.resize(module.fn.decoders.image(data), size=[64, 80])
+
+    def images(module, **options):
+        return np.stack(numpy_batch(make(module, graph, files, layouts="", **options).run()[0])).astype(int)
+
+    wanted = images(DALI)
+    assert np.abs(images(HERE, decode_scaling=False) - wanted).max() <= 1
+    scaled = np.abs(images(HERE) - wanted)
+    assert scaled.max() > 1 and scaled.mean() < 0.5
 
 
 def test_only_import_lines_change():
