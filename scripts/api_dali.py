@@ -6,53 +6,15 @@ The lists are compared with the schemas of DALI by tests/repository/test_dali_sc
 from __future__ import annotations
 
 from pixelmill.operators import OLDER_FUNCTIONS
+from pixelmill.operators.absent import ABSENT as KINDS
 from pixelmill.operators.declare import COMMON_IGNORED, public_operators
 
 BEGIN, END = "<!-- Written by scripts/write_api.py from scripts/api_dali.py. -->\n", "<!-- End of the tables. -->\n"
 
 # Operators of DALI 2.4 that are absent here, by the reason.
-ABSENT = {
-    "video": [
-        "decoders.video",
-        "experimental.decoders.video",
-        "experimental.inputs.video",
-        "experimental.readers.video",
-        "optical_flow",
-        "readers.video",
-        "readers.video_resize",
-        "video_reader",
-        "video_reader_resize",
-    ],
-    "audio": [
-        "audio_decoder",
-        "audio_resample",
-        "decoders.audio",
-        "experimental.audio_resample",
-        "mel_filter_bank",
-        "mfcc",
-        "nemo_asr_reader",
-        "nonsilent_region",
-        "power_spectrum",
-        "preemphasis_filter",
-        "readers.nemo_asr",
-        "spectrogram",
-        "to_decibels",
-    ],
-    "deprecated in DALI; use `random_bbox_crop`, `resize_crop_mirror`": ["fast_resize_crop_mirror", "ssd_random_crop"],
-    "not written yet": [
-        "caffe2_reader",
-        "caffe_reader",
-        "debayer",
-        "dump_image",
-        "experimental.debayer",
-        "experimental.readers.fits",
-        "jitter",
-        "readers.caffe",
-        "readers.caffe2",
-        "readers.sequence",
-        "sequence_reader",
-    ],
-    "only on GPUs in DALI": ["decoders.inflate", "experimental.inflate", "experimental.resize"],
+REASONS = {"video": "video", "audio": "audio", "": "not written yet"}
+ABSENT = {reason: [name for name, of in KINDS.items() if of == kind] for kind, reason in REASONS.items()} | {
+    "only on GPUs in DALI; `resize` does the same": ["experimental.resize"]
 }
 
 # Operators and arguments that DALI does not have.
@@ -165,15 +127,9 @@ MODULES = {
     "not written yet": [
         "experimental.dynamic.capture",
         "experimental.dynamic.checkpoint",
-        "experimental.dynamic.pytorch",
+        "experimental.dynamic.pytorch.nodes",
         "experimental.torchvision",
-        "plugin.numba",
-        "plugin.paddle",
-        "plugin.pytorch.experimental",
-        "plugin.pytorch.loader_evaluator",
-        "plugin.pytorch.torch_utils",
-        "plugin.triton",
-        "plugin_manager",
+        "plugin.pytorch.loader_evaluator.loader",
     ],
 }
 
@@ -194,18 +150,8 @@ MEMBERS = {
         "set_affinity",
         "stream_policy",
     ],
-    "internals of DALI": ["add_sink", "enable_api_check", "input_feed_count", "pop_current", "push_current"],
-    "not written yet": [
-        "deserialize",
-        "deserialize_and_build",
-        "empty",
-        "output_dtype",
-        "output_ndim",
-        "py_start_method",
-        "save_graph_to_dot_file",
-        "serialize",
-        "start_py_workers",
-    ],
+    "internals of DALI": ["add_sink", "input_feed_count", "pop_current", "push_current"],
+    "not written yet": ["output_dtype", "output_ndim", "py_start_method", "save_graph_to_dot_file"],
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import itertools
 import re
 import warnings
@@ -22,15 +22,13 @@ def ported(text):
 
 
 def load(name, folder, *, port):
-    """Load a program from a file of its own, since conditionals are compiled from the source of a function."""
+    """Import a program from `folder`: conditionals need the source of a function, worker processes its module."""
     text = (SOURCES / f"{name}.py").read_text("utf-8")
     assert "nvidia.dali" in text and "pixelmill" not in text
     path = Path(folder) / f"{name}_{'pixelmill' if port else 'dali'}_{next(_numbers)}.py"
     path.write_text(ported(text) if port else text, "utf-8")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    importlib.invalidate_caches()  # the folder may have been searched before the file was written
+    return importlib.import_module(path.stem)
 
 
 def results(name, data, folder):
