@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from dali_runs import DALI, HERE, make, numpy_batch
 from encoded_images import color, encode
-from ported_programs import SOURCES, check_results, check_same, load, ported, results
+from ported_programs import SOURCES, check_results, check_same, check_similar, load, ported, results
 from program_data import write_all
 
 logging.getLogger("nvidia").setLevel(logging.ERROR)
@@ -96,3 +96,18 @@ def test_only_import_lines_change():
     text = "import nvidia.dali.fn as fn\nfrom nvidia.dali import ops\nnote = 'nvidia.dali'\n# import of nvidia.dali\n"
     wanted = "import pixelmill.fn as fn\nfrom pixelmill import ops\nnote = 'nvidia.dali'\n# import of nvidia.dali\n"
     assert ported(text) == wanted
+
+
+def test_the_comparison_refuses_other_labels_types_shapes_and_distributions():
+    labels, image = np.arange(4, dtype=np.int32), np.full((8, 8, 3), 100, np.uint8)
+    check_same({"a": [labels, image]}, {"a": [labels, image + np.uint8(1)]}, "equal")
+    for other in (labels + np.int32(1), labels.astype(np.int64), labels[:3]):
+        with pytest.raises(AssertionError, match="labels"):
+            check_same(other, labels, "labels")
+    with pytest.raises(AssertionError, match="differs by 2"):
+        check_same(image + np.uint8(2), image, "image")
+    noise = [np.random.default_rng(n).normal(0, 1, (50, 50)) for n in range(4)]
+    check_similar(noise[:2], noise[2:], "noise")
+    for images in ([x + 0.3 for x in noise[:2]], [x * 1.3 for x in noise[:2]], noise[:1]):
+        with pytest.raises(AssertionError, match="noise"):
+            check_similar(images, noise[2:], "noise")
