@@ -1,7 +1,7 @@
 """Write the files derived from operators, steps, containers and the native module, or `--check` them.
 
 These are the stubs of `fn`, `ops` and `_core`, docs/operators.md, docs/public_names.txt, the table of containers in
-docs/formats.md, and the C++ side of the steps in native/core/steps/declared/.
+docs/formats.md, the tables of docs/dali.md, and the C++ side of the steps in native/core/steps/declared/.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 
 import api_steps
+from api_dali import with_tables
 from api_formats import with_table
 from api_page import page
 from api_stubs import stubs
@@ -53,6 +54,8 @@ def derived() -> dict[Path, str | None]:
     written |= {ROOT / path: text for path, text in api_steps.files().items()}
     formats = ROOT / "docs" / "formats.md"
     written[formats] = with_table(formats.read_text("utf-8"))
+    dali = ROOT / "docs" / "dali.md"
+    written[dali] = with_tables(dali.read_text("utf-8"))
     text = core_stub()
     if text is not None:
         written[CORE_STUB] = text

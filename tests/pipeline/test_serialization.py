@@ -43,7 +43,7 @@ def constants_for_sources(monkeypatch: pytest.MonkeyPatch) -> None:
         return golden_graphs.fn.copy(types.Constant(np.asarray(source()[0]), layout=layout))
 
     for module in (golden_graphs, golden_readers):
-        replaced = python_types.SimpleNamespace(**{name: getattr(fn, name) for name in fn.__all__})
+        replaced = python_types.SimpleNamespace(**{name: getattr(fn, name) for name in fn.__all__})  # type: ignore[attr-defined]
         replaced.external_source = constant
         monkeypatch.setattr(module, "fn", replaced)
 

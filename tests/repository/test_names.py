@@ -341,7 +341,7 @@ def test_a_loader_with_a_proxy_returns_every_sample_in_order(workers: int) -> No
 def test_produce_data_replaces_references_of_several_outputs() -> None:
     with proxy.DALIServer(sums()) as server:
         samples = [server.proxy(a=np.array([k], np.int32), b=np.array([1], np.int32)) for k in range(3)]
-        collated = torch.utils.data.default_collate([{"sum": s, "difference": d, "k": 0} for s, d in samples])
+        collated = torch.utils.data.default_collate([{"sum": s, "difference": d, "k": 0} for s, d in samples])  # type: ignore[misc]
         produced = server.produce_data(collated)
         assert produced["sum"].ravel().tolist() == [1, 2, 3]
         assert produced["difference"].ravel().tolist() == [-1, 0, 1]

@@ -206,7 +206,7 @@ class Schedule:
         self._unstarted = None
 
     def _prepared(self, renamed: Renamed) -> tuple[Samples, list[Position], Batch | None]:
-        """Take the next batch from readers and sources; return it, the positions after it, and the main reader's part."""
+        """Return the next batch of readers and sources, the positions after it, and the main reader's part."""
         size, inputs = self._take_inputs(renamed)
         batches = [
             order.batch(position, size, self.policy)
