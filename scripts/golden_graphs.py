@@ -138,7 +138,8 @@ def subscripts(data: Data) -> Any:
 
 
 def casts(data: Data) -> Any:
-    images = images_of(data)
+    encoded, _ = jpeg_of(data)
+    images = fn.decoders.image(encoded)
     return (
         fn.cast(images, dtype=types.INT8),
         fn.cast(images, dtype=types.FLOAT16),
@@ -146,7 +147,7 @@ def casts(data: Data) -> Any:
         fn.one_hot(images[:, :, 0], num_classes=9, axis=0, on_value=3.0),
         fn.lookup_table(images, keys=[1, 200], values=[0.5, 3.0], default_value=-1.0),
         fn.copy(images),
-        fn.get_property(jpeg_of(data)[0], key="source_info"),
+        fn.get_property(encoded, key="source_info"),
     )
 
 

@@ -166,7 +166,7 @@ def jobs(data: Data, root: Path) -> dict[str, Callable[[Path], Any]]:
         "ingest halves": lambda at: ingest(
             data.classes, at, num_shards=1, num_workers=1, img_size=20, dtype="float16", order="CHW", yes=True
         ),
-        "segmentation": lambda at: prepare_segmentation(root / "pairs", at, normalize=True, workers=1),
+        "segmentation": lambda at: prepare_segmentation(root / "pairs", at, normalize="unit", workers=1),
     }
     for container in CONTAINERS:
         found[f"convert to {container}"] = lambda at, to=container: convert(data.classes, at, to=to, workers=1)

@@ -89,7 +89,7 @@ def test_the_first_usable_gpu_is_taken(monkeypatch):
 def test_modes_are_checked(monkeypatch):
     here(monkeypatch, Driver(), Dali())
     check_mode("job", "cpu")
-    with pytest.raises(ArgumentError, match="job: mode must be cpu or gpu, got 'tpu'"):
+    with pytest.raises(ArgumentError, match="job: mode must be cpu, gpu or auto, got 'tpu'"):
         check_mode("job", "tpu")
     with pytest.raises(MissingDependency, match=r"nvidia\.dali"):
         check_mode("job", "dali")

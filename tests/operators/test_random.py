@@ -142,7 +142,7 @@ def test_types_and_shapes_are_those_of_dali(module, dtype):
 
     number, like, shaped = run(graph, [np.zeros((4, 5), np.uint8)] * 2, module=module, layouts="")
     assert (number[0].shape, like[0].shape, shaped[0].shape) == ((), (4, 5), (2, 3))
-    numpy_type = types.to_numpy_type(getattr(types, dtype))
+    numpy_type = np.dtype(types.to_numpy_type(getattr(types, dtype)))
     assert {x.dtype for x in (number[0], like[0], shaped[0])} == {numpy_type}
 
 

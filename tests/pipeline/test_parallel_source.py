@@ -172,7 +172,7 @@ def test_a_worker_that_dies_is_reported_with_its_exit_code() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "message"), [("objects", "arrays of numbers, got dict"), ("numbers", "not Python numbers")]
+    ("source", "message"), [("objects", "arrays of numbers, got dict"), ("numbers", "got Python numbers")]
 )
 def test_what_is_no_array_is_refused(source: str, message: str) -> None:
     pipe = piped(getattr(parallel_sources, source))

@@ -123,8 +123,8 @@ class ReadExample : public Step {
             if (!spec.fixed) extents.insert(extents.begin(), count / spec.elements);
             return extents;
         }
-        const std::string found = "feature '" + spec.name + "' has " + std::to_string(count) + " value" +
-                                  (count == 1 ? "" : "s");
+        const std::string found =
+            "feature '" + spec.name + "' has " + std::to_string(count) + " value" + (count == 1 ? "" : "s");
         // The record may be whole: the program asks for another number of values than it has.
         if (spec.fixed) {
             throw Fault(FaultKind::argument, found + ", FixedLenFeature asks for " + std::to_string(spec.elements) +

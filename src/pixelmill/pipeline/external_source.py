@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from pixelmill.engine.native import Array, Data
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.operators.sources import ExternalSource
-from pixelmill.pipeline.parallel_source import ParallelSource
-from pixelmill.pipeline.source_workers import SourceWorkers
 from pixelmill.types import BatchInfo, SampleInfo, to_data_type
+
+if TYPE_CHECKING:
+    from pixelmill.pipeline.source_workers import SourceWorkers
 
 MAX_AXES = 6  # the limit of the native core
 
@@ -42,6 +43,9 @@ class Feed:
 
     def use_workers(self, workers: SourceWorkers, number: int) -> None:
         """Have worker processes make the batches."""
+        # Imported on use: multiprocessing and its sockets would slow down every worker of a job.
+        from pixelmill.pipeline.parallel_source import ParallelSource
+
         source = ParallelSource(workers, number, self.external, name=self.name, batch_size=self.batch_size)
         if self.external.per_sample:
             self._call = lambda: self._grouped(source.samples(self.iteration, self.epoch))

@@ -12,14 +12,13 @@ from pixelmill.errors import ArgumentError
 from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline import serialization
 from pixelmill.pipeline.external_source import Feed
-from pixelmill.pipeline.parallel_source import remote
-from pixelmill.pipeline.source_workers import SourceWorkers
 from pixelmill.tensors import TensorListCPU
 from pixelmill.types import PipelineAPIType
 
 if TYPE_CHECKING:
     from pixelmill.engine.compile import Plan
     from pixelmill.pipeline.schedule import Schedule
+    from pixelmill.pipeline.source_workers import SourceWorkers
 
 
 class OlderCalls(ABC):
@@ -78,6 +77,10 @@ class OlderCalls(ABC):
         """Connect sources with `parallel=True` to worker processes, which start before the threads of the engine."""
         parallel = [feed for feed in feeds if feed.external.parallel]
         if parallel and self._workers is None:  # a graph that is compiled again has the same sources
+            # Imported on use: multiprocessing and its sockets would slow down every worker of a job.
+            from pixelmill.pipeline.parallel_source import remote
+            from pixelmill.pipeline.source_workers import SourceWorkers
+
             sources = [remote(feed.external) for feed in parallel]
             self._workers = SourceWorkers(sources, count=self._py_num_workers, method=self._py_start_method)
             self._workers.start()

@@ -180,7 +180,7 @@ CASES = {
 }
 # How many grains a pixel gets depends on the pixel, so that there is nothing to hand over; their distributions are
 # compared in test_noise.py.
-NOT_HANDED_OVER = {"noise.shot"}
+NOT_HANDED_OVER = {"jitter", "noise.shot"}
 
 
 def test_every_operator_that_draws_is_there():
