@@ -27,7 +27,7 @@ STATE = ".pixelmill"
 
 
 class Clock:
-    """Time that passes only while somebody sleeps."""
+    """A clock that advances only in `sleep`."""
 
     def __init__(self, while_asleep: Callable[[float], object] = lambda now: None) -> None:
         self.time = 0.0

@@ -34,7 +34,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(autouse=True)
 def constants_for_sources(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give graphs constants where they have arrays of the program, which cannot be stored."""
+    """Replace arrays of the program, which cannot be stored, by constants."""
     original = fn.external_source
 
     def constant(*, source: Callable[[], Any] | None = None, layout: str | None = None, **options: Any) -> Any:

@@ -189,7 +189,7 @@ EXPECTED_TEXT = {
 
 
 def problem(kind: str, got: Outcome, clean: Outcome, *, readers: bool) -> str | None:
-    """Say what is wrong with the outcome of a program in which one call failed."""
+    """Return what is wrong with the outcome of a program in which one call failed."""
     new = [error for error in got.errors if not _known(error)]
     if kind == "interrupt" and new:
         return f"an interrupted call became an error: {new[0]!r}"
@@ -224,7 +224,7 @@ def counted() -> tuple[int, int]:
 
 
 def left_over(before: tuple[int, int]) -> str | None:
-    """Say whether there are more threads or open files than before; threads without an owner end on their own."""
+    """Whether there are more threads or open files than before; threads without an owner end on their own."""
     deadline = time.monotonic() + WATCHDOG / 2
     while (after := counted()) > before and time.monotonic() < deadline:
         time.sleep(0.01)

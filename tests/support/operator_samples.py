@@ -54,7 +54,7 @@ KINDS = {"arrays": arrays, "pictures": pictures, "files": files, "shapes": shape
 
 
 def samples_of(entry, folder):
-    """Give what the operator works on, one for each sample."""
+    """Return the inputs of the operator, one for each sample."""
     if entry.inputs not in ("paths", "names"):
         return KINDS[entry.inputs](entry)
     paths = [folder / f"{number}.jpg" for number in range(4)]
