@@ -2,8 +2,32 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace pixelmill {
+
+namespace {
+
+// Writes the passes that begin with a symbol: for each of its values once all of `rest`, the passes of the bits after
+// it. Too many coefficients become `no_pass`: the scan reads such symbols one by one.
+void put_before(HuffmanEntry entry, std::span<const HuffmanPass> rest, std::span<HuffmanPass> out) {
+    const int total = entry.total();
+    if (entry.advance() == HuffmanTable::end_of_block) {
+        std::ranges::fill(out, HuffmanPass{static_cast<uint8_t>(total), HuffmanTable::pass_ends});
+        return;
+    }
+    const int advance = entry.advance() == HuffmanTable::sixteen_zeros ? 16 : entry.advance();
+    HuffmanPass* to = out.data();
+    for (size_t copies = out.size() / rest.size(); copies > 0; --copies) {
+        for (const HuffmanPass& pass : rest) {
+            const int sum = std::min<int>(advance + pass.advance % HuffmanTable::pass_ends, HuffmanTable::no_pass);
+            const int ends = pass.advance & HuffmanTable::pass_ends;
+            *to++ = {static_cast<uint8_t>(total + pass.total), static_cast<uint8_t>(sum | ends)};
+        }
+    }
+}
+
+}  // namespace
 
 HuffmanEntry HuffmanTable::entry_of(int length, uint8_t symbol) const {
     const int size = alternating_ ? symbol & 15 : symbol, zeros = alternating_ ? symbol >> 4 : 0;
@@ -38,22 +62,28 @@ bool HuffmanTable::build(const uint8_t* counts, const uint8_t* symbols, bool alt
     return built_ = true;
 }
 
+// A pass of n bits is a symbol and a pass of the bits that are left. So the passes of each length are put together from
+// those of shorter ones: `ladder` holds the passes of n bits from place 2^n on.
 void HuffmanTable::prepare_passes() {
     if (passes_ready_) return;
-    for (uint64_t index = 0; index < passes_.size(); ++index) {
-        HuffmanPass pass;
-        while (pass.total < pass_bits) {
-            const HuffmanEntry entry = at(index << (64 - pass_bits + pass.total));
-            const int advance = entry.advance() == sixteen_zeros ? 16 : entry.advance();
-            if (entry.advance() == long_code || pass.total + entry.total() > pass_bits) break;
-            const bool last = entry.advance() == end_of_block;
-            if (!last && pass.advance + advance >= no_pass) break;
-            pass.total = static_cast<uint8_t>(pass.total + entry.total());
-            pass.advance = static_cast<uint8_t>(pass.advance + (last ? pass_ends : advance));
-            if (last) break;
+    std::array<HuffmanPass, size_t{2} << pass_bits> ladder;
+    for (int bits = 0; bits <= pass_bits; ++bits) {
+        HuffmanPass* const passes = ladder.data() + (size_t{1} << bits);
+        std::fill_n(passes, size_t{1} << bits, HuffmanPass{});
+        uint32_t code = 0;
+        const uint8_t* symbol = symbols_.data();
+        for (int length = 1; length <= std::min(bits, index_bits); ++length, code <<= 1) {
+            for (int i = 0; i < counts_[static_cast<size_t>(length)]; ++i, ++code, ++symbol) {
+                const HuffmanEntry entry = entry_of(length, *symbol);
+                if (entry.total() > bits) continue;
+                const size_t rest = size_t{1} << (bits - entry.total()), all = size_t{1} << (bits - length);
+                put_before(entry, {ladder.data() + rest, rest}, {passes + code * all, all});
+            }
         }
+    }
+    std::copy_n(ladder.begin() + passes_.size(), passes_.size(), passes_.begin());
+    for (HuffmanPass& pass : passes_) {
         if (pass.total == 0) pass.advance = no_pass;
-        passes_[index] = pass;
     }
     passes_ready_ = true;
 }
