@@ -68,7 +68,7 @@ Batch::Batch(std::shared_ptr<const Program> program, Limits limits, std::vector<
 
 // Allocates the outputs of one sample. Most batches have one shape, so the first sample to arrive allocates a block for
 // all of them, and a batch whose samples all fit needs no copy to become one array. Samples of other shapes get their
-// own memory. Only the worker that runs sample `index` touches its entries; the lock covers the block.
+// own memory. Only the worker that runs sample `index` touches its entries; the lock covers the making of the block.
 class Batch::Place : public Sink {
    public:
     Place(Batch& batch, size_t index) : batch_(batch), index_(index) {}
@@ -83,11 +83,7 @@ class Batch::Place : public Sink {
         Value& placed = output.values[index_];
         if (placed.present() && same(placed, row)) return placed.data;
 
-        const std::lock_guard lock(output.mutex);
-        if (!output.block) {
-            output.block = batch_.pool_->take(bytes_of(row) * batch_.size());
-            output.block_row = row;
-        }
+        if (!output.has_block.load(std::memory_order_acquire)) make_block(output, row);
         if (same(output.block_row, row)) {
             row.data = output.block.get() + index_ * bytes_of(row);
             output.own[index_].reset();
@@ -102,6 +98,13 @@ class Batch::Place : public Sink {
    private:
     static bool same(const Value& a, const Value& b) {
         return a.dtype == b.dtype && a.ndim == b.ndim && a.shape == b.shape;
+    }
+    void make_block(Output& output, const Value& row) const {
+        const std::lock_guard lock(output.mutex);
+        if (output.block) return;
+        output.block = batch_.pool_->take(bytes_of(row) * batch_.size());
+        output.block_row = row;
+        output.has_block.store(true, std::memory_order_release);
     }
     Batch& batch_;
     size_t index_;
@@ -120,27 +123,34 @@ void Batch::run_sample(ThreadState& thread, size_t index) {
     thread.arena.reset();
 }
 
-void Batch::run(ThreadState& thread, size_t index) {
-    const auto begin = Clock::now();
-    run_sample(thread, index);
-    nanoseconds_ += (Clock::now() - begin).count();
-    if (missing_.fetch_sub(1) > 1) return;
+void Batch::finish(size_t count, std::chrono::nanoseconds time) {
+    nanoseconds_ += time.count();
+    if (missing_.fetch_sub(count) > count) return;
     program_->took(std::chrono::nanoseconds(nanoseconds_));
     // With the lock: a thread that has found the batch unfinished is either waiting already or has not yet looked.
     const std::lock_guard lock(mutex_);
     finished_.notify_all();
 }
 
-size_t Batch::run_at_once(ThreadState& thread, std::chrono::nanoseconds patience) {
+// Samples are taken one at a time, so that a slow one holds up one thread only. What is counted together is counted
+// once a thread: dozens of threads that write to one place for each sample would wait for each other.
+void Batch::run(ThreadState& thread) {
     const auto begin = Clock::now();
-    const size_t first = at_once_;
-    size_t& index = at_once_;
-    for (auto now = begin; index < size() && now - begin < patience; now = Clock::now()) run_sample(thread, index++);
-    nanoseconds_ += (Clock::now() - begin).count();
-    missing_ -= index - first;
-    if (index == size()) program_->took(std::chrono::nanoseconds(nanoseconds_));
-    return index;
+    size_t done = 0;
+    for (size_t index; (index = next_.fetch_add(1, std::memory_order_relaxed)) < size(); ++done)
+        run_sample(thread, index);
+    if (done > 0) finish(done, Clock::now() - begin);
 }
+
+void Batch::run_at_once(ThreadState& thread, std::chrono::nanoseconds patience) {
+    const auto begin = Clock::now();
+    auto now = begin;
+    size_t done = 0;
+    for (; left() > 0 && now - begin < patience; now = Clock::now(), ++done) run_sample(thread, next_++);
+    if (done > 0) finish(done, now - begin);
+}
+
+size_t Batch::left() const { return size() - std::min(size(), next_.load()); }
 
 bool Batch::wait(double seconds) {
     std::unique_lock lock(mutex_);
@@ -151,6 +161,7 @@ bool Batch::wait(double seconds) {
 }
 
 void Batch::abandon() {
+    if (next_.exchange(size()) >= size()) return;
     const std::lock_guard lock(mutex_);
     abandoned_ = true;
     finished_.notify_all();

@@ -61,10 +61,11 @@ class Batch {
     Batch(std::shared_ptr<const Program> program, Limits limits, std::vector<Sample> samples,
           std::shared_ptr<const void> inputs, std::shared_ptr<BufferPool> pool);
 
-    // Runs sample `index` to its end; called once for each by the workers.
-    void run(ThreadState& thread, size_t index);
+    // Runs samples until all are taken; several workers do this at the same time.
+    void run(ThreadState& thread);
     bool wait(double seconds);  // false: not yet; throws Closed if it was abandoned
-    // Ends all waiting: samples were dropped, so the batch will not be finished.
+    // Drops the samples that no worker has taken. If there are any, the batch will not be finished, and all waiting
+    // ends.
     void abandon();
     // Leaves the batch to the thread that waits for it if running it takes less time than waking a worker; returns
     // whether it does.
@@ -73,9 +74,10 @@ class Batch {
     bool claim() { return deferred_.exchange(false); }
     // Takes it back from a caller that could not run all of it; the next one continues there.
     void unclaim() { deferred_ = true; }
-    // Runs samples until all are done or `patience` has passed; returns the first that was not run.
-    size_t run_at_once(ThreadState& thread, std::chrono::nanoseconds patience);
+    // Runs samples until all are done or `patience` has passed.
+    void run_at_once(ThreadState& thread, std::chrono::nanoseconds patience);
 
+    size_t left() const;  // samples that no worker has taken
     size_t size() const { return samples_.size(); }
     const Outcome& outcome(size_t index) const { return outcomes_[index]; }
     bool clean() const;  // neither faults nor notes
@@ -92,13 +94,15 @@ class Batch {
    private:
     struct Output {
         std::mutex mutex;
-        Buffer block;     // speculation: all samples have the shape of the first that arrives
-        Value block_row;  // description of one sample in the block
+        std::atomic<bool> has_block = false;  // the two below are there, and stay as they are
+        Buffer block;                         // speculation: all samples have the shape of the first that arrives
+        Value block_row;                      // description of one sample in the block
         std::vector<Value> values;
         std::vector<Buffer> own;  // of samples that do not fit the block
     };
     class Place;
     void run_sample(ThreadState& thread, size_t index);
+    void finish(size_t count, std::chrono::nanoseconds time);
 
     std::shared_ptr<const Program> program_;
     Limits limits_;
@@ -113,7 +117,7 @@ class Batch {
     std::atomic<size_t> missing_;
     std::atomic<int64_t> nanoseconds_ = 0;  // that the samples took together
     std::atomic<bool> deferred_ = false;
-    size_t at_once_ = 0;  // samples that were run at once
+    std::atomic<size_t> next_ = 0;  // sample that is taken next; may run past the last one
 };
 
 }  // namespace pixelmill

@@ -11,7 +11,7 @@ std::shared_ptr<Batch> Executor::submit(std::shared_ptr<const Program> program, 
     const auto pool = WorkerPool::ensure(pool_, threads_);
     auto batch =
         std::make_shared<Batch>(std::move(program), limits, std::move(samples), std::move(inputs), pool->buffers());
-    if (batch->size() > 0 && !batch->defer()) pool->add({batch});
+    if (batch->size() > 0 && !batch->defer()) pool->add(batch);
     return batch;
 }
 
@@ -19,8 +19,8 @@ bool Executor::wait(const std::shared_ptr<Batch>& batch, double seconds) {
     if (batch->claim()) {
         try {
             const auto pool = WorkerPool::ensure(pool_, threads_);
-            const size_t next = pool->run_quick(*batch);
-            if (next < batch->size()) pool->add({batch, next});  // it was not quick this time
+            pool->run_quick(*batch);
+            if (batch->left() > 0) pool->add(batch);  // it was not quick this time
         } catch (...) {  // out of memory or threads: without an owner, the batch would never be finished
             batch->unclaim();
             throw;

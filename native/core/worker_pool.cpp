@@ -102,26 +102,29 @@ std::shared_ptr<BufferPool> WorkerPool::buffers() {
     return buffers_;
 }
 
-void WorkerPool::add(const Work& work) {
+void WorkerPool::add(const std::shared_ptr<Batch>& batch) {
+    size_t woken = 0;
     {
         const std::lock_guard lock(mutex_);
         if (stopping_) throw Closed();
-        queue_.push_back(work);
+        queue_.push_back(batch);
+        woken = std::min(idle_, batch->left());
     }
-    work_there_.notify_all();
+    for (; woken > 0; --woken) work_there_.notify_one();
 }
 
-size_t WorkerPool::run_quick(Batch& batch) {
+void WorkerPool::run_quick(Batch& batch) {
     const std::unique_lock lock(caller_mutex_, std::try_to_lock);
-    if (!lock) return 0;
+    if (!lock) return;
     if (caller_ == nullptr) caller_ = std::make_unique<ThreadState>();
-    return batch.run_at_once(*caller_, 4 * Program::quick_batch);
+    batch.run_at_once(*caller_, 4 * Program::quick_batch);
 }
 
 void WorkerPool::stop() {
     if (inherited()) return;
     // Freed without the lock, since batches hold Python objects.
-    std::list<Work> dropped;  // a list, because an empty deque takes memory, and a destructor may be the caller
+    std::list<std::shared_ptr<Batch>>
+        dropped;  // a list, because an empty deque takes memory, and a destructor may be the caller
     std::shared_ptr<BufferPool> buffers;
     {
         const std::lock_guard lock(mutex_);
@@ -130,7 +133,7 @@ void WorkerPool::stop() {
         buffers.swap(buffers_);
     }
     work_there_.notify_all();
-    for (const Work& work : dropped) work.batch->abandon();
+    for (const auto& batch : dropped) batch->abandon();
 }
 
 void WorkerPool::join() {
@@ -148,23 +151,26 @@ void WorkerPool::join() {
     std::erase_if(all.pools, [this](const auto& pool) { return pool.get() == this; });
 }
 
-// Samples are taken one at a time from the oldest batch: batches finish in order, and a slow sample holds up one thread
-// only. The lock covers the choice and never a sample.
+std::shared_ptr<Batch> WorkerPool::oldest() {
+    std::unique_lock lock(mutex_);
+    ++idle_;
+    work_there_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    --idle_;
+    return stopping_ ? nullptr : queue_.front();
+}
+
+void WorkerPool::remove(const std::shared_ptr<Batch>& batch) {
+    const std::lock_guard lock(mutex_);
+    if (!queue_.empty() && queue_.front() == batch) queue_.pop_front();  // another worker may have done it
+}
+
+// Workers stay with the oldest batch until all its samples are taken, so batches finish in order. The lock is taken
+// twice for a batch and not for every sample; and nothing is held while a worker waits for work.
 void WorkerPool::loop(ThreadState& thread) {
     pool_of_this_thread = this;
-    for (;;) {
-        std::shared_ptr<Batch> batch;
-        size_t index = 0;
-        {
-            std::unique_lock lock(mutex_);
-            work_there_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-            if (stopping_) break;
-            Work& work = queue_.front();
-            batch = work.batch;
-            index = work.next++;
-            if (work.next == batch->size()) queue_.pop_front();
-        }
-        batch->run(thread, index);
+    while (const std::shared_ptr<Batch> batch = oldest()) {
+        batch->run(thread);
+        remove(batch);
     }
     --running_;
 }

@@ -15,11 +15,6 @@ namespace pixelmill {
 
 class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
    public:
-    struct Work {
-        std::shared_ptr<Batch> batch;
-        size_t next = 0;  // sample
-    };
-
     // Where an owner keeps its pool.
     struct Slot {
         std::shared_ptr<WorkerPool> pool;
@@ -35,9 +30,9 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
     static void close_all();
 
     std::shared_ptr<BufferPool> buffers();
-    void add(const Work& work);
-    // Runs samples in the calling thread while that is quick; returns the first sample that is left.
-    size_t run_quick(Batch& batch);
+    void add(const std::shared_ptr<Batch>& batch);
+    // Runs samples in the calling thread while that is quick.
+    void run_quick(Batch& batch);
     // Tells the threads to end after the samples under way, and drops the others. It waits for nothing, because a
     // garbage collector may be the caller. The lock it takes is never held while a thread waits for anything, Python's
     // GIL included.
@@ -52,11 +47,14 @@ class WorkerPool : public std::enable_shared_from_this<WorkerPool> {
     void start(int threads);
     void join();  // after `stop`; a worker that closes its own pool does not wait
     void loop(ThreadState& thread);
+    std::shared_ptr<Batch> oldest();  // waits for one; null when the pool stops
+    void remove(const std::shared_ptr<Batch>& batch);
 
     const pid_t owner_;
     std::mutex mutex_;
     std::condition_variable work_there_;
-    std::list<Work> queue_;
+    std::list<std::shared_ptr<Batch>> queue_;  // batches with samples that no worker has taken, and some without
+    size_t idle_ = 0;                          // threads that wait for work
     std::shared_ptr<BufferPool> buffers_;
     bool stopping_ = false;
     std::atomic<int> running_ = 0;  // threads that have not left their loop
