@@ -37,12 +37,14 @@ Taps taps_of(const AxisFilter& filter, int64_t i, int64_t base, int64_t source, 
     }
     const float unit = sum != 0 ? 1 / sum : 1.0f;
     int begins = 0, ends = filter.support;
-    // What lies outside of the source repeats its edge: its weight moves to the edge pixel.
-    const auto inside_from = static_cast<int>(std::clamp<int64_t>(-first, 0, filter.support - 1));
-    const auto inside_to = static_cast<int>(std::clamp<int64_t>(source - first, 1, filter.support));
-    for (; begins < inside_from; ++begins) weight[begins + 1] += weight[begins];
-    for (; ends > inside_to; --ends) weight[ends - 2] += weight[ends - 1];
-    if (ends <= begins) ends = begins + 1;
+    if (first < 0 || first + filter.support > source) {
+        // What lies outside of the source repeats its edge: its weight moves to the edge pixel.
+        const auto inside_from = static_cast<int>(std::clamp<int64_t>(-first, 0, filter.support - 1));
+        const auto inside_to = static_cast<int>(std::clamp<int64_t>(source - first, 1, filter.support));
+        for (; begins < inside_from; ++begins) weight[begins + 1] += weight[begins];
+        for (; ends > inside_to; --ends) weight[ends - 2] += weight[ends - 1];
+        if (ends <= begins) ends = begins + 1;
+    }
     while (ends - begins > 1 && weight[begins] == 0) ++begins;
     while (ends - begins > 1 && weight[ends - 1] == 0) --ends;
     for (int k = begins; k < ends; ++k) weight[k - begins] = weight[k] * unit;

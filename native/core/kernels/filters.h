@@ -1,6 +1,7 @@
 // The resampling windows, sampled and interpolated the way DALI does it, so that results agree to the last level.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -32,7 +33,7 @@ struct AxisFilter {
     // Weight of the source pixel `distance` >= 0 after the beginning of the window.
     float weight(float distance) const {
         const float x = distance * density_;
-        if (filter == Filter::triangular) return x < 1 ? x : (x < 2 ? 2 - x : 0.0f);
+        if (filter == Filter::triangular) return std::max(std::min(x, 2 - x), 0.0f);
         if (!(x < static_cast<float>(table_.points))) return 0;
         const int below = static_cast<int>(x);
         const float low = table_.at[below], high = below + 1 < table_.points ? table_.at[below + 1] : 0.0f;
