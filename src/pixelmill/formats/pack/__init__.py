@@ -1,12 +1,12 @@
 """Packs: record files whose JPEG images are stored for fast decoding, and can be restored byte for byte."""
 
 from pixelmill.formats.format import Fields, Format
-from pixelmill.formats.pack.codec import default_codebook, train_codebook
+from pixelmill.formats.pack.codec import IMAGE_MAGIC, default_codebook, restore, train_codebook
 from pixelmill.formats.pack.dataset import PackDataset
 from pixelmill.formats.pack.frames import MAGIC
 from pixelmill.formats.pack.writer import KEPT, PackWriter
 
-__all__ = ["FORMAT", "KEPT", "default_codebook", "train_codebook"]
+__all__ = ["FORMAT", "IMAGE_MAGIC", "KEPT", "MAGIC", "default_codebook", "restore", "train_codebook"]
 
 FORMAT = Format(
     name="pack",

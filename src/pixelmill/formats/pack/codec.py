@@ -9,6 +9,7 @@ from pixelmill import _core
 from pixelmill.errors import DataError
 from pixelmill.formats.sample import image_type
 
+IMAGE_MAGIC = b"\x89PMI\r\n\x1a\n"  # the first bytes of a packed image
 _REGISTERED = 64  # codebooks whose bytes are compared instead of being expanded again; the files of a dataset share one
 
 
