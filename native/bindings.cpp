@@ -199,6 +199,7 @@ void bind_calls(nb::module_& module);
 void bind_records(nb::module_& module);
 void bind_output(nb::module_& module);
 void bind_create(nb::module_& module);
+void bind_pack(nb::module_& module);
 
 }  // namespace pixelmill
 
@@ -296,4 +297,5 @@ NB_MODULE(_core, module) {
     bind_records(module);
     bind_output(module);
     bind_create(module);
+    bind_pack(module);
 }

@@ -60,3 +60,6 @@ pixelmill._core.call_program:
 
 pixelmill._core.image_info:
     def image_info(data: object, limits: Limits) -> tuple[tuple[str, int, int, int, int, int, bool] | None, str | None, str]: ...
+
+pixelmill._core.pack_image:
+    def pack_image(jpeg: bytes, codebook: PackCodebook) -> bytes | str: ...

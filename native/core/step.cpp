@@ -2,11 +2,15 @@
 
 #include "codecs/jpeg.h"
 #include "codecs/jpeg_writer.h"
+#include "codecs/pack_decoder.h"
 #include "file.h"
 
 namespace pixelmill {
 
-ThreadState::ThreadState() : jpeg(std::make_unique<JpegReader>()), jpeg_writer(std::make_unique<JpegWriter>()) {}
+ThreadState::ThreadState()
+    : jpeg(std::make_unique<JpegReader>()),
+      jpeg_writer(std::make_unique<JpegWriter>()),
+      pack(std::make_unique<PackDecoder>()) {}
 ThreadState::~ThreadState() = default;
 
 const File& ThreadState::file_of_records(const std::string& path) {

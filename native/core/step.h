@@ -16,6 +16,7 @@ namespace pixelmill {
 
 class JpegReader;
 class JpegWriter;
+class PackDecoder;
 class File;
 
 // Where the outputs of a program go. `place` may be called again for an output; the last result counts.
@@ -42,6 +43,7 @@ struct ThreadState {
     Arena arena;
     std::unique_ptr<JpegReader> jpeg;
     std::unique_ptr<JpegWriter> jpeg_writer;
+    std::unique_ptr<PackDecoder> pack;
 
     // The values of the program that is being run, and those of its current step.
     struct Slots {

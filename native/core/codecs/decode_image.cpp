@@ -6,6 +6,7 @@
 
 #include "external_decoder.h"
 #include "jpeg.h"
+#include "pack_decoder.h"
 #include "png.h"
 
 namespace pixelmill {
@@ -35,13 +36,28 @@ Value finish(Context& context, const Value& part, const ImageInfo& info, const D
     return out;
 }
 
+void read_jpeg(Context& context, Bytes file, const JpegRequest& request, const View<uint8_t>& out) {
+    JpegReader& reader = *context.thread.jpeg;
+    reader.open(file, context.limits);
+    reader.decode(request, out);
+    // First, so that the message is about the loss.
+    if (const std::string loss = reader.lost_pixels(); !loss.empty())
+        context.note(Note::missing_pixels, "libjpeg: " + loss);
+    if (reader.warnings() > 0) context.note(Note::decoder_warning, "libjpeg: " + std::string(reader.first_warning()));
+}
+
+void unpack(Context& context, Bytes file, const JpegRequest& request, const View<uint8_t>& out) {
+    PackDecoder& decoder = *context.thread.pack;
+    decoder.open(file, context.limits);
+    decoder.decode(request, out);
+}
+
+// Also of packed ones.
 Value decode_jpeg(Context& context, Bytes file, const ImageInfo& info, const DecodeRequest& request) {
     const bool convert = request.dtype != DType::u8 || request.color == Color::ycbcr;
     const int channels = channels_of(info, request.color);
     const Orientation orientation = orientation_of(info, request);
     const Window wanted = stored_part(info, request);
-    JpegReader& reader = *context.thread.jpeg;
-    reader.open(file, context.limits);
     JpegRequest jpeg{JpegColor::rgb, request.denominator, wanted};
     if (channels == 1)
         jpeg.color = JpegColor::gray;
@@ -51,12 +67,9 @@ Value decode_jpeg(Context& context, Bytes file, const ImageInfo& info, const Dec
     const bool direct = orientation == Orientation{} && !convert && !padded;
     const Shape shape{wanted.height, wanted.width, padded ? 4 : channels};
     Value image = direct ? context.allocate(0, DType::u8, shape) : context.scratch(DType::u8, shape);
-    reader.decode(jpeg,
-                  {image.as<uint8_t>(), wanted.height, wanted.width, channels, image.stride[0], image.stride[1], 1});
-    // First, so that the message is about the loss.
-    if (const std::string loss = reader.lost_pixels(); !loss.empty())
-        context.note(Note::missing_pixels, "libjpeg: " + loss);
-    if (reader.warnings() > 0) context.note(Note::decoder_warning, "libjpeg: " + std::string(reader.first_warning()));
+    const View<uint8_t> out{
+        image.as<uint8_t>(), wanted.height, wanted.width, channels, image.stride[0], image.stride[1], 1};
+    info.format == ImageFormat::pack ? unpack(context, file, jpeg, out) : read_jpeg(context, file, jpeg, out);
     image.shape[2] = channels;
     return finish(context, oriented(image, orientation), info, request, convert);
 }
@@ -115,7 +128,7 @@ void note_oddities(Context& context, const ImageInfo& info, const DecodeRequest&
 int channels_of(const ImageInfo& info, Color color) {
     if (color == Color::gray) return 1;
     if (color != Color::any) return 3;
-    if (info.format == ImageFormat::jpeg) return info.channels == 1 ? 1 : 3;
+    if (scales(info.format)) return info.channels == 1 ? 1 : 3;
     return std::clamp(info.channels, 1, 4);
 }
 
@@ -126,7 +139,8 @@ Orientation orientation_of(const ImageInfo& info, const DecodeRequest& request) 
 Value decode_image(Context& context, Bytes file, const ImageInfo& info, const DecodeRequest& request) {
     note_oddities(context, info, request);
     switch (info.format) {
-        case ImageFormat::jpeg: return decode_jpeg(context, file, info, request);
+        case ImageFormat::jpeg:
+        case ImageFormat::pack: return decode_jpeg(context, file, info, request);
         case ImageFormat::png: return decode_png(context, file, info, request);
         default: return decode_elsewhere(context, file, info, request);
     }

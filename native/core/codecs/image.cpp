@@ -7,6 +7,7 @@
 #include "exif.h"
 #include "headers.h"
 #include "jpeg_markers.h"
+#include "pack_layout.h"
 
 namespace pixelmill {
 namespace {
@@ -40,6 +41,7 @@ ImageInfo read_header(Bytes file, ImageFormat format) {
         case ImageFormat::webp: return webp_info(file);
         case ImageFormat::pnm: return pnm_info(file);
         case ImageFormat::jpeg2000: return jpeg2000_info(file);
+        case ImageFormat::pack: return pack_info(file);
         case ImageFormat::unknown: break;
     }
     throw Fault(FaultKind::not_an_image,
@@ -58,6 +60,7 @@ const char* name_of(ImageFormat format) {
         case ImageFormat::webp: return "WebP";
         case ImageFormat::pnm: return "PNM";
         case ImageFormat::jpeg2000: return "JPEG 2000";
+        case ImageFormat::pack: return "packed JPEG";
         case ImageFormat::unknown: break;
     }
     return "unknown";
@@ -67,6 +70,7 @@ ImageFormat sniff(Bytes file) {
     const auto begins = [&](const char* text, size_t length) { return starts_with(file, text, length); };
     if (begins("\xFF\xD8\xFF", 3) || (file.size() == 2 && begins("\xFF\xD8", 2))) return ImageFormat::jpeg;
     if (begins("\x89PNG", 4)) return ImageFormat::png;
+    if (begins(pack_magic, pack_magic_bytes)) return ImageFormat::pack;
     if (begins("GIF87a", 6) || begins("GIF89a", 6)) return ImageFormat::gif;
     if (begins("II*\0", 4) || begins("MM\0*", 4) || begins("II+\0", 4) || begins("MM\0+", 4)) return ImageFormat::tiff;
     if (begins("RIFF", 4) && starts_with(file, "WEBP", 4, 8)) return ImageFormat::webp;

@@ -9,9 +9,12 @@
 
 namespace pixelmill {
 
-enum class ImageFormat { unknown, jpeg, png, bmp, gif, tiff, webp, pnm, jpeg2000 };
+enum class ImageFormat { unknown, jpeg, png, bmp, gif, tiff, webp, pnm, jpeg2000, pack };
 
 const char* name_of(ImageFormat format);
+
+// Whether images of this format can be decoded at 1/2, 1/4 and 1/8 of their size.
+inline bool scales(ImageFormat format) { return format == ImageFormat::jpeg || format == ImageFormat::pack; }
 
 ImageFormat sniff(Bytes file);
 

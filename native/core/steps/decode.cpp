@@ -168,7 +168,7 @@ class Decode final : public Step {
         const bool averages =
             filters_.min != Filter::nearest &&
             (filters_.antialias || filters_.min == Filter::triangular || filters_.min == Filter::gaussian);
-        if (margin_ == 0 || !averages || info.format != ImageFormat::jpeg) return 1;
+        if (margin_ == 0 || !averages || !scales(info.format)) return 1;
         if (margin_ > 1 && std::min(axes[0].out, axes[1].out) < smallest_scaled_output) return 1;
         const auto room = [&](const Axis& axis) { return std::abs(axis.high - axis.low) / (margin_ * axis.out); };
         const double most = std::min(room(axes[0]), room(axes[1]));

@@ -1,0 +1,118 @@
+#include "pack_sections.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace pixelmill {
+namespace {
+
+// Adds a field to bytes that are zero. Touches three bytes.
+void put_field(uint8_t* to, uint32_t bit, int value, uint32_t width) {
+    const uint32_t field = (static_cast<uint32_t>(value) & ((1u << width) - 1)) << bit % 8;
+    to += bit / 8;
+    to[0] = static_cast<uint8_t>(to[0] | field);
+    to[1] = static_cast<uint8_t>(to[1] | field >> 8);
+    to[2] = static_cast<uint8_t>(to[2] | field >> 16);
+}
+
+// The number of the smallest width that holds eight differences.
+size_t dc_width_of(const int16_t* differences) {
+    int most = 0;
+    for (int k = 0; k < 8; ++k) {
+        if (differences[k] != 0) most = std::max(most, pack_width(differences[k]));
+    }
+    return static_cast<size_t>(std::lower_bound(pack_dc_widths.begin(), pack_dc_widths.end(), most) -
+                               pack_dc_widths.begin());
+}
+
+}  // namespace
+
+void PackSectionWriter::clear() {
+    used_ = 0;
+    ends_.clear();
+}
+
+uint8_t* PackSectionWriter::add(size_t bytes) {
+    const size_t need = used_ + bytes + pack_slack;
+    if (memory_.size() < need) memory_.resize(std::max(need, 2 * memory_.size()));
+    uint8_t* const at = memory_.data() + used_;
+    std::fill_n(at, bytes + pack_slack, uint8_t{0});
+    used_ += bytes;
+    return at;
+}
+
+void PackSectionWriter::end_band() { ends_.push_back(used_); }
+
+Bytes PackSectionWriter::band(size_t number) const {
+    const size_t first = number == 0 ? 0 : ends_[number - 1];
+    return bytes().subspan(first, ends_[number] - first);
+}
+
+void PackSectionsWriter::begin(const PackCodebook& codebook) {
+    codebook_ = &codebook;
+    kernels_ = &pack_kernels();
+    for (PackSectionWriter& section : sections_) section.clear();
+}
+
+bool PackSectionsWriter::add_band(const PackSource& source, int64_t mcu_rows) {
+    const auto& components = source.frame().components;
+    for (int i = 0; i < source.frame().count; ++i) {
+        const int64_t rows = mcu_rows * components[static_cast<size_t>(i)].v;
+        for (int64_t row = 0; row < rows; ++row) add_dc_row(source, i, row);
+        const PackSection section = i == 0 ? PackSection::luma : PackSection::chroma;
+        if (!add_blocks(sections_[static_cast<size_t>(section)], source, i, rows)) return false;
+    }
+    for (PackSectionWriter& section : sections_) section.end_band();
+    return true;
+}
+
+void PackSectionsWriter::add_dc_row(const PackSource& source, int component, int64_t row) {
+    const int64_t blocks = source.blocks_a_row(component);
+    const auto groups = static_cast<size_t>(blocks + 7) / 8;
+    PackSectionWriter& out = sections_[static_cast<size_t>(PackSection::dc)];
+    differences_.assign(8 * groups, 0);
+    const int16_t* block = source.block(component, row, 0);
+    for (size_t i = 1; i < static_cast<size_t>(blocks); ++i)
+        differences_[i] = static_cast<int16_t>(block[64 * i] - block[64 * (i - 1)]);
+    put_field(out.add(2), 0, block[0], 16);
+    uint8_t* const widths = out.add((groups + 1) / 2);
+    std::array<uint8_t, 8200 / 8> numbers;  // a row of 65500 pixels has 8188 blocks, and an MCU's padding
+    for (size_t group = 0; group < groups; ++group) {
+        numbers[group] = static_cast<uint8_t>(dc_width_of(differences_.data() + 8 * group));
+        widths[group / 2] = static_cast<uint8_t>(widths[group / 2] | numbers[group] << group % 2 * 4);
+    }
+    for (size_t group = 0; group < groups; ++group) {
+        const uint32_t width = pack_dc_widths[numbers[group]];
+        uint8_t* const to = out.add(width);
+        for (uint32_t k = 0; k < 8; ++k) put_field(to, k * width, differences_[8 * group + k], width);
+    }
+}
+
+bool PackSectionsWriter::add_blocks(PackSectionWriter& out, const PackSource& source, int component, int64_t rows) {
+    const PackBook& book = component == 0 ? codebook_->luma() : codebook_->chroma();
+    const auto count = static_cast<size_t>(rows * source.blocks_a_row(component));
+    const int16_t* const blocks = source.block(component, 0, 0);
+    nonzero_.resize(count);
+    ids_.resize(count);
+    for (size_t i = 0; i < count; ++i) {
+        nonzero_[i] = kernels_->nonzero(blocks + 64 * i) & ~uint64_t{1};
+        const int id = book.first_fit(blocks + 64 * i, nonzero_[i]);
+        if (id < 0) return false;
+        ids_[i] = static_cast<uint8_t>(id);
+    }
+    std::copy(ids_.begin(), ids_.end(), out.add(count));
+    uint8_t* to = out.add(kernels_->payload_bytes(ids_.data(), static_cast<int64_t>(count), book));
+    for (size_t i = 0; i < count; ++i) {
+        const int16_t* const block = blocks + 64 * i;
+        const auto& widths = book.widths[ids_[i]];
+        const auto& bits = book.bits[ids_[i]];
+        for (uint64_t left = nonzero_[i]; left != 0; left &= left - 1) {
+            const auto k = static_cast<size_t>(std::countr_zero(left));
+            put_field(to, bits[k], block[k], widths[k]);
+        }
+        to += book.length[ids_[i]];
+    }
+    return true;
+}
+
+}  // namespace pixelmill

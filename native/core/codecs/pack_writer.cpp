@@ -1,0 +1,168 @@
+#include "pack_writer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "../fault.h"
+#include "../records/crc32c.h"
+#include "exif.h"
+#include "jpeg_markers.h"
+
+namespace pixelmill {
+namespace {
+
+constexpr int64_t band_pixels = 32;   // rows of pixels that a band has at least
+constexpr int64_t checked_side = 64;  // of the window whose pixels are compared
+constexpr uint64_t most_bytes = uint64_t{1} << 31;
+
+void put(std::vector<std::byte>& out, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::byte>(value >> 8 * i));
+}
+
+void set32(std::vector<std::byte>& out, size_t at, uint64_t value) {
+    for (size_t i = 0; i < 4; ++i) out[at + i] = static_cast<std::byte>(value >> 8 * i);
+}
+
+void append(std::vector<std::byte>& out, Bytes bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
+
+// The quantization tables that are used, each once, and which of them a component has.
+struct Quantization {
+    std::vector<const std::array<uint16_t, 64>*> tables;
+    std::array<size_t, JpegFrame::most_components> number{};
+    bool wide = false;
+
+    explicit Quantization(const JpegParser& parser) {
+        for (int i = 0; i < parser.frame().count; ++i) {
+            const int slot = parser.frame().components[static_cast<size_t>(i)].quant;
+            const auto& table = parser.tables().quant[static_cast<size_t>(slot)];
+            const auto known = std::find_if(tables.begin(), tables.end(), [&](auto* other) { return *other == table; });
+            number[static_cast<size_t>(i)] = static_cast<size_t>(known - tables.begin());
+            if (known == tables.end()) tables.push_back(&table);
+            wide = wide || *std::max_element(table.begin(), table.end()) > 255;
+        }
+    }
+};
+
+uint32_t orientation_byte(Bytes exif) {
+    const ExifOrientation orientation = exif_orientation(exif);
+    return orientation.invalid ? 0 : static_cast<uint32_t>(orientation.value);
+}
+
+}  // namespace
+
+PackWriter::Result PackWriter::pack(Bytes file, const PackCodebook& codebook) {
+    Result result;
+    if (file.size() >= most_bytes) return {{}, "larger than 2 GB"};
+    result.reason = source_.open(file);
+    if (result.reason.empty()) result.reason = write_sections(codebook);
+    uint64_t scan_end = 0;
+    if (result.reason.empty() && !source_.finish(scan_end)) result.reason = "damaged: its scan does not end";
+    if (!result.reason.empty()) return result;
+    codebook_ = codebook.identity();
+    // Encoders fill the last byte of a scan with ones; a few use zeros.
+    for (const bool zero_padding : {false, true}) {
+        assemble(result.packed, file, scan_end, zero_padding);
+        if (!restores(result.packed, file)) continue;
+        if (has_same_pixels(result.packed, file)) return result;
+        break;
+    }
+    return {{}, "it would not be restored byte for byte"};
+}
+
+std::string PackWriter::write_sections(const PackCodebook& codebook) {
+    const int64_t mcu_height = int64_t{source_.frame().max_v} * 8;
+    band_rows_ = (band_pixels + mcu_height - 1) / mcu_height;
+    bands_ = 0;
+    sections_.begin(codebook);
+    for (int64_t row = 0; row < source_.mcu_rows(); row += band_rows_, ++bands_) {
+        const int64_t rows = std::min(band_rows_, source_.mcu_rows() - row);
+        if (!source_.read_band(rows)) return "damaged or truncated";
+        if (!sections_.add_band(source_, rows)) return "coefficients of more than 12 bits";
+        for (size_t section = 0; section < pack_sections; ++section) {
+            if (sections_[section].bytes().size() >= most_bytes) return "larger than 2 GB";
+        }
+    }
+    return {};
+}
+
+void PackWriter::assemble(std::vector<std::byte>& out, Bytes file, uint64_t scan_end, bool zero_padding) const {
+    const JpegFrame& frame = source_.frame();
+    const Quantization quantization(source_.parser());
+    const JpegHeader header = read_jpeg_header(file);
+    const Bytes before = file.first(source_.parser().scan().data), after = file.subspan(scan_end);
+    bool wide_lengths = false;
+    for (size_t section = 0; section < pack_sections; ++section) {
+        for (size_t band = 0; band < bands_; ++band)
+            wide_lengths = wide_lengths || sections_[section].band(band).size() > 0xFFFF;
+    }
+    out.clear();
+    append(out, {reinterpret_cast<const std::byte*>(pack_magic), pack_magic_bytes});
+    put(out, 1, 2);
+    put(out, static_cast<uint64_t>(frame.count), 1);
+    put(out, frame.space == JpegSpace::gray ? 0 : frame.space == JpegSpace::ycc ? 1 : 2, 1);
+    put(out, static_cast<uint64_t>(frame.width), 4);
+    put(out, static_cast<uint64_t>(frame.height), 4);
+    for (size_t i = 0; i < 3; ++i) {
+        const JpegComponent& component = frame.components[i];
+        put(out, static_cast<int>(i) < frame.count ? static_cast<uint64_t>(component.h << 4 | component.v) : 0, 1);
+    }
+    put(out, orientation_byte(header.exif), 1);
+    for (const size_t number : quantization.number) put(out, number, 1);
+    put(out, quantization.tables.size(), 1);
+    put(out, static_cast<uint64_t>(band_rows_), 1);
+    put(out,
+        uint64_t{quantization.wide} | uint64_t{wide_lengths} << 1 | uint64_t{zero_padding} << 2 |
+            uint64_t{header.more_frames} << 3,
+        1);
+    put(out, 0, 2);
+    put(out, codebook_, 8);
+    put(out, 0, 4);  // the length of all this, known below
+    for (size_t section = 0; section < pack_sections; ++section) put(out, sections_[section].bytes().size(), 4);
+    put(out, before.size(), 4);
+    put(out, after.size(), 4);
+    put(out, file.size(), 4);
+    put(out, crc32c(file), 4);
+    put(out, crc32c(after, crc32c(before)), 4);
+    put(out, 0, 4);  // the checksum of all this
+    for (const auto* table : quantization.tables) {
+        for (const uint16_t entry : *table) put(out, entry, quantization.wide ? 2 : 1);
+    }
+    for (size_t band = 0; band < bands_; ++band) {
+        for (size_t section = 0; section < pack_sections; ++section) {
+            put(out, sections_[section].band(band).size(), wide_lengths ? 4 : 2);
+            put(out, crc32c(sections_[section].band(band)), 4);
+        }
+    }
+    set32(out, 40, out.size());
+    set32(out, 76, crc32c(Bytes(out).subspan(80), crc32c(Bytes(out).first(76))));
+    for (size_t section = 0; section < pack_sections; ++section) append(out, sections_[section].bytes());
+    append(out, before);
+    append(out, after);
+}
+
+bool PackWriter::restores(Bytes packed, Bytes file) {
+    try {
+        const std::vector<std::byte> restored = restorer_.restore(packed);
+        return restored.size() == file.size() && std::memcmp(restored.data(), file.data(), file.size()) == 0;
+    } catch (const Fault&) {
+        return false;  // a file that encodes its coefficients as no writer of ours does
+    }
+}
+
+// Compares a window with what the decoder of JPEG files makes of it; where, depends on the file.
+bool PackWriter::has_same_pixels(Bytes packed, Bytes file) {
+    const JpegFrame& frame = source_.frame();
+    const uint32_t seed = crc32c(file);
+    const int64_t height = std::min(checked_side, frame.height), width = std::min(checked_side, frame.width);
+    const int64_t y = (seed & 0xFFFF) % (frame.height - height + 1), x = (seed >> 16) % (frame.width - width + 1);
+    const JpegRequest request{JpegColor::rgb, 1, {y, x, height, width}};
+    std::vector<uint8_t> ours(static_cast<size_t>(3 * height * width)), theirs(ours.size());
+    const auto view = [&](std::vector<uint8_t>& pixels) {
+        return View<uint8_t>{pixels.data(), height, width, 3, 3 * width, 3, 1};
+    };
+    decoder_.open(packed, Limits{.pixels = INT64_MAX, .side = INT64_MAX});
+    decoder_.decode(request, view(ours));
+    return jpeg_.open(file) && jpeg_.decode(request, view(theirs)) && ours == theirs;
+}
+
+}  // namespace pixelmill

@@ -1,0 +1,44 @@
+// JPEG files to packed images.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jpeg_decoder.h"
+#include "pack_decoder.h"
+#include "pack_restorer.h"
+#include "pack_sections.h"
+#include "pack_source.h"
+
+namespace pixelmill {
+
+// One thread's packer, used for file after file.
+class PackWriter {
+   public:
+    struct Result {
+        std::vector<std::byte> packed;
+        std::string reason;  // why the file was not packed; empty when it was
+    };
+
+    // A packed image has been checked: it restores the file, and has its pixels in a window somewhere. The codebook is
+    // registered.
+    Result pack(Bytes file, const PackCodebook& codebook);
+
+   private:
+    std::string write_sections(const PackCodebook& codebook);
+    void assemble(std::vector<std::byte>& out, Bytes file, uint64_t scan_end, bool zero_padding) const;
+    bool restores(Bytes packed, Bytes file);
+    bool has_same_pixels(Bytes packed, Bytes file);
+
+    PackSource source_;
+    PackSectionsWriter sections_;
+    uint64_t codebook_ = 0;
+    int64_t band_rows_ = 1;
+    size_t bands_ = 0;
+    PackRestorer restorer_;
+    PackDecoder decoder_;
+    JpegDecoder jpeg_;
+};
+
+}  // namespace pixelmill
