@@ -183,12 +183,12 @@ def damages(data: bytes) -> Iterator[bytes]:
     """Give the file with single bytes changed, cut, added and removed: all of samples, some of codebooks and index."""
     offset = int(columns_of(data)["offset"][0])
     _, _, footer = split(data)
-    places = [place for place in range(len(data)) if offset <= place < footer.index_offset + 64 or place % 31 == 0]
+    places = [place for place in range(len(data)) if offset <= place < footer.index_offset + 64 or place % 61 == 0]
     places += range(HEADER_BYTES + 40)
     places += range(len(data) - FOOTER_BYTES - 32, len(data))
     for place in places:
         yield data[:place] + bytes([data[place] ^ (1 << place % 8)]) + data[place + 1 :]
-    for place in places[::9]:
+    for place in places[::16]:
         yield data[:place]
         yield data[:place] + b"\0" + data[place:]
         yield data[:place] + data[place + 1 :]
@@ -202,7 +202,7 @@ def test_every_damage_is_found_and_nothing_wrong_is_read(path: Path) -> None:
     for damaged in damages(whole):
         path.write_bytes(damaged)
         found[outcome(lambda _: read(path), damaged, intact)] += 1
-    assert set(found) == {"found"} and found["found"] > 3000
+    assert set(found) == {"found"} and found["found"] > 2000
 
 
 def test_one_damaged_sample_loses_one_sample(tmp_path: Path) -> None:

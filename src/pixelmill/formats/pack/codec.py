@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from pixelmill import _core
-from pixelmill.errors import DataError
+from pixelmill.errors import DataError, Event
 from pixelmill.formats.sample import image_type
 
 IMAGE_MAGIC = b"\x89PMI\r\n\x1a\n"  # the first bytes of a packed image
@@ -18,8 +18,8 @@ def register(data: bytes) -> _core.PackCodebook:
     """Make a codebook known to the decoders of this process; raises DataError if it is not a valid one."""
     try:
         return _core.PackCodebook(data)
-    except (ValueError, RuntimeError) as error:
-        raise DataError(f"the codebook cannot be used: {error}") from None
+    except _core.Fault as fault:
+        raise _error(fault, "the codebook cannot be used") from None
 
 
 @lru_cache(1)
@@ -45,5 +45,10 @@ def restore(packed: bytes) -> bytes:
     """Return the JPEG file that a packed image stands for; raises DataError if it is damaged."""
     try:
         return _core.restore_image(packed)
-    except (ValueError, RuntimeError) as error:
-        raise DataError(f"the image cannot be restored: {error}") from None
+    except _core.Fault as fault:
+        raise _error(fault, "the image cannot be restored") from None
+
+
+def _error(fault: _core.Fault, what: str) -> DataError:
+    kind, message = fault.args
+    return DataError(f"{what}: {message}", (Event(kind, f"{what}: {message}", sample=0, epoch=0),))
