@@ -106,6 +106,8 @@ def conversion(photos: Path, output: Path, **options: Any) -> object:
 
 
 def test_kills_at_every_write_resume_to_the_same_bytes(photos: Path, tmp_path: Path) -> None:
+    photos = photos / "a"
+
     def count() -> None:
         names: list[str] = []
         wrap_calls(lambda _, name, call: (names.append(name), call())[1])

@@ -51,8 +51,9 @@ class Table:
 
     def sizes(self) -> Array:
         """Return the bytes of all samples, with heads and padding."""
-        lengths = sum(self.columns[f"{part}_length"].astype(np.int64) for part in ("image", "mask", "row", "features"))
-        return (HEAD_BYTES + lengths + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        parts = [self.columns[f"{part}_length"].astype(np.int64) for part in ("image", "mask", "row", "features")]
+        lengths: Array = HEAD_BYTES + np.sum(parts, axis=0)
+        return (lengths + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
     def outline(self, number: int) -> Sample:
         """Return a sample without image, mask and features."""
