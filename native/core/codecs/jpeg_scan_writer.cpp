@@ -1,7 +1,6 @@
 #include "jpeg_scan_writer.h"
 
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 
 #include "jpeg_zigzag.h"
@@ -29,12 +28,6 @@ uint64_t nonzero_places(uint64_t nonzero) {
     uint64_t found = 0;
     for (size_t row = 0; row < 8; ++row) found |= places.rows[row][nonzero >> 8 * row & 255];
     return found;
-}
-
-// Whether one of the eight bytes is 0xFF.
-bool has_ff(uint64_t word) {
-    const uint64_t turned = ~word;
-    return ((turned - 0x0101010101010101u) & ~turned & 0x8080808080808080u) != 0;
 }
 
 }  // namespace
@@ -68,112 +61,99 @@ bool JpegScanWriter::begin(std::vector<std::byte>& out, uint64_t most, const Jpe
         if (!dc.build(tables.dc[static_cast<size_t>(part.dc)]) || !ac.build(tables.ac[static_cast<size_t>(part.ac)]))
             return false;
         for (int block = 0; block < component.h * component.v; ++block) {
-            if (blocks_ == static_cast<int>(kinds_.size())) return false;
-            kinds_[static_cast<size_t>(blocks_++)] = {&dc, &ac, static_cast<size_t>(part.component)};
+            if (blocks_ == most_blocks) return false;
+            kinds_[blocks_++] = {&dc, &ac, static_cast<size_t>(part.component)};
         }
     }
     last_.fill(0);
-    bits_ = 0;
-    count_ = 0;
     zero_padding_ = zero_padding;
     restart_interval_ = until_restart_ = tables.restart_interval;
     next_restart_ = 0;
-    buffer_.resize(room);
-    used_ = 0;
+    bits_ = {plain_.data(), 0, 0};
     return true;
 }
 
-bool JpegScanWriter::write_mcu(const int16_t* const* blocks) {
-    if (restart_interval_ != 0 && until_restart_-- == 0) restart();
-    for (int i = 0; i < blocks_; ++i) {
-        if (!write_block(blocks[i], kinds_[static_cast<size_t>(i)])) return false;
-    }
-    return used_ < flush_at || flush();
+// Each call writes 8 bytes and only the whole ones count: the next call overwrites the rest.
+inline void JpegScanWriter::Bits::put(uint32_t value, uint32_t size) {
+    bits = bits << size | value;
+    count += size;
+    uint64_t stored = bits << (-count & 63);
+    if constexpr (std::endian::native == std::endian::little) stored = __builtin_bswap64(stored);
+    std::memcpy(at, &stored, sizeof stored);
+    at += count >> 3;
+    count &= 7;
 }
 
-bool JpegScanWriter::write_block(const int16_t* block, const Block& kind) {
-    const auto with_value = [this](const Code& code, int value, uint32_t size) {
-        const uint32_t low = static_cast<uint32_t>(value < 0 ? value - 1 : value) & ((1u << size) - 1);
-        put(code.bits << size | low, code.size + size);
+bool JpegScanWriter::write_mcu(const int16_t* const* blocks) {
+    if (restart_interval_ != 0 && until_restart_-- == 0 && !restart()) return false;
+    Bits to = bits_;  // a copy, which the compiler keeps in registers
+    bool sound = true;
+    for (size_t i = 0; i < blocks_; ++i) sound = write_block(to, blocks[i], kinds_[i]) && sound;
+    bits_ = to;
+    return sound && (to.at < plain_.data() + chunk || flush());
+}
+
+inline bool JpegScanWriter::write_block(Bits& to, const int16_t* block, const Block& kind) {
+    // Signs are as good as random, so nothing here branches on them.
+    const auto size_of = [](int value) {
+        const int negative = value >> 31;
+        return static_cast<uint32_t>(std::bit_width(static_cast<uint32_t>((value ^ negative) - negative)));
+    };
+    const auto put = [&](const Code& code, int value, uint32_t size) {
+        const uint32_t low = static_cast<uint32_t>(value + (value >> 31)) & ((1u << size) - 1);
+        to.put(code.bits << size | low, code.size + size);
+        return code.size != 0;
     };
     int& before = last_[kind.component];
     const int difference = block[0] - before;
-    const auto bits = static_cast<uint32_t>(std::bit_width(static_cast<uint32_t>(std::abs(difference))));
-    if (bits > 15 || kind.dc->codes[bits].size == 0) return false;
-    with_value(kind.dc->codes[bits], difference, bits);
+    if (size_of(difference) > 15) return false;
+    bool sound = put(kind.dc->codes[size_of(difference)], difference, size_of(difference));
     before = block[0];
-    uint64_t left = nonzero_places(nonzero_(block));
     int place = 0;
-    for (; left != 0; left &= left - 1) {
+    for (uint64_t left = nonzero_places(nonzero_(block)); left != 0; left &= left - 1) {
         const int next = std::countr_zero(left);
         int zeros = next - place - 1;
         place = next;
-        const Code& sixteen = kind.ac->codes[0xF0];
-        for (; zeros > 15; zeros -= 16) {
-            if (sixteen.size == 0) return false;
-            put(sixteen.bits, sixteen.size);
-        }
+        for (; zeros > 15; zeros -= 16) sound = put(kind.ac->codes[0xF0], 0, 0) && sound;
         const int value = block[zigzag[static_cast<size_t>(next)]];
-        const auto size = static_cast<uint32_t>(std::bit_width(static_cast<uint32_t>(std::abs(value))));
-        if (size > 15) return false;
-        const Code& code = kind.ac->codes[static_cast<size_t>(zeros) << 4 | size];
-        if (code.size == 0) return false;
-        with_value(code, value, size);
+        const uint32_t size = size_of(value) & 15;  // packed values have 12 bits
+        sound = put(kind.ac->codes[static_cast<size_t>(zeros) << 4 | size], value, size) && sound;
     }
-    if (place == 63) return true;
-    const Code& end = kind.ac->codes[0];
-    put(end.bits, end.size);
-    return end.size != 0;
-}
-
-// At most 31 bits, and fewer than 32 are left over from before.
-void JpegScanWriter::put(uint32_t bits, uint32_t size) {
-    bits_ = bits_ << size | bits;
-    count_ += static_cast<int>(size);
-    if (count_ < 32) return;
-    count_ -= 32;
-    const auto word = static_cast<uint32_t>(bits_ >> count_);
-    if (!has_ff(word)) {
-        uint32_t stored = word;
-        if constexpr (std::endian::native == std::endian::little) stored = __builtin_bswap32(word);
-        std::memcpy(buffer_.data() + used_, &stored, 4);
-        used_ += 4;
-        return;
-    }
-    put_word(word, 4);
-}
-
-void JpegScanWriter::put_word(uint64_t word, int bytes) {
-    for (int i = bytes - 1; i >= 0; --i) {
-        const auto byte = static_cast<uint8_t>(word >> 8 * i);
-        buffer_[used_++] = byte;
-        if (byte == 0xFF) buffer_[used_++] = 0;
-    }
+    return place == 63 ? sound : put(kind.ac->codes[0], 0, 0) && sound;
 }
 
 void JpegScanWriter::pad() {
-    const int missing = -count_ & 7;
-    bits_ = bits_ << missing | (zero_padding_ ? 0u : (1u << missing) - 1);
-    count_ += missing;
-    put_word(bits_, count_ / 8);
-    bits_ = 0;
-    count_ = 0;
+    const uint32_t missing = -bits_.count & 7;
+    bits_.put(zero_padding_ ? 0 : (1u << missing) - 1, missing);
 }
 
-void JpegScanWriter::restart() {
+bool JpegScanWriter::restart() {
     pad();
-    buffer_[used_++] = 0xFF;
-    buffer_[used_++] = static_cast<uint8_t>(0xD0 + next_restart_);
+    if (!flush()) return false;
+    out_->push_back(std::byte{0xFF});
+    out_->push_back(static_cast<std::byte>(0xD0 + next_restart_));
     next_restart_ = (next_restart_ + 1) % 8;
     until_restart_ = restart_interval_ - 1;
     last_.fill(0);
+    return true;
 }
 
+// Appends the whole bytes, with a zero after each 0xFF.
 bool JpegScanWriter::flush() {
-    if (out_->size() + used_ > most_) return false;
-    const auto* bytes = reinterpret_cast<const std::byte*>(buffer_.data());
-    out_->insert(out_->end(), bytes, bytes + used_);
-    used_ = 0;
+    const uint8_t* from = plain_.data();
+    const auto whole = static_cast<size_t>(bits_.at - from);
+    if (out_->size() + whole + 2 > most_) return false;  // 2: of a restart marker
+    while (from < bits_.at) {
+        const auto left = static_cast<size_t>(bits_.at - from);
+        const void* found = std::memchr(from, 0xFF, left);
+        const size_t count =
+            found != nullptr ? static_cast<size_t>(static_cast<const uint8_t*>(found) + 1 - from) : left;
+        const auto* bytes = reinterpret_cast<const std::byte*>(from);
+        out_->insert(out_->end(), bytes, bytes + count);
+        if (found != nullptr) out_->push_back(std::byte{0});
+        from += count;
+    }
+    bits_.at = plain_.data();
     return true;
 }
 

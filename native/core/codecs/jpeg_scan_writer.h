@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace pixelmill {
 
 class JpegScanWriter {
    public:
+    static constexpr size_t most_blocks = 10;  // of an MCU
+
     // Starts a scan. False when a table is missing or impossible. `out` gets the bytes, up to `most` in all.
     bool begin(std::vector<std::byte>& out, uint64_t most, const JpegFrame& frame, const JpegTables& tables,
                const JpegScan& scan, bool zero_padding);
@@ -35,28 +38,35 @@ class JpegScanWriter {
         size_t component = 0;
     };
 
-    bool write_block(const int16_t* block, const Block& kind);
-    void put(uint32_t bits, uint32_t size);
-    void put_word(uint64_t word, int bytes);
+    // The end of the stream: the lowest `count` of `bits`, fewer than 8, are not in memory yet.
+    struct Bits {
+        uint8_t* at = nullptr;
+        uint64_t bits = 0;
+        uint32_t count = 0;
+
+        void put(uint32_t value, uint32_t size);
+    };
+
+    bool write_block(Bits& to, const int16_t* block, const Block& kind);
     void pad();
-    void restart();
+    bool restart();
     bool flush();
 
     std::vector<std::byte>* out_ = nullptr;
-    uint64_t (*nonzero_)(const int16_t*) = nullptr;
     uint64_t most_ = 0;
+    uint64_t (*nonzero_)(const int16_t*) = nullptr;
     std::array<Table, JpegTables::slots> dc_{}, ac_{};
-    std::array<Block, 10> kinds_{};
-    int blocks_ = 0;
+    std::array<Block, most_blocks> kinds_{};
+    size_t blocks_ = 0;
     std::array<int, JpegFrame::most_components> last_{};
-    uint64_t bits_ = 0;  // the lowest `count_` have not been written
-    int count_ = 0;
     bool zero_padding_ = false;
     uint32_t restart_interval_ = 0, until_restart_ = 0, next_restart_ = 0;
-    // An MCU takes less than 64 kB even when a zero follows each of its bytes.
-    static constexpr size_t flush_at = size_t{1} << 16, room = size_t{1} << 17;
-    std::vector<uint8_t> buffer_;
-    size_t used_ = 0;
+
+    // The stream without zeros after 0xFF. No MCU takes more than `largest_mcu`: a code of 16 bits and a value of 15
+    // for each coefficient.
+    static constexpr size_t largest_mcu = most_blocks * 64 * 4, chunk = 8192, store = sizeof(uint64_t);
+    std::array<uint8_t, chunk + largest_mcu + store> plain_;
+    Bits bits_;
 };
 
 }  // namespace pixelmill

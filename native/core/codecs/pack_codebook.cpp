@@ -7,12 +7,12 @@
 #include <string>
 
 #include "../fault.h"
-#include "jpeg_zigzag.h"
 
 namespace pixelmill {
 namespace {
 
 constexpr char magic[] = "PMBOOK1\n";
+constexpr uint8_t last_in_corner = 9, last_anywhere = 63;
 constexpr size_t magic_bytes = 8, profile_bytes = 32;
 
 // FNV-1a.
@@ -91,8 +91,9 @@ void PackBook::expand(size_t number) {
     const Fields fields(wide);
     length[number] = static_cast<uint8_t>(fields.length);
     last[number] = 0;
-    for (size_t place = 1; place < 64; ++place) {
-        if (wide[zigzag[place]] > 0) last[number] = static_cast<uint8_t>(place);
+    for (size_t k = 1; k < 64; ++k) {
+        const bool corner = k / 8 < 4 && k % 8 < 4;
+        if (wide[k] > 0) last[number] = std::max(last[number], corner ? last_in_corner : last_anywhere);
     }
     for (size_t row = 0; row < 8; ++row) {
         const int first = fields.bit[8 * row] / 8;

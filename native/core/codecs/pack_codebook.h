@@ -26,7 +26,7 @@ struct alignas(32) PackRowPair {
     std::array<uint16_t, 16> down;
 };
 
-struct PackProfile {
+struct alignas(64) PackProfile {  // whole lines of the cache
     std::array<PackRowPair, 4> pairs;
 };
 
@@ -43,7 +43,7 @@ class PackBook {
     std::array<PackProfile, pack_profiles> profiles;
     std::array<std::array<uint8_t, 8>, pack_profiles> rows;  // byte of the payload at which each row begins
     std::array<uint8_t, pack_profiles> length;               // of the payload
-    std::array<uint8_t, pack_profiles> last;                 // place in a JPEG stream of the last coefficient with bits
+    std::array<uint8_t, pack_profiles> last;                 // as BlockRow wants it, for any block of the profile
     std::array<PackWidths, pack_profiles> widths;
     std::array<std::array<uint16_t, 64>, pack_profiles> bits;  // of the payload at which each field begins
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace pixelmill {
 namespace {
@@ -13,6 +14,25 @@ void put_field(uint8_t* to, uint32_t bit, int value, uint32_t width) {
     to[0] = static_cast<uint8_t>(to[0] | field);
     to[1] = static_cast<uint8_t>(to[1] | field >> 8);
     to[2] = static_cast<uint8_t>(to[2] | field >> 16);
+}
+
+constexpr size_t payload_words = 13;  // the longest payload has 95 bytes
+
+// Writes the fields of a block, and zeros after them up to `payload_words`.
+void write_payload(uint8_t* to, const int16_t* block, uint64_t nonzero, const PackWidths& widths,
+                   const std::array<uint16_t, 64>& bits) {
+    std::array<uint64_t, payload_words> words{};
+    for (; nonzero != 0; nonzero &= nonzero - 1) {
+        const auto k = static_cast<size_t>(std::countr_zero(nonzero));
+        const uint64_t field = static_cast<uint32_t>(block[k]) & ((1u << widths[k]) - 1);
+        const size_t word = bits[k] / 64, bit = bits[k] % 64;
+        words[word] |= field << bit;
+        words[word + 1] |= field >> 1 >> (63 - bit);
+    }
+    if constexpr (std::endian::native == std::endian::big) {
+        for (uint64_t& word : words) word = __builtin_bswap64(word);
+    }
+    std::memcpy(to, words.data(), sizeof words);
 }
 
 // The number of the smallest width that holds eight differences.
@@ -33,10 +53,10 @@ void PackSectionWriter::clear() {
 }
 
 uint8_t* PackSectionWriter::add(size_t bytes) {
-    const size_t need = used_ + bytes + pack_slack;
+    const size_t need = used_ + bytes + slack;
     if (memory_.size() < need) memory_.resize(std::max(need, 2 * memory_.size()));
     uint8_t* const at = memory_.data() + used_;
-    std::fill_n(at, bytes + pack_slack, uint8_t{0});
+    std::fill_n(at, bytes + slack, uint8_t{0});
     used_ += bytes;
     return at;
 }
@@ -103,13 +123,7 @@ bool PackSectionsWriter::add_blocks(PackSectionWriter& out, const PackSource& so
     std::copy(ids_.begin(), ids_.end(), out.add(count));
     uint8_t* to = out.add(kernels_->payload_bytes(ids_.data(), static_cast<int64_t>(count), book));
     for (size_t i = 0; i < count; ++i) {
-        const int16_t* const block = blocks + 64 * i;
-        const auto& widths = book.widths[ids_[i]];
-        const auto& bits = book.bits[ids_[i]];
-        for (uint64_t left = nonzero_[i]; left != 0; left &= left - 1) {
-            const auto k = static_cast<size_t>(std::countr_zero(left));
-            put_field(to, bits[k], block[k], widths[k]);
-        }
+        write_payload(to, blocks + 64 * i, nonzero_[i], book.widths[ids_[i]], book.bits[ids_[i]]);
         to += book.length[ids_[i]];
     }
     return true;

@@ -15,7 +15,9 @@ namespace pixelmill {
 class PackSectionWriter {
    public:
     void clear();
-    // Appends bytes of zero, with `pack_slack` more that may be written. Valid until the next call.
+    static constexpr size_t slack = 128;
+
+    // Appends bytes of zero, with `slack` more that may be written. Valid until the next call.
     uint8_t* add(size_t bytes);
     void end_band();
 

@@ -46,11 +46,11 @@ uint32_t by_tables(const std::byte* at, size_t count, uint32_t crc) {
 // The instruction has a latency of three cycles and starts every cycle, so three streams run side by side. A checksum
 // is linear: that of a stream followed by another is the first, advanced over `lane` zero bytes by a table, xor the
 // second.
-constexpr size_t lane = 1024;
+constexpr size_t long_lane = 1024, short_lane = 128;
 
 using Shift = std::array<Table, 4>;
 
-constexpr Shift make_shift() {
+constexpr Shift make_shift(size_t lane) {
     Shift shift{};
     std::array<uint32_t, 32> bits{};
     for (size_t bit = 0; bit < 32; ++bit) {
@@ -66,12 +66,15 @@ constexpr Shift make_shift() {
     return shift;
 }
 
+template <size_t lane>
 uint32_t shifted(uint32_t crc) {
-    static const Shift shift = make_shift();
+    static const Shift shift = make_shift(lane);
     return shift[0][crc & 0xFF] ^ shift[1][crc >> 8 & 0xFF] ^ shift[2][crc >> 16 & 0xFF] ^ shift[3][crc >> 24];
 }
 
-__attribute__((target("sse4.2"))) uint32_t by_instruction(const std::byte* at, size_t count, uint32_t crc) {
+// Takes whole triples of lanes and moves `at` and `count` past them.
+template <size_t lane>
+__attribute__((target("sse4.2"))) uint32_t by_lanes(const std::byte*& at, size_t& count, uint32_t crc) {
     uint64_t first = crc;
     for (; count >= 3 * lane; at += 3 * lane, count -= 3 * lane) {
         uint64_t second = 0, third = 0;
@@ -80,8 +83,13 @@ __attribute__((target("sse4.2"))) uint32_t by_instruction(const std::byte* at, s
             second = __builtin_ia32_crc32di(second, little64(at + lane + i));
             third = __builtin_ia32_crc32di(third, little64(at + 2 * lane + i));
         }
-        first = shifted(shifted(static_cast<uint32_t>(first)) ^ static_cast<uint32_t>(second)) ^ third;
+        first = shifted<lane>(shifted<lane>(static_cast<uint32_t>(first)) ^ static_cast<uint32_t>(second)) ^ third;
     }
+    return static_cast<uint32_t>(first);
+}
+
+__attribute__((target("sse4.2"))) uint32_t by_instruction(const std::byte* at, size_t count, uint32_t crc) {
+    uint64_t first = by_lanes<short_lane>(at, count, by_lanes<long_lane>(at, count, crc));
     for (; count >= 8; at += 8, count -= 8) first = __builtin_ia32_crc32di(first, little64(at));
     auto rest = static_cast<uint32_t>(first);
     for (; count > 0; ++at, --count) rest = __builtin_ia32_crc32qi(rest, std::to_integer<unsigned char>(*at));
