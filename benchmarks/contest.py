@@ -33,9 +33,14 @@ def run(
     workload: Workload, data: Dataset, names: Sequence[str], plan: Plan, tell: Callable[[str], None]
 ) -> list[Record]:
     """Measure a workload: start every contestant, then run them in turns, round after round."""
+    return run_tasks(workload, _jobs(workload, data, names, plan), plan, tell)
+
+
+def run_tasks(workload: Workload, tasks: Sequence[PeerTask], plan: Plan, tell: Callable[[str], None]) -> list[Record]:
+    """Measure the tasks of a workload in turns."""
     with ExitStack() as stack:
         contestants = []
-        for job in _jobs(workload, data, names, plan):
+        for job in tasks:
             try:
                 contestant = _started(job, plan)
             except MissingError as missing:
@@ -59,26 +64,22 @@ def _jobs(workload: Workload, data: Dataset, names: Sequence[str], plan: Plan) -
     if records:
         source = Source([data.packed], "tfrecord", indexes=[f"{data.packed}.idx"], repeats=data.repeats)
     return [
-        PeerTask(
-            peer,
-            variant,
-            workload.kind,
-            source,
-            workload.batch,
-            plan.threads,
-            SEED,
-            package=extra_peers.package_of(peer, workload),
-        )
-        for peer in names
-        if not records or peer in RECORD_PEERS
-        for variant in extra_peers.variants(peer, workload, source)
+        task for peer in names if not records or peer in RECORD_PEERS for task in tasks(peer, workload, source, plan)
     ]
+
+
+def tasks(peer: str, workload: Workload, source: Source, plan: Plan) -> list[PeerTask]:
+    """Return the tasks of a peer: one for each way to do the work."""
+    package = extra_peers.package_of(peer, workload)
+    shared = (workload.kind, source, workload.batch, plan.threads, SEED)
+    ways = extra_peers.variants(peer, workload, source)
+    return [PeerTask(peer, variant, *shared, package=package) for variant in ways]
 
 
 def _started(job: PeerTask, plan: Plan) -> Contestant:
     """Start a process several times to measure the time of its first batch, and keep the last one."""
     times: list[float] = []
-    starts = plan.starts if job.peer in ("pixelmill", "dali") else 1
+    starts = plan.starts if job.peer in ("pixelmill", "dali", "pack") else 1
     command = limit.command(job, plan.build) if job.peer == "limit" else WORKER
     here = {"PYTHONPATH": str(Path(__file__).resolve().parent)}  # for the modules of extra_peers
     for number in range(starts):

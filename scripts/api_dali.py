@@ -22,6 +22,7 @@ ADDED = {
     "decoders.raw": "the pixels that `pixelmill ingest` wrote, without decoding",
     "encoders.image": "images as JPEG, PNG and other files",
     "readers.dataset": "any container by the names of its columns",
+    "readers.pack": "packs, whose images decode several times faster than JPEG files",
 }
 
 # Defaults that read None here, although the schema of DALI has a value. The first two groups make no difference.

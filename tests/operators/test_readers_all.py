@@ -17,6 +17,8 @@ from PIL import Image
 import pixelmill.tfrecord
 from pixelmill.formats import recordio, tfrecord, webdataset
 from pixelmill.formats.example import bytes_feature, encode, float_feature, int64_feature
+from pixelmill.formats.registry import open_shard
+from pixelmill.formats.sample import Sample
 from pixelmill.operators import public_operators
 
 COUNT = 7
@@ -50,6 +52,10 @@ def folder(tmp_path_factory):
             tar.write(f"{number}.cls", str(number).encode())
         tar.close()
     webdataset.write_index(made / "tar.idx", webdataset.scan(made / "a.tar").samples)
+    samples = [Sample(str(n), content(n), "bin", (n,)) for n in range(COUNT)]
+    with open_shard("pack", lambda name: (made / name).open("wb"), names={"records": "a.pack"}) as shard:
+        for sample in samples:
+            shard.add(sample)
     write_coco(made)
     write_databases(made, [(content(number), number) for number in range(COUNT)])
     write_frames(made)
@@ -104,6 +110,14 @@ def read_dataset(module, folder, **given):
     return read_tfrecord(module, folder, **given)[:2]
 
 
+def read_pack(module, folder, **given):
+    """Read the same columns from a pack, where DALI reads them from a TFRecord."""
+    if module is HERE:
+        made = module.fn.readers.pack(path=str(folder / "a.pack"), **given)
+        return [made["image"], made["label"]]
+    return read_tfrecord(module, folder, **given)[:2]
+
+
 def paths(folder, ending):
     return sorted(str(path) for path in folder.glob(f"*.{ending}"))
 
@@ -113,6 +127,7 @@ READERS = {
     "readers.numpy": lambda m, at, **given: m.fn.readers.numpy(files=paths(at, "npy"), **given),
     "readers.tfrecord": read_tfrecord,  # type: ignore[dict-item]
     "readers.dataset": read_dataset,  # type: ignore[dict-item]
+    "readers.pack": read_pack,  # type: ignore[dict-item]
     "readers.mxnet": lambda m, at, **given: m.fn.readers.mxnet(
         path=str(at / "a.rec"), index_path=str(at / "rec.idx"), **given
     ),

@@ -139,7 +139,7 @@ class AugmentJob(DatasetJob):
         part = self.ranges[number]
         with open_shard(self.to, files.open, names=part.names, **self.writer_options(self._keys())) as writer:
             ShardAugmenter(self, files, writer).run(range(part.first, part.end))
-        return ShardReport(samples=writer.samples)
+        return ShardReport(samples=writer.samples, counts=writer.counts)
 
     @cached_property
     def _programs(self) -> dict[tuple[int, tuple[str, ...]], ProgramCache]:

@@ -154,7 +154,7 @@ class Measurement:
         if (
             "dali" in self.settings.peers
             and "dali" not in missing
-            and self._found.source.container not in ("files", "npy")
+            and self._found.source.container not in ("files", "npy", "pack")
         ):
             self._index_records()
         for threads in self.settings.thread_counts:

@@ -79,7 +79,7 @@ def select(source: str | os.PathLike[str] | Sequence[str], *, samples: int) -> S
     if dataset.format in FILE_FORMATS:
         return _files(dataset, samples)
     format = get_format(dataset.format)
-    if format.write_index is None:  # a container that DALI has no reader for
+    if format.write_index is None and dataset.format != "pack":  # a container that DALI has no reader for
         raise ArgumentError(
             f"bench: {dataset.source} is {format.title}, which the other libraries do not read. Convert it first: "
             f"pixelmill convert {dataset.source} FOLDER --to tfrecord"
@@ -148,7 +148,12 @@ def _records(dataset: Dataset, most: int) -> Selection:
     ]
     looked = [numbers[len(numbers) * place // _LOOKED_AT] for place in range(_LOOKED_AT)]
     found = [sample for number in dict.fromkeys(looked) if (sample := _sample(dataset, number)) is not None]
-    names: dict[str, Container] = {"tfrecord": "tfrecord", "recordio": "recordio", "webdataset": "webdataset"}
+    names: dict[str, Container] = {
+        "tfrecord": "tfrecord",
+        "recordio": "recordio",
+        "webdataset": "webdataset",
+        "pack": "pack",
+    }
     repeats = 1 if dataset.format == "recordio" else _repeats(len(numbers))  # DALI takes one index only
     source, readable = _record_source(Source(files, names[dataset.format], repeats=repeats), found, dataset.layout)
     random.Random(0).shuffle(ranges)

@@ -24,7 +24,7 @@ RAND_AUGMENT = {"n": 2, "m": 9}
 Batch = Any
 Kind = Literal["train", "val", "resize", "read", "rand_augment", "segmentation"]
 RANDOM: tuple[Kind, ...] = ("train", "rand_augment", "segmentation")
-Container = Literal["files", "tfrecord", "recordio", "webdataset", "npy"]
+Container = Literal["files", "tfrecord", "recordio", "webdataset", "npy", "pack"]
 # JPEG files; images of other or mixed kinds; npy files of pixels; the elements of arrays alone.
 Content = Literal["jpeg", "image", "array", "tensor"]
 

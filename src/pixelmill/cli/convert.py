@@ -17,6 +17,7 @@ from pixelmill.options.running import Progress
 
 if TYPE_CHECKING:
     from pixelmill.conversion import ConvertReport
+    from pixelmill.conversion.codebook import PackFigures
 
 
 @click.command(short_help="Write a dataset into another container.")
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 def convert(source: str, output: str, as_json: bool, **options: OptionValue) -> None:
     """Write the dataset SRC into another container, in the folder or at the URL DST.
 
-    SRC is a folder of images, a file list or CSV table, or TFRecord, RecordIO or WebDataset files: a folder of them,
-    one file, or a quoted glob pattern. Images are copied byte for byte unless --resize, --max-side, --format or
+    SRC is a folder of images, a file list or CSV table, or TFRecord, RecordIO, WebDataset or pack files: a folder of
+    them, one file, or a quoted glob pattern. Images are copied byte for byte unless --resize, --max-side, --format or
     --quality ask for a new encoding. Labels, boxes, masks and names are kept. An interrupted job continues with
     --exists resume.
 
@@ -38,6 +39,7 @@ def convert(source: str, output: str, as_json: bool, **options: OptionValue) -> 
       pixelmill convert photos/ records/ --to webdataset --samples-per-shard 1000 --shuffle --seed 7
       pixelmill convert 'train-*.tfrecord' photos/ --to folder --limit 500
       pixelmill convert labels.csv small/ --to recordio --max-side 512 --quality 90
+      pixelmill convert photos/ pack/ --to pack
       pixelmill convert photos/ s3://bucket/photos --to tfrecord --split train=0.9,valid=0.1
     """
     options["split"] = options["split"] or ()
@@ -67,6 +69,8 @@ def _show(report: ConvertReport, *, seconds: float, as_json: bool, dry_run: bool
         size = f"{report.bytes / 1e6:,.1f} MB"
         speed = f" in {seconds:.1f} s, {report.samples / max(seconds, 1e-9):,.0f} images/s"
         echo(f"  {size}{' to read' if dry_run else speed}")
+        if report.pack is not None:
+            _show_pack(report.pack)
         if report.errors:
             listed = ", ".join(str(part.manifest) for part in report.parts.values() if part.manifest and part.errors)
             text = f"{_count(report.errors, 'sample')} could not be used; listed in {listed}"
@@ -74,6 +78,16 @@ def _show(report: ConvertReport, *, seconds: float, as_json: bool, dry_run: bool
         show_notes(report.notes)
     if report.errors:
         click.get_current_context().exit(SKIPPED)
+
+
+def _show_pack(figures: PackFigures) -> None:
+    images = figures.packed + sum(figures.kept.values())
+    ratio = figures.bytes_after / max(figures.bytes_before, 1)
+    sizes = f"{figures.bytes_before / 1e6:,.1f} MB became {figures.bytes_after / 1e6:,.1f} MB ({ratio:.3f})"
+    echo(f"  {figures.packed:,} of {_count(images, 'image')} packed: {sizes}")
+    if figures.kept:
+        listed = ", ".join(f"{number:,} {reason}" for reason, number in figures.kept.items())
+        echo(f"  stored as they are: {listed}")
 
 
 def _count(number: int, what: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
+from pixelmill.conversion.codebook import codebook_bytes, codebook_hash
 from pixelmill.conversion.encoding import Encoding, encoding_of
 from pixelmill.dataset_jobs.base import DatasetJob
 from pixelmill.dataset_jobs.file_names import FileNames, find_file_names
@@ -13,7 +15,7 @@ from pixelmill.dataset_jobs.selection import select, shard_bounds
 from pixelmill.errors import DataError
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset, open_shard, shard_names
-from pixelmill.jobs.job import ShardPlan, ShardReport, declared
+from pixelmill.jobs.job import HOW, ShardPlan, ShardReport, declared
 from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.options.convert import ConvertOptions, split_pairs
 from pixelmill.options.running import source_paths
@@ -27,12 +29,14 @@ class ConvertJob(DatasetJob):
     Attributes:
         options: What is read and written.
         part: The name of the subset to write, if there is a split.
+        codebook: For packs: the codebook as text; the plan has its hash.
     """
 
     kind = "convert"
 
     options: ConvertOptions = field(metadata=declared(ConvertOptions))
     part: str | None = None
+    codebook: str = field(default="", repr=False, metadata=HOW)
 
     @property
     def source(self) -> str | tuple[str, ...]:
@@ -52,7 +56,16 @@ class ConvertJob(DatasetJob):
     @property
     def few(self) -> int:
         """Below this number of samples one process is about as fast as starting workers."""
-        return 500 if self.encoding.is_needed else 5000
+        return 500 if self.encoding.is_needed or self.to == "pack" else 5000
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """The codebook of a pack, which decides its bytes."""
+        return {"codebook": codebook_hash(self.codebook)} if self.codebook else {}
+
+    def writer_options(self, keys: str) -> dict[str, Any]:
+        """Return the options of the writer of a shard."""
+        return {"codebook": codebook_bytes(self.codebook)} if self.codebook else super().writer_options(keys)
 
     @cached_property
     def encoding(self) -> Encoding:
@@ -123,7 +136,7 @@ class ConvertJob(DatasetJob):
                     continue
                 files.note(notes)
                 files.progress(1, sample.size())
-        return ShardReport(samples=writer.samples)
+        return ShardReport(samples=writer.samples, counts=writer.counts)
 
 
 def size_of(dataset: Dataset, number: int) -> int:

@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pixelmill import storage
+from pixelmill.conversion.codebook import PackFigures, chosen_codebook, pack_figures
 from pixelmill.conversion.encoding import encoding_of
 from pixelmill.conversion.job import ConvertJob, size_of
 from pixelmill.errors import ArgumentError
+from pixelmill.formats.containers import get_format
 from pixelmill.jobs.run import JobReport, run_job
 from pixelmill.options.convert import ConvertArguments, ConvertOptions, split_pairs
 from pixelmill.options.declaration import pick, takes, values_of
 from pixelmill.options.running import Progress, QuarantineOption, RunOptions, source_paths
 
-SHARD_BYTES = 256 * 1000 * 1000
 _SMALL = 64 * 1000 * 1000
 
 
@@ -39,6 +40,7 @@ class ConvertReport:
         notes: Remarks about samples that were written, such as `decoder_warning`, and how many samples have them.
         parts: The reports of the subsets by name; one named "" without a split. Empty for a dry run.
         plan: For each subset the number of samples and of shards.
+        pack: For packs: how many images were packed, and why others were not. None for a dry run.
     """
 
     source: str
@@ -52,6 +54,7 @@ class ConvertReport:
     notes: Mapping[str, int]
     parts: Mapping[str, JobReport]
     plan: Mapping[str, tuple[int, int]]
+    pack: PackFigures | None = None
 
 
 @takes(ConvertArguments)
@@ -68,6 +71,8 @@ def convert(given: ConvertArguments) -> ConvertReport:
     with tempfile.TemporaryDirectory(prefix="pixelmill-") as folder:
         whole = ConvertJob(options=_resolved(given), names_file=str(Path(folder) / "names.json"))
         whole = dataclasses.replace(whole, opened=whole.dataset)  # opened once for all subsets
+        if given.to == "pack" and not given.dry_run:
+            whole = dataclasses.replace(whole, codebook=chosen_codebook(whole))
         jobs = {"": whole}
         if given.split:
             jobs = {
@@ -96,7 +101,7 @@ def _resolved(given: ConvertArguments) -> ConvertOptions:
         given,
         source=source_paths(given.source),
         split=split_pairs(given.split),
-        shard_size=given.shard_size if named else SHARD_BYTES,
+        shard_size=given.shard_size if named else get_format(given.to).shard_bytes,
         resize=encoding_of(given).resize,
         format=format,
     )
@@ -151,6 +156,7 @@ def _report(
         notes=dict(sum((Counter(report.notes) for report in reports.values()), Counter())),
         parts=dict(reports),
         plan=planned,
+        pack=pack_figures(report.counts for report in reports.values()) if reports and whole.to == "pack" else None,
     )
 
 

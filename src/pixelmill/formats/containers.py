@@ -23,6 +23,7 @@ CONTAINERS: Mapping[str, str] = {
     "npy": "npy",
     "webdataset": "webdataset",
     "zip": "zip",
+    "pack": "pack",
 }
 FORMATS = tuple(CONTAINERS)
 

@@ -209,6 +209,11 @@ class ShardWriter(ABC):
                 dataset. If None, the key is used and made unique within this shard.
         """
 
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What the writer has counted besides samples, for the report of the job."""
+        return {}
+
     @abstractmethod
     def close(self) -> None:
         """Write the rest and close the files."""

@@ -64,6 +64,7 @@ class Format:
         yields_to_images: Whether a folder that holds images or folders is a folder of images even if files of this
             container lie in it. Files named like `shard_files` count in any case.
         write_index: Writes the `.idx` file that DALI's reader needs for a record file; None if there is no such file.
+        shard_bytes: The size of shards unless another is requested.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Format:
     lists: Callable[[str], bool] | None = None
     yields_to_images: bool = False
     write_index: Callable[[str, Path], None] | None = None
+    shard_bytes: int = 256_000_000
 
     def shard_names(self, *, number: int = 0, count: int = 1) -> dict[str, str]:
         """Return the file names of a shard by purpose."""

@@ -40,11 +40,13 @@ class ShardReport:
         samples: Number of samples written.
         errors: Skipped samples, in addition to those passed to `ShardFiles.reject`.
         details: Anything else that `close` or a reader of the manifest needs, as JSON values.
+        counts: Numbers that the report of the job adds up over all shards.
     """
 
     samples: int
     errors: tuple[Event, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -150,6 +150,8 @@ def shard_entry(
         entry["notes"] = dict(sorted(notes.items()))
     if report.details:
         entry["details"] = dict(report.details)
+    if report.counts:
+        entry["counts"] = dict(sorted(report.counts.items()))
     return entry
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Protocol
 
 from pixelmill.engine.devices import require_gpus, shown_alone
@@ -47,6 +47,7 @@ class JobReport:
         errors: Number of samples skipped in them.
         notes: Remarks about samples that were written, such as `decoder_warning`, and how many samples have them.
         manifest: Path of the manifest, if there is one.
+        counts: What the shards have counted besides, such as the images that were packed.
     """
 
     output: str
@@ -59,6 +60,7 @@ class JobReport:
     errors: int
     notes: Mapping[str, int]
     manifest: str | None
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,7 @@ def _report(output: JobOutput, found: Figures, *, made: int, complete: bool) -> 
         errors=found.errors,
         notes=found.notes,
         manifest=output.storage.where(output.manifest) if complete and not output.plain else None,
+        counts=found.counts,
     )
 
 

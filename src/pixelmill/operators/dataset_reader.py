@@ -72,6 +72,20 @@ def dataset(
     return {name: _column(reader, name, found) for name in names}
 
 
+@reader("readers.pack", outputs=None, leading=("path",))
+def pack(*, order: Order, path: Strings, columns: Strings | None = None) -> dict[str, Tensor]:
+    """Read packs, which `pixelmill convert --to pack` writes.
+
+    Returns the columns of `readers.dataset`. Packed images are for `decoders.image` and the other decoders of this
+    library; `open_dataset` returns the original files.
+
+    Args:
+        path: A folder, a file, a pattern such as `train-*.pack`, or several files.
+        columns: The columns to return; `image` and `label` if None.
+    """
+    return dataset(order=order, path=path, columns=columns, format="pack")
+
+
 def _column(reader: Reader, name: str, found: Dataset) -> Tensor:
     if name == "image" and found.is_recordio:
         return ReadRecordio(reader=reader, ranges=Records(reader)).pair()[0]

@@ -469,6 +469,58 @@ class Numpy(OperatorClass):
         name: str | None = None,
     ) -> DataNode: ...
 
+class Pack(OperatorClass):
+    """Read packs, which `pixelmill convert --to pack` writes.
+
+    Returns the columns of `readers.dataset`. Packed images are for `decoders.image` and the other decoders of this
+    library; `open_dataset` returns the original files.
+
+    Args:
+        path: A folder, a file, a pattern such as `train-*.pack`, or several files.
+        columns: The columns to return; `image` and `label` if None.
+        random_shuffle: Whether to read in a new random order in each epoch.
+        shuffle_after_epoch: Like `random_shuffle`; every instance then stays with its shard.
+        num_shards: The number of shards that the dataset is divided into.
+        shard_id: The shard to start with.
+        stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
+        pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        path: _Strings,
+        *,
+        columns: _Strings | None = None,
+        random_shuffle: bool = False,
+        shuffle_after_epoch: bool = False,
+        num_shards: int = 1,
+        shard_id: int = 0,
+        stick_to_shard: bool = False,
+        pad_last_batch: bool = False,
+        bytes_per_sample_hint: object = None,
+        dont_use_mmap: object = None,
+        initial_fill: object = None,
+        lazy_init: object = None,
+        prefetch_queue_depth: object = None,
+        preserve: object = None,
+        read_ahead: object = None,
+        shuffle_after_epoch_seed: object = None,
+        skip_cached_images: object = None,
+        tensor_init_bytes: object = None,
+        use_o_direct: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        *,
+        name: str | None = None,
+    ) -> dict[str, DataNode]: ...
+
 class Sequence(OperatorClass):
     """Read sequences of frames from folders of images, decoded and stacked (uint8, layout FHWC).
 

@@ -67,7 +67,7 @@ class ConvertOptions(ListOptions, EncodingOptions):
         Range(1),
         Parsed(parse_bytes, "BYTES"),
         PlanKey("shard_bytes"),
-        Help("Bytes in a shard, such as 256MB or 1GiB at the command line.", default="256MB"),
+        Help("Bytes in a shard, such as 256MB or 1GiB at the command line.", default="256MB, and 1GB for packs"),
     ] = None
     num_shards: Annotated[int | None, Range(1), Cli(metavar="N"), PlanKey("shard_count"), Help("Number of shards.")] = (
         None
@@ -85,6 +85,11 @@ class ConvertOptions(ListOptions, EncodingOptions):
     keys: Annotated[
         Literal["inception", "tfds", "raw"], Help("Feature names of TFRecords; raw ones hold decoded pixels.")
     ] = "inception"
+    codebook: Annotated[
+        Literal["trained", "default"],
+        PlanKey("codebook", if_set=True),
+        Help("Packs: train the codebook on some images of the dataset, or use the one for photographs."),
+    ] = "trained"
 
 
 def split_pairs(split: Mapping[str, float] | Sequence[tuple[str, float]]) -> Split:

@@ -32,7 +32,7 @@ class Peer:
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer("dali", "dali", "DALI", "nvidia.dali", "every container"),
+        Peer("dali", "dali", "DALI", "nvidia.dali", "every container but packs"),
         Peer("tf", "tfdata", "tf.data", "tensorflow", "image files and TFRecords"),
         Peer("torch", "pillow", "torch DataLoader + Pillow", "torch", "image files and npy files of uint8 pixels"),
     )

@@ -28,6 +28,8 @@ _DECODERS = ("decoders.image_random_crop", "decoders.image_slice")
 
 def variants(kind: Kind, source: Source) -> tuple[str, ...]:
     """List the ways to do a kind of work; the fastest counts."""
+    if source.container == "pack":
+        return ()
     return tuple(name for name in GRAPHS.get(kind, ()) if not (source.is_array and name in _DECODERS))
 
 

@@ -139,6 +139,10 @@ def _from_archives(library: Library, job: PeerTask) -> Node:
     return found[0] if isinstance(found, (list, tuple)) else found
 
 
+def _from_packs(library: Library, job: PeerTask) -> Node:
+    return library.fn.readers.pack(path=job.source.epoch, columns=["image"], **_reading(job))["image"]
+
+
 def _from_arrays(library: Library, job: PeerTask) -> Node:
     fn, source = library.fn, job.source
     values = fn.readers.numpy(files=source.epoch, **_reading(job))
@@ -155,6 +159,7 @@ _READERS = {
     "recordio": _from_recordio,
     "webdataset": _from_archives,
     "npy": _from_arrays,
+    "pack": _from_packs,
 }
 
 

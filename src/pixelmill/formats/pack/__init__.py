@@ -1,0 +1,29 @@
+"""Packs: record files whose JPEG images are stored for fast decoding, and can be restored byte for byte."""
+
+from pixelmill.formats.format import Fields, Format
+from pixelmill.formats.pack.codec import IMAGE_MAGIC, default_codebook, restore, train_codebook
+from pixelmill.formats.pack.dataset import PackDataset
+from pixelmill.formats.pack.frames import MAGIC
+from pixelmill.formats.pack.writer import KEPT, PackWriter
+
+__all__ = ["FORMAT", "IMAGE_MAGIC", "KEPT", "MAGIC", "default_codebook", "restore", "train_codebook"]
+
+FORMAT = Format(
+    name="pack",
+    title="a pack",
+    storage="records",
+    open=lambda source: PackDataset(source.shown, files=source.files),
+    fields=Fields(
+        image="packed, or as it is",
+        name="column `key`",
+        labels="column `label`",
+        class_name="column `class`",
+        mask="after the image",
+        rest="columns of the index, and a tf.train.Example",
+    ),
+    writer=PackWriter,
+    shard_files={"records": "data{}.pack"},
+    sniff=lambda start: start.startswith(MAGIC),
+    endings=("pack",),
+    shard_bytes=1_000_000_000,
+)

@@ -1,0 +1,147 @@
+"""Pack files as a dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from pixelmill import storage
+from pixelmill.errors import DataError
+from pixelmill.formats.dataset import BytesColumn, Dataset
+from pixelmill.formats.faults import RecordFault
+from pixelmill.formats.index import Array, Index
+from pixelmill.formats.pack import codec
+from pixelmill.formats.pack.frames import HEAD_BYTES, Head, crc
+from pixelmill.formats.pack.scan import PackFile, check_parts, features, scan
+from pixelmill.formats.record_files import check_sources, numbers_within
+from pixelmill.formats.sample import Sample
+from pixelmill.storage.range_reader import RangeReader
+
+
+class PackDataset(Dataset):
+    """The samples of one or several packs.
+
+    `sample` returns the image files that were packed, restored and compared with their checksums. `byte_ranges` says
+    where images lie as they are stored: packed ones are for the decoders of this process, which know the codebooks
+    from here on.
+
+    Args:
+        source: The dataset as the user named it.
+        files: The packs.
+    """
+
+    format = "pack"
+
+    def __init__(self, source: str, *, files: Sequence[str]) -> None:
+        self.source = source
+        self._names = check_sources(files, format="pack")
+        self._ranges = RangeReader()
+        found = [scan(name, partial(self._ranges.read, name), size=storage.stat(name).size) for name in self._names]
+        self._tables = [file.table for file in found]
+        self._codebooks, wrong = zip(*map(_registered, found), strict=True)
+        self.faults = tuple(fault for file, bad in zip(found, wrong, strict=True) for fault in (*file.faults, *bad))
+        self.index = Index(
+            self._names,
+            np.repeat(np.arange(len(found), dtype=np.int64), [len(table) for table in self._tables]),
+            self._joined([table.columns["offset"] for table in self._tables]),
+            self._joined([table.sizes() for table in self._tables]),
+        )
+        self._within = numbers_within(self.index)
+
+    def sample(self, number: int) -> Sample:
+        file, place = self._place(number)
+        head = self._tables[file].head(place)
+        try:
+            data = self._ranges.read(self._names[file], int(self.index.offsets[number]), head.size)
+            found = Head.decode(data[:HEAD_BYTES])
+            if found is None or found[1] != head:
+                raise DataError("the head of the sample is damaged, or does not match the index")
+            parts = check_parts(head, data[HEAD_BYTES:])
+            image = self._restored(file, head, parts["image"])
+            described, extra = self._tables[file].outline(place), features(parts["features"])
+            return replace(described, image=image, mask=parts["mask"] or None, extra=extra)
+        except OSError as error:
+            raise self.error(number, "io", f"{error.strerror or error}") from None
+        except DataError as error:
+            raise self.error(number, "checksum" if "checksum" in str(error) else "corrupt", str(error)) from None
+
+    def outline(self, number: int) -> Sample:
+        file, place = self._place(number)
+        head = self._tables[file].head(place)
+        found = self._tables[file].outline(place)
+        if not head.features_length:
+            return found
+        begin = int(self.index.offsets[number]) + HEAD_BYTES + head.image_length + head.mask_length + head.row_length
+        try:
+            data = self._ranges.read(self._names[file], begin, head.features_length)
+            if crc(data) != head.features_crc:
+                raise DataError("features: the checksum does not match")
+            return replace(found, extra=features(data))
+        except OSError as error:
+            raise self.error(number, "io", f"{error.strerror or error}") from None
+        except DataError as error:
+            raise self.error(number, "checksum", str(error)) from None
+
+    def description(self, number: int) -> Sample:
+        file, place = self._place(number)
+        return self._tables[file].outline(place)
+
+    def has_mask(self, number: int) -> bool:
+        file, place = self._place(number)
+        return bool(self._tables[file].columns["mask_length"][place])
+
+    def byte_ranges(self, what: BytesColumn) -> Index | None:
+        images, masks = self._lengths("image"), self._lengths("mask")
+        begin = self.index.offsets + HEAD_BYTES
+        offsets, lengths = (begin, images) if what == "image" else (begin + images, masks)
+        return Index(self._names, self.index.files, offsets, lengths)
+
+    def size(self, number: int) -> int:
+        return int(self.index.lengths[number])
+
+    @property
+    def layout(self) -> str:
+        packed = sum(int((table.columns["codebook"] != 0).sum()) for table in self._tables)
+        return f"{packed} of {len(self)} images packed"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return tuple(self._names)
+
+    def _place(self, number: int) -> tuple[int, int]:
+        return int(self.index.files[number]), int(self._within[number])
+
+    def _restored(self, file: int, head: Head, image: bytes) -> bytes:
+        if not head.codebook:
+            return image
+        if head.codebook not in self._codebooks[file]:
+            raise DataError(f"the image is packed with codebook {head.codebook:016x}, which the file does not have")
+        restored = codec.restore(image)
+        if (len(restored), crc(restored)) != (head.original_length, head.original_crc):
+            raise DataError("the restored image does not match the checksum of the original")
+        return restored
+
+    def _lengths(self, part: str) -> Array:
+        return self._joined([table.columns[f"{part}_length"] for table in self._tables])
+
+    @staticmethod
+    def _joined(columns: Sequence[Array]) -> Array:
+        return np.concatenate([np.empty(0, np.int64), *(column.astype(np.int64) for column in columns)])
+
+
+def _registered(file: PackFile) -> tuple[frozenset[int], list[RecordFault]]:
+    """Register the codebooks of a file; return the identities of those that can be used, and what is wrong."""
+    known: set[int] = set()
+    wrong = []
+    for identity, data in file.codebooks.items():
+        try:
+            own = codec.register(data).identity
+            if own != identity:
+                raise DataError(f"the codebook {own:016x} is named {identity:016x}")
+            known.add(identity)
+        except DataError as error:
+            wrong.append(RecordFault(file.path, -1, 0, 0, "corrupt", str(error)))
+    return frozenset(known), wrong
