@@ -24,6 +24,7 @@ from pixelmill.errors import ArgumentError, DataError, OutputExists
 from pixelmill.formats.registry import FORMATS, open_dataset
 from pixelmill.formats.sample import Boxes, Sample
 from pixelmill.inspect import preview_sheet
+from pixelmill.inspect.fonts import font_for
 from pixelmill.inspect.overlays import color_of
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import load_recipe
@@ -219,6 +220,17 @@ def test_all_lines_of_the_head_begin_in_one_column() -> None:
     assert len(lines) == 3
     assert max(begins) - min(begins) <= 1  # the margin of a letter grows with the font
     assert abs(begins[0] - 2 * layout.gap) <= 2
+
+
+def test_entries_of_a_legend_stand_half_a_letter_apart() -> None:
+    """A swatch is as wide as the font is high, and an entry ends so far after its text: the gap comes after that."""
+    entries = [(color_of(number), "HH") for number in range(3)]
+    grid = SimpleNamespace(size=160, labels=False, legend=lambda: (entries, []))
+    layout = preview_sheet._Layout(grid, head=0, columns=1)  # type: ignore[arg-type]
+    ((_, *swatches),) = preview_sheet._legend_lines(grid, layout, 400)  # type: ignore[arg-type]
+    length = int(font_for("HH", layout.font).getlength("HH"))
+    places = [at for _, _, at in swatches]
+    assert np.diff(places).tolist() == 2 * [length + 2 * layout.font + layout.font // 2]
 
 
 def broken() -> list[Sample]:

@@ -200,3 +200,10 @@ def test_names_of_boxes_do_not_hide_each_other() -> None:
         assert 0 <= left <= right < 200 and 0 <= top <= bottom < 200
         assert not any(overlays._overlap(tag.place, other.place) for other in tags[:number])
     assert overlays.place_tags(boxes, [500, 50, 50], 12, (200, 200))[0].box != 0
+
+
+def test_long_texts_keep_100_letters_of_either_end() -> None:
+    text = "".join(chr(ord("a") + place % 26) for place in range(201))
+    assert thumbnails.readable(text[:200]) == text[:200]
+    assert thumbnails.readable(text) == f"{text[:100]}…{text[101:]}"
+    assert thumbnails.readable("a\nb\x1b[31m") == "a?b?[31m"
