@@ -314,18 +314,17 @@ def test_what_was_measured_before_an_interrupt_is_given(when: str, photos: Path)
     assert "Interrupted" in report.html()
 
 
-def test_ctrl_c_ends_with_130_and_leaves_nobody_behind(photos: Path) -> None:
+def test_ctrl_c_ends_with_130_and_leaves_no_process(photos: Path) -> None:
     options = ["--peers", "none", "--seconds", "0.2", "--rounds", "100000", "--threads", "1"]
     command = [sys.executable, "-m", "pixelmill", "bench", str(photos), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     workers: list[str] = []
-    end = time.monotonic() + 30
-    while not workers and time.monotonic() < end:
+    while not workers and process.poll() is None:
         workers = children.read_text("ascii").split()
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate()
     assert process.returncode == 130
     assert "interrupted" in said
     assert workers and not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
