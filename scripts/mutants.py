@@ -65,6 +65,7 @@ class Workshop:
     """A copy of the tree with an environment of its own, in which sources may be changed."""
 
     def __init__(self, folder: Path, limit: float) -> None:
+        folder = folder.resolve()
         self.tree = folder / "tree"
         self._limit = limit
         self._python = folder / "venv" / "bin" / "python"
