@@ -37,7 +37,9 @@ pipe.build()
 pipe._schedule.top_up(1, lambda: None, {{}})
 (scheduled,) = pipe._schedule.queue
 engine, samples = pipe._schedule._engine, scheduled.samples
-scheduled.pending.result()  # its memory is spare now
+scheduled.pending.result()
+pipe._schedule.queue.clear()
+del scheduled  # the batch is gone, and its memory is spare
 
 
 def run():

@@ -15,17 +15,18 @@ import pytest
 from click.testing import CliRunner, Result
 from dataset_cases import encoded, mask_of, write
 from locations import ROOT
-from PIL import Image
+from PIL import Image, ImageDraw
 
 import pixelmill
 from pixelmill.augmentation.variants import VariantMaker
 from pixelmill.cli import main
-from pixelmill.errors import ArgumentError, DataError, OutputExists
+from pixelmill.errors import ArgumentError, DataError, Event, OutputExists
 from pixelmill.formats.registry import FORMATS, open_dataset
 from pixelmill.formats.sample import Boxes, Sample
 from pixelmill.inspect import preview_sheet
 from pixelmill.inspect.fonts import font_for
 from pixelmill.inspect.overlays import color_of
+from pixelmill.inspect.thumbnails import Thumbnail
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import load_recipe
 
@@ -231,6 +232,18 @@ def test_entries_of_a_legend_stand_half_a_letter_apart() -> None:
     length = int(font_for("HH", layout.font).getlength("HH"))
     places = [at for _, _, at in swatches]
     assert np.diff(places).tolist() == 2 * [length + 2 * layout.font + layout.font // 2]
+
+
+def test_the_kind_of_a_problem_stands_out_from_its_message() -> None:
+    layout = preview_sheet._Layout(SimpleNamespace(size=160, labels=False), head=0, columns=1)  # type: ignore[arg-type]
+    cell = Thumbnail(0, problem=Event("corrupt", "HH", sample=0, epoch=0))
+    sheet = Image.new("RGB", (160, 160), "white")
+    preview_sheet._write_problem(ImageDraw.Draw(sheet), cell, (0, 0, 160, 160), layout)
+    red, green, _ = np.moveaxis(np.asarray(sheet).astype(int), 2, 0)
+    reddish = (red - green).max(axis=1) > 60
+    middle = layout.gap // 2 + layout.line
+    assert reddish[:middle].any() and not reddish[middle:].any()
+    assert (green[middle:] < 100).any()
 
 
 def broken() -> list[Sample]:

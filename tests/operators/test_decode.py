@@ -319,6 +319,17 @@ def test_scaled_decoding_shows_the_same_picture(graph):
     assert min(figures) < 99, "nothing was scaled, so nothing was tested"
 
 
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_scaled_decoding_keeps_rotated_files_in_place(orientation):
+    """Sides are no multiples of the scale, so the last scaled pixel, the first of a flipped axis, covers less."""
+    y, x = np.mgrid[:513, :529]
+    waves = 127 + 100 * np.sin(2 * np.pi / 90 * np.stack([x, y, x + y], axis=-1))
+    file = rotated("JPEG", orientation, Image.fromarray(waves.astype(np.uint8)), quality=95, subsampling=0)
+    scaled, exact = scaled_and_exact([file], lambda image: fn.resize(image, size=(64, 64)))
+    same(scaled[0], exact[0], level=3)  # without the offset of a flipped axis they differ by up to 20
+    assert (scaled[0] != exact[0]).any(), "nothing was scaled, so nothing was tested"
+
+
 @pytest.mark.skipif(not PHOTOS.is_dir(), reason="the project's photographs are not beside this checkout")
 @pytest.mark.parametrize("folder", ["small", "camera"])
 def test_scaled_decoding_shows_the_same_photograph(folder):

@@ -257,6 +257,14 @@ def test_several_archives_and_shards_are_those_of_dali(tmp_path):
         assert mine == theirs
 
 
+def test_the_index_of_another_archive_is_refused(tmp_path):
+    """All that it lists lies after the end of the archive; an archive that was cut still has its first samples."""
+    small, _ = write_tar(tmp_path / "small.tar", [("a.jpg", b"")])
+    _, index = write_tar(tmp_path / "large.tar", [("a.jpg", bytes(50000)), ("b.jpg", b"x")])
+    with pytest.raises(DataError, match=r"large\.idx is the index of another archive than .*small\.tar"):
+        HERE.fn.readers.webdataset(paths=small, index_paths=index, ext=["jpg"])
+
+
 @pytest.mark.parametrize("with_index", [True, False])
 def test_source_info_of_samples_is_dalis(tmp_path, with_index):
     path, index = write_tar(tmp_path / "a.tar")
