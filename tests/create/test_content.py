@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
+import sys
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,12 +14,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from locations import ROOT
 from PIL import Image
 
 from pixelmill import _core
 from pixelmill.create import PictureOptions, draw
 from pixelmill.create.rendering import create_image
 from pixelmill.errors import ArgumentError
+
+sys.path.insert(0, str(ROOT / "tests" / "golden"))
+
+import write_created
 
 CONTENTS = ["noise", "photo", "shapes", "gradient"]
 
@@ -94,6 +101,12 @@ def test_every_simd_level_gives_the_same_bytes(content: str) -> None:
         assert [encoded(i, content=content, image_format="png") for i in range(3)] == fast
     finally:
         _core.force_simd_level(level)
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+def test_images_are_those_of_earlier_versions_and_other_machines(content: str) -> None:
+    """The same options make the same images anywhere and forever; tests/golden/write_created.py writes the hashes."""
+    assert write_created.digests(content) == json.loads(write_created.PATH.read_text("utf-8"))[content]
 
 
 @pytest.mark.parametrize("content", CONTENTS)
