@@ -214,9 +214,9 @@ def main() -> None:
         mutants = all_mutants(ROOT, arguments.only)
         chosen = sample(mutants, seed=arguments.seed, count=arguments.count, native=arguments.native)
 
-    def tests_of(mutant: Mutant, most: int) -> Sequence[str]:
-        line = mutant.line((ROOT / mutant.path).read_text("utf-8"))
-        return named.get(mutant) or tests_for(ROOT, mutant.path, line, most)
+    def tests_of(mutant: Mutant, most: int, root: Path = ROOT) -> Sequence[str]:
+        line = mutant.line((root / mutant.path).read_text("utf-8"))
+        return named.get(mutant) or tests_for(root, mutant.path, line, most)
 
     if arguments.list:
         for mutant in chosen:
@@ -232,10 +232,10 @@ def main() -> None:
     def tried(mutant: Mutant) -> Outcome:
         workshop = free.get()
         try:
-            tests = tests_of(mutant, arguments.files)
+            tests = tests_of(mutant, arguments.files, workshop.tree)
             outcome = workshop.try_mutant(mutant, tests)
             if outcome.state == "survived" and arguments.again:
-                others = [test for test in tests_of(mutant, MOST_FILES) if test not in tests]
+                others = [test for test in tests_of(mutant, MOST_FILES, workshop.tree) if test not in tests]
                 outcome = workshop.try_mutant(mutant, others)
         finally:
             free.put(workshop)
