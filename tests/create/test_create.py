@@ -302,7 +302,7 @@ def test_wrapping_takes_labels_from_class_folders(tmp_path: Path) -> None:
         create_tfrecords(tmp_path / "i", tmp_path / "t", "b", 0)
 
 
-def test_few_pictures_wait_at_any_time() -> None:
+def test_few_images_wait_at_any_time() -> None:
     begun = 0
 
     def work(number: int) -> int:

@@ -54,7 +54,7 @@ def pixels_of(report: pixelmill.inspect.preview.PreviewReport) -> np.ndarray[Any
 
 
 def place_of(sheet: np.ndarray[Any, Any], colour: tuple[int, ...]) -> tuple[int, int, int, int]:
-    """Return first row, last row, first column and last column of a colour."""
+    """Return first row, last row, first column and last column of a color."""
     rows, columns = np.nonzero((sheet == colour).all(axis=2))
     return int(rows.min()), int(rows.max()), int(columns.min()), int(columns.max())
 
@@ -86,7 +86,7 @@ def test_every_container_is_shown(format: str, tmp_path: Path) -> None:
     }
     sheet = pixels_of(report)
     assert len({place_of(sheet, colour)[::2] for colour in PLAIN}) == 4
-    place_of(sheet, color_of(7)), place_of(sheet, color_of(5))  # fail if the colour is nowhere
+    place_of(sheet, color_of(7)), place_of(sheet, color_of(5))  # fail if the color is nowhere
 
 
 @pytest.mark.parametrize("side", [SIDE, SIDE // 2, 2 * SIDE])
@@ -102,7 +102,7 @@ def test_boxes_are_where_they_belong(side: int, box: tuple[float, ...], tmp_path
     assert (inside == PLAIN[0]).all()
 
 
-def test_small_boxes_lie_above_large_ones_and_have_colours_of_their_own(tmp_path: Path) -> None:
+def test_small_boxes_lie_above_large_ones_and_have_colors_of_their_own(tmp_path: Path) -> None:
     boxes = Boxes([[0.25, 0.25, 0.5, 0.5], [0.25, 0.25, 1, 1]], [1, 0])
     source = write(tmp_path / "x", "tfrecord", [plain(0, boxes=boxes)])
     (cell,) = cells(pixelmill.preview(source, size=SIDE, labels=False))
@@ -111,7 +111,7 @@ def test_small_boxes_lie_above_large_ones_and_have_colours_of_their_own(tmp_path
     assert len({color_of(number) for number in range(72)}) == 72
 
 
-def test_names_of_boxes_are_written_on_their_colour(tmp_path: Path) -> None:
+def test_names_of_boxes_are_written_on_their_color(tmp_path: Path) -> None:
     source = write(tmp_path / "x", "tfrecord", [plain(0, boxes=Boxes([[0.25, 0.5, 0.75, 0.75]], [2]))])
     with_names, without = (
         (pixels_of(pixelmill.preview(source, size=SIDE, labels=labels)) == color_of(2)).all(axis=2).sum()
@@ -352,7 +352,7 @@ def test_the_file_is_written_where_nothing_is(tmp_path: Path, monkeypatch: pytes
         report.save("deep/er.png")
 
 
-def test_json_tells_everything_but_the_picture(tmp_path: Path) -> None:
+def test_json_tells_everything_but_the_image(tmp_path: Path) -> None:
     source = write(tmp_path / "x", "tfrecord", broken()[:2])
     result = run(source, "--output", tmp_path / "look.html", "--json")
     assert result.exit_code == 3
@@ -421,14 +421,14 @@ def test_datasets_elsewhere_are_shown(tmp_path: Path) -> None:
         files.rm("/preview-test", recursive=True)
 
 
-def test_notebooks_show_the_picture_or_the_page(tmp_path: Path) -> None:
+def test_notebooks_show_the_image_or_the_page(tmp_path: Path) -> None:
     source = write(tmp_path / "x", "tfrecord", photos(2))
     assert pixelmill.preview(source)._repr_html_().startswith('<img src="data:image/png;base64,')
     page = pixelmill.preview(source, tmp_path / "a.html")._repr_html_()
     assert page.startswith('<iframe srcdoc="&lt;!doctype html&gt;') and page.count("<") == 2
 
 
-def test_the_picture_of_the_page_about_it_is_up_to_date() -> None:
+def test_the_image_of_the_page_about_it_is_up_to_date() -> None:
     sys.path.insert(0, str(ROOT / "scripts"))
     stored = ROOT / "docs" / "preview.jpg"
     made = io.BytesIO(importlib.import_module("preview_image").draw())

@@ -325,7 +325,7 @@ def test_every_sample_is_stretched_by_itself(data):
     "other", [(), (1,), (3,), (70, 3), (1, 70, 1), (50, 1, 1), (50, 70, 1), (50, 1, 3), (2, 1, 1, 1), (50, 70, 3)]
 )
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
-def test_pictures_and_what_is_stretched_over_them(other, dtype):
+def test_images_and_what_is_stretched_over_them(other, dtype):
     x, y = noise((50, 70, 3), dtype), noise(other, np.float32)
     ours = as_dali(lambda m, a, b: (m.fn.cast(a, dtype=m.types.FLOAT) - b) * 2.0 + b, [x], [y])
     np.testing.assert_array_equal(ours[0][0][0], (x.astype(np.float32) - y) * np.float32(2) + y)

@@ -125,7 +125,7 @@ def test_same_meta_and_source_as_dali(files):
     assert places(HERE) == places(DALI)
 
 
-def test_pipeline_gives_the_pictures_of_dali(files):
+def test_pipeline_gives_the_images_of_dali(files):
     batches = []
     for module in BOTH:
         pipe = module.Pipeline(batch_size=COUNT, num_threads=2, device_id=None)

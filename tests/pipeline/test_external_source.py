@@ -286,7 +286,7 @@ def test_the_arrays_of_a_batch_stay_until_it_is_done():
 
 
 def fed(module, layouts, *, declared=None):
-    """Feed pictures with layouts, one batch after the other; give what comes out, and its layout."""
+    """Feed images with layouts, one batch after the other; give what comes out, and its layout."""
     picture = noise((3, 4, 5))
     pipe = module.Pipeline(batch_size=1, num_threads=1, device_id=None, prefetch_queue_depth=1)
     with pipe:

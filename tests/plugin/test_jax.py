@@ -47,7 +47,7 @@ def pixels_of(number: int) -> Any:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Seven pictures; number n has the label n."""
+    """Seven images; number n has the label n."""
     folder = tmp_path_factory.mktemp("pictures")
     paths = [folder / f"{number}.png" for number in range(1, 8)]
     for number, path in enumerate(paths, 1):

@@ -45,7 +45,7 @@ BOTH = [False, True]
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Seven pictures of different heights; number n has the label n."""
+    """Seven images of different heights; number n has the label n."""
     folder = tmp_path_factory.mktemp("pictures")
     paths = [folder / f"{number}.jpg" for number in range(1, 8)]
     for number, path in enumerate(paths, 1):

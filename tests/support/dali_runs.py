@@ -19,7 +19,7 @@ logging.getLogger("pixelmill").addHandler(logging.NullHandler())
 
 
 def noise(shape, dtype=np.uint8, seed=0):
-    """Make the hardest picture: neighbours know nothing of each other."""
+    """Make the hardest image: neighbours know nothing of each other."""
     random = np.random.default_rng([seed, *shape])
     if np.dtype(dtype).kind == "f":
         return random.random(shape, np.float32)

@@ -103,7 +103,7 @@ def drawn_window(sample, shape, area=(0.08, 1.0), ratio=(0.75, 4 / 3), attempts=
     return np.array(anchor, np.int32), np.array(size, np.int32)
 
 
-# Pictures
+# Images
 
 
 def round_half_up(x):
@@ -141,7 +141,7 @@ def triangle_weights(low, high, out, source):
 
 
 def resized(x, size, start=None, end=None):
-    """Resample a window of a picture by the linear filter, rows first; result in floats."""
+    """Resample a window of an image by the linear filter, rows first; result in floats."""
     start, end = start or (0, 0), end or x.shape[:2]
     rows, columns = (triangle_weights(start[d], end[d], size[d], x.shape[d]) for d in range(2))
     return np.einsum("yh,xw,hwc->yxc", rows, columns, x.astype(float))

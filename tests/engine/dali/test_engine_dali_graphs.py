@@ -27,7 +27,7 @@ def brighter(x):
     return fn.cast(x + 3, dtype=types.UINT8)
 
 
-# Each keeps the extents and the type of a picture. Native ones, such as python_function, stand between DALI's.
+# Each keeps the extents and the type of an image. Native ones, such as python_function, stand between DALI's.
 STEPS = {
     "flip": lambda x: fn.flip(x, horizontal=fn.random.coin_flip(), vertical=fn.random.coin_flip()),
     "turn": lambda x: fn.rotate(x, angle=90.0, keep_size=True, interp_type=types.INTERP_NN),

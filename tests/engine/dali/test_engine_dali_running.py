@@ -237,7 +237,7 @@ def test_a_child_process_goes_on(files):
 
 @pytest.fixture(scope="module")
 def damaged(files, tmp_path_factory):
-    """Copy the pictures; some are no pictures, cut off, empty, or not there."""
+    """Copy the images; some are no images, cut off, empty, or not there."""
     folder = tmp_path_factory.mktemp("damaged")
     paths = []
     for number, name in enumerate(files):
