@@ -206,7 +206,7 @@ def test_mistakes_are_named():
     refused(DataError, "must have the same type and shape", lambda x, y: mixing.cutmix(x, y), sizes, LABELS[:3])
 
 
-# The draw behind it
+# The draw that it uses
 
 
 def beta(module, alpha, beta, count=20_000, **options):

@@ -100,7 +100,7 @@ def test_signatures_are_dalis(name):
 
 
 def described(augmentation, bins):
-    """Give name, sign rule and the parameters of all bins."""
+    """Return name, sign rule and the parameters of all bins."""
     if hasattr(augmentation, "_get_magnitudes"):  # DALI's
         magnitudes = augmentation._get_magnitudes(bins)
     else:
@@ -227,7 +227,7 @@ def test_schemes_give_dalis_pixels_for_the_same_choices(scheme):
     for got, wanted in zip(mine, theirs, strict=True):
         assert got.shape == wanted.shape
         shares.append((np.abs(got.astype(int) - wanted.astype(int)) > 1).mean())
-    # A difference of one level before a threshold or an equalisation is a larger one behind it, in few places.
+    # A difference of one level before a threshold or an equalization is a larger one after it, in few places.
     assert sum(share > 0 for share in shares) <= 0.2 * count and max(shares) < 0.03
 
 

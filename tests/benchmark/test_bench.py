@@ -139,7 +139,7 @@ def test_json_has_the_fields_that_the_page_of_the_manual_lists(photos: Path, tmp
 
 
 def shape_of(value: Any, *, name: str = "") -> Any:
-    """Give names and structure of JSON data without its values; lists by what their items are."""
+    """Return names and structure of JSON data without its values; lists by what their items are."""
     if isinstance(value, dict) and name not in ("kinds", "versions"):
         return {key: shape_of(item, name=key) for key, item in value.items()}
     if isinstance(value, list) and name not in ("absent", "notes", "bad_samples"):

@@ -184,7 +184,7 @@ CHAIN = {
 @given(st.data())
 @settings(max_examples=120)
 def test_chains_of_operators_mean_the_same_fused_and_apart(data):
-    """Up to four operators behind a decoder, ended by a normalization or not; images are looked at in between."""
+    """Up to four operators after a decoder, ended by a normalization or not; images are looked at in between."""
     file = encode(color(data.draw(st.integers(0, 9)), data.draw(sides) + 3, data.draw(sides) + 3), "JPEG")
     names = data.draw(st.lists(st.sampled_from(sorted(CHAIN)), min_size=1, max_size=4))
     dtype = data.draw(st.sampled_from([types.UINT8, types.UINT8, types.FLOAT]))
@@ -204,7 +204,7 @@ def test_chains_of_operators_mean_the_same_fused_and_apart(data):
 
 
 def outcome(pipe):
-    """Give everything that is to be known about a batch; or, where an image became empty on the way, by whom."""
+    """Return everything that is to be known about a batch; or, where an image became empty on the way, by whom."""
     try:
         outputs = [numpy_batch(output) for output in pipe.run()]
     except DataError as error:
@@ -285,7 +285,7 @@ def all_random(data, label):
 
 
 def collected(files, *, threads, batch_size, shards, epochs=3):
-    """Give a digest of every sample of every epoch, whoever delivered it."""
+    """Return a digest of every sample of every epoch, whoever delivered it."""
     found = {}
     for shard in range(shards):
         arguments = {"files": files, "random_shuffle": True, "num_shards": shards, "shard_id": shard}

@@ -132,7 +132,7 @@ def near(got: Any, wanted: Any, limit: Limit) -> float:
 
 
 def external_source(place: Place, folder: Path) -> Any:
-    """Give files and labels by hand, decode and resize."""
+    """Name files and labels in the graph, decode and resize."""
     jpegs = fn.external_source(source=repeat([encoded(pixels) for pixels in pictures()]))
     labels = fn.external_source(source=repeat([np.array([place], np.uint8) for place in range(BATCH)]))
     images = decoded(jpegs, place, output_type=types.RGB)
@@ -407,7 +407,7 @@ def resume(place: Place, folder: Path) -> str:
     for there, here in zip(taken(second, 2), wanted, strict=True):
         for many, few in zip(there, here, strict=True):
             assert all(np.array_equal(a, b) for a, b in zip(many, few, strict=True)), "pictures differ"
-    return "two batches behind the third are the same bits"
+    return "two batches after the third are the same bits"
 
 
 def shards(place: Place, folder: Path) -> str:

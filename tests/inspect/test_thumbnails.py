@@ -133,7 +133,7 @@ def test_numbers_of_palettes_are_classes() -> None:
 
 
 def damaged_pictures() -> Iterator[bytes]:
-    """Give images with bytes changed, added or missing, and TIFF files whose fields have other types."""
+    """Yield images with bytes changed, added or missing, and TIFF files whose fields have other types."""
     rng = np.random.default_rng(7)
     for data in map(bytes, kinds().values()):
         for place in rng.integers(0, min(len(data), 300), 12).tolist():

@@ -45,7 +45,7 @@ def at_level(request):
 
 
 def outcome(data, mode="unchanged", **options):
-    """Give the pixels, or the fault, and the notes."""
+    """Return the pixels, or the fault, and the notes."""
     try:
         pixels = pixelmill.decode_image(data, mode, **options)
     except DataError as error:

@@ -31,7 +31,7 @@ def places(row, height, width):
 
 
 def first_tap(place, size):
-    """Give the first tap and the share of the second one, in steps."""
+    """Return the first tap and the share of the second one, in steps."""
     place = np.clip(place - np.float32(0.5), np.float32(-2), np.float32(size))
     tap = np.floor(place)
     return tap.astype(np.int64), ((place - tap) * np.float32(STEPS) + np.float32(0.5)).astype(np.int64)

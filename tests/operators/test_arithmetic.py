@@ -71,7 +71,7 @@ def apply(module, name, *operands):
 
 
 def results(module, graph, *inputs, **options):
-    """Give all outputs of a graph, each as (arrays, names of axes)."""
+    """Return all outputs of a graph, each as (arrays, names of axes)."""
     layouts = options.pop("layouts", [""] * len(inputs))
     batches = make(module, graph, *inputs, layouts=layouts, **options).run()
     return [(numpy_batch(batch), batch.layout()) for batch in batches]
@@ -256,7 +256,7 @@ def test_an_array_on_the_left_is_an_operand_too():
 
 CONSTANT_ARRAYS = {
     "number before": lambda m, c: 0.3 * c,
-    "number behind": lambda m, c: c - 1,
+    "number last": lambda m, c: c - 1,
     "two": lambda m, c: c * c,
     "array": lambda m, c: c + np.int16([1, 2, 3]),
     "compared": lambda m, c: c >= 3,

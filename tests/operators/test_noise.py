@@ -21,7 +21,7 @@ normal_cdf = np.vectorize(lambda x: 0.5 * math.erfc(-x / math.sqrt(2)))
 
 
 def distance(values, cdf):
-    """Give the statistic of Kolmogorov and Smirnov against a distribution."""
+    """Return the statistic of Kolmogorov and Smirnov against a distribution."""
     shares = cdf(np.sort(values.ravel().astype(np.float64)))
     count = len(shares)
     steps = np.arange(count + 1) / count
@@ -29,7 +29,7 @@ def distance(values, cdf):
 
 
 def distance_between(one, other):
-    """Give the statistic of Kolmogorov and Smirnov between two samples."""
+    """Return the statistic of Kolmogorov and Smirnov between two samples."""
     one, other = np.sort(one.ravel()), np.sort(other.ravel())
     places = np.concatenate([one, other])
     shares = [np.searchsorted(values, places, side="right") / len(values) for values in (one, other)]

@@ -29,7 +29,7 @@ def pipeline(module, build, *, batch_size=3, **options):
 
 
 def rows(pipe, batches):
-    """Give all samples of so many batches, as plain values with their types."""
+    """Return all samples of so many batches, as plain values with their types."""
     found = []
     for _ in range(batches):
         columns = [numpy_batch(batch) for batch in pipe.run()]

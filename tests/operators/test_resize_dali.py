@@ -55,7 +55,7 @@ def wanted_sizes(draw, dims):
 
 @st.composite
 def regions(draw, batch, layout, relative):
-    """Make a window for every sample; its start may lie behind its end."""
+    """Make a window for every sample; its start may lie after its end."""
     names = layout or "HWC"
     starts, ends = [], []
     for picture in batch:

@@ -25,7 +25,7 @@ HTML = np.frombuffer(b"<!DOCTYPE html><html><body>404 Not Found</body></html>" *
 
 
 def memory():
-    """Give the resident memory of this process in MB."""
+    """Return the resident memory of this process in MB."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
@@ -260,7 +260,7 @@ def reading(files, *, batch_size=8, shuffle=False, **options):
 
 
 def epoch(pipe, steps=5):
-    """Give (label, level, valid) of every sample of an epoch."""
+    """Return (label, level, valid) of every sample of an epoch."""
     rows = []
     for _ in range(steps):
         pictures, labels = (numpy_batch(batch) for batch in pipe.run())
@@ -360,7 +360,7 @@ def test_more_bad_samples_than_allowed_end_the_run(folder, most, fails):
         with pytest.raises(DataError, match=r"bad samples in epoch 0, but max_errors allows"):
             epoch(pipe)
     else:
-        assert len(epoch(pipe)) == len(epoch(pipe)) == 40  # counted anew in every epoch
+        assert len(epoch(pipe)) == len(epoch(pipe)) == 40  # counted again in every epoch
 
 
 def test_notes_become_errors_where_that_is_wanted(folder):
@@ -423,7 +423,7 @@ def test_damage_in_the_middle_of_a_graph_with_a_callback_is_mended(folder):
         assert all(abs(255 - level - 6 * label) <= 2 for label, level, valid in rows if valid)
 
 
-# Arguments that nobody means
+# Arguments that contradict each other
 
 
 extremes = st.sampled_from(

@@ -18,7 +18,7 @@ ids = {"ids": lambda module: module.__name__}
 
 
 def first(batch, **options):
-    """Give what a pipeline makes of one batch, untouched."""
+    """Return what a pipeline makes of one batch, untouched."""
     arguments = {key: options.pop(key) for key in ("layout", "dtype", "ndim", "batch") if key in options}
     given = {"batch_size": 2, **options}
     return numpy_batch(make(HERE, lambda m: fn.external_source(source=lambda: batch, **arguments), **given).run()[0])

@@ -50,7 +50,7 @@ def make(module: ModuleType, graph, *inputs, layouts="HWC", **options):
 
 
 def run(graph, *inputs, module: ModuleType = HERE, **options):
-    """Give the first batch of every output as a list of arrays."""
+    """Return the first batch of every output as a list of arrays."""
     return [numpy_batch(batch) for batch in make(module, graph, *inputs, **options).run()]
 
 

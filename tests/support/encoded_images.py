@@ -33,7 +33,7 @@ JPEG_CONTENTS = {
 
 
 def encode(picture, kind, **options):
-    """Give an image as the bytes of a file."""
+    """Return an image as the bytes of a file."""
     file = io.BytesIO()
     if isinstance(picture, np.ndarray):
         picture = Image.fromarray(picture)
@@ -70,7 +70,7 @@ def rotated(kind, orientation, picture=None, **options):
 
 @cache
 def kinds():
-    """Give one file of each kind by name."""
+    """Return one file of each kind by name."""
     rgb = color()
     gray = rgb.convert("L")
     alpha = Image.fromarray(ramp(np.uint8, 7))

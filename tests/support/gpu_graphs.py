@@ -37,7 +37,7 @@ RECIPES = {
 
 
 def graphs(folder: Path) -> dict[str, Callable[[], Any]]:
-    """Give all graphs by name; they read the images of a folder with class folders."""
+    """Return all graphs by name; they read the images of a folder with class folders."""
     place = gpu_test.Place(GPU)
     found: dict[str, Callable[[], Any]] = {
         name: partial(program, place, folder) for name, program in gpu_test.PROGRAMS.items()

@@ -86,7 +86,7 @@ def near(got, wanted, *, level=1, relative=RELATIVE, least=0.0):
 
 
 def ours(graph, *inputs, layouts="HWC", **options):
-    """Give our first output as a list of arrays."""
+    """Return our first output as a list of arrays."""
     return numpy_batch(make(HERE, graph, *inputs, layouts=layouts, **options).run()[0])
 
 

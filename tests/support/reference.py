@@ -51,7 +51,7 @@ ANCHORS = [0.1, 0.1, 0.5, 0.6, 0.4, 0.3, 0.9, 0.8, 0.0, 0.0, 1.0, 1.0]
 # A mean for each channel.
 HUNDREDS = np.full(3, 100, np.float32)
 
-# Two masks of one polygon each: rows of a mask, its first vertex, and the vertex behind its last.
+# Two masks of one polygon each: rows of a mask, its first vertex, and the vertex after its last.
 POLYGONS = np.array([[0, 0, 2], [2, 2, 5]])
 VERTICES = np.eye(5, 2, dtype=np.float32)
 

@@ -99,7 +99,7 @@ def test_made_up_graphs(first, second):
 
 
 def test_an_operator_that_sees_its_branch_sees_no_more_of_the_batch(files):
-    """Pixels of a branch that are needed behind DALI are made for all samples, unless an operator looks at them all."""
+    """Pixels of a branch that are needed after DALI are made for all samples, unless an operator looks at them all."""
 
     def graph():
         x = fn.resize(fn.decoders.image(fn.readers.file(files=files)[0]), size=(SIDE, SIDE))
