@@ -48,8 +48,8 @@ format: $(VENV)/test.stamp ## bring Python and C++ sources into shape
 	@$(BIN)/ruff format .
 	@$(CXX_SOURCES) | xargs $(BIN)/clang-format -i
 
-tidy: $(VENV)/test.stamp ## look for bugs in the C++ sources with clang-tidy (some minutes)
-	@sh scripts/tidy.sh $(BIN)
+tidy: $(VENV)/test.stamp ## look for bugs in the C++ sources with clang-tidy (3 minutes; ARGS names files)
+	@sh scripts/tidy.sh $(BIN) $(ARGS)
 
 api: $(VENV)/installed.stamp ## write what is derived from operators and steps: stubs, docs/operators.md, C++ declarations
 	@$(PY) scripts/write_api.py

@@ -80,14 +80,14 @@ def _write_mixed(root: Path) -> None:
     turned = Image.Exif()
     turned[0x0112] = 6
     color.save(root / "turned.jpg", exif=turned)
-    color.save(root / "colour.png")
+    color.save(root / "color.png")
     gray.save(root / "grey.png")
     color.convert("P").save(root / "palette.png")
     Image.fromarray(pixels(52, 37, 45, 4), "RGBA").save(root / "alpha.png")
     Image.fromarray(pixels(53, 37, 45)[..., 0].astype(np.uint16) * 257).save(root / "deep.png")
     for ending in ("bmp", "gif", "tiff", "ppm"):
-        color.save(root / f"colour.{ending}")
-    color.save(root / "colour.webp", lossless=True)
+        color.save(root / f"color.{ending}")
+    color.save(root / "color.webp", lossless=True)
 
 
 def _write_arrays(root: Path) -> None:

@@ -4,6 +4,7 @@
     python scripts/mutants.py --only src/pixelmill/formats         of one folder or file
     python scripts/mutants.py --only native/ --count 15
     python scripts/mutants.py --list --count 20                    show the changes, run nothing
+    python scripts/mutants.py --named                              the changes that scripts/mutants_named.py lists
 
 Everything happens in copies of the tree under build/mutants, each with an environment of its own; the sources of the
 checkout are only read. A mutant is killed if one of the test files that are chosen for it fails (and passes without
@@ -30,6 +31,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import Queue
 
+from mutants_named import NAMED
 from mutants_sources import Mutant, all_mutants
 from mutants_tests import tests_for
 
@@ -63,6 +65,7 @@ class Workshop:
     """A copy of the tree with an environment of its own, in which sources may be changed."""
 
     def __init__(self, folder: Path, limit: float) -> None:
+        folder = folder.resolve()
         self.tree = folder / "tree"
         self._limit = limit
         self._python = folder / "venv" / "bin" / "python"
@@ -196,20 +199,31 @@ def _parsed() -> argparse.Namespace:
     parser.add_argument("--again", action="store_true", help="try survivors again with all tests that reach the module")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutants", help="where the copies are")
     parser.add_argument("--json", type=Path, help="write all outcomes to this file")
+    parser.add_argument("--named", action="store_true", help="try the changes of mutants_named.py instead of a sample")
     parser.add_argument("--list", action="store_true", help="print the sample with its tests, and run nothing")
     return parser.parse_args()
 
 
 def main() -> None:
     arguments = _parsed()
-    mutants = all_mutants(ROOT, arguments.only)
-    chosen = sample(mutants, seed=arguments.seed, count=arguments.count, native=arguments.native)
+    if arguments.named:
+        named = {change.mutant(ROOT): [change.tests] for change in NAMED if change.path.startswith(arguments.only)}
+        chosen = list(named)
+    else:
+        named = {}
+        mutants = all_mutants(ROOT, arguments.only)
+        chosen = sample(mutants, seed=arguments.seed, count=arguments.count, native=arguments.native)
+
+    def tests_of(mutant: Mutant, most: int, root: Path = ROOT) -> Sequence[str]:
+        line = mutant.line((root / mutant.path).read_text("utf-8"))
+        return named.get(mutant) or tests_for(root, mutant.path, line, most)
+
     if arguments.list:
         for mutant in chosen:
             text = (ROOT / mutant.path).read_text("utf-8")
             print(f"{mutant.path}:{mutant.line(text)} {mutant.kind}\n{_diff(mutant, text)}")
-            print("  " + " ".join(tests_for(ROOT, mutant.path, mutant.line(text), arguments.files)))
-        print(f"{len(chosen)} of {len(mutants)} possible mutants")
+            print("  " + " ".join(tests_of(mutant, arguments.files)))
+        print(f"{len(chosen)} mutants")
         return
     free: Queue[Workshop] = Queue()
     for number in range(arguments.jobs):
@@ -218,11 +232,10 @@ def main() -> None:
     def tried(mutant: Mutant) -> Outcome:
         workshop = free.get()
         try:
-            line = mutant.line((workshop.tree / mutant.path).read_text("utf-8"))
-            tests = tests_for(ROOT, mutant.path, line, arguments.files)
+            tests = tests_of(mutant, arguments.files, workshop.tree)
             outcome = workshop.try_mutant(mutant, tests)
             if outcome.state == "survived" and arguments.again:
-                others = [test for test in tests_for(ROOT, mutant.path, line, MOST_FILES) if test not in tests]
+                others = [test for test in tests_of(mutant, MOST_FILES, workshop.tree) if test not in tests]
                 outcome = workshop.try_mutant(mutant, others)
         finally:
             free.put(workshop)
@@ -240,7 +253,8 @@ def main() -> None:
     built = len(outcomes) - counts["broken"]
     killed = sum(counts[state] for state in KILLED)
     states = ", ".join(f"{number} {state}" for state, number in sorted(counts.items()))
-    print(f"\nseed {arguments.seed}: {killed} of {built} killed ({states})")
+    which = "named" if arguments.named else f"seed {arguments.seed}"
+    print(f"\n{which}: {killed} of {built} killed ({states})")
 
 
 if __name__ == "__main__":

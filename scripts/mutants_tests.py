@@ -12,7 +12,7 @@ from pathlib import Path
 NATIVE_TESTS = {
     r"jpeg": "native/test_jpeg_decoder native/test_jpeg_encoder operators/test_decode pipeline/test_errors",
     r"png|deflate|inflate|zlib": "native/test_png operators/test_decode operators/test_encoders",
-    r"codecs|picture|headers|decode|orientation": "operators/test_decode codecs/test_codecs pipeline/test_errors",
+    r"codecs|headers|decode|orientation": "operators/test_decode codecs/test_codecs pipeline/test_errors",
     r"encode": "operators/test_encoders codecs/test_codecs_writing conversion/test_convert",
     r"resampl|resize": "operators/test_resize_dali engine/test_engine operators/test_decode",
     r"warp|rotate|affine": "native/test_warp operators/test_geometry",

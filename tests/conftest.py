@@ -1,14 +1,18 @@
-"""Settings and pictures that all tests share."""
+"""Settings that all tests share."""
 
 from __future__ import annotations
 
 import os
+import signal
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's own chatter, before anybody imports it
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's own chatter, before it is imported
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")  # four devices for JAX on any machine
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+# A shell that starts pytest in the background has it ignore Ctrl-C, which the programs of the tests would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples on every machine and in every run, none kept on disk.
 settings.register_profile(
@@ -25,5 +29,5 @@ settings.load_profile("pixelmill")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests that use JAX behind all others, since a process with its threads should not be forked."""
+    """Run the tests that use JAX after all others, since a process with its threads should not be forked."""
     items.sort(key=lambda item: item.path.name in ("test_examples.py", "test_jax.py", "test_plugins.py"))

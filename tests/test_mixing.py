@@ -1,4 +1,4 @@
-"""MixUp and CutMix: pictures and labels are mixed by the same share, with partners that follow from the batch."""
+"""MixUp and CutMix: images and labels are mixed by the same share, with partners that follow from the batch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pixelmill.create import create_photo_folder
 from pixelmill.graph import branches
 
 CLASSES = 12
-# The value of a picture tells its class, so that a mixture tells its shares.
+# The value of an image tells its class, so that a mixture tells its shares.
 FLAT = [np.full((16, 24, 3), 20 * number, np.float32) for number in range(CLASSES)]
 LABELS = [np.array([number], np.int32) for number in range(CLASSES)]
 
@@ -41,7 +41,7 @@ def partners_of(labels):
 
 @pytest.mark.parametrize("mix", [mixing.mixup, mixing.cutmix])
 @pytest.mark.parametrize("optimize", [True, False])
-def test_pictures_and_labels_are_mixed_alike(mix, optimize):
+def test_images_and_labels_are_mixed_alike(mix, optimize):
     graph = functools.partial(mix, alpha=1.0, num_classes=CLASSES)
     images, labels = run(graph, FLAT, LABELS, batches=3, optimize=optimize)
     assert images.dtype == labels.dtype == np.float32 and labels.shape == (3 * CLASSES, CLASSES)
@@ -206,7 +206,7 @@ def test_mistakes_are_named():
     refused(DataError, "must have the same type and shape", lambda x, y: mixing.cutmix(x, y), sizes, LABELS[:3])
 
 
-# The draw behind it
+# The draw that it uses
 
 
 def beta(module, alpha, beta, count=20_000, **options):

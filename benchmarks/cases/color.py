@@ -9,7 +9,7 @@ import numpy as np
 
 from cases.case import Array, Case
 
-COLOURS = np.array([[0.4, 0.3, 0.2], [0.3, 0.4, 0.2], [0.2, 0.3, 0.4]], np.float32)
+COLORS = np.array([[0.4, 0.3, 0.2], [0.3, 0.4, 0.2], [0.2, 0.3, 0.4]], np.float32)
 NAMES = {"YCbCr": "YCrCb"}  # OpenCV's names
 
 
@@ -50,15 +50,15 @@ CASES = [
         lambda m, x: m.fn.brightness_contrast(x, brightness=1.2, contrast=0.8),
         lambda x: _scaled(x, 0.96, 20),
     ),
-    Case("hue", "uf", lambda m, x: m.fn.hue(x, hue=30.0), lambda x: cv2.transform(x, COLOURS)),
-    Case("saturation", "uf", lambda m, x: m.fn.saturation(x, saturation=0.5), lambda x: cv2.transform(x, COLOURS)),
+    Case("hue", "uf", lambda m, x: m.fn.hue(x, hue=30.0), lambda x: cv2.transform(x, COLORS)),
+    Case("saturation", "uf", lambda m, x: m.fn.saturation(x, saturation=0.5), lambda x: cv2.transform(x, COLORS)),
     Case(
         "hsv",
         "uf",
         lambda m, x: m.fn.hsv(x, hue=30.0, saturation=0.5, value=1.1),
-        lambda x: cv2.transform(x, COLOURS),
+        lambda x: cv2.transform(x, COLORS),
     ),
-    Case("color_twist", "uf", lambda m, x: m.fn.color_twist(x, **TWIST), lambda x: cv2.transform(x, COLOURS)),
+    Case("color_twist", "uf", lambda m, x: m.fn.color_twist(x, **TWIST), lambda x: cv2.transform(x, COLORS)),
     _conversion("RGB", "YCbCr", "u"),
     _conversion("YCbCr", "RGB", "u"),
     _conversion("RGB", "GRAY", "u"),

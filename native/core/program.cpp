@@ -85,7 +85,7 @@ constexpr const char* internal_error = "internal error";
 void append(std::string& message, const char* detail) noexcept {
     try {
         message = message + ": " + detail;
-    } catch (const std::bad_alloc&) {  // the message stays without the detail
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the message stays without the detail
     }
 }
 

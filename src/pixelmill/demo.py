@@ -14,6 +14,7 @@ import numpy as np
 from PIL import Image
 
 from pixelmill import fn, types
+from pixelmill.benchmark.workload import MEAN, STD
 from pixelmill.create import create_photo_folder
 from pixelmill.errors import ArgumentError
 from pixelmill.graph.nodes import DataNode
@@ -22,9 +23,6 @@ from pixelmill.pipeline import Pipeline, pipeline_def
 from pixelmill.pipeline.loader import Loader
 from pixelmill.types import Array
 
-# Mean and standard deviation of the colors of ImageNet's photographs, which most published models were trained with.
-MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
-STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]
 _SHOWN, _VERSIONS = 8, 3
 
 

@@ -113,7 +113,7 @@ def test_every_feature_survives_and_boxes_are_where_the_marks_are(records):
                 assert example == tf.train.Example.FromString(marked_example(number))
                 continue
             moved += check_variant(features, f"picture_{number}-{variant}.jpg")
-    assert moved > COUNT * 2  # most marks are still in the picture
+    assert moved > COUNT * 2  # most marks are still in the image
 
 
 def check_variant(features, filename):
@@ -187,7 +187,7 @@ def test_batches_of_any_size_give_the_same_bytes(records, monkeypatch, limits, t
 
 @pytest.fixture
 def photos(tmp_path):
-    """Write a folder of pictures with masks, in which the classes have their own colours."""
+    """Write a folder of images with masks, in which the classes have their own colors."""
     for group in ("images", "masks"):
         for name in ("cat", "dog"):
             (tmp_path / "data" / group / name).mkdir(parents=True)

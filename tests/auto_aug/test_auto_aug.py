@@ -31,7 +31,7 @@ NAMES = [
     *("brightness", "contrast", "color", "sharpness", "posterize", "solarize", "solarize_add", "invert", "equalize"),
     *("auto_contrast", "identity"),
 ]
-# Dark and light, nearly one colour, noise: 24 x 30 pixels so that shifts of some pixels matter.
+# Dark and light, nearly one color, noise: 24 x 30 pixels so that shifts of some pixels matter.
 PICTURES = [
     photo(1, 0, height=24, width=30),
     photo(1, 1, height=31, width=17) // 2,
@@ -100,7 +100,7 @@ def test_signatures_are_dalis(name):
 
 
 def described(augmentation, bins):
-    """Give name, sign rule and the parameters of all bins."""
+    """Return name, sign rule and the parameters of all bins."""
     if hasattr(augmentation, "_get_magnitudes"):  # DALI's
         magnitudes = augmentation._get_magnitudes(bins)
     else:
@@ -200,7 +200,7 @@ def test_videos_give_dalis_pixels():
 
 @pytest.mark.parametrize("scheme", ["rand", "rand_non_monotonic", "trivial"])
 def test_schemes_give_dalis_pixels_for_the_same_choices(scheme):
-    """Two rounds of choices, signs and bins from outside; shifts are shares of the pictures' extents."""
+    """Two rounds of choices, signs and bins from outside; shifts are shares of the images' extents."""
 
     def graph(m, data, first, second, bins, signs, shape):
         library = auto_aug if m is HERE else THEIRS
@@ -227,7 +227,7 @@ def test_schemes_give_dalis_pixels_for_the_same_choices(scheme):
     for got, wanted in zip(mine, theirs, strict=True):
         assert got.shape == wanted.shape
         shares.append((np.abs(got.astype(int) - wanted.astype(int)) > 1).mean())
-    # A difference of one level before a threshold or an equalisation is a larger one behind it, in few places.
+    # A difference of one level before a threshold or an equalization is a larger one after it, in few places.
     assert sum(share > 0 for share in shares) <= 0.2 * count and max(shares) < 0.03
 
 
@@ -267,7 +267,7 @@ def test_sub_policies_give_dalis_pixels(name):
 
 
 def painters(count):
-    """Make augmentations that leave their number in the picture."""
+    """Make augmentations that leave their number in the image."""
 
     def painter(number):
         def paint(data, _):

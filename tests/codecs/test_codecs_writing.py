@@ -43,6 +43,11 @@ def test_jpeg_bytes_are_those_of_a_pipeline(subsampling, quality):
     np.testing.assert_array_equal(pixelmill.decode_image(data), opened(data))
 
 
+def test_the_defaults_of_jpeg_are_those_of_its_documentation():
+    assert pixelmill.encode_jpeg(PHOTO) == pixelmill.encode_jpeg(PHOTO, quality=90, subsampling="4:2:0", order="RGB")
+    assert pixelmill.encode_jpeg(PHOTO) != pixelmill.encode_jpeg(PHOTO, quality=91)
+
+
 def test_jpeg_is_near_the_image():
     for image in (PHOTO, GRAY, GRAY[..., None]):
         data = pixelmill.encode_jpeg(image, quality=95, subsampling="4:4:4")

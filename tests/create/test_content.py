@@ -1,9 +1,11 @@
-"""The contents of made pictures and their encoders, against Pillow, NumPy and the reference Philox."""
+"""The contents of made images and their encoders, against Pillow, NumPy and the reference Philox."""
 
 from __future__ import annotations
 
 import hashlib
 import io
+import json
+import sys
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,12 +14,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from locations import ROOT
 from PIL import Image
 
 from pixelmill import _core
 from pixelmill.create import PictureOptions, draw
 from pixelmill.create.rendering import create_image
 from pixelmill.errors import ArgumentError
+
+sys.path.insert(0, str(ROOT / "tests" / "golden"))
+
+import write_created
 
 CONTENTS = ["noise", "photo", "shapes", "gradient"]
 
@@ -97,6 +104,12 @@ def test_every_simd_level_gives_the_same_bytes(content: str) -> None:
 
 
 @pytest.mark.parametrize("content", CONTENTS)
+def test_images_are_those_of_earlier_versions_and_other_machines(content: str) -> None:
+    """The same options make the same images anywhere and forever; tests/golden/write_created.py writes the hashes."""
+    assert write_created.digests(content) == json.loads(write_created.PATH.read_text("utf-8"))[content]
+
+
+@pytest.mark.parametrize("content", CONTENTS)
 def test_threads_do_not_matter(content: str) -> None:
     maker = PictureOptions(60, 60, content=content, classes=10).maker()
     alone = [maker.make(i)[0] for i in range(24)]
@@ -105,8 +118,8 @@ def test_threads_do_not_matter(content: str) -> None:
 
 
 @pytest.mark.parametrize("content", CONTENTS)
-def test_seeds_share_no_picture_and_no_two_are_equal(content: str) -> None:
-    # Imageinary's seed 1 gives the pictures of seed 0 moved by one.
+def test_seeds_share_no_image_and_no_two_are_equal(content: str) -> None:
+    # Imageinary's seed 1 gives the images of seed 0 moved by one.
     digests = set()
     for seed in (0, 1):
         maker = PictureOptions(16, 16, content=content, image_format="bmp", seed=seed, classes=10).maker()
@@ -179,7 +192,7 @@ def test_padding_does_not_compress_unless_asked() -> None:
     assert len(zlib.compress(data)) > 0.98 * len(data)
 
 
-def test_dedup_ratio_repeats_pictures_of_the_same_class() -> None:
+def test_dedup_ratio_repeats_images_of_the_same_class() -> None:
     maker = PictureOptions(8, 8, dedup_ratio=2.5, classes=4).maker()
     files: dict[bytes, list[int]] = {}
     for index in range(2000):
@@ -214,7 +227,7 @@ def test_masks_and_boxes_are_exact() -> None:
             assert (where.max(axis=0) + 1).tolist() == rows[:, 3:5].max(axis=0).tolist()
             assert len(where) == rows[:, 5].sum()
         assert set(np.unique(mask)) - {0} == {number + 1 for number in objects[:, 0]}
-        # Objects are of full colours on a dull ground: the mask is where the colours are.
+        # Objects are of full colors on a dull ground: the mask is where the colors are.
         strength = pixels.max(axis=2).astype(int) - pixels.min(axis=2)
         assert strength[mask > 0].mean() > 2 * strength[mask == 0].mean()
     assert min(counts) == 1

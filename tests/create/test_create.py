@@ -6,11 +6,9 @@ import hashlib
 import io
 import json
 import os
-import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -78,21 +76,42 @@ def test_a_longer_set_begins_with_the_shorter(tmp_path: Path) -> None:
     assert short.items() <= long.items()
 
 
+# Runs a command until so many images or records have their names, and waits there to be killed.
+HELD = """
+import signal, sys
+from pixelmill.cli import main
+from pixelmill.jobs.storage import LocalStorage
+
+adopt, left = LocalStorage.adopt, int(sys.argv.pop(1))
+
+
+def counted(storage, path, name):
+    global left
+    if left == 0:
+        print("held", flush=True)
+        signal.pause()
+    adopt(storage, path, name)
+    left -= name.endswith((".jpg", ".rec"))
+
+
+LocalStorage.adopt = counted
+main()
+"""
+
+
 @pytest.mark.parametrize(("container", "seen"), [("files", 15), ("recordio", 3)])
 def test_a_killed_run_is_resumed_to_the_same_bytes(tmp_path: Path, container: str, seen: int) -> None:
-    words = ["create-images", "--name", "k", "--width", "200", "--height", "200", "--count", "150"]
-    words += ["--content", "photo", "--image_format", "jpg", "--chunksize", "5"]
+    words = ["create-images", "--name", "k", "--width", "200", "--height", "200", "--count", "60"]
+    words += ["--content", "photo", "--image_format", "jpg", "--chunksize", "5", "--workers", "1"]
     words += ["--container", container, "--img-per-file", "10", "--json"]
     command = [sys.executable, "-m", "pixelmill", *words, "--path"]
-    process = subprocess.Popen([*command, str(tmp_path / "killed")], stdout=subprocess.PIPE)
-    deadline = time.monotonic() + 60
-    # Three shards, so that at least two of them are noted down.
-    while len(list((tmp_path / "killed").glob("*[0-9].[jr]*"))) < seen and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    made = [path for path in (tmp_path / "killed").iterdir() if path.is_file()]
-    assert seen <= len(made) < 150
+    # Three shards, of which two are noted down.
+    held = [sys.executable, "-c", HELD, str(seen), *words, "--path", str(tmp_path / "killed")]
+    with subprocess.Popen(held, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "held\n"
+        process.kill()
+    made = [path for path in (tmp_path / "killed").iterdir() if path.suffix in (".jpg", ".rec")]
+    assert len(made) == seen
     for path in made:
         if path.suffix == ".jpg":
             with Image.open(path) as image:
@@ -106,7 +125,7 @@ def test_a_killed_run_is_resumed_to_the_same_bytes(tmp_path: Path, container: st
     )
     report = json.loads(resumed.stdout)
     assert report["complete"]
-    assert report["made"] < report["shards"]
+    assert 0 < report["made"] < report["shards"]
     subprocess.run([*command, str(tmp_path / "whole")], check=True, capture_output=True)
     assert tree(tmp_path / "killed") == tree(tmp_path / "whole")
 
@@ -283,7 +302,7 @@ def test_wrapping_takes_labels_from_class_folders(tmp_path: Path) -> None:
         create_tfrecords(tmp_path / "i", tmp_path / "t", "b", 0)
 
 
-def test_few_pictures_wait_at_any_time() -> None:
+def test_few_images_wait_at_any_time() -> None:
     begun = 0
 
     def work(number: int) -> int:

@@ -1,4 +1,4 @@
-"""The photo-like pictures: reproducible, of natural statistics, of the file sizes the benchmarks assume."""
+"""The photo-like images: reproducible, of natural statistics, of the file sizes the benchmarks assume."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_spectrum_falls_as_in_photographs() -> None:
     assert -3.2 < np.mean(slopes) < -1.6  # photographs: about -2
 
 
-def test_colours_vary_less_than_brightness() -> None:
+def test_colors_vary_less_than_brightness() -> None:
     pixels = np.concatenate([photo(1, i, height=100, width=100).reshape(-1, 3) for i in range(12)]).astype(float)
     correlation = np.corrcoef(pixels.T)
     assert correlation[~np.eye(3, dtype=bool)].min() > 0.6

@@ -32,7 +32,7 @@ FILES = 40
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Pictures of many sizes, subsamplings and orientations, the number of each as its label."""
+    """Images of many sizes, subsamplings and orientations, the number of each as its label."""
     root = tmp_path_factory.mktemp("pictures")
     for number in range(FILES):
         picture = color(number, 30 + 7 * number % 41, 25 + 11 * number % 53)
@@ -184,7 +184,7 @@ CHAIN = {
 @given(st.data())
 @settings(max_examples=120)
 def test_chains_of_operators_mean_the_same_fused_and_apart(data):
-    """Up to four operators behind a decoder, ended by a normalisation or not; pictures are looked at in between."""
+    """Up to four operators after a decoder, ended by a normalization or not; images are looked at in between."""
     file = encode(color(data.draw(st.integers(0, 9)), data.draw(sides) + 3, data.draw(sides) + 3), "JPEG")
     names = data.draw(st.lists(st.sampled_from(sorted(CHAIN)), min_size=1, max_size=4))
     dtype = data.draw(st.sampled_from([types.UINT8, types.UINT8, types.FLOAT]))
@@ -204,7 +204,7 @@ def test_chains_of_operators_mean_the_same_fused_and_apart(data):
 
 
 def outcome(pipe):
-    """Give everything that is to be known about a batch; or, where a picture became empty on the way, by whom."""
+    """Return everything that is to be known about a batch; or, where an image became empty on the way, by whom."""
     try:
         outputs = [numpy_batch(output) for output in pipe.run()]
     except DataError as error:
@@ -215,7 +215,7 @@ def outcome(pipe):
 @given(st.data())
 @settings(max_examples=60, deadline=None)
 def test_a_window_of_a_rotation_needs_only_part_of_its_source(data):
-    """Of a decoded or a resized picture, perhaps mirrored, also a long one; with edges that are filled or repeated."""
+    """Of a decoded or a resized image, perhaps mirrored, also a long one; with edges that are filled or repeated."""
     draw = data.draw
     height, width = draw(st.sampled_from([(90, 140), (160, 70), (12, 2600), (2600, 9), (1, 40), (3, 2)]))
     file = encode(color(draw(st.integers(0, 3)), height, width), "JPEG", subsampling=draw(st.integers(0, 2)))
@@ -285,7 +285,7 @@ def all_random(data, label):
 
 
 def collected(files, *, threads, batch_size, shards, epochs=3):
-    """Give a digest of every sample of every epoch, whoever delivered it."""
+    """Return a digest of every sample of every epoch, whoever delivered it."""
     found = {}
     for shard in range(shards):
         arguments = {"files": files, "random_shuffle": True, "num_shards": shards, "shard_id": shard}

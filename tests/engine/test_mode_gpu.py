@@ -40,7 +40,7 @@ def here(monkeypatch, driver, dali=INSTALLED):
 
 
 def seen(folder):
-    """Give what each process saw, by process."""
+    """Return what each process saw, by process."""
     return dict(reversed(path.read_text().split()) for path in sorted(folder.glob("*.txt")))
 
 

@@ -170,7 +170,7 @@ def test_modes_and_threads_of_dalis_programs_are_taken():
         pmd.set_num_threads(0)
 
 
-def test_pictures_are_read_by_their_paths(tmp_path):
+def test_images_are_read_by_their_paths(tmp_path):
     create_photo_folder(tmp_path, 2)
     paths = sorted(tmp_path.rglob("*.jpg"))
     one, both = pmd.imread(paths[0]), pmd.imread([str(path) for path in paths])

@@ -62,8 +62,8 @@ def rows_without_json(module, folder, **arguments):
     return found
 
 
-def test_pictures_are_drawn_from_pixels_where_boxes_are_shares(tmp_path):
-    """DALI saves the vertices as shares then, and draws pictures without them."""
+def test_images_are_drawn_from_pixels_where_boxes_are_shares(tmp_path):
+    """DALI saves the vertices as shares then, and draws images without them."""
     write(tmp_path)
     arguments = {"pixelwise_masks": True, "ratio": True}
     expected = rows(HERE, tmp_path, **arguments)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats.file_list import lines
 from pixelmill.formats.folder import listing as folder_index
 from pixelmill.formats.registry import FORMATS, get_format, open_dataset, shard_names, sniff
 from pixelmill.formats.sample import Sample
@@ -211,6 +212,18 @@ def test_tables(text: str, expected: object, tmp_path: Path) -> None:
 def test_lists_that_cannot_be_used(name: str, text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=message):
         listed(tmp_path, text, name)
+
+
+def test_lists_of_8_gigabytes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = []
+
+    def read_file(path: str, *, limit: int) -> bytes:
+        limits.append(limit)
+        return b"a.jpg 1\n"
+
+    monkeypatch.setattr(lines.storage, "read_file", read_file)
+    assert [(entry.path, entry.labels) for entry in lines.read_list("huge.txt")] == [("a.jpg", (1,))]
+    assert limits == [8 * 2**30]
 
 
 def test_links_do_not_lead_out_of_a_list(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""tf.train.Example against TensorFlow's own, field by field, and against messages that nobody should write."""
+"""tf.train.Example against TensorFlow's own, field by field, and against messages that no program should write."""
 
 from __future__ import annotations
 

@@ -51,9 +51,9 @@ KINDS = {
 def kind(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kind:
     monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(scan_cache, "CACHED_FROM", 1000)
-    write, kept, anew, place = KINDS[request.param]
+    write, kept, scanned, place = KINDS[request.param]
     write(tmp_path / "data")
-    return tmp_path / "data", kept, anew, place  # type: ignore[return-value]
+    return tmp_path / "data", kept, scanned, place  # type: ignore[return-value]
 
 
 def forbid(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
@@ -64,19 +64,19 @@ def forbid(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
 
 
 def test_the_second_time_nothing_is_scanned(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, kept, anew, place = kind
-    expected = content(anew(str(path)))
+    path, kept, scanned, place = kind
+    expected = content(scanned(str(path)))
     assert content(kept(str(path))) == expected
     forbid(monkeypatch, place)
     assert content(kept(str(path))) == expected
 
 
 def test_another_file_is_scanned_again(kind: Kind) -> None:
-    path, kept, anew, _ = kind
+    path, kept, scanned, _ = kind
     kept(str(path))
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2])
-    assert content(kept(str(path))) == content(anew(str(path)))
+    assert content(kept(str(path))) == content(scanned(str(path)))
     assert kept(str(path)).faults
 
 

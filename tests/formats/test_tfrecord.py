@@ -188,7 +188,7 @@ def test_missing_file_and_folder(tmp_path: Path) -> None:
 
 
 def hit_record(position: int) -> int:
-    """Give the record that a byte of the whole file belongs to."""
+    """Return the record that a byte of the whole file belongs to."""
     ends = np.cumsum([len(payload) + 16 for payload in PAYLOADS])
     return int(np.searchsorted(ends, position, side="right"))
 
@@ -279,7 +279,7 @@ FORGED = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40, 2**62, 2**63 - 1, 2**
 
 
 def peak_memory() -> int:
-    """Give the largest resident size of this process so far, in bytes."""
+    """Return the largest resident size of this process so far, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
@@ -305,7 +305,7 @@ def test_forged_lengths_are_found_at_once(tmp_path: Path, record: int, verify: b
 
 
 def test_many_lying_heads_cost_bounded_time() -> None:
-    """Each head announces everything behind it; the payloads are looked at a bounded number of times."""
+    """Each head announces everything after it; the payloads are looked at a bounded number of times."""
     size = 1 << 20
     heads = [_core.tfrecord_frame(size - 12 * number - 17, 0)[0] for number in range(size // 12 - 2)]
     data = b"".join(heads).ljust(size, b"\0")

@@ -121,7 +121,7 @@ def test_many_members_and_far_offsets_need_zip64(tmp_path: Path) -> None:
     assert not found.faults
     path = tmp_path / "far.zip"
     with path.open("wb") as stream:
-        stream.seek(5 << 30)  # a hole; nobody reads it
+        stream.seek(5 << 30)  # a hole that is never read
         writer = zip.ArchiveWriter(stream, position=5 << 30)
         for name, data in FILES.items():
             writer.write(name, data)
@@ -208,7 +208,7 @@ def test_classes_of_several_archives_are_numbered_together(tmp_path: Path) -> No
 
 
 def test_a_zip_beside_images_does_not_count(tmp_path: Path) -> None:
-    """A folder of images that somebody downloaded as an archive and unpacked is still a folder of images."""
+    """A folder of images that was downloaded as an archive and unpacked is still a folder of images."""
     write(tmp_path, "folder", plain_samples(3))
     (tmp_path / "photos.zip").write_bytes(by_zipfile({"a/1.jpg": encoded("jpeg", seed=1)}))
     assert open_dataset(tmp_path).format == "folder"

@@ -110,7 +110,7 @@ class Limit:
     share: float = 2e-3
 
 
-# nvJPEG repeats colours where libjpeg-turbo interpolates them, which shows at the edges of things.
+# nvJPEG repeats colors where libjpeg-turbo interpolates them, which shows at the edges of things.
 DECODED = Limit(most=255, mean=4, share=0.05)
 
 
@@ -132,7 +132,7 @@ def near(got: Any, wanted: Any, limit: Limit) -> float:
 
 
 def external_source(place: Place, folder: Path) -> Any:
-    """Give files and labels by hand, decode and resize."""
+    """Name files and labels in the graph, decode and resize."""
     jpegs = fn.external_source(source=repeat([encoded(pixels) for pixels in pictures()]))
     labels = fn.external_source(source=repeat([np.array([place], np.uint8) for place in range(BATCH)]))
     images = decoded(jpegs, place, output_type=types.RGB)
@@ -167,7 +167,7 @@ def segmentation(place: Place, folder: Path) -> Any:
 
 
 def tfdali(place: Place, folder: Path) -> Any:
-    """Read, decode, resize, mirror, rotate, crop and normalise."""
+    """Read, decode, resize, mirror, rotate, crop and normalize."""
     jpegs, labels = fn.readers.file(file_root=str(folder), random_shuffle=True, name="Reader")
     images = fn.resize(decoded(jpegs, place), resize_x=128.0, resize_y=128.0)
     images = fn.flip(images, horizontal=0, vertical=fn.random.coin_flip(probability=0.5))
@@ -182,7 +182,7 @@ def tfdali(place: Place, folder: Path) -> Any:
 
 
 def train(place: Place, folder: Path, *, window: bool = False) -> Any:
-    """Cut out a random window, while or after decoding; resize, mirror and normalise."""
+    """Cut out a random window, while or after decoding; resize, mirror and normalize."""
     jpegs, labels = fn.readers.file(file_root=str(folder), random_shuffle=True, name="Reader")
     decode_window: Any = fn.decoders.image_random_crop
     if window:
@@ -194,7 +194,7 @@ def train(place: Place, folder: Path, *, window: bool = False) -> Any:
 
 
 def validation(place: Place, folder: Path) -> Any:
-    """Resize the shorter side and cut out the centre."""
+    """Resize the shorter side and cut out the center."""
     jpegs, labels = fn.readers.file(file_root=str(folder), name="Reader")
     images = fn.resize(decoded(jpegs, place), resize_shorter=110)
     return fn.crop_mirror_normalize(images, crop=(96, 96), mean=MEAN, std=STD, dtype=types.FLOAT), labels
@@ -220,7 +220,7 @@ PROGRAMS: dict[str, Callable[[Place, Path], Any]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """How an operator is called; lists of arrays are arguments of each sample, and inputs are pictures if left out."""
+    """How an operator is called; lists of arrays are arguments of each sample, and inputs are images if left out."""
 
     arguments: dict[str, Any] = field(default_factory=dict)
     inputs: tuple[tuple[Any, str], ...] = ()
@@ -354,7 +354,7 @@ def operator(name: str, place: Place, folder: Path) -> str:
 def decode(place: Place, folder: Path) -> str:
     """Compare what the decoders give for JPEG of all kinds, and for PNG."""
     found = []
-    (exif := Image.Exif())[274] = 6  # the orientation of a picture that was taken upright
+    (exif := Image.Exif())[274] = 6  # the orientation of an image that was taken upright
     kinds: dict[str, dict[str, Any]] = {
         **{name: {"subsampling": number} for number, name in enumerate(("4:4:4", "4:2:2", "4:2:0"))},
         "progressive": {"progressive": True},
@@ -371,7 +371,7 @@ def decode(place: Place, folder: Path) -> str:
 
 
 def program(name: str, place: Place, folder: Path) -> str:
-    """Compare three batches of a program: the same samples and numbers, and pictures that are near."""
+    """Compare three batches of a program: the same samples and numbers, and images that are near."""
     apart = []
     for (got, wanted), *rest in both(partial(PROGRAMS[name], place, folder), place, count=3):
         assert all(np.array_equal(*pair) for pair in rest if pair[0].ndim < 3), "numbers or labels differ"
@@ -407,7 +407,7 @@ def resume(place: Place, folder: Path) -> str:
     for there, here in zip(taken(second, 2), wanted, strict=True):
         for many, few in zip(there, here, strict=True):
             assert all(np.array_equal(a, b) for a, b in zip(many, few, strict=True)), "pictures differ"
-    return "two batches behind the third are the same bits"
+    return "two batches after the third are the same bits"
 
 
 def shards(place: Place, folder: Path) -> str:
@@ -494,7 +494,7 @@ def command(name: str, *arguments: str) -> None:
 
 
 def mode_augment(place: Place, folder: Path) -> str:
-    """Augment a dataset by the command; everything but the pictures is the same as on the CPU."""
+    """Augment a dataset by the command; everything but the images is the same as on the CPU."""
     apart = []
     with tempfile.TemporaryDirectory() as output:
         augment(folder, f"{output}/cpu", to="tfrecord", workers=1)

@@ -1,4 +1,4 @@
-"""Conditions in graphs: each sample takes its own way, and nobody works on the ways it does not take."""
+"""Conditions in graphs: each sample takes its own branch, and no work is done for the branches it does not take."""
 # ruff: noqa: RET505, SIM108, SIM222, SIM223 - the conditions are what is tested
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ def test_a_branch_that_would_fail_is_not_run():
         run(HERE, graph, big, [np.array(True)] * SAMPLES)
 
 
-def test_damaged_pictures_do_no_harm_where_nobody_decodes_them(tmp_path):
+def test_damaged_images_do_no_harm_where_nobody_decodes_them(tmp_path):
     files = [np.frombuffer(b"no picture", np.uint8)] * SAMPLES
 
     def graph(m, data, flag):
@@ -292,7 +292,7 @@ def test_damaged_pictures_do_no_harm_where_nobody_decodes_them(tmp_path):
 
 
 def test_branches_stay_lazy_beside_steps_that_see_the_whole_batch():
-    """A crop that would fail stands before and behind a call of Python."""
+    """A crop that would fail stands before and after a call of Python."""
     big = [noise((20, 20, 3)) if flag else noise((4, 4, 3)) for flag in FLAGS]
 
     def graph(m, x, flag):

@@ -23,7 +23,7 @@ PUBLIC = public_operators()
 
 
 def place(error):
-    """Give the user's line that an error names."""
+    """Return the user's line that an error names."""
     return str(error.value).rsplit("created at ", 1)[1]
 
 

@@ -327,7 +327,7 @@ def test_the_window_starts_at_the_lower_of_two_pixels(tmp_path: Path, size: tupl
 
 
 def code_of_page(heading: str) -> str:
-    """Give the Python code that follows a line of docs/bulk.md."""
+    """Return the Python code that follows a line of docs/bulk.md."""
     page = (ROOT / "docs" / "bulk.md").read_text("utf-8")
     return page.split(f"\n{heading}\n", 1)[1].split("```python\n", 1)[1].split("```", 1)[0]
 

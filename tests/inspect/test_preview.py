@@ -15,16 +15,18 @@ import pytest
 from click.testing import CliRunner, Result
 from dataset_cases import encoded, mask_of, write
 from locations import ROOT
-from PIL import Image
+from PIL import Image, ImageDraw
 
 import pixelmill
 from pixelmill.augmentation.variants import VariantMaker
 from pixelmill.cli import main
-from pixelmill.errors import ArgumentError, DataError, OutputExists
+from pixelmill.errors import ArgumentError, DataError, Event, OutputExists
 from pixelmill.formats.registry import FORMATS, open_dataset
 from pixelmill.formats.sample import Boxes, Sample
 from pixelmill.inspect import preview_sheet
+from pixelmill.inspect.fonts import font_for
 from pixelmill.inspect.overlays import color_of
+from pixelmill.inspect.thumbnails import Thumbnail
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import load_recipe
 
@@ -52,7 +54,7 @@ def pixels_of(report: pixelmill.inspect.preview.PreviewReport) -> np.ndarray[Any
 
 
 def place_of(sheet: np.ndarray[Any, Any], colour: tuple[int, ...]) -> tuple[int, int, int, int]:
-    """Return first row, last row, first column and last column of a colour."""
+    """Return first row, last row, first column and last column of a color."""
     rows, columns = np.nonzero((sheet == colour).all(axis=2))
     return int(rows.min()), int(rows.max()), int(columns.min()), int(columns.max())
 
@@ -84,7 +86,7 @@ def test_every_container_is_shown(format: str, tmp_path: Path) -> None:
     }
     sheet = pixels_of(report)
     assert len({place_of(sheet, colour)[::2] for colour in PLAIN}) == 4
-    place_of(sheet, color_of(7)), place_of(sheet, color_of(5))  # fail if the colour is nowhere
+    place_of(sheet, color_of(7)), place_of(sheet, color_of(5))  # fail if the color is nowhere
 
 
 @pytest.mark.parametrize("side", [SIDE, SIDE // 2, 2 * SIDE])
@@ -100,7 +102,7 @@ def test_boxes_are_where_they_belong(side: int, box: tuple[float, ...], tmp_path
     assert (inside == PLAIN[0]).all()
 
 
-def test_small_boxes_lie_above_large_ones_and_have_colours_of_their_own(tmp_path: Path) -> None:
+def test_small_boxes_lie_above_large_ones_and_have_colors_of_their_own(tmp_path: Path) -> None:
     boxes = Boxes([[0.25, 0.25, 0.5, 0.5], [0.25, 0.25, 1, 1]], [1, 0])
     source = write(tmp_path / "x", "tfrecord", [plain(0, boxes=boxes)])
     (cell,) = cells(pixelmill.preview(source, size=SIDE, labels=False))
@@ -109,7 +111,7 @@ def test_small_boxes_lie_above_large_ones_and_have_colours_of_their_own(tmp_path
     assert len({color_of(number) for number in range(72)}) == 72
 
 
-def test_names_of_boxes_are_written_on_their_colour(tmp_path: Path) -> None:
+def test_names_of_boxes_are_written_on_their_color(tmp_path: Path) -> None:
     source = write(tmp_path / "x", "tfrecord", [plain(0, boxes=Boxes([[0.25, 0.5, 0.75, 0.75]], [2]))])
     with_names, without = (
         (pixels_of(pixelmill.preview(source, size=SIDE, labels=labels)) == color_of(2)).all(axis=2).sum()
@@ -221,6 +223,29 @@ def test_all_lines_of_the_head_begin_in_one_column() -> None:
     assert abs(begins[0] - 2 * layout.gap) <= 2
 
 
+def test_entries_of_a_legend_stand_half_a_letter_apart() -> None:
+    """A swatch is as wide as the font is high, and an entry ends so far after its text: the gap comes after that."""
+    entries = [(color_of(number), "HH") for number in range(3)]
+    grid = SimpleNamespace(size=160, labels=False, legend=lambda: (entries, []))
+    layout = preview_sheet._Layout(grid, head=0, columns=1)  # type: ignore[arg-type]
+    ((_, *swatches),) = preview_sheet._legend_lines(grid, layout, 400)  # type: ignore[arg-type]
+    length = int(font_for("HH", layout.font).getlength("HH"))
+    places = [at for _, _, at in swatches]
+    assert np.diff(places).tolist() == 2 * [length + 2 * layout.font + layout.font // 2]
+
+
+def test_the_kind_of_a_problem_stands_out_from_its_message() -> None:
+    layout = preview_sheet._Layout(SimpleNamespace(size=160, labels=False), head=0, columns=1)  # type: ignore[arg-type]
+    cell = Thumbnail(0, problem=Event("corrupt", "HH", sample=0, epoch=0))
+    sheet = Image.new("RGB", (160, 160), "white")
+    preview_sheet._write_problem(ImageDraw.Draw(sheet), cell, (0, 0, 160, 160), layout)
+    red, green, _ = np.moveaxis(np.asarray(sheet).astype(int), 2, 0)
+    reddish = (red - green).max(axis=1) > 60
+    middle = layout.gap // 2 + layout.line
+    assert reddish[:middle].any() and not reddish[middle:].any()
+    assert (green[middle:] < 100).any()
+
+
 def broken() -> list[Sample]:
     whole = encoded("jpeg", seed=1, size=(60, 80))
     return [
@@ -327,7 +352,7 @@ def test_the_file_is_written_where_nothing_is(tmp_path: Path, monkeypatch: pytes
         report.save("deep/er.png")
 
 
-def test_json_tells_everything_but_the_picture(tmp_path: Path) -> None:
+def test_json_tells_everything_but_the_image(tmp_path: Path) -> None:
     source = write(tmp_path / "x", "tfrecord", broken()[:2])
     result = run(source, "--output", tmp_path / "look.html", "--json")
     assert result.exit_code == 3
@@ -396,14 +421,14 @@ def test_datasets_elsewhere_are_shown(tmp_path: Path) -> None:
         files.rm("/preview-test", recursive=True)
 
 
-def test_notebooks_show_the_picture_or_the_page(tmp_path: Path) -> None:
+def test_notebooks_show_the_image_or_the_page(tmp_path: Path) -> None:
     source = write(tmp_path / "x", "tfrecord", photos(2))
     assert pixelmill.preview(source)._repr_html_().startswith('<img src="data:image/png;base64,')
     page = pixelmill.preview(source, tmp_path / "a.html")._repr_html_()
     assert page.startswith('<iframe srcdoc="&lt;!doctype html&gt;') and page.count("<") == 2
 
 
-def test_the_picture_of_the_page_about_it_is_up_to_date() -> None:
+def test_the_image_of_the_page_about_it_is_up_to_date() -> None:
     sys.path.insert(0, str(ROOT / "scripts"))
     stored = ROOT / "docs" / "preview.jpg"
     made = io.BytesIO(importlib.import_module("preview_image").draw())

@@ -1,4 +1,4 @@
-"""Previews as pages: nothing but one file, no text that becomes markup, pictures and marks inside."""
+"""Previews as pages: nothing but one file, no text that becomes markup, images and marks inside."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_nothing_is_fetched_and_only_our_script_may_run(tmp_path: Path) -> None:
     assert "prefers-color-scheme: dark" in page.source
 
 
-def test_pictures_masks_and_boxes_are_inside(tmp_path: Path) -> None:
+def test_images_masks_and_boxes_are_inside(tmp_path: Path) -> None:
     pixels = np.tile(np.array([200, 30, 20], np.uint8), (300, 600, 1))
     mask = np.zeros((300, 600), np.uint8)
     mask[100:200, 100:200] = 4
@@ -146,7 +146,7 @@ def test_cells_can_be_reached_by_keyboard(tmp_path: Path) -> None:
     assert "not_an_image" in page.texts
 
 
-def test_tiny_and_transparent_pictures_are_kept_as_they_are(tmp_path: Path) -> None:
+def test_tiny_and_transparent_images_are_kept_as_they_are(tmp_path: Path) -> None:
     tiny = np.random.default_rng(0).integers(0, 256, (32, 32, 3), np.uint8)
     clear = np.random.default_rng(1).integers(0, 256, (200, 200, 4), np.uint8)
     samples = [Sample("tiny", npy.encode(tiny), "npy"), Sample("clear", npy.encode(clear), "npy")]

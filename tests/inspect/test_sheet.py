@@ -1,4 +1,4 @@
-"""Contact sheets show the pictures they were given, whole and at their places."""
+"""Contact sheets show the images they were given, whole and at their places."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def plain(colour: tuple[int, ...], *, height: int = 20, width: int = 20) -> npt.
 
 
 def cells_of(sheet: Any, colour: tuple[int, int, int]) -> tuple[int, int, int, int]:
-    """Return first row, last row, first column and last column of a colour."""
+    """Return first row, last row, first column and last column of a color."""
     rows, columns = np.nonzero((np.asarray(sheet) == colour).all(axis=2))
     return int(rows.min()), int(rows.max()), int(columns.min()), int(columns.max())
 
 
-def test_pictures_stand_side_by_side_with_even_margins() -> None:
+def test_images_stand_side_by_side_with_even_margins() -> None:
     sheet = contact_sheet([plain(RED), plain(GREEN)], columns=2, cell=(64, 64))
     top, bottom, left, right = cells_of(sheet, RED)
     assert (bottom - top + 1, right - left + 1) == (64, 64)
@@ -41,26 +41,26 @@ def test_rows_fill_up_and_groups_stand_apart() -> None:
     assert within == again < between
 
 
-def test_picture_keeps_its_shape() -> None:
+def test_image_keeps_its_shape() -> None:
     top, bottom, left, right = cells_of(contact_sheet([plain(RED, height=30, width=60)], cell=(100, 100)), RED)
     assert (bottom - top + 1, right - left + 1) == (50, 100)
 
 
 @pytest.mark.parametrize("layout", ["HWC", "CHW"])
-def test_normalisation_is_undone(layout: str) -> None:
+def test_normalization_is_undone(layout: str) -> None:
     mean, std = [120.0, 110.0, 100.0], [50.0, 60.0, 70.0]
     image = ((plain(RED).astype(np.float32) - mean) / std).astype(np.float32)
     if layout == "CHW":
         image = image.transpose(2, 0, 1)
-    cells_of(contact_sheet([image], mean=mean, std=std), RED)  # fails if the colour is nowhere
+    cells_of(contact_sheet([image], mean=mean, std=std), RED)  # fails if the color is nowhere
 
 
 @pytest.mark.parametrize("shape", [(20, 20), (20, 20, 1)])
-def test_gray_pictures_are_shown_gray(shape: tuple[int, ...]) -> None:
+def test_gray_images_are_shown_gray(shape: tuple[int, ...]) -> None:
     cells_of(contact_sheet([np.full(shape, 77, np.uint8)]), (77, 77, 77))
 
 
-def test_transparent_pictures_show_the_cell() -> None:
+def test_transparent_images_show_the_cell() -> None:
     transparent, empty = contact_sheet([plain((*RED, 0))]), contact_sheet([plain((0, 0, 0, 0))])
     assert transparent.tobytes() == empty.tobytes()
 

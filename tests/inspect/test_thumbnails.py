@@ -1,4 +1,4 @@
-"""What previews make of pictures of every kind: compared with Pillow, and with NumPy where values are stretched."""
+"""What previews make of images of every kind: compared with Pillow, and with NumPy where values are stretched."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def shown(data: Any) -> tuple[np.ndarray[Any, Any], str]:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in kinds() if "16 bit" not in kind])
-def test_pictures_are_those_of_pillow(kind: str) -> None:
+def test_images_are_those_of_pillow(kind: str) -> None:
     data = bytes(kinds()[kind])
     pixels, note = shown(data)
     mode = "RGBA" if kind in ("png rgba", "png la", "webp rgba") else "RGB"
@@ -42,7 +42,7 @@ def test_pictures_are_those_of_pillow(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["png 16 bit", "tiff 16 bit"])
-def test_deep_pictures_are_stretched(kind: str) -> None:
+def test_deep_images_are_stretched(kind: str) -> None:
     data = bytes(kinds()[kind])
     values = np.asarray(Image.open(io.BytesIO(data))).astype(float)
     pixels, note = shown(data)
@@ -50,7 +50,7 @@ def test_deep_pictures_are_stretched(kind: str) -> None:
     assert note == f"uint16, 0 to {values.max():.0f}"
 
 
-def test_pictures_stand_upright() -> None:
+def test_images_stand_upright() -> None:
     data = bytes(rotated("JPEG", 6))
     assert thumbnails.displayable(data)[0].size == Image.open(io.BytesIO(data)).size[::-1]
 
@@ -90,12 +90,12 @@ def test_arrays_of_several_channels(channels: int, mode: str, note: str) -> None
 
 
 @pytest.mark.parametrize("array", [np.zeros(5), np.zeros((0, 4, 3)), np.zeros((2, 3, 4, 5)), np.full((4, 4), np.nan)])
-def test_arrays_that_are_no_pictures(array: Any) -> None:
+def test_arrays_that_are_no_images(array: Any) -> None:
     with pytest.raises(DataError, match="is not an image"):
         thumbnails.displayable(npy.encode(array))
 
 
-def test_large_pictures_are_made_small_with_their_masks() -> None:
+def test_large_images_are_made_small_with_their_masks() -> None:
     mask = np.zeros((300, 200), np.uint16)
     mask[:150] = 700
     sample = Sample("k", npy.encode(np.zeros((300, 200, 3), np.uint8)), "npy", mask=npy.encode(mask[..., None]))
@@ -133,7 +133,7 @@ def test_numbers_of_palettes_are_classes() -> None:
 
 
 def damaged_pictures() -> Iterator[bytes]:
-    """Give pictures with bytes changed, added or missing, and TIFF files whose fields have other types."""
+    """Yield images with bytes changed, added or missing, and TIFF files whose fields have other types."""
     rng = np.random.default_rng(7)
     for data in map(bytes, kinds().values()):
         for place in rng.integers(0, min(len(data), 300), 12).tolist():
@@ -200,3 +200,10 @@ def test_names_of_boxes_do_not_hide_each_other() -> None:
         assert 0 <= left <= right < 200 and 0 <= top <= bottom < 200
         assert not any(overlays._overlap(tag.place, other.place) for other in tags[:number])
     assert overlays.place_tags(boxes, [500, 50, 50], 12, (200, 200))[0].box != 0
+
+
+def test_long_texts_keep_100_letters_of_either_end() -> None:
+    text = "".join(chr(ord("a") + place % 26) for place in range(201))
+    assert thumbnails.readable(text[:200]) == text[:200]
+    assert thumbnails.readable(text) == f"{text[:100]}…{text[101:]}"
+    assert thumbnails.readable("a\nb\x1b[31m") == "a?b?[31m"

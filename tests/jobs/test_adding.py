@@ -176,3 +176,21 @@ def test_two_jobs_that_start_together_do_not_both_write(tmp_path, monkeypatch):
         add(Other("a"), tmp_path / "out")
     states = [name for name in open_storage(tmp_path / "out").names("") if name.startswith(".pixelmill")]
     assert len(states) == 1
+
+
+def test_a_foreign_file_that_appears_while_a_job_starts_is_not_replaced(tmp_path, monkeypatch):
+    """It is not there when the job looks for the first time, and is when its plan has been written."""
+    from pixelmill.jobs.storage import LocalStorage
+
+    write = LocalStorage.write
+
+    def write_late(storage, name, data):
+        write(storage, name, data)
+        if name.endswith("/plan.json"):
+            (tmp_path / "out" / "a-1.txt").write_text("theirs")
+
+    monkeypatch.setattr(LocalStorage, "write", write_late)
+    with pytest.raises(OutputExists, match=r"a-1\.txt exists; choose another folder, or remove it"):
+        add(Letters("a"), tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"a-1.txt"}
+    assert (tmp_path / "out" / "a-1.txt").read_text() == "theirs"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -54,3 +56,13 @@ def test_output_that_need_not_be_durable_is_not_synced(calls: list[tuple[str, st
     run_job(NumbersJob(count=20), tmp_path / "out", workers=1, plain=True, durable=False)
     assert not [name for what, name in calls if what == "sync" and name.startswith("data-")]
     assert [name for what, name in calls if what == "rename" and name.startswith("data-")]
+
+
+def test_the_manifest_has_the_hash_of_every_file(tmp_path: Path) -> None:
+    """Of the files that are written after all shards too: resuming and `verify` compare them."""
+    run_job(NumbersJob(count=20), tmp_path / "out", workers=1)
+    finished = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    listed = [*finished["files"], *(file for entry in finished["entries"] for file in entry["files"])]
+    assert len(listed) == 5
+    for file in listed:
+        assert file["sha256"] == hashlib.sha256((tmp_path / "out" / file["name"]).read_bytes()).hexdigest()

@@ -45,7 +45,7 @@ def at_level(request):
 
 
 def outcome(data, mode="unchanged", **options):
-    """Give the pixels, or the fault, and the notes."""
+    """Return the pixels, or the fault, and the notes."""
     try:
         pixels = pixelmill.decode_image(data, mode, **options)
     except DataError as error:
@@ -289,3 +289,36 @@ def test_a_bomb_is_refused_before_anything_is_inflated():
         map(png_chunk, [(b"IHDR", header), (b"IDAT", zlib.compress(bytes(99))), (b"IEND", b"")])
     )
     assert compare(data)[0] == "truncated" and "cannot hold" in compare(data)[1]
+
+
+@pytest.mark.parametrize(
+    ("depth", "kind", "bits"),
+    [
+        (1, 0, 1),
+        (4, 0, 4),
+        (8, 0, 8),
+        (16, 0, 16),
+        (2, 3, 2),
+        (8, 3, 8),
+        (8, 4, 16),
+        (8, 2, 24),
+        (16, 2, 48),
+        (16, 6, 64),
+    ],
+)
+def test_a_file_is_refused_from_the_row_on_that_it_cannot_hold(depth, kind, bits):
+    """Deflate makes at most 1032 bytes of one."""
+
+    def fault(height):
+        header = struct.pack(">IIBBBBB", 4096, height, depth, kind, 0, 0, 0)
+        palette = [(b"PLTE", bytes(3))] if kind == 3 else []
+        parts = [(b"IHDR", header), *palette, (b"IDAT", zlib.compress(bytes(99))), (b"IEND", b"")]
+        data = SIGNATURE + b"".join(map(png_chunk, parts))
+        most = ((len(data) + 1) * 1032 - 1) // (4096 * bits // 8)
+        with pytest.raises(DataError) as caught:
+            pixelmill.decode_image(data)
+        return most, str(caught.value)
+
+    most, message = fault(1)
+    assert "cannot hold" not in message and "cannot hold" not in fault(most)[1]
+    assert f"cannot hold 4096x{most + 1} pixels" in fault(most + 1)[1]

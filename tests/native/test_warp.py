@@ -31,7 +31,7 @@ def places(row, height, width):
 
 
 def first_tap(place, size):
-    """Give the first tap and the share of the second one, in steps."""
+    """Return the first tap and the share of the second one, in steps."""
     place = np.clip(place - np.float32(0.5), np.float32(-2), np.float32(size))
     tap = np.floor(place)
     return tap.astype(np.int64), ((place - tap) * np.float32(STEPS) + np.float32(0.5)).astype(np.int64)
@@ -55,7 +55,7 @@ def warped(picture, matrix, fill):
 
 
 def demand(picture, matrix, fill=9, *, view=lambda m, x: x, seen=lambda x: x):
-    """Demand the definition's bytes of every instruction set; `view` and `seen` change the picture alike."""
+    """Demand the definition's bytes of every instruction set; `view` and `seen` change the image alike."""
 
     def graph(m, x):
         return m.fn.warp_affine(view(m, x), matrix=list(matrix), fill_value=fill)
@@ -97,7 +97,7 @@ def test_shares_are_rounded_up_at_halves(shift):
     demand(noise((40, 150, 1)), [1, 1 / 4096, shift, 1 / 8192, 1, shift])
 
 
-def test_very_wide_pictures():
+def test_very_wide_images():
     demand(noise((12, 9000, 3)), [1.0003, 0.01, 0.3, 0.0004, 1, 0.2])
 
 

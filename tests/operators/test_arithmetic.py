@@ -71,7 +71,7 @@ def apply(module, name, *operands):
 
 
 def results(module, graph, *inputs, **options):
-    """Give all outputs of a graph, each as (arrays, names of axes)."""
+    """Return all outputs of a graph, each as (arrays, names of axes)."""
     layouts = options.pop("layouts", [""] * len(inputs))
     batches = make(module, graph, *inputs, layouts=layouts, **options).run()
     return [(numpy_batch(batch), batch.layout()) for batch in batches]
@@ -256,7 +256,7 @@ def test_an_array_on_the_left_is_an_operand_too():
 
 CONSTANT_ARRAYS = {
     "number before": lambda m, c: 0.3 * c,
-    "number behind": lambda m, c: c - 1,
+    "number last": lambda m, c: c - 1,
     "two": lambda m, c: c * c,
     "array": lambda m, c: c + np.int16([1, 2, 3]),
     "compared": lambda m, c: c >= 3,
@@ -325,7 +325,7 @@ def test_every_sample_is_stretched_by_itself(data):
     "other", [(), (1,), (3,), (70, 3), (1, 70, 1), (50, 1, 1), (50, 70, 1), (50, 1, 3), (2, 1, 1, 1), (50, 70, 3)]
 )
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
-def test_pictures_and_what_is_stretched_over_them(other, dtype):
+def test_images_and_what_is_stretched_over_them(other, dtype):
     x, y = noise((50, 70, 3), dtype), noise(other, np.float32)
     ours = as_dali(lambda m, a, b: (m.fn.cast(a, dtype=m.types.FLOAT) - b) * 2.0 + b, [x], [y])
     np.testing.assert_array_equal(ours[0][0][0], (x.astype(np.float32) - y) * np.float32(2) + y)

@@ -16,7 +16,7 @@ SLACK = 1.5  # pixels that a mark may stick out of its box, where places are bro
 
 
 def some_boxes(seed, count, axes=2, smallest=0.05):
-    """Make corners of boxes inside of a picture."""
+    """Make corners of boxes inside of an image."""
     random = np.random.default_rng(seed)
     low = random.random((count, axes)) * (1 - smallest)
     high = low + smallest + random.random((count, axes)) * (1 - smallest - low)
@@ -33,7 +33,7 @@ def drawn_boxes(draw, extents=False):
     return [as_extents(boxes) for boxes in made] if extents else made
 
 
-# Boxes that follow a picture
+# Boxes that follow an image
 
 
 @given(st.data())
@@ -74,7 +74,7 @@ def test_bbox_rotate_is_dalis(data):
     equal(graph, boxes, labels, each(draw, st.floats(-400, 400, width=32)), layouts=["", "", ""], real=2e-3, level=0)
 
 
-def test_boxes_that_leave_the_picture_take_their_labels_along():
+def test_boxes_that_leave_the_image_take_their_labels_along():
     boxes, labels = [np.float32([[0, 0, 0.1, 0.1], [0.4, 0.4, 0.6, 0.6]])], [np.int32([[5], [6]])]
     arguments = {"angle": 45.0, "input_shape": [50, 80], "keep_size": True, "remove_threshold": 0.5}
     (kept, kept_labels) = equal(lambda m, b, n: m.fn.bbox_rotate(b, n, **arguments), boxes, labels, layouts="")
@@ -133,7 +133,7 @@ def test_random_bbox_crop_of_volumes_draws_as_dali_does():
 
 
 def moved(boxes, anchor, shape):
-    """Boxes whose centre lies in a window, in the coordinates of the window."""
+    """Boxes whose center lies in a window, in the coordinates of the window."""
     half = len(anchor)
     centre = (boxes[:, :half] + boxes[:, half:]) / 2
     kept = ((centre >= anchor) & (centre < anchor + shape)).all(axis=1)
@@ -169,7 +169,7 @@ def test_boxes_labels_and_numbers_belong_to_the_window(layout):
         assert numbers.tolist() == kept.tolist() and names.tolist() == (10 + kept).tolist()
 
 
-def test_pictures_without_boxes_are_cropped_as_dali_does():
+def test_images_without_boxes_are_cropped_as_dali_does():
     empty = [np.zeros((0, 4), np.float32)] * MANY
     drawn_alike(lambda m, b: m.fn.random_bbox_crop(b, scaling=[0.3, 0.6])[:2], empty, layouts="")
     arguments = {"scaling": [0.3, 0.6], "thresholds": [0.5], "allow_no_crop": False}
@@ -189,8 +189,8 @@ def test_a_search_that_cannot_succeed_ends():
     assert (shape[0] == 1).all()
 
 
-def test_equal_ratios_of_pixels_stay_inside_of_the_picture():
-    """DALI gives windows that are wider than the picture here."""
+def test_equal_ratios_of_pixels_stay_inside_of_the_image():
+    """DALI gives windows that are wider than the image here."""
     boxes = [np.float32([[0.4, 0.4, 0.6, 0.6]])] * 100
     arguments = {"input_shape": [100, 200], "scaling": [0.3, 1.0], "allow_no_crop": False}
     anchors, shapes, _ = run(lambda m, b: m.fn.random_bbox_crop(b, **arguments), boxes, layouts="")
@@ -215,7 +215,7 @@ def test_roi_random_crop_draws_as_dali_does(arguments):
     )
 
 
-def test_roi_random_crop_stays_in_the_picture():
+def test_roi_random_crop_stays_in_the_image():
     batch = [noise((12, 11, 3))] * MANY
     drawn_alike(
         lambda m, x: m.fn.roi_random_crop(x, crop_shape=[8, 9], roi_start=[1, 1], roi_end=[3, 4]), batch, layouts="HWC"
@@ -235,7 +235,7 @@ def test_windows_depend_on_the_seed_and_the_sample_alone():
 
 
 def marked(seed, height=90, width=120):
-    """Make a dark picture with a bright square, its mask of class 7, and its box."""
+    """Make a dark image with a bright square, its mask of class 7, and its box."""
     random = np.random.default_rng(seed)
     size = int(random.integers(8, 16))
     y, x = int(random.integers(20, height - 20 - size)), int(random.integers(20, width - 20 - size))
@@ -283,7 +283,7 @@ def pasted(m, picture, mask, box, number):
 
 
 def warped(m, picture, mask, box, number):
-    """The corners of the box go through the matrix that moves the picture."""
+    """The corners of the box go through the matrix that moves the image."""
     t = m.fn.transforms
     matrix = t.rotation(t.shear(t.scale(scale=[1.2, 0.8], center=[60, 45]), shear=[0.2, -0.1]), angle=number * 40.0)
     options = {"inverse_map": False, "fill_value": 0}

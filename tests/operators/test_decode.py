@@ -115,7 +115,7 @@ def png_samples(colour_type, depth):
 
 
 def png_rgb(samples, colour_type, depth, palette):
-    """Say what colours the samples mean."""
+    """Say what colors the samples mean."""
     if colour_type == 3:
         return palette[samples[..., 0]]
     eight = samples >> 8 if depth == 16 else samples * (255 // (2**depth - 1))
@@ -144,7 +144,7 @@ PNG_TYPES = [
 
 @pytest.mark.parametrize("interlaced", [False, True])
 @pytest.mark.parametrize(("colour_type", "depth"), PNG_TYPES)
-def test_every_type_of_png_gives_its_colours(colour_type, depth, interlaced):
+def test_every_type_of_png_gives_its_colors(colour_type, depth, interlaced):
     samples = png_samples(colour_type, depth)
     palette = np.arange(3 * 256, dtype=np.int64).reshape(256, 3).astype(np.uint8) * 5
     chunks = [(b"PLTE", palette[: 2**depth].tobytes())] if colour_type == 3 else []
@@ -162,7 +162,7 @@ def test_sixteen_bits_are_kept_when_asked_for(interlaced):
 
 
 @pytest.mark.parametrize("transparency", ["gray", "rgb", "palette"])
-def test_transparent_colours_are_alpha_only_where_channels_are_kept(transparency):
+def test_transparent_colors_are_alpha_only_where_channels_are_kept(transparency):
     colour_type = {"gray": 0, "rgb": 2, "palette": 3}[transparency]
     samples = png_samples(colour_type, 8)
     chunks = [(b"PLTE", bytes(range(256)) * 3)] if colour_type == 3 else []
@@ -176,7 +176,7 @@ def test_transparent_colours_are_alpha_only_where_channels_are_kept(transparency
 
 
 @pytest.mark.parametrize("kind", sorted(set(kinds()) - {"jpeg cmyk", "png 16 bit", "tiff 16 bit"}))
-def test_every_kind_of_file_gives_pillows_colours(kind):
+def test_every_kind_of_file_gives_pillows_colors(kind):
     same(decode([kinds()[kind]])[0], pillow(kinds()[kind]))
 
 
@@ -189,13 +189,13 @@ def test_sixteen_bit_gray_is_scaled_to_eight(kind):
 
 @pytest.mark.parametrize("mode", ["1", "L", "P", "RGB"])
 @pytest.mark.parametrize("kind", ["BMP", "GIF", "TIFF"])
-def test_modes_of_other_formats_give_pillows_colours(kind, mode):
+def test_modes_of_other_formats_give_pillows_colors(kind, mode):
     file = encode(color(5).convert(mode), kind)
     same(decode([file])[0], pillow(file))
 
 
 @pytest.mark.parametrize("compression", ["raw", "tiff_lzw", "tiff_deflate", "packbits", "group4"])
-def test_compressed_tiff_gives_pillows_colours(compression):
+def test_compressed_tiff_gives_pillows_colors(compression):
     picture = color(6).convert("1" if compression == "group4" else "RGB")
     file = encode(picture, "TIFF", compression=compression)
     same(decode([file])[0], pillow(file))
@@ -214,7 +214,7 @@ def test_the_first_of_many_frames_is_taken(kind):
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize(("kind", "options"), [("JPEG", {}), ("PNG", {}), ("WEBP", {"lossless": True}), ("TIFF", {})])
-def test_pictures_are_turned_as_their_exif_data_says(kind, options, orientation):
+def test_images_are_turned_as_their_exif_data_says(kind, options, orientation):
     file = rotated(kind, orientation, **options)
     plain = np.asarray(color()) if kind != "JPEG" else pillow(encode(color(), "JPEG"))
     exif = Image.Exif()
@@ -238,7 +238,7 @@ windows = st.tuples(*[st.floats(0, 1, width=32)] * 4)
 
 @given(st.data())
 @settings(max_examples=150)
-def test_a_window_has_the_bits_of_the_whole_picture(data):
+def test_a_window_has_the_bits_of_the_whole_image(data):
     draw = data.draw
     height, width = draw(st.integers(1, 90)), draw(st.integers(1, 90))
     picture = Image.fromarray(photo(7, 0, height=height, width=width))
@@ -265,7 +265,7 @@ def test_a_window_has_the_bits_of_the_whole_picture(data):
 
 @pytest.mark.parametrize("subsampling", SUBSAMPLINGS)
 @pytest.mark.parametrize("progressive", [False, True])
-def test_every_window_of_a_small_picture_has_the_bits_of_the_whole(subsampling, progressive):
+def test_every_window_of_a_small_image_has_the_bits_of_the_whole(subsampling, progressive):
     picture = photo(8, 0, height=34, width=37)
     file = encode(picture, "JPEG", subsampling=SUBSAMPLINGS[subsampling], progressive=progressive)
     whole = pillow(file)
@@ -307,7 +307,7 @@ SHRINKING = {
 
 
 @pytest.mark.parametrize("graph", SHRINKING)
-def test_scaled_decoding_shows_the_same_picture(graph):
+def test_scaled_decoding_shows_the_same_image(graph):
     subsamplings = [0, 1, 2, 2]
     files = [
         encode(photo(9, i, height=900 + 61 * i, width=1200 - 37 * i), "JPEG", quality=90, subsampling=subsamplings[i])
@@ -317,6 +317,17 @@ def test_scaled_decoding_shows_the_same_picture(graph):
     figures = [psnr(got, wanted) for got, wanted in zip(scaled, exact, strict=True)]
     assert min(figures) >= 38, figures
     assert min(figures) < 99, "nothing was scaled, so nothing was tested"
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_scaled_decoding_keeps_rotated_files_in_place(orientation):
+    """Sides are no multiples of the scale, so the last scaled pixel, the first of a flipped axis, covers less."""
+    y, x = np.mgrid[:513, :529]
+    waves = 127 + 100 * np.sin(2 * np.pi / 90 * np.stack([x, y, x + y], axis=-1))
+    file = rotated("JPEG", orientation, Image.fromarray(waves.astype(np.uint8)), quality=95, subsampling=0)
+    scaled, exact = scaled_and_exact([file], lambda image: fn.resize(image, size=(64, 64)))
+    same(scaled[0], exact[0], level=3)  # without the offset of a flipped axis they differ by up to 20
+    assert (scaled[0] != exact[0]).any(), "nothing was scaled, so nothing was tested"
 
 
 @pytest.mark.skipif(not PHOTOS.is_dir(), reason="the project's photographs are not beside this checkout")

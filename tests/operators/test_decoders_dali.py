@@ -1,4 +1,4 @@
-"""Decoders against DALI: every kind of file, colour order, element type, window and orientation."""
+"""Decoders against DALI: every kind of file, color order, element type, window and orientation."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ files = st.builds(
 
 
 def compare_windows(fused, apart, *inputs):
-    """Demand the shapes of DALI's window and the pixels of its whole picture: it decodes chroma at the edge of windows
-    otherwise, and ours are those of the whole picture.
+    """Demand the shapes of DALI's window and the pixels of its whole image: it decodes chroma at the edge of windows
+    otherwise, and ours are those of the whole image.
     """
     layouts = [""] * len(inputs)
     (mine,), (theirs,) = run(fused, *inputs, layouts=layouts), run(fused, *inputs, module=DALI, layouts=layouts)

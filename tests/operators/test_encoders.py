@@ -1,4 +1,4 @@
-"""Writing pictures: what Pillow writes, and back."""
+"""Writing images: what Pillow writes, and back."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_wrong_arguments_are_refused_when_the_graph_is_built(options):
         make(HERE, lambda _, data: fn.encoders.image(data, **options), [pictures(1, 4, 4, 3)])
 
 
-def test_what_is_no_picture_is_refused():
+def test_what_is_no_image_is_refused():
     for wrong in (pictures(1, 4, 4, 2), pictures(1, 4, 4, 3).astype(np.float32)):
         with pytest.raises((DataError, ArgumentError), match=r"encoders\.image"):
             written(wrong)

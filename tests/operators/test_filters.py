@@ -69,7 +69,7 @@ def test_without_a_layout_all_axes_are_blurred_as_in_dali():
 
 @pytest.mark.parametrize("sigma", [0.3, 1.0, 5.0, 10.0, 25.0])
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
-def test_wide_and_narrow_blurs_of_large_pictures_are_dalis(sigma, dtype):
+def test_wide_and_narrow_blurs_of_large_images_are_dalis(sigma, dtype):
     batch = [noise((97, 131, 3), dtype), np.full((60, 61, 3), 255, dtype), noise((40, 200, 3), dtype)]
     compare("gaussian_blur", batch, sigma=sigma)
 
@@ -321,7 +321,7 @@ def test_views_and_simd_levels_change_no_filter(dtype):
 
 @pytest.mark.parametrize("name", sorted(set(SPECIMENS) - {"jpeg_compression_distortion"}))
 @pytest.mark.parametrize("shape", [(0, 4, 3), (4, 0, 3)])
-def test_empty_pictures_stay_empty(name, shape):
+def test_empty_images_stay_empty(name, shape):
     # DALI refuses some of them, and does not survive others.
     (got,) = ours(graph_of(name, **SPECIMENS[name]), [np.zeros(shape, np.uint8)])
     assert got.shape == shape and got.dtype == np.uint8

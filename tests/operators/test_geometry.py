@@ -96,7 +96,7 @@ def test_volumes_and_frames_are_warped_as_dalis(data):
 
 @pytest.mark.parametrize("arguments", [{"size": [37, 60.5]}, {"matrix": [1.25, 0.5, 3, -0.25, 0.75, 9]}], ids=str)
 @pytest.mark.parametrize("interp", ["INTERP_NN", "INTERP_LINEAR"])
-def test_large_pictures_are_warped_in_dalis_steps(arguments, interp):
+def test_large_images_are_warped_in_dalis_steps(arguments, interp):
     """Coordinates are sums of single precision that start afresh every 256 columns; the nearest pixel tells."""
     batch = [noise((300, 700, 3)), noise((611, 290, 3)), noise((520, 513, 3))]
     given_ = {"matrix": [0.96, -0.2, 30, 0.2, 0.96, -17]} | arguments
@@ -143,7 +143,7 @@ def test_channels_may_lie_anywhere(layout):
 
 @pytest.mark.parametrize("size", [(0, 5), (4, 0), (1, 1), (1, 9), (9, 1), (2, 2)])
 @pytest.mark.parametrize("interp", ["INTERP_NN", "INTERP_LINEAR"])
-def test_small_and_empty_pictures(size, interp):
+def test_small_and_empty_images(size, interp):
     (turned,) = ours(graph_of("rotate", angle=30.0, size=[6, 7], interp_type=interp, fill_value=4), [noise((*size, 3))])
     assert turned.shape == (6, 7, 3)
     if 0 in size:
@@ -328,7 +328,7 @@ def test_multi_paste_takes_shares_as_dali_does(data):
 
 
 def test_multi_paste_of_any_number_of_samples():
-    """How many pictures a canvas has may differ from sample to sample."""
+    """How many images a canvas has may differ from sample to sample."""
     batch = [noise((4, 4, 1), seed=i) for i in range(3)]
     ids = [np.array(chosen, np.int32) for chosen in ([0], [2, 1], [1, 1, 0])]
     anchors = [np.array([(4 * i, 0) for i in range(len(chosen))], np.int32) for chosen in ids]

@@ -21,7 +21,7 @@ normal_cdf = np.vectorize(lambda x: 0.5 * math.erfc(-x / math.sqrt(2)))
 
 
 def distance(values, cdf):
-    """Give the statistic of Kolmogorov and Smirnov against a distribution."""
+    """Return the statistic of Kolmogorov and Smirnov against a distribution."""
     shares = cdf(np.sort(values.ravel().astype(np.float64)))
     count = len(shares)
     steps = np.arange(count + 1) / count
@@ -29,7 +29,7 @@ def distance(values, cdf):
 
 
 def distance_between(one, other):
-    """Give the statistic of Kolmogorov and Smirnov between two samples."""
+    """Return the statistic of Kolmogorov and Smirnov between two samples."""
     one, other = np.sort(one.ravel()), np.sort(other.ravel())
     places = np.concatenate([one, other])
     shares = [np.searchsorted(values, places, side="right") / len(values) for values in (one, other)]
@@ -37,7 +37,7 @@ def distance_between(one, other):
 
 
 def drawn(name, picture, count=1, module=None, layout="HWC", **arguments):
-    """Run a random operator on `count` equal pictures."""
+    """Run a random operator on `count` equal images."""
     graph = graph_of(name, seed=5, **arguments)
     if module is None:
         return ours(graph, [picture] * count, layouts=layout)
@@ -244,7 +244,7 @@ def test_threads_and_batches_change_nothing(name):
 
 
 def make_pipeline(graph, pictures, size, threads):
-    """Build a pipeline over pictures that come one after the other, `size` at a time."""
+    """Build a pipeline over images that come one after the other, `size` at a time."""
     pipe = pixelmill.Pipeline(batch_size=size, num_threads=threads, device_id=None, seed=11, prefetch_queue_depth=1)
     with pipe:
         data = pixelmill.fn.external_source(
@@ -256,7 +256,7 @@ def make_pipeline(graph, pictures, size, threads):
 
 @pytest.mark.parametrize("name", SPECIMENS)
 @pytest.mark.parametrize("shape", [(0, 4, 3), (4, 0, 3), (1, 1, 1), (5, 3, 2)])
-def test_small_and_empty_pictures_keep_their_shape(name, shape):
+def test_small_and_empty_images_keep_their_shape(name, shape):
     (got,) = drawn(name, np.zeros(shape, np.uint8))
     assert got.shape == shape and got.dtype == np.uint8
 

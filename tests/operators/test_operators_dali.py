@@ -37,7 +37,7 @@ shares = st.one_of(st.integers(0, 24).map(lambda number: number / 24), st.floats
 
 @st.composite
 def batches(draw, layout="HWC", dtype=np.uint8, least=1, most=24):
-    """Make pictures of different extents and equally many channels and frames."""
+    """Make images of different extents and equally many channels and frames."""
     fixed = {"C": draw(st.integers(1, 4)), "F": draw(st.integers(1, 3))}
     side = st.integers(least, most)
     shapes = [[fixed.get(axis) or draw(side) for axis in layout or "HWC"] for _ in range(SAMPLES)]
@@ -139,7 +139,7 @@ def test_crop_fills_each_channel_with_its_value_as_dali_does():
     compare("crop", [np.ascontiguousarray(x.transpose(2, 0, 1)) for x in batch], "CHW", {}, **arguments)
 
 
-def test_crop_without_a_size_keeps_the_picture_as_dali_does():
+def test_crop_without_a_size_keeps_the_image_as_dali_does():
     compare("crop", [noise((5, 6, 3))], "HWC", {}, crop_pos_x=0.1)
 
 
@@ -298,7 +298,7 @@ def tolerance(constants, largest):
     return max(1e-3, (value + 128) * (2**-10 if constants["dtype"] == "FLOAT16" else 2**-22))
 
 
-def test_each_channel_has_its_fill_behind_the_normalisation_as_in_dali():
+def test_each_channel_has_its_fill_behind_the_normalization_as_in_dali():
     constants = {"mean": [1.0, 2.0, 3.0], "std": [4.0, 5.0, 6.0], "fill_values": [7.0, 8.0, 9.0]}
     batch = [noise((6, 7, 3)), noise((20, 3, 3))]
     compare("crop_mirror_normalize", batch, "HWC", {}, crop=(9, 9), out_of_bounds_policy="pad", real=1e-3, **constants)

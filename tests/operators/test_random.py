@@ -14,13 +14,13 @@ MANY = 20_000
 
 
 def drawn(node, *, samples=1, seed=7, **options):
-    """Give the draws of one operator for a batch of samples."""
+    """Return the draws of one operator for a batch of samples."""
     batch = make(HERE, lambda m: node(), batch_size=samples, seed=seed, **options).run()[0]
     return np.array(numpy_batch(batch))
 
 
 def kolmogorov(values, cumulative):
-    """Give the largest distance between the distribution of values and another, times the root of their number."""
+    """Return the largest distance between the distribution of values and another, times the root of their number."""
     ordered = np.sort(np.asarray(values, float).ravel())
     expected = np.array([cumulative(x) for x in ordered])
     count = len(ordered)
@@ -29,7 +29,7 @@ def kolmogorov(values, cumulative):
 
 
 def smirnov(values, others):
-    """Give the largest distance between two distributions of equally many values, scaled as above."""
+    """Return the largest distance between two distributions of equally many values, scaled as above."""
     places = np.unique([*values, *others])
     shares = [np.searchsorted(np.sort(sample), places, side="right") / len(sample) for sample in (values, others)]
     return np.abs(shares[0] - shares[1]).max() * sqrt(len(values) / 2)

@@ -156,7 +156,7 @@ def pipeline(module, name, folder, *, batch_size=3, **given):
 
 
 def rows(pipe, batches):
-    """Give the samples of so many batches, each as bytes with types and shapes."""
+    """Return the samples of so many batches, each as bytes with types and shapes."""
     found = []
     for _ in range(batches):
         columns = [numpy_batch(batch) for batch in pipe.run()]

@@ -59,8 +59,8 @@ def before_last_run(picture):
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(CATEGORIES), st.lists(polygon, min_size=1, max_size=3)), max_size=6))
 @example([(18, [[0, 11, 23, 33, 0, 0]]), (1, [[0, 0, 0, 11, 22, 32]])])
-def test_pictures_of_any_polygons_are_those_of_dali(tmp_path_factory, shapes):
-    """In DALI a smaller label may hide a larger one in the run that ends with the picture; it is not compared."""
+def test_images_of_any_polygons_are_those_of_dali(tmp_path_factory, shapes):
+    """In DALI a smaller label may hide a larger one in the run that ends with the image; it is not compared."""
     folder = tmp_path_factory.mktemp("coco")
     write(folder, [annotation(7, category, [1, 1, 5, 5], polygons) for category, polygons in shapes])
     arguments = {"images": ["img7.jpg"] * 3, "pixelwise_masks": True}

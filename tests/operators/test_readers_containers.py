@@ -29,7 +29,7 @@ def pipeline(module, build, *, batch_size=3, **options):
 
 
 def rows(pipe, batches):
-    """Give all samples of so many batches, as plain values with their types."""
+    """Return all samples of so many batches, as plain values with their types."""
     found = []
     for _ in range(batches):
         columns = [numpy_batch(batch) for batch in pipe.run()]
@@ -255,6 +255,14 @@ def test_several_archives_and_shards_are_those_of_dali(tmp_path):
             lambda fn, a=arguments: fn.readers.webdataset(paths=[one[0], two[0]], index_paths=[one[1], two[1]], **a), 5
         )
         assert mine == theirs
+
+
+def test_the_index_of_another_archive_is_refused(tmp_path):
+    """All that it lists lies after the end of the archive; an archive that was cut still has its first samples."""
+    small, _ = write_tar(tmp_path / "small.tar", [("a.jpg", b"")])
+    _, index = write_tar(tmp_path / "large.tar", [("a.jpg", bytes(50000)), ("b.jpg", b"x")])
+    with pytest.raises(DataError, match=r"large\.idx is the index of another archive than .*small\.tar"):
+        HERE.fn.readers.webdataset(paths=small, index_paths=index, ext=["jpg"])
 
 
 @pytest.mark.parametrize("with_index", [True, False])

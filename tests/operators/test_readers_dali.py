@@ -22,7 +22,7 @@ def reader(module, *, batch_size=3, **arguments):
 
 
 def stream(pipe, batches):
-    """Give contents and labels of so many batches."""
+    """Return contents and labels of so many batches."""
     rows = []
     for _ in range(batches):
         contents, labels = (numpy_batch(batch) for batch in pipe.run())
@@ -216,7 +216,7 @@ def value(number, shape=(2,)):
 
 
 class Batches:
-    """Iterable and not an iterator: every `iter` begins anew."""
+    """Iterable and not an iterator: every `iter` begins again."""
 
     def __iter__(self):
         return iter([[value(i)] * 3 for i in range(2)])

@@ -199,6 +199,13 @@ def test_what_is_wrong_with_a_record_is_said(tmp_path: Path, name: str) -> None:
         fn.readers.caffe(path=path, image_available=False)
 
 
+def test_encoded_images_beside_pixels_are_refused(tmp_path: Path) -> None:
+    records = [datum(IMAGES[0], 1), datum(PIXELS, 1, encoded=False, shape=(2, 4, 3))]
+    path = write_database(tmp_path / "db", records)
+    with pytest.raises(DataError, match=r"db.*some images are encoded and others are not; split the database"):
+        fn.readers.caffe(path=path)
+
+
 @pytest.mark.parametrize(
     ("record", "options", "message"),
     [

@@ -125,7 +125,7 @@ def test_same_meta_and_source_as_dali(files):
     assert places(HERE) == places(DALI)
 
 
-def test_pipeline_gives_the_pictures_of_dali(files):
+def test_pipeline_gives_the_images_of_dali(files):
     batches = []
     for module in BOTH:
         pipe = module.Pipeline(batch_size=COUNT, num_threads=2, device_id=None)
@@ -493,7 +493,7 @@ def test_damaged_gzip_file_gives_what_is_before(tmp_path, cache, kind):
     payloads = [np.random.default_rng(number).bytes(100_000) for number in range(10)]
     data = bytearray(gzip.compress(b"".join(map(tfrecord.frame, payloads))))
     if kind == "corrupt":
-        data[-2] ^= 1  # the length behind the data
+        data[-2] ^= 1  # the length after the data
     else:
         del data[len(data) // 2 :]
     packed = tmp_path / "data.gz"

@@ -1,4 +1,4 @@
-"""Reductions and normalisation against DALI, over shapes, types and axes that hypothesis makes up."""
+"""Reductions and normalization against DALI, over shapes, types and axes that hypothesis makes up."""
 
 from __future__ import annotations
 

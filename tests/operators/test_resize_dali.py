@@ -23,7 +23,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 @st.composite
 def batches(draw, layout="HWC", dtype=np.uint8, most=40):
-    """Make pictures of different extents and equally many channels."""
+    """Make images of different extents and equally many channels."""
     fixed = {"C": draw(st.integers(1, 4)), "F": draw(st.integers(1, 3))}
     small = {"D": st.integers(1, 7)}
     side = st.integers(1, most)
@@ -55,7 +55,7 @@ def wanted_sizes(draw, dims):
 
 @st.composite
 def regions(draw, batch, layout, relative):
-    """Make a window for every sample; its start may lie behind its end."""
+    """Make a window for every sample; its start may lie after its end."""
     names = layout or "HWC"
     starts, ends = [], []
     for picture in batch:
@@ -194,7 +194,7 @@ def test_resize_crop_mirror_is_dalis(data):
 
 @pytest.mark.parametrize("interp", FILTERS)
 @pytest.mark.parametrize("size", [(224, 224), (100, 37), (511, 700)])
-def test_pictures_of_real_sizes_resize_as_dalis(interp, size):
+def test_images_of_real_sizes_resize_as_dalis(interp, size):
     batch = [noise((333, 500, 3)), noise((480, 301, 3))]
     graph = lambda m, x: m.fn.resize(x, size=size, interp_type=getattr(m.types, f"INTERP_{interp}"))  # noqa: E731
     equal(graph, batch, level=0 if interp == "NN" else 1)

@@ -240,7 +240,7 @@ def test_joins_that_dali_refuses_are_refused(case):
         "two": (lambda m, x, i: x[m.newaxis("A"), :, m.newaxis("B")], "pictures", "numbers"),
         "beside an index": (lambda m, x, i: (x[0, m.newaxis("A")], x[m.newaxis("A"), 0]), "pictures", "numbers"),
         "between": (lambda m, x, i: (x[0, m.newaxis("A"), :, 1], x[1:, m.newaxis, :]), "pictures", "numbers"),
-        "behind": (lambda m, x, i: x[:, :, :, m.newaxis], "pictures", "numbers"),
+        "after all axes": (lambda m, x, i: x[:, :, :, m.newaxis], "pictures", "numbers"),
         "of a number": (lambda m, x, i: i[m.newaxis], "pictures", "numbers"),
         "elements of clips": (lambda m, x: m.fn.element_extract(x, element_map=[0, 3, 3]), "clips"),
         "one element of clips": (lambda m, x: m.fn.element_extract(x, element_map=2), "clips"),

@@ -25,13 +25,13 @@ HTML = np.frombuffer(b"<!DOCTYPE html><html><body>404 Not Found</body></html>" *
 
 
 def memory():
-    """Give the resident memory of this process in MB."""
+    """Return the resident memory of this process in MB."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def failure(data, **options):
-    """Decode one bad picture; give the event."""
+    """Decode one bad image; give the event."""
     with pytest.raises(DataError) as error:
         run(lambda m, x: fn.decoders.image(x), [np.asarray(data, np.uint8)], layouts="", **options)
     (event,) = error.value.events
@@ -40,7 +40,7 @@ def failure(data, **options):
 
 
 def notes(data):
-    """Decode one odd picture; give the result and the kinds of notes about it."""
+    """Decode one odd image; give the result and the kinds of notes about it."""
     pipe = make(HERE, lambda m, x: fn.decoders.image(x), [np.asarray(data, np.uint8)], layouts="")
     (decoded,) = pipe.run()
     return np.array(decoded.at(0)), dict(pipe.errors.counts)
@@ -112,7 +112,7 @@ def png_header(height, width):
 @pytest.mark.parametrize(
     "data", [sized(GOOD, 40, 0), png_header(0, 5), png_header(5, 0)], ids=["jpeg", "png", "png wide"]
 )
-def test_a_picture_without_pixels_is_an_error(data):
+def test_a_image_without_pixels_is_an_error(data):
     assert failure(data).kind in ("corrupt", "unsupported", "not_an_image")
 
 
@@ -178,7 +178,7 @@ def test_a_tiff_that_points_to_itself_ends():
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 500), (500, 1), (1, 20000)])
-def test_thin_pictures_go_through_everything(shape):
+def test_thin_images_go_through_everything(shape):
     def graph(m, data):
         picture = fn.decoders.image(data)
         return (
@@ -229,7 +229,7 @@ def test_nothing_is_written_to_the_terminal(capfd):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Forty pictures of one colour each, six of them bad, one named wrongly."""
+    """Forty images of one color each, six of them bad, one named wrongly."""
     root = tmp_path_factory.mktemp("mixed")
     for number in range(40):
         data = encode(np.full((12, 15, 3), 6 * number, np.uint8), "JPEG", quality=95, subsampling=0)
@@ -260,7 +260,7 @@ def reading(files, *, batch_size=8, shuffle=False, **options):
 
 
 def epoch(pipe, steps=5):
-    """Give (label, level, valid) of every sample of an epoch."""
+    """Return (label, level, valid) of every sample of an epoch."""
     rows = []
     for _ in range(steps):
         pictures, labels = (numpy_batch(batch) for batch in pipe.run())
@@ -312,7 +312,7 @@ def test_skip_chooses_the_same_others_for_any_threads_and_batches(folder):
     assert stream(batch_size=8, optimize=False) == whole
 
 
-def test_fill_keeps_the_place_grey_and_marked(folder):
+def test_fill_keeps_the_place_gray_and_marked(folder):
     pipe = reading(folder, on_error="fill")
     rows = epoch(pipe)
     for place, (label, level, valid) in enumerate(rows):
@@ -321,7 +321,7 @@ def test_fill_keeps_the_place_grey_and_marked(folder):
         assert abs(level - (6 * label if valid else 128)) <= 2
 
 
-def test_fill_gives_the_shape_the_picture_would_have_had():
+def test_fill_gives_the_shape_the_image_would_have_had():
     batch = [GOOD, GOOD[: len(GOOD) // 2], HTML]
 
     def graph(m, data):
@@ -360,7 +360,7 @@ def test_more_bad_samples_than_allowed_end_the_run(folder, most, fails):
         with pytest.raises(DataError, match=r"bad samples in epoch 0, but max_errors allows"):
             epoch(pipe)
     else:
-        assert len(epoch(pipe)) == len(epoch(pipe)) == 40  # counted anew in every epoch
+        assert len(epoch(pipe)) == len(epoch(pipe)) == 40  # counted again in every epoch
 
 
 def test_notes_become_errors_where_that_is_wanted(folder):
@@ -423,7 +423,7 @@ def test_damage_in_the_middle_of_a_graph_with_a_callback_is_mended(folder):
         assert all(abs(255 - level - 6 * label) <= 2 for label, level, valid in rows if valid)
 
 
-# Arguments that nobody means
+# Arguments that contradict each other
 
 
 extremes = st.sampled_from(

@@ -18,7 +18,7 @@ ids = {"ids": lambda module: module.__name__}
 
 
 def first(batch, **options):
-    """Give what a pipeline makes of one batch, untouched."""
+    """Return what a pipeline makes of one batch, untouched."""
     arguments = {key: options.pop(key) for key in ("layout", "dtype", "ndim", "batch") if key in options}
     given = {"batch_size": 2, **options}
     return numpy_batch(make(HERE, lambda m: fn.external_source(source=lambda: batch, **arguments), **given).run()[0])
@@ -286,7 +286,7 @@ def test_the_arrays_of_a_batch_stay_until_it_is_done():
 
 
 def fed(module, layouts, *, declared=None):
-    """Feed pictures with layouts, one batch after the other; give what comes out, and its layout."""
+    """Feed images with layouts, one batch after the other; give what comes out, and its layout."""
     picture = noise((3, 4, 5))
     pipe = module.Pipeline(batch_size=1, num_threads=1, device_id=None, prefetch_queue_depth=1)
     with pipe:

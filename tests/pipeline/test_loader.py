@@ -30,7 +30,7 @@ BOTH = [False, True]
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Eleven pictures; number n, from 0, has the label n."""
+    """Eleven images; number n, from 0, has the label n."""
     folder = tmp_path_factory.mktemp("pictures")
     paths = [folder / f"{number:02}.jpg" for number in range(11)]
     for number, path in enumerate(paths):
@@ -349,7 +349,7 @@ def test_state_of_other_data_is_refused(files: list[str]) -> None:
 
 @pytest.fixture(scope="module")
 def cut(files: list[str], tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The same pictures, of which number 6 is cut off."""
+    """The same images, of which number 6 is cut off."""
     path = tmp_path_factory.mktemp("cut") / "6.jpg"
     path.write_bytes(Path(files[6]).read_bytes()[:700])
     return [*files[:6], str(path), *files[7:]]

@@ -114,7 +114,7 @@ for e in range(epochs):
 
 @pytest.fixture(scope="module")
 def image_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Twenty photos; three labels tell which colours are strong in each."""
+    """Twenty photos; three labels tell which colors are strong in each."""
     folder = tmp_path_factory.mktemp("images")
     lines = []
     for number in range(20):
@@ -151,8 +151,8 @@ def test_external_source_trains(program: dict[str, Any]) -> None:
     assert np.mean(losses[-8:]) < 0.8 * losses[0]
 
 
-def test_external_source_gives_the_pictures_in_order(program: dict[str, Any]) -> None:
-    """Sixteen steps of dense batches, and each picture is the one that was fed, as Pillow would show it."""
+def test_external_source_gives_the_images_in_order(program: dict[str, Any]) -> None:
+    """Sixteen steps of dense batches, and each image is the one that was fed, as Pillow would show it."""
     pipe = program["ExternalSourcePipeline"](iter(program["ExternalInputIterator"](16)), 16, 2, 0)
     loader = program["DALIGenericIterator"]([pipe], ["images", "labels"], 256)
     assert len(loader) == 16
@@ -169,7 +169,7 @@ def test_external_source_gives_the_pictures_in_order(program: dict[str, Any]) ->
         next(loader)
 
 
-def test_external_source_gives_dalis_pictures(program: dict[str, Any]) -> None:
+def test_external_source_gives_dalis_images(program: dict[str, Any]) -> None:
     batches = fed_batches(program, 3)
 
     @dali_pipeline_def(batch_size=16, num_threads=1, device_id=None)

@@ -47,7 +47,7 @@ def pixels_of(number: int) -> Any:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Seven pictures; number n has the label n."""
+    """Seven images; number n has the label n."""
     folder = tmp_path_factory.mktemp("pictures")
     paths = [folder / f"{number}.png" for number in range(1, 8)]
     for number, path in enumerate(paths, 1):
@@ -185,7 +185,7 @@ def test_function_in_the_graph(package: Any, files: list[str]) -> None:
 
 
 def test_layouts_are_handed_on_where_they_fit(package: Any, files: list[str]) -> None:
-    """What comes behind the function knows that channels are first."""
+    """What comes after the function knows that channels are first."""
 
     @package.plugin.jax.fn.jax_function(num_outputs=3)
     def three(images: jax.Array, same: jax.Array, labels: jax.Array) -> Any:

@@ -34,7 +34,7 @@ def quiet() -> None:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Ten pictures; number n, from 0, has the label n."""
+    """Ten images; number n, from 0, has the label n."""
     folder = tmp_path_factory.mktemp("pictures")
     paths = [folder / f"{number:02}.png" for number in range(10)]
     for number, path in enumerate(paths):

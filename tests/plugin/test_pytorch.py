@@ -45,7 +45,7 @@ BOTH = [False, True]
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Seven pictures of different heights; number n has the label n."""
+    """Seven images of different heights; number n has the label n."""
     folder = tmp_path_factory.mktemp("pictures")
     paths = [folder / f"{number}.jpg" for number in range(1, 8)]
     for number, path in enumerate(paths, 1):
@@ -55,7 +55,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def damaged(files: list[str], tmp_path: Path, number: int) -> list[str]:
-    """Give the same files, of which one is cut off."""
+    """Return the same files, of which one is cut off."""
     path = tmp_path / f"cut{number}.jpg"
     path.write_bytes(Path(files[number - 1]).read_bytes()[:700])
     return [*files[: number - 1], str(path), *files[number:]]
@@ -405,7 +405,7 @@ def test_checkpoint_at_every_step_gives_the_same_rest(
     for number, (state,) in enumerate(states[: ends[1]], 1):
         other = make(state, seed=None, num_threads=1)
         assert other.checkpoints() == [state] or number in ends
-        end = next(end for end in ends if end > number)  # at the end of an epoch DALI, too, goes on with the next
+        end = next(end for end in ends if end > number)  # at the end of an epoch DALI, too, begins the next
         assert [digest(batch) for batch in other] == steps[number:end]
         if end < ends[2]:
             assert digest(next(iter(other))) == steps[end]

@@ -65,7 +65,7 @@ def pixels_of(number: int) -> Any:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Seven pictures; number n has the label n."""
+    """Seven images; number n has the label n."""
     folder = tmp_path_factory.mktemp("pictures")
     paths = [folder / f"{number}.png" for number in range(7)]
     for number, path in enumerate(paths):
@@ -517,7 +517,7 @@ def test_loader_with_ragged_samples(tmp_path: Path) -> None:
 
 
 def test_keras_learns_from_it(files: list[str]) -> None:
-    """The mean of a picture tells its label, more or less."""
+    """The mean of an image tells its label, more or less."""
 
     def graph(fn: Any) -> Any:
         images, labels = read(files, random_shuffle=True)(fn)

@@ -97,7 +97,7 @@ def test_boxes_outside_are_told():
     np.testing.assert_allclose(left, [0.0, 0.75, 1.0], atol=1e-6)
     np.testing.assert_allclose(moved[1], [0, 0, 0.6, 1], atol=1e-6)
     assert follow(np.zeros((0, 4)), [], (1, 1))[0].shape == (0, 4)
-    # Out of the picture and back again: the pixels are gone, and so is the box.
+    # Out of the image and back again: the pixels are gone, and so is the box.
     back = np.array([[1.0, 0, 50], [0, 1.0, 0], [0, 0, 1]])
     assert follow(boxes, [(matrix, (100, 50)), (back, (100, 100))], (100, 100))[1][0] == 0
 

@@ -188,7 +188,7 @@ def forgets_an_argument(data: Expr, *, size: int) -> Expr:
     """Do something.
 
     Args:
-        data: Pictures.
+        data: Images.
     """
     return data
 
@@ -197,7 +197,7 @@ def explains_too_much(data: Expr) -> Expr:
     """Do something.
 
     Args:
-        data: Pictures.
+        data: Images.
         size: How large.
     """
     return data

@@ -36,14 +36,14 @@ def test_the_page_is_up_to_date():
     assert (FOLDER / "README.md").read_text("utf-8") == gallery.page(), "run `make docs`"
 
 
-def test_there_are_just_these_pictures_and_they_are_small():
+def test_there_are_just_these_images_and_they_are_small():
     files = list(FOLDER.glob("*.png"))
     assert {path.name for path in files} == {entry.file for entry in ENTRIES}
     assert sum(path.stat().st_size for path in files) < MOST_BYTES
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-def test_pictures_are_up_to_date(entry):
+def test_images_are_up_to_date(entry):
     """Only the panels count: fonts differ between versions of Pillow."""
     stored, made = (
         np.asarray(Image.open(source).convert("RGB")).astype(int)[: gallery.HEIGHT]

@@ -15,7 +15,7 @@ OPTIONS = {"batch_size": 4, "num_threads": 2, "device_id": None, "seed": 11, "de
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Write fourteen pictures of different sizes as JPEG files."""
+    """Write fourteen images of different sizes as JPEG files."""
     folder = tmp_path_factory.mktemp("files")
     paths = []
     for number in range(14):

@@ -94,7 +94,7 @@ def _shown(edge: Edge, names: dict[str, str]) -> str:
 
 
 def dict_of(data: bytes) -> dict[int, list[Any]]:
-    """Give the fields of a message by their numbers."""
+    """Return the fields of a message by their numbers."""
     found: dict[int, list[Any]] = {}
     for number, value in _fields(data):
         found.setdefault(number, []).append(value)

@@ -19,7 +19,7 @@ logging.getLogger("pixelmill").addHandler(logging.NullHandler())
 
 
 def noise(shape, dtype=np.uint8, seed=0):
-    """Make the hardest picture: neighbours know nothing of each other."""
+    """Make the hardest image: neighbours know nothing of each other."""
     random = np.random.default_rng([seed, *shape])
     if np.dtype(dtype).kind == "f":
         return random.random(shape, np.float32)
@@ -50,7 +50,7 @@ def make(module: ModuleType, graph, *inputs, layouts="HWC", **options):
 
 
 def run(graph, *inputs, module: ModuleType = HERE, **options):
-    """Give the first batch of every output as a list of arrays."""
+    """Return the first batch of every output as a list of arrays."""
     return [numpy_batch(batch) for batch in make(module, graph, *inputs, **options).run()]
 
 

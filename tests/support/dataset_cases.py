@@ -17,7 +17,7 @@ from pixelmill.formats.sample import Boxes, Sample
 
 
 def encoded(kind: str, *, seed: int, size: tuple[int, int] = (9, 13)) -> bytes:
-    """Draw a small picture and encode it."""
+    """Draw a small image and encode it."""
     pixels = np.random.default_rng(seed).integers(0, 256, (*size, 3), np.uint8)
     if kind == "npy":
         return npy.encode(pixels)

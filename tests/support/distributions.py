@@ -9,7 +9,7 @@ MANY = 600  # samples of a distribution
 
 
 def distance(one, other):
-    """Give the largest difference of two distributions (Kolmogorov and Smirnov) over what chance allows, 1 in 1000."""
+    """Return the largest difference of two distributions (Kolmogorov-Smirnov), divided by what 1 in 1000 exceeds."""
     values = np.sort(np.concatenate([one, other]))
     shares = [np.searchsorted(np.sort(x), values, side="right") / len(x) for x in (one, other)]
     return np.abs(shares[0] - shares[1]).max() / (1.95 * np.sqrt(1 / len(one) + 1 / len(other)))

@@ -1,4 +1,4 @@
-"""Encoded pictures of every kind that the decoders take, and what Pillow sees in them."""
+"""Encoded images of every kind that the decoders take, and what Pillow sees in them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ JPEG_CONTENTS = {
 
 
 def encode(picture, kind, **options):
-    """Give a picture as the bytes of a file."""
+    """Return an image as the bytes of a file."""
     file = io.BytesIO()
     if isinstance(picture, np.ndarray):
         picture = Image.fromarray(picture)
@@ -48,18 +48,18 @@ def pillow(data, mode="RGB"):
 
 
 def color(seed=0, height=HEIGHT, width=WIDTH):
-    """Make a photo-like picture."""
+    """Make a photo-like image."""
     return Image.fromarray(photo(seed, 0, height=height, width=width))
 
 
 def ramp(dtype, factor, height=HEIGHT, width=WIDTH):
-    """Make a picture in which every value of a type occurs, as far as the pixels go."""
+    """Make an image in which every value of a type occurs, as far as the pixels go."""
     limit = int(np.iinfo(dtype).max) + 1
     return (np.arange(height * width) * factor % limit).astype(dtype).reshape(height, width)
 
 
 def rotated(kind, orientation, picture=None, **options):
-    """Encode a picture with an orientation in its EXIF data."""
+    """Encode an image with an orientation in its EXIF data."""
     exif = Image.Exif()
     exif[ORIENTATION] = orientation
     picture = picture or color()
@@ -70,7 +70,7 @@ def rotated(kind, orientation, picture=None, **options):
 
 @cache
 def kinds():
-    """Give one file of each kind by name."""
+    """Return one file of each kind by name."""
     rgb = color()
     gray = rgb.convert("L")
     alpha = Image.fromarray(ramp(np.uint8, 7))
@@ -142,7 +142,7 @@ def sampled(data, horizontal, vertical):
 
 
 def with_adobe_transform(data, transform):
-    """Change how the Adobe marker says that colours were transformed."""
+    """Change how the Adobe marker says that colors were transformed."""
     changed = np.array(data)
     changed[bytes(changed).index(b"Adobe") + 11] = transform
     return changed

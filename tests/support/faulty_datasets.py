@@ -20,7 +20,7 @@ SIDES = ("xmin", "ymin", "xmax", "ymax")
 
 
 def picture(seed: int, kind: str = "JPEG", *, mode: str = "RGB", size: tuple[int, int] = (HEIGHT, WIDTH), **options):
-    """Encode a photo-like picture."""
+    """Encode a photo-like image."""
     image = Image.fromarray(photo(seed, 0, height=64, width=64)).resize(size[::-1])
     stream = io.BytesIO()
     (image.quantize(16) if mode == "P" else image.convert(mode)).save(stream, kind, **options)
@@ -52,7 +52,7 @@ def flipped(data: bytes, place: int) -> bytes:
 
 
 def good_images() -> dict[str, bytes]:
-    """Give pictures that look odd and are whole."""
+    """Return images that look odd and are whole."""
     exif = Image.Exif()
     exif[0x112] = 6
     return {
@@ -72,7 +72,7 @@ def good_images() -> dict[str, bytes]:
 
 
 def bad_images() -> dict[str, tuple[bytes, str]]:
-    """Give pictures that cannot be decoded, each with the kind of its fault."""
+    """Return images that cannot be decoded, each with the kind of its fault."""
     jpeg, png, webp, tiff = picture(1), picture(2, "PNG"), picture(3, "WEBP"), picture(4, "TIFF")
     return {
         "half.jpg": (jpeg[: len(jpeg) // 2], "truncated"),
@@ -123,7 +123,7 @@ AUGMENTING = frozenset(("augment",))
 
 
 def features(number: int, image: bytes) -> Example:
-    """Make a record of a picture with a box and a mask."""
+    """Make a record of an image with a box and a mask."""
     found = Example(
         {
             "image/encoded": bytes_feature(image),
@@ -138,7 +138,7 @@ def features(number: int, image: bytes) -> Example:
 
 
 def bad_features() -> dict[str, tuple[str, Feature | None, frozenset[str], str]]:
-    """Give what is changed in a good record to make it a bad one: key, value, who notices, kind of the fault."""
+    """Return what is changed in a good record to make it a bad one: key, value, who notices, kind of the fault."""
     side, boxes, target = "image/object/bbox/xmax", "image/object/class/label", "image/segmentation/class/encoded"
     cube, image = npy.encode(np.zeros((2, 3, 4, 3), np.uint8)), "image/encoded"
     pickled = npy.encode(np.zeros(8, np.uint8)).replace(b"|u1", b"|O8")

@@ -10,31 +10,31 @@ Read = Callable[[bytes], tuple[list[Any], bool]]
 
 
 def changed(data: bytes, flips: Sequence[int] = range(1, 256)) -> Iterator[bytes]:
-    """Give the file with each byte changed into others."""
+    """Yield the file with each byte changed into others."""
     for place, byte in enumerate(data):
         for flip in flips:
             yield data[:place] + bytes([byte ^ flip]) + data[place + 1 :]
 
 
 def cut(data: bytes) -> Iterator[bytes]:
-    """Give every beginning of the file."""
+    """Return every beginning of the file."""
     return (data[:length] for length in range(len(data)))
 
 
 def with_one_more(data: bytes, values: Sequence[int] = (0, 1, 255)) -> Iterator[bytes]:
-    """Give the file with one byte too many, in each place."""
+    """Yield the file with one byte too many, in each place."""
     for place in range(len(data) + 1):
         for value in values:
             yield data[:place] + bytes([value]) + data[place:]
 
 
 def with_one_less(data: bytes) -> Iterator[bytes]:
-    """Give the file with one byte missing, in each place."""
+    """Return the file with one byte missing, in each place."""
     return (data[:place] + data[place + 1 :] for place in range(len(data)))
 
 
 def with_blocks_swapped(data: bytes, size: int = 16) -> Iterator[bytes]:
-    """Give the file with each pair of different blocks in each other's place."""
+    """Yield the file with each pair of different blocks in each other's place."""
     starts = range(0, len(data) - size + 1, size)
     for number, first in enumerate(starts):
         for second in starts[number + 1 :]:

@@ -37,7 +37,7 @@ RECIPES = {
 
 
 def graphs(folder: Path) -> dict[str, Callable[[], Any]]:
-    """Give all graphs by name; they read the pictures of a folder with class folders."""
+    """Return all graphs by name; they read the images of a folder with class folders."""
     place = gpu_test.Place(GPU)
     found: dict[str, Callable[[], Any]] = {
         name: partial(program, place, folder) for name, program in gpu_test.PROGRAMS.items()
@@ -53,7 +53,7 @@ def _recipe(name: str, shape: SampleShape) -> Any:
 
 
 def some_pictures(folder: str) -> Path:
-    """Make the pictures that graphs with readers need to be built."""
+    """Make the images that graphs with readers need to be built."""
     create_images(folder, "p_", 60, 40, 12, "jpg", content="photo", classes=3, workers=1)
     return Path(folder)
 

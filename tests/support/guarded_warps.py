@@ -1,4 +1,4 @@
-"""Warps pictures between two pages that must not be read: a read beyond them ends this program."""
+"""Warps images between two pages that must not be read: a read beyond them ends this program."""
 
 from __future__ import annotations
 

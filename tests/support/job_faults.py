@@ -103,7 +103,7 @@ def killed_run(output: Path, *, place: int, after: bool, plain: bool, exists: st
 
 
 def finished_shards(output: Path) -> dict[str, int]:
-    """Give the inodes of all files whose shard has a sidecar: a resumed run must not write them again."""
+    """Return the inodes of all files whose shard has a sidecar: a resumed run must not write them again."""
     inodes = {}
     for sidecar in output.glob(".pixelmill*/shard-*.json"):
         for file in json.loads(sidecar.read_text("ascii"))["files"]:
@@ -114,7 +114,7 @@ def finished_shards(output: Path) -> dict[str, int]:
 def resumed(output: Path, expected: dict[str, str], *, plain: bool) -> str | None:
     """Resume a job and say what is wrong with its output."""
     kept = finished_shards(output)
-    # A finished plain job looks like files of somebody else, and is refused; there is nothing to resume then.
+    # A finished plain job looks like files of another program, and is refused; there is nothing to resume then.
     finished = plain and tree(output) == expected
     if not finished and in_child(lambda: run(SMALL, output, plain=plain, exists="resume")):
         return "resume failed"
@@ -163,7 +163,7 @@ def errors(folder: Path, which: str) -> dict[str, Any]:
 
 
 def undisturbed(folder: Path, job: NumbersJob, *, plain: bool = False) -> dict[str, str]:
-    """Give the output of a job that nothing disturbs."""
+    """Return the output of a job that nothing disturbs."""
     output = folder / "expected"
     assert in_child(partial(run, job, output, plain=plain)) == 0
     expected = tree(output)

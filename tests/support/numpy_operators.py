@@ -103,7 +103,7 @@ def drawn_window(sample, shape, area=(0.08, 1.0), ratio=(0.75, 4 / 3), attempts=
     return np.array(anchor, np.int32), np.array(size, np.int32)
 
 
-# Pictures
+# Images
 
 
 def round_half_up(x):
@@ -141,7 +141,7 @@ def triangle_weights(low, high, out, source):
 
 
 def resized(x, size, start=None, end=None):
-    """Resample a window of a picture by the linear filter, rows first; result in floats."""
+    """Resample a window of an image by the linear filter, rows first; result in floats."""
     start, end = start or (0, 0), end or x.shape[:2]
     rows, columns = (triangle_weights(start[d], end[d], size[d], x.shape[d]) for d in range(2))
     return np.einsum("yh,xw,hwc->yxc", rows, columns, x.astype(float))
@@ -172,8 +172,8 @@ def correlated(x, weights, mode="reflect"):
     if x.size == 0:
         return x.astype(float)
     height, width = weights.shape
-    before, behind = (height // 2, width // 2), ((height - 1) // 2, (width - 1) // 2)
-    padded = np.pad(x.astype(float), [(before[0], behind[0]), (before[1], behind[1]), (0, 0)], mode)
+    before, after = (height // 2, width // 2), ((height - 1) // 2, (width - 1) // 2)
+    padded = np.pad(x.astype(float), [(before[0], after[0]), (before[1], after[1]), (0, 0)], mode)
     windows = np.lib.stride_tricks.sliding_window_view(padded, weights.shape, (0, 1))
     return np.einsum("yxchw,hw->yxc", windows, weights)
 
@@ -193,7 +193,7 @@ def median(x, size):
 
 
 def equalized(x):
-    """Give every level its rank among those above the lowest, channel by channel."""
+    """Replace every level by its rank among those above the lowest, channel by channel."""
     out = x.copy()
     for c in range(x.shape[2] if x.size else 0):
         lowest = (x[..., c] == x[..., c].min()).sum()

@@ -1,4 +1,4 @@
-"""Operators on pictures that hypothesis makes up, here and on DALI; and what every operator must keep here."""
+"""Operators on images that hypothesis makes up, here and on DALI; and what every operator must keep here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 @st.composite
 def batches(draw, layout="HWC", dtype=np.uint8, channels=(1, 4), least=1, most=24):
-    """Make pictures of different extents, with equally many channels and frames."""
+    """Make images of different extents, with equally many channels and frames."""
     fixed = {"C": draw(st.integers(*channels)), "F": draw(st.integers(1, 3))}
     shapes = [[fixed.get(axis) or draw(st.integers(least, most)) for axis in layout or "HWC"] for _ in range(SAMPLES)]
     seed = draw(seeds)
@@ -86,7 +86,7 @@ def near(got, wanted, *, level=1, relative=RELATIVE, least=0.0):
 
 
 def ours(graph, *inputs, layouts="HWC", **options):
-    """Give our first output as a list of arrays."""
+    """Return our first output as a list of arrays."""
     return numpy_batch(make(HERE, graph, *inputs, layouts=layouts, **options).run()[0])
 
 

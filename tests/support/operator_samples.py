@@ -34,7 +34,7 @@ def masks(entry):
 
 
 def boxes(entry):
-    """Make relative boxes (x, y, width, height) inside of a picture, also none."""
+    """Make relative boxes (x, y, width, height) inside of an image, also none."""
     random = np.random.default_rng(3)
     low = [random.random((count, 2), np.float32) / 2 for count in ((1, 4, 0, 7) if entry.empty else (1, 4, 7))]
     return [np.concatenate([corner, 0.05 + corner / 2], axis=1).astype(np.float32) for corner in low]

@@ -25,10 +25,10 @@ class Entry:
         graph: Makes the node, or several, from the package and the nodes of the inputs.
         reference: Does the same with the arrays of one sample; draws take the number of the sample as well. None where
             DALI, or another test module, has to say what is right.
-        inputs: `pictures`, `masks`, `boxes`, `files`, `arrays` (as files), `shapes`, `paths`, or `names` (as bytes).
+        inputs: `images`, `masks`, `boxes`, `files`, `arrays` (as files), `shapes`, `paths`, or `names` (as bytes).
         draws: Whether the result is random, so that DALI's is another one.
         alone: Whether a sample depends on itself alone, and not on its batch.
-        empty: Whether pictures without pixels are allowed.
+        empty: Whether images without pixels are allowed.
         level: What whole numbers may differ by from the reference; from DALI, the declaration tells.
         real: What floats may differ by.
         unlike_dali: Why DALI's results are others, where they are.
@@ -51,7 +51,7 @@ ANCHORS = [0.1, 0.1, 0.5, 0.6, 0.4, 0.3, 0.9, 0.8, 0.0, 0.0, 1.0, 1.0]
 # A mean for each channel.
 HUNDREDS = np.full(3, 100, np.float32)
 
-# Two masks of one polygon each: rows of a mask, its first vertex, and the vertex behind its last.
+# Two masks of one polygon each: rows of a mask, its first vertex, and the vertex after its last.
 POLYGONS = np.array([[0, 0, 2], [2, 2, 5]])
 VERTICES = np.eye(5, 2, dtype=np.float32)
 
@@ -139,7 +139,7 @@ ENTRIES = {
         empty=False,
         level=1,
     ),
-    # Colours
+    # Colors
     "hue": Entry(lambda m, x: m.fn.hue(x, hue=60.0), lambda x: twisted(x, hue=60.0), level=1),
     "saturation": Entry(lambda m, x: m.fn.saturation(x, saturation=0.4), lambda x: twisted(x, saturation=0.4), level=1),
     "hsv": Entry(

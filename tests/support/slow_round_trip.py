@@ -22,7 +22,7 @@ from pixelmill.formats.sample import Boxes, Sample
 
 
 def samples(count: int) -> Iterator[Sample]:
-    """Make samples that differ in all they have; a few pictures are enough, each with bytes of its own behind them."""
+    """Make samples that differ in all they have; a few images are enough, each with bytes of its own after them."""
     pictures = [encoded(kind, seed=seed) for seed, kind in enumerate(["jpeg"] * 6 + ["png"] * 2)]
     masks = [mask_of(seed) for seed in range(4)]
     for number in range(count):

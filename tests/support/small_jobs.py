@@ -95,7 +95,7 @@ class NumbersJob(Job):
 
 @dataclass(frozen=True)
 class BrokenJob(NumbersJob):
-    """Fails in shard 1 with an error that nobody expected."""
+    """Fails in shard 1 with an unexpected error."""
 
     kind: ClassVar[str] = "broken"
 
@@ -106,7 +106,7 @@ class BrokenJob(NumbersJob):
 
 
 def tree(folder: str | Path) -> dict[str, str]:
-    """Give the hash of every file below a folder; folders end with a slash."""
+    """Return the hash of every file below a folder; folders end with a slash."""
     root = Path(folder)
     return {
         path.relative_to(root).as_posix() + ("/" if path.is_dir() else ""): (

@@ -70,7 +70,7 @@ Rgb of_hue(double hue, double light, double strength) {
 Object any_object(Stream& stream, int64_t label, const ShapeClasses& classes, double height, double width,
                   double size) {
     const int64_t groups = (classes.classes + outline_count - 1) / outline_count;
-    const auto group = static_cast<double>(label / outline_count);
+    const int64_t group = label / outline_count;
     Object object;
     object.label = label;
     object.inside = outlines[label % outline_count];
@@ -78,7 +78,9 @@ Object any_object(Stream& stream, int64_t label, const ShapeClasses& classes, do
     object.y = stream.uniform(std::min(object.size, height / 2), std::max(height - object.size, height / 2));
     object.x = stream.uniform(std::min(object.size, width / 2), std::max(width - object.size, width / 2));
     object.turn = direction(stream.unit());
-    const double hue = groups == 1 ? stream.unit() : (group + stream.uniform(0, 0.4)) / static_cast<double>(groups);
+    const double hue = groups == 1
+                           ? stream.unit()
+                           : (static_cast<double>(group) + stream.uniform(0, 0.4)) / static_cast<double>(groups);
     object.color = of_hue(hue, stream.uniform(190, 255), stream.uniform(0.6, 0.95));
     return object;
 }

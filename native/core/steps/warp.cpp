@@ -40,7 +40,7 @@ class RotationMap : public Step {
         std::copy_n(source, 3, result);
         if (in.size.present()) {
             read_size(result, in.size, axes, "rotate");
-        } else if (!keeps_size_ && axes == 3) {
+        } else if (!keeps_size_ && turn) {
             turn->canvas(result, source);
         } else if (!keeps_size_) {
             rotated_canvas(result, source, -radians(angle));
@@ -58,7 +58,7 @@ class RotationMap : public Step {
                             const std::optional<Turn>& turn) {
         AffineMap map;
         map.axes = axes;
-        if (axes == 3) {
+        if (turn) {
             turn->inverse(map);
         } else {
             const float c = std::cos(radians(angle)), s = std::sin(radians(angle));

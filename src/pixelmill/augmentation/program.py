@@ -10,12 +10,11 @@ import numpy as np
 
 from pixelmill import fn, types
 from pixelmill.engine.compile import Key, compile_graph
-from pixelmill.engine.native import Data, Pending, Samples, Trouble
+from pixelmill.engine.native import Data, Pending, Samples, Trouble, sort_troubles
 from pixelmill.engine.placement import NATIVE, Placement
 from pixelmill.engine.selection import EngineOptions, split_for_dali, start_engine
 from pixelmill.errors import MISSING_PIXELS
 from pixelmill.graph.nodes import DataNode, OperatorNode, operators_of
-from pixelmill.jobs.decoder_notes import sort_troubles
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import Move, Recipe, Scene
 from pixelmill.recipe.geometry import Transform

@@ -124,11 +124,11 @@ def _array_source(source: Source, heads: Sequence[bytes]) -> tuple[Source, bool]
         return replace(source, container="npy", content="image"), True  # the bytes of encoded images
     shape = list(first.shape)
     same = all(header.dtype == first.dtype and header.shape[2:] == first.shape[2:] for header in headers)
-    readable = same and _is_picture(shape) and first.dtype.name in ("uint8", "float32")
+    readable = same and _is_image(shape) and first.dtype.name in ("uint8", "float32")
     return replace(source, container="npy", content="array", shape=shape, dtype=first.dtype.name), readable
 
 
-def _is_picture(shape: Sequence[int]) -> bool:
+def _is_image(shape: Sequence[int]) -> bool:
     return len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))
 
 
@@ -177,7 +177,7 @@ def _record_source(source: Source, samples: Sequence[Sample], layout: str) -> tu
     same = len(headers) == len(samples) and len({(header.shape, header.dtype) for header in headers}) == 1
     first = headers[0]
     readable = same and source.container == "tfrecord" and first.dtype == "uint8" and len(first.shape) == 3
-    readable = readable and _is_picture(first.shape)
+    readable = readable and _is_image(first.shape)
     return replace(source, content="tensor", shape=list(first.shape), dtype=first.dtype.name), readable
 
 

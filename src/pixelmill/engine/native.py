@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import cast
 
@@ -75,6 +75,25 @@ class Trouble:
     message: str
     origin: OperatorNode | None
     fatal: bool
+
+
+def sort_troubles(
+    troubles: Iterable[Trouble], *, refused: Iterable[str]
+) -> tuple[dict[int, Trouble], dict[int, set[str]]]:
+    """Return why samples of a batch failed, and the kinds of notes about the others; both by place in the batch.
+
+    Args:
+        troubles: What the engine reports.
+        refused: Kinds of notes that count as failures.
+    """
+    failures: dict[int, Trouble] = {}
+    notes: dict[int, set[str]] = {}
+    for trouble in troubles:
+        if trouble.fatal or trouble.kind in set(refused):
+            failures.setdefault(trouble.place, replace(trouble, fatal=True))
+        else:
+            notes.setdefault(trouble.place, set()).add(trouble.kind)
+    return failures, {place: kinds for place, kinds in notes.items() if place not in failures}
 
 
 @dataclass(frozen=True, eq=False)

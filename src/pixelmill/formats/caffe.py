@@ -191,9 +191,9 @@ class TensorsParser:
         ]
         record = Record()
         if self.image:
-            picture = tensors.pop(0)
-            record.start, record.length = picture.start, picture.length
-            record.shape = None if picture.encoded else _checked_shape(tuple(picture.dims), picture.length)
+            image = tensors.pop(0)
+            record.start, record.length = image.start, image.length
+            record.shape = None if image.encoded else _checked_shape(tuple(image.dims), image.length)
         if self.label_type == 0:
             record.arrays.append(tensors.pop(0).array()[:1])
         elif self.label_type == 2:

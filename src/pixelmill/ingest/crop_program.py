@@ -8,11 +8,10 @@ import numpy as np
 
 from pixelmill import fn, math, types
 from pixelmill.engine.compile import compile_graph
-from pixelmill.engine.native import Pending, Samples, Trouble
+from pixelmill.engine.native import Pending, Samples, Trouble, sort_troubles
 from pixelmill.engine.placement import Placement
 from pixelmill.engine.selection import EngineOptions, split_for_dali, start_engine
 from pixelmill.graph.nodes import DataNode, operators_of
-from pixelmill.jobs.decoder_notes import sort_troubles
 from pixelmill.options.ingest import AxisOrder, DType, Resize
 from pixelmill.pipeline import Pipeline
 from pixelmill.types import Array, Limits

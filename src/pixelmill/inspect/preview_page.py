@@ -86,7 +86,7 @@ def _cell(cell: Thumbnail, grid: PreviewGrid, number: int, place: int) -> Iterat
     yield f'<figure id="p{number}" class="{" ".join(kinds)}" style="--place:{place + 1}">'
     yield '<div class="frame">'
     if cell.image is not None:
-        yield from _picture(cell, grid, name)
+        yield from _image(cell, grid, name)
         yield f'<a class="open" href="#p{number}" aria-label="enlarge {escape(name)}"></a>'
     yield from _problem(cell)
     yield "</div>"
@@ -97,7 +97,7 @@ def _cell(cell: Thumbnail, grid: PreviewGrid, number: int, place: int) -> Iterat
     yield "</figure>"
 
 
-def _picture(cell: Thumbnail, grid: PreviewGrid, name: str) -> Iterator[str]:
+def _image(cell: Thumbnail, grid: PreviewGrid, name: str) -> Iterator[str]:
     image = cell.image
     if image is None:
         return

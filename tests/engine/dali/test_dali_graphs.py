@@ -78,8 +78,8 @@ def test_there_is_no_text_without_a_program():
 
 
 @pytest.mark.parametrize("name", graphs(Path()))
-def test_pictures_are_decoded_and_changed_on_the_gpu(name, folder):
-    """Decoders of pictures are mixed, and nothing that works on their pixels is on the CPU but decoders of masks."""
+def test_images_are_decoded_and_changed_on_the_gpu(name, folder):
+    """Decoders of images are mixed, and nothing that works on their pixels is on the CPU but decoders of masks."""
     found, _ = calls(serialised(graphs(folder)[name], gpu=True)[1])
     decoders = [call.device for call in found if "decoders__" in call.schema]
     masks = name == "augment_segmentation"

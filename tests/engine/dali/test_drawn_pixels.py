@@ -39,7 +39,7 @@ def equal(mine, theirs, *, level):
 
 
 def windows():
-    """Give the windows that everything draws which draws windows of pictures, by the same seed."""
+    """Return the windows that everything draws which draws windows of images, by the same seed."""
     return here(lambda m, s: m.fn.random_crop_generator(s, seed=SEED), SHAPES, layouts="")
 
 

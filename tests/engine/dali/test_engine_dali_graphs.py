@@ -27,7 +27,7 @@ def brighter(x):
     return fn.cast(x + 3, dtype=types.UINT8)
 
 
-# Each keeps the extents and the type of a picture. Native ones, such as python_function, stand between DALI's.
+# Each keeps the extents and the type of an image. Native ones, such as python_function, stand between DALI's.
 STEPS = {
     "flip": lambda x: fn.flip(x, horizontal=fn.random.coin_flip(), vertical=fn.random.coin_flip()),
     "turn": lambda x: fn.rotate(x, angle=90.0, keep_size=True, interp_type=types.INTERP_NN),
@@ -99,7 +99,7 @@ def test_made_up_graphs(first, second):
 
 
 def test_an_operator_that_sees_its_branch_sees_no_more_of_the_batch(files):
-    """Pixels of a branch that are needed behind DALI are made for all samples, unless an operator looks at them all."""
+    """Pixels of a branch that are needed after DALI are made for all samples, unless an operator looks at them all."""
 
     def graph():
         x = fn.resize(fn.decoders.image(fn.readers.file(files=files)[0]), size=(SIDE, SIDE))

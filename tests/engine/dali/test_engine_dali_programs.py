@@ -18,8 +18,8 @@ from pixelmill.pipeline import Pipeline
 
 __all__ = ["files"]
 
-LEVEL = 1  # of pictures that are decoded, resized or turned once
-SEVERAL = 3  # of pictures that this is done to several times
+LEVEL = 1  # of images that are decoded, resized or turned once
+SEVERAL = 3  # of images that this is done to several times
 MEAN, STD = [123.7, 116.3, 103.5], [58.4, 57.1, 57.4]
 STEP = 1.01 / min(STD)  # what a level becomes when it is normalised
 
@@ -90,7 +90,7 @@ def test_external_source(files):
 
 @pytest.fixture(scope="module")
 def arrays(tmp_path_factory):
-    """Write ten pictures and their masks as npy files."""
+    """Write ten images and their masks as npy files."""
     folder = tmp_path_factory.mktemp("arrays")
     for number in range(10):
         shape = (50 + number, 70 - number)
@@ -129,7 +129,7 @@ def test_segmentation(conditionals, arrays):
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory, files):
-    """Write the pictures as records with boxes, as the DGX example has them."""
+    """Write the images as records with boxes, as the DGX example has them."""
     path = tmp_path_factory.mktemp("records") / "train.tfrecord"
     with path.open("wb") as stream, RecordWriter(stream) as writer:
         for number, name in enumerate(files):
@@ -183,7 +183,7 @@ def test_records(records):
     ids=["rand_augment", "auto_augment", "trivial_augment_wide"],
 )
 def test_automatic_augmentation_makes_the_same_choices(augment, files):
-    """A posterized picture differs by a whole step of its levels where the other is a level apart, so few pixels do."""
+    """A posterized image differs by a whole step of its levels where the other is a level apart, so few pixels do."""
 
     def graph():
         images, labels = pictures(files)
@@ -241,7 +241,7 @@ def test_noise_and_what_is_behind_it(files, caplog):
         assert np.mean([np.mean(np.abs(a - b) > 1) for a, b in zip(images, others, strict=True)]) < 0.05
 
 
-def test_shapes_and_arithmetic_of_pictures(files):
+def test_shapes_and_arithmetic_of_images(files):
     def graph():
         images, _ = pictures(files)
         small = fn.resize(images, resize_shorter=40)

@@ -191,6 +191,15 @@ def test_a_batch_that_dali_does_not_take_is_made_natively(files, monkeypatch, ca
     assert len(calls) == 6 and sum("not this one" in record.getMessage() for record in caplog.records) == 1
 
 
+def test_a_batch_of_one_sample_is_made_by_dali(files, monkeypatch):
+    pipe = made(train, "dali", files, batch_size=1)
+    engine = engine_of(pipe)
+    feed, fed = engine._feed, []
+    monkeypatch.setattr(engine, "_feed", lambda pending: fed.append(pending) or feed(pending))
+    agree(taken(pipe, 2), taken(made(train, "native", files, batch_size=1), 2))
+    assert len(fed) >= 2
+
+
 def test_threads_end_with_the_pipeline(files):
     others = set(threading.enumerate())  # threads of pipelines that earlier tests dropped may end at any time
     pipe = made(train, "dali", files)
@@ -228,7 +237,7 @@ def test_a_child_process_goes_on(files):
 
 @pytest.fixture(scope="module")
 def damaged(files, tmp_path_factory):
-    """Copy the pictures; some are no pictures, cut off, empty, or not there."""
+    """Copy the images; some are no images, cut off, empty, or not there."""
     folder = tmp_path_factory.mktemp("damaged")
     paths = []
     for number, name in enumerate(files):

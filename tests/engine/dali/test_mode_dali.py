@@ -30,7 +30,7 @@ COUNT = 12
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory):
-    """Two TFRecord files of pictures with boxes and masks."""
+    """Two TFRecord files of images with boxes and masks."""
     folder = tmp_path_factory.mktemp("data") / "records"
     options = {"content": "shapes", "boxes": True, "masks": True, "container": "tfrecord", "img_per_file": COUNT // 2}
     create_images(folder, "s_", 160, 120, COUNT, "jpg", quality=95, workers=1, **options)
@@ -164,7 +164,7 @@ def test_ingest_keeps_everything_but_pixels(classes, tmp_path, dtype, order):
             assert str(wanted) == str(got)
 
 
-def test_ingest_leaves_out_the_same_pictures(classes, tmp_path):
+def test_ingest_leaves_out_the_same_images(classes, tmp_path):
     (tmp_path / "in" / "a").mkdir(parents=True)
     for number, path in enumerate(sorted(classes.glob("*/*.jpg"))):
         data = path.read_bytes()

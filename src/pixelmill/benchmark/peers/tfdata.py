@@ -14,6 +14,7 @@ from pixelmill.benchmark.workload import AREA, ATTEMPTS, RATIO, Batch, Kind, Pee
 TensorFlow = Any
 Tensor = Any
 TensorDataset = Any
+TensorDatasetOptions = Any
 Load = Callable[[Tensor], Tensor]
 
 # Record files that are read in turns, and the size of the shuffle buffer in records.
@@ -52,13 +53,18 @@ def batches(job: PeerTask) -> Iterator[Batch]:
     # More calls than threads: a thread that has finished one finds another.
     data = data.map(_loader(tf, job), num_parallel_calls=2 * job.threads, deterministic=not job.random)
     data = data.batch(job.batch, drop_remainder=True).prefetch(2)
+    return iter(data.with_options(_options(tf, job)))
+
+
+def _options(tf: TensorFlow, job: PeerTask) -> TensorDatasetOptions:
+    """Return options by which a dataset uses the threads of the task and no others."""
     options = tf.data.Options()
     options.threading.private_threadpool_size = job.threads
     options.threading.max_intra_op_parallelism = 1
     options.autotune.enabled = False
     options.experimental_optimization.map_and_batch_fusion = True
     options.deterministic = not job.random
-    return iter(data.with_options(options))
+    return options
 
 
 def _encoded(tf: TensorFlow, job: PeerTask) -> TensorDataset:
