@@ -69,6 +69,11 @@ class History:
         megabytes = (pss * 1024 / 1e6, (heap.uordblks + heap.hblkhd) / 1e6)
         self._values.extend((seconds, samples, pool, *megabytes, sys.getallocatedblocks(), threads, files))
 
+    def last(self) -> str:
+        """Return the last entry as a line."""
+        values = self._values[-len(COLUMNS) :]
+        return ", ".join(f"{name} {value:.10g}" for name, value in zip(COLUMNS, values, strict=True))
+
     def table(self) -> dict[str, np.ndarray[Any, Any]]:
         """Return the columns."""
         return dict(zip(COLUMNS, np.array(self._values).reshape(-1, len(COLUMNS)).T, strict=True))

@@ -27,6 +27,7 @@ BATCH = 128
 BATCHES_PER_DISTURBANCE = 10
 THREADS = (2, 1, 4, 3, 8)
 TIMER_SECONDS = 0.02
+EPOCHS_PER_LINE = 100
 
 
 class Training:
@@ -64,6 +65,8 @@ class Training:
                     self._leak()
                 self.seconds = time.monotonic() - began
                 self.history.add(seconds=self.seconds, samples=self.done["samples"], pool=self._threads)
+                if len(self.history) % EPOCHS_PER_LINE == 0:
+                    print(self.history.last(), file=sys.stderr, flush=True)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             self._loader.pipeline.close()
