@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 COLUMNS = ("seconds", "samples", "pool", "pss_mb", "heap_mb", "blocks", "threads", "files")
+Table = dict[str, np.ndarray[Any, Any]]
 # How much the last quarter of a run may use more than the second; the first is the warm-up. Numbers of threads and of
 # open files may not change at all.
 MOST_PSS = 0.10  # fraction; free memory that glibc keeps in its arenas moves by a few MB
@@ -20,6 +21,7 @@ MOST_BLOCKS_PER_EPOCH = 0.25  # blocks of Python's allocator
 # Short runs would be judged by noise: batches in flight, and names that Python keeps in its caches.
 SLACK_HEAP_MB = 4.0
 SLACK_BLOCKS = 1000
+ENOUGH = 100  # epochs after which memory is judged at all
 
 
 class _MallocInfo(ctypes.Structure):
@@ -74,13 +76,27 @@ class History:
         values = self._values[-len(COLUMNS) :]
         return ", ".join(f"{name} {value:.10g}" for name, value in zip(COLUMNS, values, strict=True))
 
-    def table(self) -> dict[str, np.ndarray[Any, Any]]:
+    def table(self) -> Table:
         """Return the columns."""
         return dict(zip(COLUMNS, np.array(self._values).reshape(-1, len(COLUMNS)).T, strict=True))
 
 
-def growth(table: dict[str, np.ndarray[Any, Any]]) -> tuple[dict[str, Any], list[str]]:
+def growth(table: Table) -> tuple[dict[str, Any], list[str]]:
     """Return figures about what a process used, and a sentence for each thing that grew by more than it may."""
+    late = len(table["pool"]) // 4
+    threads, files = _distinct((table["threads"] - table["pool"])[late:]), _distinct(table["files"][late:])
+    figures: dict[str, Any] = {"threads_beside_the_pool": threads, "open_files": files}
+    faults = {
+        f"threads beside the pool: {threads}": len(threads) > 1,
+        f"open files: {files}": len(files) > 1,
+    }
+    if len(table["pool"]) >= ENOUGH:
+        more, grown = _memory(table)
+        figures, faults = {**figures, **more}, {**faults, **grown}
+    return figures, [sentence for sentence, wrong in faults.items() if wrong]
+
+
+def _memory(table: Table) -> tuple[dict[str, Any], dict[str, bool]]:
     quarters = [slice(len(table["pool"]) * part // 4, len(table["pool"]) * (part + 1) // 4) for part in range(4)]
     before, after = quarters[1], quarters[3]
     pss = [float(table["pss_mb"][quarter].max()) for quarter in quarters]
@@ -92,25 +108,17 @@ def growth(table: dict[str, np.ndarray[Any, Any]]) -> tuple[dict[str, Any], list
         "pss_mb_most_by_quarter": [round(most, 1) for most in pss],
         "heap_bytes_per_sample": round(heap * 1e6 / samples, 3),
         "blocks_per_epoch": round(blocks / epochs, 3),
-        "threads_beside_the_pool": _distinct(table["threads"] - table["pool"]),
-        "open_files": _distinct(table["files"]),
     }
-    late = quarters[0].stop
-    faults = {
-        f"memory (PSS) grew by {pss[3] - pss[1]:.1f} MB, more than {MOST_PSS:.0%}": pss[3] > pss[1] * (1 + MOST_PSS),
+    return figures, {
+        f"memory (PSS) grew by {pss[3] - pss[1]:.1f} MB": pss[3] > pss[1] * (1 + MOST_PSS),
         f"the heap grew by {heap:.2f} MB in {samples:.0f} samples": heap
         > max(SLACK_HEAP_MB, samples * MOST_HEAP_PER_SAMPLE / 1e6),
         f"Python holds {blocks:.0f} blocks more after {epochs:.0f} epochs": blocks
         > max(SLACK_BLOCKS, epochs * MOST_BLOCKS_PER_EPOCH),
-        f"threads beside the pool: {_distinct((table['threads'] - table['pool'])[late:])}": _varies(
-            (table["threads"] - table["pool"])[late:]
-        ),
-        f"open files: {_distinct(table['files'][late:])}": _varies(table["files"][late:]),
     }
-    return figures, [sentence for sentence, wrong in faults.items() if wrong]
 
 
-def _least_growth(table: dict[str, np.ndarray[Any, Any]], name: str, before: slice, after: slice) -> float:
+def _least_growth(table: Table, name: str, before: slice, after: slice) -> float:
     """Return how much the least value grew for the same number of worker threads; the largest growth counts.
 
     The least value is that of a moment with the fewest batches in flight.
@@ -125,7 +133,3 @@ def _least_growth(table: dict[str, np.ndarray[Any, Any]], name: str, before: sli
 
 def _distinct(values: np.ndarray[Any, Any]) -> list[int]:
     return sorted({int(value) for value in values})
-
-
-def _varies(values: np.ndarray[Any, Any]) -> bool:
-    return bool((values != values[0]).any())
