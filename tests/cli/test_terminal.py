@@ -188,3 +188,21 @@ def test_tfrecord2idx_prints_no_control_characters(tmp_path: Path) -> None:
         done = subprocess.run(command, capture_output=True, check=False, timeout=60)
         assert done.returncode != 0
         assert raw_controls(done.stdout + done.stderr) == []
+
+
+def test_a_name_in_an_error_fakes_no_line(tmp_path: Path) -> None:
+    """Lines of our own messages are indented; a line end in a name is an escape."""
+    faked = "x\nError: all is well\n.jpg"
+    (tmp_path / "in" / "class").mkdir(parents=True)
+    (tmp_path / "in" / "class" / faked).write_bytes(b"not an image")
+    lines = []
+    for arguments in (
+        ["convert", str(tmp_path / "in"), str(tmp_path / "out"), "--to", "tfrecord", "--quality", "80"],
+        ["info", str(tmp_path / faked)],
+        ["job", "status", str(tmp_path / faked)],
+    ):
+        done = CliRunner().invoke(main, arguments)
+        assert done.exit_code != 0 and r"\x0aError: all is well\x0a" in done.output, done.output
+        lines += done.output.splitlines()
+    assert not [line for line in lines if line.startswith("Error: all")]
+    assert any(line.startswith("  --on-error skip skips such samples") for line in lines), "our own lines stay lines"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import click
 
 from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
-from pixelmill.cli.terminal import echo
+from pixelmill.cli.terminal import echo, message_text
 from pixelmill.errors import OutputExists, PixelmillError, printable
 
 # The module of each command. It is imported when the command runs, so that a command does not wait for all others.
@@ -73,7 +73,9 @@ def _printable_errors() -> Iterator[None]:
     try:
         yield
     except click.ClickException as error:
-        text = printable(error.format_message(), keep="\n")
+        # Click lists the choices of a missing parameter on lines of their own, which hold nothing foreign.
+        found = error.format_message()
+        text = printable(found, keep="\n\t") if isinstance(error, click.MissingParameter) else message_text(found)
         if isinstance(error, click.UsageError):
             raise click.UsageError(text, error.ctx) from error
         raise click.ClickException(text) from error

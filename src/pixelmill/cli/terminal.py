@@ -22,6 +22,15 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     click.echo(printable(text), err=err, nl=nl)
 
 
+def message_text(text: str) -> str:
+    """Return the message of an error as it is printed.
+
+    Our own messages continue on lines that begin with two blanks. Every other line end comes from a name, which must
+    not fake a line, and is escaped.
+    """
+    return "\n  ".join(printable(part) for part in text.split("\n  "))
+
+
 def echo_json(value: object) -> None:
     """Print a value as JSON, in which everything but printable ASCII is escaped."""
     click.echo(json.dumps(value, indent=2))
