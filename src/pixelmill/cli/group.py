@@ -6,11 +6,12 @@ import importlib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
-from pixelmill.cli.terminal import echo, message_text
+from pixelmill.cli.terminal import echo, message_text, prepare_streams
 from pixelmill.errors import OutputExists, PixelmillError, printable
 
 # The module of each command. It is imported when the command runs, so that a command does not wait for all others.
@@ -46,6 +47,10 @@ class _Commands(click.Group):
         module = importlib.import_module(f"pixelmill.cli.{_MODULES[cmd_name]}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        prepare_streams()
+        return super().main(*args, **options)
 
     def invoke(self, ctx: click.Context) -> object:
         with _printable_errors():
