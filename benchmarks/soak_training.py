@@ -1,14 +1,13 @@
 """A long training run that is disturbed all the time; soak.py starts it.
 
-One image in a hundred is damaged. A timer interrupts system calls. In turn, an epoch is stopped (SIGSTOP) and
-continued, forked in its middle, or followed by a new pipeline that resumes with another number of threads.
+One image in a hundred is damaged. A timer interrupts system calls. Several times in each epoch the process is stopped
+(SIGSTOP) and continued, forked, interrupted by an exception of a signal handler, or goes on with a new pipeline that
+has another number of threads. Every epoch must deliver every good sample, as many samples as there are files, and name
+exactly the damaged files with the right kinds.
 """
 
 from __future__ import annotations
 
-import gc
-import hashlib
-import os
 import signal
 import sys
 import time
@@ -18,175 +17,147 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import soak_files
+from soak_disturbances import digest, fork_and_compare, stop_and_continue
+from soak_growth import History
 
 from pixelmill import Loader, Pipeline, fn
-from pixelmill.create import create_photo_folder
 
-COUNT, BAD, BATCH = 500, 5, 32
+BATCH = 128
+BATCHES_PER_DISTURBANCE = 10
 THREADS = (2, 1, 4, 3, 8)
 TIMER_SECONDS = 0.02
-STOPPED_SECONDS = 0.3
-Disturbance = Callable[[Iterator[Any]], bytes | None]  # may return the digest that the next batch must have
+EPOCHS_PER_LINE = 100
 
 
-def make_files(folder: Path) -> None:
-    """Write the images, and cut one in a hundred."""
-    create_photo_folder(folder, COUNT)
-    for path in _paths(folder)[:: COUNT // BAD]:
-        path.write_bytes(path.read_bytes()[:2000])
+class Training:
+    """Training over a folder of `soak_files`, epoch by epoch.
 
+    Args:
+        folder: The folder.
+        count: The number of its files.
+        leak: Called after every epoch.
 
-def run(folder: Path, seconds: float) -> dict[str, Any]:
-    """Run epochs until the time is over; end the process at the first that is wrong."""
-    ticks: Counter[str] = Counter()
-    signal.signal(signal.SIGALRM, lambda *_: ticks.update(["signals"]))
-    signal.setitimer(signal.ITIMER_REAL, TIMER_SECONDS, TIMER_SECONDS)
-    loader = _loader(folder, THREADS[0])
-    history: list[dict[str, float]] = []
-    began = time.monotonic()
-    try:
-        while time.monotonic() - began < seconds:
-            number = len(history)
-            disturbance = DISTURBANCES[number % len(DISTURBANCES)]
-            _check_epoch(loader, folder, number, disturbance, ticks)
-            if disturbance is None:
-                loader = _resized(loader, folder, THREADS[ticks["resizes"] % len(THREADS)])
-                ticks["resizes"] += 1
-            history.append({"seconds": time.monotonic() - began, **_counters()})
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        loader.pipeline.close()
-    return _figures(history, ticks)
+    Attributes:
+        done: How much was done so far: samples, events, disturbances of each kind, signals.
+        history: What the process used at the end of each epoch.
+        seconds: The time from the start to the end of the last epoch.
+    """
 
+    def __init__(self, folder: Path, count: int, *, leak: Callable[[], None] | None = None) -> None:
+        self._leak = leak
+        self.done: Counter[str] = Counter()
+        self.history = History()
+        self._paths = soak_files.paths(folder, count)
+        self._expected = soak_files.damaged(self._paths)
+        self._interrupt = False
+        self._open(THREADS[0])
 
-def _paths(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*.jpg"))
-
-
-def _loader(folder: Path, threads: int) -> Loader:
-    """Return a loader whose labels are the numbers of the files."""
-    paths = _paths(folder)
-    pipeline = Pipeline(batch_size=BATCH, num_threads=threads, seed=11, on_error="skip")
-    with pipeline:
-        encoded, labels = fn.readers.file(
-            files=[str(path) for path in paths], labels=list(range(COUNT)), random_shuffle=True, name="Reader"
-        )
-        images = fn.random_resized_crop(fn.decoders.image(encoded), size=160)
-        mirror = fn.random.coin_flip()
-        pipeline.set_outputs(
-            fn.crop_mirror_normalize(images, mirror=mirror, mean=[124, 116, 104], std=[58, 57, 57]), labels
-        )
-    return Loader(pipeline, ["images", "labels"])
-
-
-def _resized(loader: Loader, folder: Path, threads: int) -> Loader:
-    state = loader.state_dict()
-    loader.pipeline.close()
-    other = _loader(folder, threads)
-    other.load_state_dict(state)
-    return other
-
-
-def _check_epoch(
-    loader: Loader,
-    folder: Path,
-    number: int,
-    disturbance: Disturbance | None,
-    ticks: Counter[str],
-) -> None:
-    """Run one epoch: all good samples come, as many as there are files, and exactly the damaged files are named."""
-    paths = _paths(folder)
-    bad = {str(path) for path in paths[:: COUNT // BAD]}
-    known = len(loader.errors)
-    seen: Counter[int] = Counter()
-    batches = iter(loader)
-    expected: bytes | None = None
-    for place, batch in enumerate(batches):
-        seen.update(np.ravel(batch["labels"]).tolist())
-        if expected is not None and _digest(batch) != expected:
-            sys.exit(f"epoch {number}: batch {place} of a forked child differs")
-        expected = None
-        if place == 3 and disturbance is not None:
-            expected = disturbance(batches)
-            ticks[disturbance.__name__] += 1
-    named = [str(event.path) for event in list(loader.errors.events)[-(len(loader.errors) - known) :]]
-    good = {place for place, path in enumerate(paths) if str(path) not in bad}
-    if seen.total() != COUNT or set(seen) != good or sorted(named) != sorted(bad):
-        sys.exit(f"epoch {number}: {seen.total()} samples, {len(good - set(seen))} missing, errors: {named}")
-    ticks["samples"] += COUNT
-    ticks["named"] += len(named)
-
-
-# What is done to a run in the middle of an epoch
-
-
-def stops(batches: Iterator[Any]) -> None:
-    """Let another process stop and continue this one."""
-    parent = os.getpid()
-    pid = os.fork()
-    if pid == 0:
-        os.kill(parent, signal.SIGSTOP)
-        time.sleep(STOPPED_SECONDS)
-        os.kill(parent, signal.SIGCONT)
-        os._exit(0)
-    _wait(pid)
-
-
-def forks(batches: Iterator[Any]) -> bytes:
-    """Fork; return the digest of the next batch in the child, which takes it from the pipeline that it inherits."""
-    here, there = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        code = 1
+    def run(self, *, seconds: float, samples: int) -> None:
+        """Run epochs until both the time is over and enough samples were delivered; exit at the first wrong one."""
+        signal.signal(signal.SIGALRM, self._tick)
+        signal.setitimer(signal.ITIMER_REAL, TIMER_SECONDS, TIMER_SECONDS)
+        began = time.monotonic()
         try:
-            os.write(there, _digest(next(batches)))
-            code = 0
+            while time.monotonic() - began < seconds or self.done["samples"] < samples:
+                self._run_epoch()
+                if self._leak is not None:
+                    self._leak()
+                self.seconds = time.monotonic() - began
+                self.history.add(seconds=self.seconds, samples=self.done["samples"], pool=self._threads)
+                if len(self.history) % EPOCHS_PER_LINE == 0:
+                    print(self.history.last(), file=sys.stderr, flush=True)
         finally:
-            os._exit(code)  # not sys.exit, which would remove the images
-    os.close(there)
-    with os.fdopen(here, "rb") as stream:
-        digest = stream.read()
-    _wait(pid)
-    return digest
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            self._loader.pipeline.close()
 
+    def _tick(self, *_: object) -> None:
+        self.done["signals"] += 1
+        if self._interrupt:
+            self._interrupt = False
+            raise KeyboardInterrupt
 
-def _digest(batch: Any) -> bytes:
-    return hashlib.sha256(np.ascontiguousarray(batch["images"]).tobytes()).digest()
+    def _open(self, threads: int) -> None:
+        """Start a pipeline whose labels are the numbers of the files."""
+        self._threads = threads
+        pipeline = Pipeline(
+            batch_size=BATCH, num_threads=threads, seed=11, on_error="skip", max_errors=len(self._expected)
+        )
+        with pipeline:
+            encoded, labels = fn.readers.file(
+                files=self._paths, labels=list(range(len(self._paths))), random_shuffle=True, name="Reader"
+            )
+            images = fn.random_resized_crop(fn.decoders.image(encoded), size=32)
+            mirror = fn.random.coin_flip()
+            pipeline.set_outputs(
+                fn.crop_mirror_normalize(images, mirror=mirror, mean=[124, 116, 104], std=[58, 57, 57]), labels
+            )
+        self._loader = Loader(pipeline, ["images", "labels"])
 
+    def _reopen(self, state: dict[str, Any], threads: int) -> Iterator[Any]:
+        self._loader.pipeline.close()
+        self._open(threads)
+        self._loader.load_state_dict(state)
+        return iter(self._loader)
 
-def _wait(pid: int) -> None:
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    if code != 0:
-        sys.exit(f"a child ended with {code}")
+    def _run_epoch(self) -> None:
+        number = len(self.history)
+        seen = np.zeros(len(self._paths), np.int64)
+        named: list[tuple[str, str]] = []
+        batches, place, expected = iter(self._loader), 0, None
+        self._known = len(self._loader.errors)
+        while (batch := next(batches, None)) is not None:
+            np.add.at(seen, np.ravel(batch["labels"]), 1)
+            if expected is not None and digest(batch) != expected:
+                sys.exit(f"epoch {number}: the batch after {place} differs in a forked child")
+            place, expected = place + 1, None
+            if place % BATCHES_PER_DISTURBANCE == 0:
+                batches, expected = self._disturb(batches, named)
+        named += self._new_events()
+        self._check(number, seen, named)
 
+    def _new_events(self) -> list[tuple[str, str]]:
+        """Return path and kind of the errors since the last call."""
+        errors = self._loader.errors
+        new = len(errors) - self._known
+        self._known += new
+        return [(str(event.path), event.kind) for event in list(errors.events)[len(errors.events) - new :]]
 
-DISTURBANCES: tuple[Disturbance | None, ...] = (stops, forks, None)
+    def _disturb(self, batches: Iterator[Any], named: list[tuple[str, str]]) -> tuple[Iterator[Any], bytes | None]:
+        """Do the next harm; return the iterator to go on with, and the digest that its next batch must have."""
+        kind = ("stops", "forks", "resizes", "interrupts")[self.done["disturbances"] % 4]
+        self.done.update(["disturbances", kind])
+        if kind == "stops":
+            stop_and_continue()
+            return batches, None
+        if kind == "forks":
+            return batches, fork_and_compare(batches)
+        named += self._new_events()
+        state = self._loader.state_dict()
+        if kind == "interrupts":
+            self._run_until_interrupted(batches)
+            batches = self._reopen(state, self._threads)
+        else:
+            batches = self._reopen(state, THREADS[self.done["resizes"] % len(THREADS)])
+        self._known = 0
+        return batches, None
 
+    def _run_until_interrupted(self, batches: Iterator[Any]) -> None:
+        """Let the next tick raise KeyboardInterrupt somewhere inside of the pipeline, whose batches are lost."""
+        try:
+            self._interrupt = True
+            while next(batches, None) is not None:
+                pass
+        except KeyboardInterrupt:
+            pass
+        self._interrupt = False
 
-# Figures
-
-
-def _counters() -> dict[str, float]:
-    gc.collect()
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return {
-        "mb": pages * os.sysconf("SC_PAGE_SIZE") / 1e6,
-        "threads": len(list(Path("/proc/self/task").iterdir())),
-        "files": len(list(Path("/proc/self/fd").iterdir())),
-    }
-
-
-def _figures(history: list[dict[str, float]], ticks: Counter[str]) -> dict[str, Any]:
-    late = history[len(history) // 4 :]  # caches and allocators have settled
-    hours = [entry["seconds"] / 3600 for entry in late]
-    slope = float(np.polyfit(hours, [entry["mb"] for entry in late], 1)[0]) if len(late) > 2 else float("nan")
-    return {
-        "seconds": round(history[-1]["seconds"]),
-        "epochs": len(history),
-        **ticks,
-        "mb_quarters": [round(history[len(history) * part // 4 - 1]["mb"], 1) for part in range(1, 5)],
-        "mb_per_hour": round(slope, 2),
-        "threads_most": max(entry["threads"] for entry in history),
-        "files": [history[0]["files"], history[-1]["files"]],
-        "load": round(os.getloadavg()[0], 1),
-    }
+    def _check(self, number: int, seen: np.ndarray[Any, Any], named: list[tuple[str, str]]) -> None:
+        good = np.array([path not in self._expected for path in self._paths])
+        right = seen.sum() == len(seen) and (seen[good] > 0).all() and not seen[~good].any()
+        if not right or sorted(named) != sorted(self._expected.items()):
+            unexpected = sorted(set(named) ^ set(self._expected.items()))[:8]
+            counts = f"{seen.sum()} samples, {(seen[good] == 0).sum()} missing, {seen[~good].sum()} damaged"
+            sys.exit(f"epoch {number}: {counts}; {len(named)} errors, not as expected: {unexpected}")
+        self.done["samples"] += int(seen.sum())
+        self.done["named"] += len(named)

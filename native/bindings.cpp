@@ -1,19 +1,13 @@
 // The only file that knows Python. It is crossed once per batch.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/map.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 #include <pthread.h>
 
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
+#include "casters.h"
 #include "core/executor.h"
 #include "core/kernels/copy.h"
 #include "core/resources.h"

@@ -1,13 +1,13 @@
 // Programs that Python runs one call at a time, for the functions of pixelmill.codecs.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
 
 #include <array>
 #include <cstring>
 #include <optional>
 
 #include "buffer_view.h"
+#include "casters.h"
 #include "core/call.h"
 #include "core/codecs/image.h"
 

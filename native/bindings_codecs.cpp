@@ -1,13 +1,12 @@
 // The codecs' side of Python: the decoder for formats that the core leaves to Pillow, and what tests look into.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 
 #include <cstring>
 #include <memory>
 #include <vector>
 
+#include "casters.h"
 #include "core/codecs/external_decoder.h"
 #include "core/codecs/jpeg.h"
 #include "core/codecs/jpeg_decoder.h"

@@ -1,15 +1,11 @@
 // The side of Python that makes images: one call an image, drawn and encoded without the GIL.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <cerrno>
 #include <stdexcept>
 
+#include "casters.h"
 #include "core/create/maker.h"
 #include "core/create/wrap.h"
 #include "core/fault.h"

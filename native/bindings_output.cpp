@@ -1,6 +1,5 @@
 // The side of Python that writes records: payloads and Examples go into one buffer, which goes to a stream.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/vector.h>
 
 #include <mutex>
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "buffer_view.h"
+#include "casters.h"
 #include "core/file.h"
 #include "core/records/example_writer.h"
 #include "core/records/record_output.h"

@@ -1,16 +1,12 @@
 // The record formats' side of Python: checksums, frames, and the lists of an Example.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <cstring>
 #include <memory>
 
 #include "buffer_view.h"
+#include "casters.h"
 #include "core/records/crc32c.h"
 #include "core/records/example.h"
 #include "core/records/example_features.h"

@@ -21,6 +21,7 @@ PixelmillError
 
 from __future__ import annotations
 
+import errno
 import re
 from dataclasses import dataclass
 
@@ -169,6 +170,36 @@ class DataError(PixelmillError, RuntimeError):
     def __init__(self, message: str, events: tuple[Event, ...] = ()) -> None:
         super().__init__(message)
         self.events = events
+
+
+# What the system says of a path that names no file that can be read.
+_WRONG_PATH = frozenset(
+    {
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.EISDIR,
+        errno.EINVAL,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.EACCES,
+        errno.EPERM,
+    }
+)
+
+
+def unreadable(what: str, path: str, error: OSError, *, hint: str = "") -> ArgumentError | DataError:
+    """Return the error for a file that the caller named and that cannot be read.
+
+    A path that leads to no readable file is an invalid argument. A device that fails or too many open files are not.
+
+    Args:
+        what: The argument or the format.
+        path: The file.
+        error: What the system said.
+        hint: What to do about it.
+    """
+    kind = ArgumentError if error.errno in _WRONG_PATH else DataError
+    return kind(f"{what}: {error.strerror or error}: {path}{hint}")
 
 
 class SampleArgumentError(DataError, ValueError):

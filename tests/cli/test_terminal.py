@@ -188,3 +188,56 @@ def test_tfrecord2idx_prints_no_control_characters(tmp_path: Path) -> None:
         done = subprocess.run(command, capture_output=True, check=False, timeout=60)
         assert done.returncode != 0
         assert raw_controls(done.stdout + done.stderr) == []
+
+
+def test_a_name_in_an_error_fakes_no_line(tmp_path: Path) -> None:
+    """Lines of our own messages are indented; a line end in a name is an escape."""
+    faked = "x\nError: all is well\n.jpg"
+    (tmp_path / "in" / "class").mkdir(parents=True)
+    (tmp_path / "in" / "class" / faked).write_bytes(b"not an image")
+    lines = []
+    for arguments in (
+        ["convert", str(tmp_path / "in"), str(tmp_path / "out"), "--to", "tfrecord", "--quality", "80"],
+        ["info", str(tmp_path / faked)],
+        ["job", "status", str(tmp_path / faked)],
+    ):
+        done = CliRunner().invoke(main, arguments)
+        assert done.exit_code != 0 and r"\x0aError: all is well\x0a" in done.output, done.output
+        lines += done.output.splitlines()
+    assert not [line for line in lines if line.startswith("Error: all")]
+    assert any(line.startswith("  --on-error skip skips such samples") for line in lines), "our own lines stay lines"
+
+
+def command(*arguments: str, closed: tuple[int, ...] = (), **environment: str) -> subprocess.CompletedProcess[bytes]:
+    def close() -> None:
+        for number in closed:
+            os.close(number)
+
+    return subprocess.run(
+        [sys.executable, "-m", "pixelmill", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        preexec_fn=close,
+        env={**os.environ, **environment},
+        timeout=120,
+    )
+
+
+def test_an_encoding_without_the_letters_of_a_name(tmp_path: Path) -> None:
+    (tmp_path / "größe").mkdir()
+    (tmp_path / "größe" / "日本.jpg").write_bytes(encoded("jpeg", seed=1))
+    for encoding in ("ascii", "latin-1"):
+        done = command("info", str(tmp_path), PYTHONIOENCODING=encoding)
+        assert done.returncode == 0, done.stderr
+        assert "größe".encode(encoding, "backslashreplace") in done.stdout
+
+
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
+def test_closed_streams(tmp_path: Path, closed: tuple[int, ...]) -> None:
+    """A job runs without them, and nothing that it prints gets into its files."""
+    (tmp_path / "in" / "a").mkdir(parents=True)
+    (tmp_path / "in" / "a" / "1.jpg").write_bytes(encoded("jpeg", seed=1))
+    for name, numbers in (("out", closed), ("expected", ())):
+        done = command("convert", str(tmp_path / "in"), str(tmp_path / name), "--to", "tfrecord", closed=numbers)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "data.tfrecord").read_bytes() == (tmp_path / "expected" / "data.tfrecord").read_bytes()

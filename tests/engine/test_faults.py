@@ -26,6 +26,8 @@ needs_gcc = pytest.mark.skipif(shutil.which("g++") is None, reason="the injector
         ("readers.file", "read", 7),
         ("readers.tfrecord", "interrupt", 5),
         ("readers.file", "thread", 1),
+        ("readers.file", "conversion", 37),
+        ("readers.tfrecord", "read", 7),
         ("wrap_files", "write", 1),
     ],
 )

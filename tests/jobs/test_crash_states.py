@@ -23,7 +23,7 @@ def folder() -> Iterator[Path]:
 
 
 @needs_gcc
-@pytest.mark.parametrize(("job", "states"), [("numbers", 25), ("overwrite", 25), ("convert-folder", 10)])
+@pytest.mark.parametrize(("job", "states"), [("numbers", 25), ("overwrite", 25), ("add", 15), ("convert-folder", 10)])
 def test_every_crash_state_is_resumed_to_the_same_bytes(job: str, states: int, folder: Path) -> None:
     result = check(folder, job, most=states)
     assert result["states"] == states and result["failures"] == []

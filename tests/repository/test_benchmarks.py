@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from locations import ROOT
 
@@ -154,6 +155,54 @@ def test_jobs_can_be_watched(job: str, tmp_path: Path) -> None:
     said = json.loads(done.stdout)
     assert (said["job"], said["images"]) == (job, 60)
     assert len(said["mb_at_quarters"]) == 4 and 10 < min(said["mb_at_quarters"]) <= said["mb_most"]
+
+
+def soak(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Train for 4 epochs with 12 disturbances."""
+    return run("soak.py", "--seconds", "0", "--samples", "16000", "--files", "4000", "--folder", tmp_path, *arguments)
+
+
+def test_training_is_disturbed_and_watched(tmp_path: Path) -> None:
+    done = soak(tmp_path)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert (said["epochs"], said["samples"], said["named"]) == (4, 16000, 160)
+    assert said["stops"] == said["forks"] == said["resizes"] == said["interrupts"] == 3
+
+
+@pytest.mark.parametrize(("leak", "found"), [("file", "open files: ["), ("thread", "threads beside the pool: [")])
+def test_a_leak_ends_a_long_run_with_an_error(leak: str, found: str, tmp_path: Path) -> None:
+    done = soak(tmp_path, "--leak", leak)
+    assert done.returncode == 1
+    assert done.stderr.startswith(found)
+
+
+@pytest.mark.parametrize(
+    ("column", "per_epoch", "found"),
+    [
+        ("pss_mb", 0.02, "memory (PSS) grew by"),
+        ("heap_mb", 0.01, "the heap grew by"),  # one byte for each sample
+        ("blocks", 2.0, "Python holds"),
+        ("threads", 0.01, "threads beside the pool"),
+        ("files", 0.01, "open files"),
+    ],
+)
+def test_growth_is_judged(monkeypatch: pytest.MonkeyPatch, column: str, per_epoch: float, found: str) -> None:
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    growth = importlib.import_module("soak_growth").growth
+    epochs = np.arange(1200)
+    noise = np.random.default_rng(1).uniform(0, 4, 1200)
+    pool = epochs % 3 + 1
+    table = {"seconds": epochs * 1.0, "samples": epochs * 1e4, "pool": pool, "pss_mb": 70 + pool + noise}
+    table |= {
+        "heap_mb": 20 + pool + noise,
+        "blocks": 160_000 + 100 * noise,
+        "threads": pool + 1,
+        "files": epochs * 0 + 6,
+    }
+    assert growth(table)[1] == []
+    [sentence] = growth({**table, column: np.floor(table[column] + epochs * per_epoch)})[1]
+    assert sentence.startswith(found)
 
 
 def test_scaling_of_jobs_is_measured(results: Path, tmp_path: Path) -> None:

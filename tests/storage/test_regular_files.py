@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -16,10 +17,13 @@ from dataset_cases import encoded
 
 from pixelmill import Pipeline, fn, storage
 from pixelmill.codecs import imread
-from pixelmill.errors import DataError, PixelmillError
-from pixelmill.formats import coco, recordio, tfrecord, webdataset, zip
-from pixelmill.formats.file_index import from_list
+from pixelmill.errors import ArgumentError, DataError, PixelmillError
+from pixelmill.formats import coco, lmdb, recordio, tfrecord, webdataset, zip
+from pixelmill.formats.file_index import from_list, from_root
+from pixelmill.formats.recognize import file_format
+from pixelmill.ingest.labels import read_labels
 from pixelmill.recipe import load_recipe
+from pixelmill.recipe.yaml_file import read_yaml
 from pixelmill.storage.local import open_regular
 
 MEMORY = 3 << 30  # address space of a command; a read without bound passes it in a second
@@ -137,10 +141,39 @@ def test_containers_lists_and_recipes_are_regular_files(
         lambda: coco.open_annotations(name, root=str(tmp_path), choice=coco.Choice()),
         lambda: from_list(name),
         lambda: load_recipe(name),
+        lambda: read_labels(name),
+        lambda: lmdb.opened(name).__enter__(),
     ]
     for read in reads:
         with pytest.raises(PixelmillError, match=words):
             read()
+
+
+def test_a_read_that_fails_is_no_invalid_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path that leads nowhere is the caller's mistake; a disk that fails, or too many open files, are not."""
+    (tmp_path / "data.rec").write_bytes(recordio.frame(b"x" * 40))
+    (tmp_path / "class").mkdir()
+    name = str(tmp_path / "data.rec")
+    reads: list[Callable[[], object]] = [
+        lambda: tfrecord.read_index(name, data=name),
+        lambda: coco.open_annotations(name, root=str(tmp_path), choice=coco.Choice()),
+        lambda: from_list(name),
+        lambda: from_root(str(tmp_path)),
+        lambda: read_yaml(name),
+        lambda: read_labels(name),
+        lambda: file_format(name),
+    ]
+    for code, expected in ((errno.EMFILE, DataError), (errno.EIO, DataError), (errno.EACCES, ArgumentError)):
+
+        def failing(path: object, *_: object, code: int = code) -> int:
+            raise OSError(code, os.strerror(code), path)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "open", failing)
+            patch.setattr(os, "scandir", failing)
+            for read in reads:
+                with pytest.raises(expected, match=os.strerror(code)):
+                    read()
 
 
 def limited() -> None:

@@ -62,6 +62,13 @@ def overwritten(inputs: Path, output: Path, exists: Any) -> object:
     return run_job(NumbersJob(count=4, per_shard=2), output, workers=1, exists="overwrite")
 
 
+def added(inputs: Path, output: Path, exists: Any) -> object:
+    """Two jobs that write to one folder, one after the other."""
+    return [
+        run_job(NumbersJob(count=4, per_shard=2, stem=stem), output, workers=1, exists="add") for stem in ("a-", "b-")
+    ]
+
+
 def converted(inputs: Path, output: Path, exists: Any, *, to: str) -> object:
     return convert(inputs / "records", output, to=to, samples_per_shard=2, workers=1, exists=exists)
 
@@ -74,6 +81,12 @@ def quarantined(inputs: Path, output: Path, exists: Any) -> object:
 def augmented(inputs: Path, output: Path, exists: Any) -> object:
     options: Any = {"to": "webdataset", "samples_per_shard": 2, "workers": 1}
     return augment(inputs / "records", output, recipe="classification", exists=exists, **options)
+
+
+def augmented_into(inputs: Path, output: Path, exists: Any) -> object:
+    """Variants that are added to the folder of others."""
+    options: Any = {"recipe": "classification", "to": "webdataset", "samples_per_shard": 2, "workers": 1}
+    return [augment(inputs / "records", output, prefix=prefix, exists="add", **options) for prefix in ("a_", "b_")]
 
 
 def ingested(inputs: Path, output: Path, exists: Any) -> object:
@@ -96,10 +109,12 @@ JOBS: dict[str, RunJob] = {
     "numbers": numbers,
     "numbers-plain": partial(numbers, plain=True),
     "overwrite": overwritten,
+    "add": added,
     "convert-tfrecord": partial(converted, to="tfrecord"),
     "convert-folder": partial(converted, to="folder"),
     "convert-quarantine": quarantined,
     "augment": augmented,
+    "augment-add": augmented_into,
     "ingest": ingested,
     "create-files": partial(created, container="files"),
     "create-tfrecord": partial(created, container="tfrecord"),

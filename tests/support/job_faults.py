@@ -37,6 +37,9 @@ from pixelmill.jobs import run_job
 
 CALLS = ("write", "fsync", "replace", "link", "unlink", "mkdir", "rmdir", "utime")
 SMALL = NumbersJob(count=4, per_shard=2)
+OTHER = NumbersJob(count=4, per_shard=2, stem="other-", seed=9)
+# A job with a manifest, one without, and one that is added to the folder of another.
+MODES: dict[str, dict[str, Any]] = {"manifest": {}, "plain": {"plain": True}, "add": {"exists": "add"}}
 LARGER = NumbersJob(count=40, per_shard=4, sleep=0.002, size=20_000)
 DENSE = NumbersJob(count=40, per_shard=4, size=20_000)
 TOTAL = 40 * 20_000
@@ -73,14 +76,21 @@ def wrap_calls(at: Callable[[int, str, Callable[[], Any]], Any]) -> None:
         wrap(name)
 
 
-def count_calls(folder: Path, *, plain: bool) -> list[str]:
+def prepare(output: Path, mode: str) -> None:
+    """Write what is in the output folder before the job starts."""
+    if mode == "add":
+        assert in_child(lambda: run(OTHER, output, exists="add")) == 0
+
+
+def count_calls(folder: Path, mode: str) -> list[str]:
     """List the calls of an undisturbed run."""
+    prepare(folder / "counted", mode)
     log = folder / "calls"
 
     def work() -> None:
         names: list[str] = []
         wrap_calls(lambda _, name, call: (names.append(name), call())[1])
-        run_job(SMALL, folder / "counted", workers=1, plain=plain)
+        run(SMALL, folder / "counted", **MODES[mode])
         log.write_text(" ".join(names), "ascii")
 
     assert in_child(work) == 0
@@ -88,7 +98,7 @@ def count_calls(folder: Path, *, plain: bool) -> list[str]:
     return log.read_text("ascii").split()
 
 
-def killed_run(output: Path, *, place: int, after: bool, plain: bool, exists: str = "error") -> None:
+def killed_run(output: Path, *, place: int, after: bool, **options: Any) -> None:
     def at(number: int, name: str, call: Callable[[], Any]) -> Any:
         if number == place and not after:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -99,7 +109,7 @@ def killed_run(output: Path, *, place: int, after: bool, plain: bool, exists: st
                 os.kill(os.getpid(), signal.SIGKILL)
 
     wrap_calls(at)
-    run(SMALL, output, plain=plain, exists=exists)
+    run(SMALL, output, **options)
 
 
 def finished_shards(output: Path) -> dict[str, int]:
@@ -111,12 +121,12 @@ def finished_shards(output: Path) -> dict[str, int]:
     return inodes
 
 
-def resumed(output: Path, expected: dict[str, str], *, plain: bool) -> str | None:
+def resumed(output: Path, expected: dict[str, str], mode: str = "manifest") -> str | None:
     """Resume a job and say what is wrong with its output."""
     kept = finished_shards(output)
     # A finished plain job looks like files of another program, and is refused; there is nothing to resume then.
-    finished = plain and tree(output) == expected
-    if not finished and in_child(lambda: run(SMALL, output, plain=plain, exists="resume")):
+    finished = mode == "plain" and tree(output) == expected
+    if not finished and in_child(lambda: run(SMALL, output, **{"exists": "resume", **MODES[mode]})):
         return "resume failed"
     if tree(output) != expected:
         return f"differs: {sorted(tree(output).items() ^ expected.items())}"
@@ -125,20 +135,22 @@ def resumed(output: Path, expected: dict[str, str], *, plain: bool) -> str | Non
 
 
 def points(folder: Path) -> dict[str, Any]:
-    """Kill before and after every call, with and without a manifest, and during the resume too."""
+    """Kill before and after every call, in every mode, and during the resume too."""
     failures, cases, calls = [], 0, {}
-    for plain in (False, True):
-        expected = undisturbed(folder, SMALL, plain=plain)
-        names = count_calls(folder, plain=plain)
-        calls["plain" if plain else "manifest"] = len(names)
+    for mode, options in MODES.items():
+        expected = undisturbed(folder, SMALL, mode)
+        names = count_calls(folder, mode)
+        calls[mode] = len(names)
         for place, after in itertools.product(range(len(names)), (False, True)):
             output = folder / "out"
-            code = in_child(partial(killed_run, output, place=place, after=after, plain=plain))
+            prepare(output, mode)
+            code = in_child(partial(killed_run, output, place=place, after=after, **options))
             if place % 3 == 0 and tree(output) != expected:  # and again in the resumed run, at a place that moves along
-                in_child(partial(killed_run, output, place=place // 2, after=after, plain=plain, exists="resume"))
-            wrong = f"ended with {code}" if code != -signal.SIGKILL else resumed(output, expected, plain=plain)
+                again = {"exists": "resume", **options}
+                in_child(partial(killed_run, output, place=place // 2, after=after, **again))
+            wrong = f"ended with {code}" if code != -signal.SIGKILL else resumed(output, expected, mode)
             if wrong:
-                failures.append([plain, place, names[place], after, wrong])
+                failures.append([mode, place, names[place], after, wrong])
             cases += 1
             shutil.rmtree(output, ignore_errors=True)
     return {"cases": cases, "calls": calls, "failures": failures}
@@ -148,13 +160,13 @@ def errors(folder: Path, which: str) -> dict[str, Any]:
     """Let every write, sync and rename fail once."""
     expected = undisturbed(folder, SMALL)
     failures, cases = [], 0
-    for place, name in enumerate(count_calls(folder, plain=False)):
+    for place, name in enumerate(count_calls(folder, "manifest")):
         if name not in ("write", "fsync", "replace", "mkdir", "link"):
             continue
         for code in (errno.ENOSPC, errno.EIO, errno.EDQUOT) if which == "all" else (errno.ENOSPC,):
             output = folder / "out"
             ended = in_child(partial(failing_run, output, place=place, code=code))
-            problem = f"ended with {ended}" if ended else resumed(output, expected, plain=False)
+            problem = f"ended with {ended}" if ended else resumed(output, expected)
             if problem:
                 failures.append([place, name, code, problem])
             cases += 1
@@ -162,10 +174,11 @@ def errors(folder: Path, which: str) -> dict[str, Any]:
     return {"cases": cases, "failures": failures}
 
 
-def undisturbed(folder: Path, job: NumbersJob, *, plain: bool = False) -> dict[str, str]:
+def undisturbed(folder: Path, job: NumbersJob, mode: str = "manifest") -> dict[str, str]:
     """Return the output of a job that nothing disturbs."""
     output = folder / "expected"
-    assert in_child(partial(run, job, output, plain=plain)) == 0
+    prepare(output, mode)
+    assert in_child(partial(run, job, output, **MODES[mode])) == 0
     expected = tree(output)
     shutil.rmtree(output)
     return expected

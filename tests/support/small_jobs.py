@@ -26,6 +26,7 @@ class NumbersJob(Job):
     seed: int = 0
     size: int = 100
     bad: tuple[int, ...] = ()
+    stem: str = ""  # start of the names of all files, for several jobs in one folder
     source: str | None = field(default=None, metadata={"plan": False})
     sleep: float = field(default=0.0, metadata={"plan": False})
     killer: str | None = field(default=None, metadata={"plan": False})
@@ -36,7 +37,7 @@ class NumbersJob(Job):
     def shards(self) -> list[ShardPlan]:
         total = -(-self.count // self.per_shard)
         return [
-            ShardPlan(number, (f"data-{number:05d}-of-{total:05d}", f"index/{number:05d}.idx"))
+            ShardPlan(number, (f"{self.stem}data-{number:05d}-of-{total:05d}", f"index/{self.stem}{number:05d}.idx"))
             for number in range(total)
         ]
 
@@ -53,7 +54,7 @@ class NumbersJob(Job):
 
     @property
     def closing_files(self) -> tuple[str, ...]:
-        return ("list.txt",)
+        return (f"{self.stem}list.txt",)
 
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
         if self.attempts is not None:
@@ -84,7 +85,7 @@ class NumbersJob(Job):
 
     def close(self, files: ShardFiles, shards: Iterable[Mapping[str, Any]]) -> None:
         text = "".join(f"{shard['number']} {shard['samples']} {shard['details']['first']}\n" for shard in shards)
-        files.write("list.txt", text.encode())
+        files.write(f"{self.stem}list.txt", text.encode())
 
     def _perhaps_die(self, sample: int) -> None:
         """Be killed at sample 25, once: the file `killer` is there only the first time."""

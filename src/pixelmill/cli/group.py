@@ -6,11 +6,12 @@ import importlib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
-from pixelmill.cli.terminal import echo
+from pixelmill.cli.terminal import echo, message_text, prepare_streams
 from pixelmill.errors import OutputExists, PixelmillError, printable
 
 # The module of each command. It is imported when the command runs, so that a command does not wait for all others.
@@ -47,6 +48,10 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        prepare_streams()
+        return super().main(*args, **options)
+
     def invoke(self, ctx: click.Context) -> object:
         with _printable_errors():
             return self._invoke(ctx)
@@ -73,7 +78,9 @@ def _printable_errors() -> Iterator[None]:
     try:
         yield
     except click.ClickException as error:
-        text = printable(error.format_message(), keep="\n")
+        # Click lists the choices of a missing parameter on lines of their own, which hold nothing foreign.
+        found = error.format_message()
+        text = printable(found, keep="\n\t") if isinstance(error, click.MissingParameter) else message_text(found)
         if isinstance(error, click.UsageError):
             raise click.UsageError(text, error.ctx) from error
         raise click.ClickException(text) from error

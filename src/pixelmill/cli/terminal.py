@@ -6,7 +6,10 @@ characters are printed as escapes like `\x1b`, here and nowhere else, and rich n
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,9 +20,35 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+def prepare_streams() -> None:
+    """Make the standard streams usable, whatever the caller has done to them.
+
+    A closed one is opened as /dev/null: the next file would get its number otherwise, and what is printed would become
+    a part of it. Characters that the encoding of the terminal lacks are escaped.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print one line, which may hold foreign names."""
     click.echo(printable(text), err=err, nl=nl)
+
+
+def message_text(text: str) -> str:
+    """Return the message of an error as it is printed.
+
+    Our own messages continue on lines that begin with two blanks. Every other line end comes from a name, which must
+    not fake a line, and is escaped.
+    """
+    return "\n  ".join(printable(part) for part in text.split("\n  "))
 
 
 def echo_json(value: object) -> None:

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from pixelmill import storage
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import ArgumentError, DataError, unreadable
 from pixelmill.formats.index import INDEX_BYTES, Index, is_count
 from pixelmill.storage.file_names import is_below, resolve_below
 from pixelmill.storage.local import is_file_entry, is_folder_entry
@@ -36,16 +36,11 @@ def from_root(
     Folders, sorted by their bytes and including empty ones, number the classes; the files of each are sorted likewise.
     Files directly in `root` and folders below the class folders are not read.
     """
-    try:
-        names = sorted((entry.name for entry in os.scandir(root) if is_folder_entry(entry)), key=os.fsencode)
-    except OSError as error:
-        raise ArgumentError(f"file_root: {error.strerror}: {root}") from None
-    folders = [name for name in names if _matches(name, folder_filters, case_sensitive)]
+    folders = [name for name in _names(root, is_folder_entry) if _matches(name, folder_filters, case_sensitive)]
     paths: list[str] = []
     labels: list[int] = []
     for label, folder in enumerate(folders):
-        with os.scandir(os.path.join(root, folder)) as files:
-            names = sorted((entry.name for entry in files if _is_file(entry)), key=os.fsencode)
+        names = _names(os.path.join(root, folder), _is_file)
         chosen = [name for name in names if _matches(name, filters, case_sensitive)]
         paths += [os.path.join(root, folder, name) for name in chosen]
         labels += [label] * len(chosen)
@@ -59,7 +54,7 @@ def from_list(path: str, *, root: str | None = None) -> Index:
     try:
         text = storage.read_file(path, limit=INDEX_BYTES)
     except OSError as error:
-        raise ArgumentError(f"file_list: {error.strerror}: {path}") from None
+        raise unreadable("file_list", path, error) from None
     base = os.path.dirname(path) if root is None else root
     paths: list[str] = []
     labels: list[int] = []
@@ -92,14 +87,9 @@ def below_root(root: str, *, pattern: str) -> Index:
 
     The files of the root itself come first. Folders are sorted by their bytes, and so are the files of each.
     """
-    try:
-        folders = sorted((entry.name for entry in os.scandir(root) if is_folder_entry(entry)), key=os.fsencode)
-    except OSError as error:
-        raise ArgumentError(f"file_root: {error.strerror}: {root}") from None
     paths: list[str] = []
-    for folder in [".", *folders]:
-        with os.scandir(os.path.join(root, folder)) as files:
-            names = sorted((entry.name for entry in files if is_file_entry(entry)), key=os.fsencode)
+    for folder in [".", *_names(root, is_folder_entry)]:
+        names = _names(os.path.join(root, folder), is_file_entry)
         paths += [os.path.join(root, folder, name) for name in names if fnmatch.fnmatchcase(name, pattern)]
     if not paths:
         raise ArgumentError(f"file_root: no file in {root} or in a folder in it matches {pattern}")
@@ -111,13 +101,22 @@ def named_in_list(path: str, *, root: str | None = None) -> Index:
     try:
         text = storage.read_file(path, limit=INDEX_BYTES)
     except OSError as error:
-        raise ArgumentError(f"file_list: {error.strerror}: {path}") from None
+        raise unreadable("file_list", path, error) from None
     base = os.path.dirname(path) if root is None else root
     lines = enumerate((os.fsdecode(line.removesuffix(b"\r")) for line in text.split(b"\n")), start=1)
     paths = [_listed(name, path, root, f"line {number} of {path}") for number, name in lines if name]
     if not paths:
         raise DataError(f"file_list: {path} names no file")
     return Index(paths, root=os.path.join(base, ""))
+
+
+def _names(folder: str, chosen: Callable[[os.DirEntry[str]], bool]) -> list[str]:
+    """Return the names of the chosen entries of a folder, sorted by their bytes."""
+    try:
+        with os.scandir(folder) as entries:
+            return sorted((entry.name for entry in entries if chosen(entry)), key=os.fsencode)
+    except OSError as error:
+        raise unreadable("file_root", folder, error) from None
 
 
 def _listed(name: str, list_path: str, root: str | None, where: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pixelmill.errors import DataError
+from pixelmill.storage.local import open_binary
 
 _MAGIC, _VERSION = 0xBEEFC0DE, 1
 _HEAD = 16  # bytes before the content of a page
@@ -47,7 +48,7 @@ def data_file(path: str) -> str:
 def opened(path: str) -> Iterator[memoryview]:
     """Open the file of a database as read-only memory."""
     try:
-        with Path(data_file(path)).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as memory:
+        with open_binary(data_file(path)) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as memory:
             view = memoryview(memory)
             try:
                 yield view

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from pixelmill import storage
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import ArgumentError, DataError, unreadable
 from pixelmill.formats.containers import all_formats, get_format
 from pixelmill.formats.file_list.lines import COLUMNS, read_list
 from pixelmill.formats.format import Format
@@ -63,7 +63,7 @@ def file_format(path: str) -> Format:
     try:
         start = storage.read_start(path, _START)
     except OSError as error:
-        raise ArgumentError(f"{path}: {error.strerror or error}") from None
+        raise unreadable("dataset", path, error) from None
     found = _sniffed(start)
     if found is not None:
         return found

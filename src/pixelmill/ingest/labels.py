@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, unreadable
 from pixelmill.options.ingest import UnknownClasses
+from pixelmill.storage.local import open_binary
 
 _MAX_BYTES = 1 << 26
 _TEXT_KEYS = ("human_labels", "text", "name")
@@ -94,15 +96,15 @@ def read_labels(file: str) -> dict[str, ClassLabel]:
 
 def _read_text(file: str) -> str:
     try:
-        with gzip.open(file) if file.endswith(".gz") else Path(file).open("rb") as stream:
-            data = stream.read(_MAX_BYTES + 1)
+        with open_binary(file) as stream:
+            data = (gzip.GzipFile(fileobj=stream) if file.endswith(".gz") else stream).read(_MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
             raise ArgumentError(f"ingest: {file} is larger than {_MAX_BYTES} bytes, too large for a list of labels")
         return data.decode("utf-8-sig")
-    except (UnicodeDecodeError, EOFError, gzip.BadGzipFile) as error:
+    except (UnicodeDecodeError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ArgumentError(f"ingest: {file} cannot be read: {error}") from None
     except OSError as error:
-        raise ArgumentError(f"ingest: {error.strerror}: {file}") from None
+        raise unreadable("ingest", file, error) from None
 
 
 def _from_json(text: str, file: str) -> dict[str, ClassLabel]:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pixelmill.errors import OutputError
+from pixelmill.storage.local import open_binary
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -53,7 +54,7 @@ def move_across(path: Path, target: Path) -> None:
     """Copy a file to another file system, and rename it when it is complete."""
     temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
     try:
-        with path.open("rb") as source, temporary.open("xb") as copy:
+        with open_binary(path) as source, temporary.open("xb") as copy:
             shutil.copyfileobj(source, copy, 1 << 20)
             copy.flush()
             os.fsync(copy.fileno())
@@ -92,7 +93,7 @@ def write_all(descriptor: int, data: bytes | bytearray | memoryview) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Wait until the names in a folder are on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     except OSError as error:

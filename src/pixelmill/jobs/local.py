@@ -12,6 +12,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import textwrap
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -178,4 +179,5 @@ def _rebuilt(failure: dict[str, Any], shard: str) -> PixelmillError:
         return DataError(failure["message"], tuple(load_event(event) for event in failure["events"]))
     if isinstance(found, type) and issubclass(found, PixelmillError) and found is not errors.MissingDependency:
         return found(failure["message"])
-    return EngineError(f"job: {failure['kind']} in {shard}: {failure['message']}\n{failure['traceback']}")
+    trace = textwrap.indent(failure["traceback"], "  ")
+    return EngineError(f"job: {failure['kind']} in {shard}: {failure['message']}\n{trace}")

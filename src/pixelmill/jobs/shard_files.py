@@ -15,6 +15,7 @@ from pixelmill.errors import DECODER_WARNING, MISSING_PIXELS, ArgumentError, Dat
 from pixelmill.jobs.disk import explained, write_all
 from pixelmill.jobs.storage import Storage, check_name
 from pixelmill.options.running import OnError
+from pixelmill.storage.local import open_regular
 from pixelmill.storage.preallocate import Preallocation as Room
 
 _BUFFER = 1 << 20
@@ -273,7 +274,7 @@ def bring_to_disk(paths: Mapping[str, Path]) -> None:
 
 def _bring_to_disk(shown: str, path: Path) -> None:
     with explained(shown):
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = open_regular(str(path))
         try:
             os.fsync(descriptor)
         finally:
@@ -290,7 +291,7 @@ def too_many(limit: int, errors: list[Event] | tuple[Event, ...] | list[dict[str
 def _hash_file(path: Path, name: str, shown: str) -> FileRecord:
     digest, size = hashlib.sha256(), 0
     with explained(shown):
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = open_regular(str(path))
         try:
             while chunk := os.read(descriptor, _CHUNK):
                 digest.update(chunk)

@@ -15,6 +15,8 @@ from typing import Protocol
 
 from pixelmill.errors import ArgumentError, OutputError
 from pixelmill.jobs.disk import explained, make_folders, move_across, sync_folder, write_file
+from pixelmill.storage.files import MAX_FILE_BYTES
+from pixelmill.storage.local import open_binary, open_regular, read_file
 
 _PIECE = 1 << 20
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
@@ -100,7 +102,7 @@ class LocalStorage:
 
     def read(self, name: str) -> bytes | None:
         try:
-            return self._path(name).read_bytes()
+            return read_file(self.where(name), MAX_FILE_BYTES)
         except (FileNotFoundError, NotADirectoryError):
             return None
 
@@ -142,14 +144,14 @@ class LocalStorage:
 
     def sha256(self, name: str) -> str | None:
         try:
-            with self._path(name).open("rb") as file:
+            with os.fdopen(open_regular(self.where(name)), "rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()
         except (FileNotFoundError, NotADirectoryError):
             return None
 
     def stamp(self, name: str) -> str | None:
         try:
-            with self._path(name).open("rb") as file:  # opening makes network file systems refresh their cache
+            with open_binary(self._path(name)) as file:  # opening makes network file systems refresh their cache
                 return str(os.fstat(file.fileno()).st_mtime_ns)
         except FileNotFoundError:
             return None
@@ -216,7 +218,7 @@ class LocalStorage:
 
     def hold(self, name: str) -> Callable[[], None] | None:
         # The kernel releases the lock when the process ends, and knows about it in every PID namespace.
-        descriptor = os.open(self._path(name), os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = open_regular(self.where(name))
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:  # some network file systems cannot lock
@@ -231,7 +233,7 @@ class LocalStorage:
 
     def is_held(self, name: str) -> bool | None:
         try:
-            descriptor = os.open(self._path(name), os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = open_regular(self.where(name))
         except FileNotFoundError:
             return False
         try:
@@ -251,7 +253,7 @@ class LocalStorage:
             with explained(str(path)):
                 make_folders(path)
             try:
-                descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             except FileNotFoundError:
                 continue  # another process has just removed it: create it again
             try:

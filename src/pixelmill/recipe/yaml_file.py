@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pixelmill import storage
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import ArgumentError, DataError, unreadable
 
 MOST_BYTES = 1 << 16
 MOST_LEVELS = 32
@@ -16,14 +16,15 @@ def read_yaml(path: str) -> Any:
     """Read a YAML file of plain values.
 
     Raises:
-        ArgumentError: It cannot be read, is not YAML, uses aliases, or exceeds a limit.
+        ArgumentError: There is no such file, or it is not YAML, uses aliases, or exceeds a limit.
+        DataError: Reading failed.
     """
     import yaml
 
     try:
         data = storage.read_file(path, limit=MOST_BYTES)
     except OSError as error:
-        raise ArgumentError(f"recipe: {error.strerror}: {path}") from None
+        raise unreadable("recipe", path, error) from None
     except DataError as error:
         raise ArgumentError(f"recipe: {error}") from None
     try:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pixelmill import storage
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import ArgumentError, DataError, unreadable
 from pixelmill.formats.index import Array, Index, Ragged
 from pixelmill.storage.file_names import is_below
 
@@ -76,7 +76,7 @@ def _loaded(path: str) -> dict[str, list[Any]]:
     try:
         content = json.loads(storage.read_file(path, limit=ANNOTATION_BYTES))
     except OSError as error:
-        raise ArgumentError(f"annotations_file: {error.strerror}: {path}") from None
+        raise unreadable("annotations_file", path, error) from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"coco: {path} is not a JSON file: {error}") from None
     if not isinstance(content, dict):

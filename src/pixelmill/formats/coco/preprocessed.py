@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from pixelmill import storage
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import ArgumentError, DataError, unreadable
 from pixelmill.formats.coco.annotations_file import ANNOTATION_BYTES, LARGEST_SIDE, check_name
 from pixelmill.formats.index import Array, Index, Ragged
 
@@ -215,11 +215,12 @@ def _numbers(folder: str, name: str, dtype: Any) -> Array:
 
 
 def _read(folder: str, name: str) -> bytes:
+    path = os.path.join(folder, f"{name}.dat")
     try:
-        return storage.read_file(os.path.join(folder, f"{name}.dat"), limit=ANNOTATION_BYTES)
+        return storage.read_file(path, limit=ANNOTATION_BYTES)
     except OSError as error:
-        message = f"preprocessed_annotations: {error.strerror}: {error.filename}"
-        raise ArgumentError(f"{message}; save the files again with the outputs that you need") from None
+        hint = "; save the files again with the outputs that you need"
+        raise unreadable("preprocessed_annotations", path, error, hint=hint) from None
 
 
 def _damaged(folder: str, name: str, what: str) -> DataError:

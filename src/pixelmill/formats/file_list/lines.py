@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pixelmill import storage
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import DataError, unreadable
 from pixelmill.formats.annotations import Row, decode_row
 from pixelmill.formats.sample import Label, parse_label
 
@@ -57,7 +57,7 @@ def read_list(path: str) -> list[Entry]:
     try:
         data = storage.read_file(path, limit=_MAX_LIST_BYTES)
     except OSError as error:
-        raise ArgumentError(f"file list: {error.strerror or error}: {path}") from None
+        raise unreadable("file list", path, error) from None
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     return list(_table(text, path) if path.lower().endswith(".csv") else _lines(text, path))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from pixelmill import _core
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import ArgumentError, DataError, unreadable
 from pixelmill.formats import index_cache, scan_cache
 from pixelmill.formats.faults import RecordFault, Scan
 from pixelmill.formats.index import Index
@@ -45,7 +45,7 @@ def open_file(path: str) -> Scan:
     try:
         index_cache.stamp_of(path)
     except OSError as error:
-        raise ArgumentError(f"tfrecord: {error.strerror}: {path}") from None
+        raise unreadable("tfrecord", path, error) from None
 
     def pack(found: Scan) -> scan_cache.Arrays | None:
         # The scan of a gzip file is that of its unpacked copy, whose name is not that of the file.

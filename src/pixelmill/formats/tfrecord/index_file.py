@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pixelmill import storage
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import DataError, unreadable
 from pixelmill.formats.index import INDEX_BYTES, Index
 from pixelmill.formats.tfrecord.frames import FRAME
 
@@ -29,7 +29,7 @@ def read_index(path: str, *, data: str) -> Index:
         numbers = np.array(storage.read_file(path, limit=INDEX_BYTES).split(), dtype=np.int64)
         size = Path(data).stat().st_size
     except OSError as error:
-        raise ArgumentError(f"tfrecord: {error.strerror}: {error.filename}") from None
+        raise unreadable("tfrecord", error.filename or path, error) from None
     except (ValueError, OverflowError):
         raise DataError(f"tfrecord: {path} is not an index: it holds something else than pairs of numbers") from None
     if len(numbers) % 2:
