@@ -397,3 +397,7 @@ class Pipeline(OlderCalls):
 
 def _random_seed() -> int:
     return int.from_bytes(os.urandom(6), "little")
+
+
+# Last: it makes pipelines of single operators, which operators with arguments for each frame need.
+from pixelmill.pipeline import one_operator as one_operator  # noqa: E402
