@@ -165,6 +165,7 @@ def test_functions_return_what_dalis_return(name, given):
     check(FUNCTIONS[name](functions, INPUTS[given]), FUNCTIONS[name](their_functions, INPUTS[given]))
 
 
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")
 def test_conversions_return_what_dalis_return():
     for f in (functions.to_grayscale, functions.rgb_to_grayscale):
         check(f(IMAGE, 3), their_functions.to_grayscale(IMAGE, 3))
