@@ -43,17 +43,19 @@ nb::bytes as_bytes(const std::vector<std::byte>& data) {
 
 Recipe make_recipe(const std::string& content, const std::string& format, uint64_t seed,
                    std::pair<int64_t, int64_t> size, double spread, std::pair<int, int> quality, double full_color,
-                   int64_t classes, std::pair<int64_t, int64_t> objects, bool masks, int64_t bytes, double bytes_spread,
-                   double dedup_ratio, double compress_ratio) {
+                   int64_t classes, std::pair<int64_t, int64_t> objects, bool masks, bool alpha, int64_t bytes,
+                   double bytes_spread, double dedup_ratio, double compress_ratio) {
     const std::optional<Content> drawn = content_named(content);
     const std::optional<FileFormat> written = file_format_named(format);
     if (!drawn || !written) throw nb::value_error("an unknown content or format");
+    if (alpha && *written == FileFormat::jpg) throw nb::value_error("JPEG files have no transparency");
     if (classes < 1 || objects.first < 1 || objects.second < objects.first || objects.second > 254) {
         throw nb::value_error("classes and objects are out of range");
     }
     return {*drawn, *written,      seed,           size.first,  size.second,
             spread, quality.first, quality.second, full_color,  {classes, objects.first, objects.second},
-            masks,  bytes,         bytes_spread,   dedup_ratio, compress_ratio};
+            masks,  alpha,         bytes,          bytes_spread, dedup_ratio,
+            compress_ratio};
 }
 
 nb::tuple make(const Maker& maker, uint64_t index) {
@@ -90,12 +92,14 @@ nb::tuple save(const Maker& maker, uint64_t index, nb::bytes path) {
 nb::tuple draw(const Maker& maker, uint64_t index) {
     const Plan plan = maker.plan(index);
     const auto height = static_cast<size_t>(plan.height), width = static_cast<size_t>(plan.width);
-    Pixels pixels = owned<uint8_t, Pixels>(new uint8_t[height * width * 3], {height, width, 3});
+    const int64_t channels = maker.channels();
+    const auto count = static_cast<size_t>(channels);
+    Pixels pixels = owned<uint8_t, Pixels>(new uint8_t[height * width * count], {height, width, count});
     Labels labels = owned<uint8_t, Labels>(new uint8_t[height * width](), {height, width});
     std::vector<ObjectBox> boxes;
     {
         nb::gil_scoped_release released;
-        const View<uint8_t> image{pixels.data(), plan.height, plan.width, 3, 3 * plan.width, 3, 1};
+        const View<uint8_t> image{pixels.data(), plan.height, plan.width, channels, channels * plan.width, channels, 1};
         boxes = maker.draw(plan, image, {labels.data(), plan.height, plan.width, 1, plan.width, 1, 1});
     }
     return nb::make_tuple(pixels, labels, box_array(boxes), plan.label);
@@ -125,13 +129,13 @@ void bind_create(nb::module_& module) {
             "__init__",
             [](Maker* at, const std::string& content, const std::string& format, uint64_t seed,
                std::pair<int64_t, int64_t> size, double spread, std::pair<int, int> quality, double full_color,
-               int64_t classes, std::pair<int64_t, int64_t> objects, bool masks, int64_t bytes, double bytes_spread,
-               double dedup_ratio, double compress_ratio) {
+               int64_t classes, std::pair<int64_t, int64_t> objects, bool masks, bool alpha, int64_t bytes,
+               double bytes_spread, double dedup_ratio, double compress_ratio) {
                 new (at) Maker(make_recipe(content, format, seed, size, spread, quality, full_color, classes, objects,
-                                           masks, bytes, bytes_spread, dedup_ratio, compress_ratio));
+                                           masks, alpha, bytes, bytes_spread, dedup_ratio, compress_ratio));
             },
             nb::kw_only(), "content"_a, "format"_a, "seed"_a, "size"_a, "spread"_a, "quality"_a, "full_colour"_a,
-            "classes"_a, "objects"_a, "masks"_a, "bytes"_a, "bytes_spread"_a, "dedup_ratio"_a, "compress_ratio"_a)
+            "classes"_a, "objects"_a, "masks"_a, "alpha"_a, "bytes"_a, "bytes_spread"_a, "dedup_ratio"_a, "compress_ratio"_a)
         .def("make", &make, "index"_a)
         .def("save", &save, "index"_a, "path"_a)
         .def("draw", &draw, "index"_a)

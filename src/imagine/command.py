@@ -69,6 +69,7 @@ def main() -> None:
 @click.option("--seed", default=0, show_default=True, type=int)
 @click.option("--size", is_flag=True, help="Print the size of the first file and of the folder.")
 @click.option("--chunksize", default=64, show_default=True, type=int)
+@click.option("--alpha", is_flag=True, help="Add transparency as a fourth channel (png and bmp).")
 @_positions("path", "name", "image_format")
 def create_images(**options: OptionValue) -> None:
     """Create image files of noise."""

@@ -27,6 +27,7 @@ def create_images(
     seed: int = 0,
     size: bool = False,
     chunksize: int = 64,
+    alpha: bool = False,
 ) -> None:
     """Create image files of noise `{name}0`, `{name}1`, …; existing files are overwritten.
 
@@ -40,9 +41,12 @@ def create_images(
         seed: Seed of the images.
         size: Print the size of the first file and of the folder.
         chunksize: Number of images to make together.
+        alpha: Add transparency as a fourth channel (png and bmp).
     """
     start = time.perf_counter()
-    create.create_images(path, name, width, height, count, image_format, seed, False, chunksize, exists="overwrite")
+    create.create_images(
+        path, name, width, height, count, image_format, seed, False, chunksize, alpha=alpha, exists="overwrite"
+    )
     if size:
         print_sizes(path, first=f"{name}0.{IMAGE_FORMATS[image_format.lower()]}")
     print(f"created {count} images of {width}x{height} in {path} in {time.perf_counter() - start:.2f} s")

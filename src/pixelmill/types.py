@@ -35,6 +35,12 @@ class DALIDataType(_Named):
     FLOAT64 = 10
     BOOL = 11
     STRING = 12
+    FEATURE = 17
+    IMAGE_TYPE = 20
+    DATA_TYPE = 21
+    INTERP_TYPE = 22
+    TENSOR_LAYOUT = 23
+    PYTHON_OBJECT = 24
     NO_TYPE = -1
 
 
@@ -67,10 +73,23 @@ class PipelineAPIType(enum.Enum):
     SCHEDULED = 2
 
 
+TensorLayout = str  # one letter for each axis
+
+
+@dataclass(frozen=True)
+class CUDAStream:
+    """The address of a CUDA stream. Accepted for compatibility."""
+
+    ptr: int = 0
+
+
 UINT8, UINT16, UINT32, UINT64 = DALIDataType.UINT8, DALIDataType.UINT16, DALIDataType.UINT32, DALIDataType.UINT64
 INT8, INT16, INT32, INT64 = DALIDataType.INT8, DALIDataType.INT16, DALIDataType.INT32, DALIDataType.INT64
 FLOAT16, FLOAT, FLOAT64 = DALIDataType.FLOAT16, DALIDataType.FLOAT, DALIDataType.FLOAT64
 BOOL, STRING, NO_TYPE = DALIDataType.BOOL, DALIDataType.STRING, DALIDataType.NO_TYPE
+FEATURE, IMAGE_TYPE, DATA_TYPE = DALIDataType.FEATURE, DALIDataType.IMAGE_TYPE, DALIDataType.DATA_TYPE
+INTERP_TYPE, TENSOR_LAYOUT = DALIDataType.INTERP_TYPE, DALIDataType.TENSOR_LAYOUT
+PYTHON_OBJECT = DALIDataType.PYTHON_OBJECT
 RGB, BGR, GRAY = DALIImageType.RGB, DALIImageType.BGR, DALIImageType.GRAY
 YCbCr, ANY_DATA = DALIImageType.YCbCr, DALIImageType.ANY_DATA
 INTERP_NN, INTERP_LINEAR = DALIInterpType.INTERP_NN, DALIInterpType.INTERP_LINEAR

@@ -144,7 +144,7 @@ void FileWriter::write(const Recipe& recipe, const Plan& plan, View<const uint8_
             if (wanted < size) refuse("bmp", wanted, "this image takes " + std::to_string(size));
             const auto gap = static_cast<size_t>(wanted - size);
             encode_bmp(image, gap, out);
-            fill_padding(recipe, plan, out.data() + bmp_header_bytes, gap);
+            fill_padding(recipe, plan, out.data() + bmp_header_bytes(image.channels), gap);
             return;
         }
     }

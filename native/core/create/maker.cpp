@@ -12,7 +12,7 @@ namespace {
 // What a thread keeps from image to image.
 struct Workspace {
     Arena arena;
-    std::vector<uint8_t> pixels, labels;
+    std::vector<uint8_t> pixels, labels, colors, alpha;
     FileWriter writer;
 };
 
@@ -75,6 +75,31 @@ Plan Maker::plan(uint64_t index) const {
 }
 
 std::vector<ObjectBox> Maker::draw(const Plan& plan, View<uint8_t> image, View<uint8_t> mask) const {
+    if (!recipe.alpha) return draw_colors(plan, image, mask);
+    const View<uint8_t> colors = packed(workspace().colors, plan.height, plan.width, 3);
+    std::vector<ObjectBox> boxes = draw_colors(plan, colors, mask);
+    add_alpha(plan, image, colors);
+    return boxes;
+}
+
+// Transparency has numbers of its own, so that the colors are those of the image without it: noise for noise, soft
+// transitions for everything else.
+void Maker::add_alpha(const Plan& plan, View<uint8_t> image, View<const uint8_t> colors) const {
+    const View<uint8_t> alpha = packed(workspace().alpha, plan.height, plan.width, 3);
+    const ImageId id{operator_key(recipe.seed, 0x616C706861), plan.source};  // "alpha"
+    if (recipe.content == Content::noise) {
+        draw_noise(alpha, id);
+    } else {
+        draw_gradient(alpha, id);
+    }
+    for (int64_t i = 0; i < plan.height * plan.width; ++i) {
+        uint8_t* const pixel = image.data + 4 * i;
+        for (int64_t c = 0; c < 3; ++c) pixel[c] = colors.data[3 * i + c];
+        pixel[3] = alpha.data[3 * i];
+    }
+}
+
+std::vector<ObjectBox> Maker::draw_colors(const Plan& plan, View<uint8_t> image, View<uint8_t> mask) const {
     Arena& arena = workspace().arena;
     arena.reset();
     const ImageId id{recipe.seed, plan.source};
@@ -97,7 +122,7 @@ void Maker::make(const Plan& plan, Made& out) const {
         space.writer.write_noise(recipe, plan, packed(space.pixels, JpegRows::at_once, plan.width, 3), out.file);
         return;
     }
-    const View<uint8_t> image = packed(space.pixels, plan.height, plan.width, 3);
+    const View<uint8_t> image = packed(space.pixels, plan.height, plan.width, channels());
     const View<uint8_t> mask = recipe.masks ? packed(space.labels, plan.height, plan.width, 1) : View<uint8_t>{};
     out.boxes = draw(plan, image, mask);
     space.writer.write(recipe, plan, image, out.file);

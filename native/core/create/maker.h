@@ -21,6 +21,7 @@ struct Recipe {
     double full_color = 0;  // fraction of JPEG files with chroma in full resolution
     ShapeClasses shapes;    // classes count for every content
     bool masks = false;
+    bool alpha = false;         // whether images have a fourth channel
     int64_t bytes = 0;          // of each file, exactly; 0 leaves them as they come
     double bytes_spread = 0;    // deviation of the logarithm of `bytes`
     double dedup_ratio = 1;     // files for each different file
@@ -49,8 +50,13 @@ class Maker {
     Plan plan(uint64_t index) const;
     // `out` keeps its memory from image to image. Safe to call from several threads.
     void make(const Plan& plan, Made& out) const;
-    // Pixels of three channels into `image`, and where it has data, labels into `mask`.
+    int64_t channels() const { return recipe.alpha ? 4 : 3; }
+    // Pixels of `channels` channels into `image`, packed, and where it has data, labels into `mask`.
     std::vector<ObjectBox> draw(const Plan& plan, View<uint8_t> image, View<uint8_t> mask) const;
+
+   private:
+    std::vector<ObjectBox> draw_colors(const Plan& plan, View<uint8_t> image, View<uint8_t> mask) const;
+    void add_alpha(const Plan& plan, View<uint8_t> image, View<const uint8_t> colors) const;
 };
 
 }  // namespace pixelmill

@@ -99,8 +99,10 @@ class ReadNamed : public Step {
    public:
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const ReadNamedInputs in(values);
-        if (in.path.dtype != DType::u8 || in.path.ndim != 1) {
-            throw Fault(FaultKind::argument, "a file name must be uint8 with one axis, got " + describe(in.path));
+        const bool bytes_wide = in.path.dtype == DType::u8 || in.path.dtype == DType::i8;
+        if (!bytes_wide || in.path.ndim != 1) {
+            throw Fault(FaultKind::argument,
+                        "a file name must be uint8 or int8 with one axis, got " + describe(in.path));
         }
         std::string path;
         for (int64_t i = 0; i < in.path.shape[0]; ++i) path += static_cast<char>(in.path.integer(i));

@@ -8,6 +8,7 @@
 #include "../kernels/pointwise.h"
 #include "axes.h"
 #include "declared/shapes.h"
+#include "filtered_axes.h"
 #include "layout.h"
 
 namespace pixelmill {
@@ -87,6 +88,8 @@ class WindowOf : public Step {
         const std::string& policy = params.policy;
         pads_ = policy == "pad";
         trims_ = policy == "trim_to_shape";
+        repeats_ = !pads_ && !trims_ && policy != "error";
+        if (repeats_) border_ = border_named(policy);
     }
 
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
@@ -111,6 +114,10 @@ class WindowOf : public Step {
             inside.shape[d] = high - low;
             first[d] = low - start[d];
         }
+        if (leaves && repeats_) {
+            out[0] = repeated(context, x, start, extent);
+            return;
+        }
         if (leaves && !pads_ && !trims_) {
             throw Fault(FaultKind::argument, name_ + ": window at " + listed(start.data(), x.ndim) + " of size " +
                                                  listed(extent.data(), x.ndim) + " does not fit into " +
@@ -134,10 +141,36 @@ class WindowOf : public Step {
         return whole;
     }
 
+    // The window of data that continue beyond their edges, as the border says.
+    Value repeated(Context& context, const Value& x, const Extents& start, const Extents& extent) const {
+        check_size(context, x, extent, name_);
+        if (x.elements() == 0) throw Fault(FaultKind::argument, name_ + ": empty data cannot be continued");
+        Value whole = context.allocate(0, x.dtype, extents_of(extent, x.ndim));
+        int last = x.ndim - 1;  // the last axis along which the window is not all of the data
+        while (last > 0 && start[last] == 0 && extent[last] == x.shape[last]) --last;
+        continue_axis(whole, x, start, 0, last);
+        return whole;
+    }
+
+    void continue_axis(const Value& whole, const Value& x, const Extents& start, int axis, int last) const {
+        Value to = whole, from = x;
+        to.shape[axis] = from.shape[axis] = 1;
+        for (int64_t i = 0; i < whole.shape[axis]; ++i) {
+            to.data = element(whole, axis, i);
+            from.data = element(x, axis, border_index(start[axis] + i, x.shape[axis], border_));
+            if (axis == last) {
+                copy_elements(to, from);
+            } else {
+                continue_axis(to, from, start, axis + 1, last);
+            }
+        }
+    }
+
     std::vector<int64_t> axes_;
     int channels_;  // the axis, -1 for the last one
     std::string name_;
-    bool pads_ = false, trims_ = false;
+    bool pads_ = false, trims_ = false, repeats_ = false;
+    Border border_ = Border::clamp;
 };
 
 class Flip : public Step {

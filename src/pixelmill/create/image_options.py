@@ -70,6 +70,7 @@ class PictureOptions(ContentOptions):
             classes=self.classes,
             objects=self.objects,
             masks=self.masks,
+            alpha=self.alpha,
             bytes=self.bytes,
             bytes_spread=self.bytes_spread,
             dedup_ratio=self.dedup_ratio,
@@ -98,6 +99,10 @@ def _other_rules(options: PictureOptions) -> tuple[tuple[bool, str], ...]:
         (1 <= low <= high <= 100, f"quality must be from 1 to 100, got {low} to {high}"),
         (1 <= least <= most <= 254, f"objects must be from 1 to 254, got {least} to {most}"),
         (not options.masks or options.content == "shapes", f"masks need content='shapes', got {options.content!r}"),
+        (
+            not options.alpha or options.image_format != "jpg",
+            "alpha needs image_format png or bmp: JPEG files have no transparency",
+        ),
         (not options.masks or options.classes <= 255, f"masks hold up to 255 classes, got {options.classes}"),
     )
 

@@ -60,6 +60,8 @@ def images_job(options: CreateOptions) -> CreateJob:
     )
     if options.boxes and image_options.content != "shapes":
         raise ArgumentError(f"create_images: boxes need content='shapes', got {image_options.content!r}")
+    if options.alpha and options.container == "npy":
+        raise ArgumentError("create_images: arrays of container='npy' are RGB; alpha needs another container")
     if not _is_plain(options.name):
         message = f"name must be part of a file name, without folders and not hidden, got {options.name!r}"
         raise ArgumentError(f"create_images: {message}")

@@ -120,8 +120,9 @@ def draw(options: PictureOptions, index: int) -> tuple[Pixels, Pixels, Array, in
     """Draw one image without encoding it.
 
     Returns:
-        Pixels of shape (height, width, 3); for `shapes` a mask of shape (height, width) with the class + 1 of each
-        object, else zeros; one row (class, top, left, bottom, right, pixels) for each object; the class of the image.
+        Pixels of shape (height, width, 3), or with `alpha` (height, width, 4); for `shapes` a mask of shape (height,
+        width) with the class + 1 of each object, else zeros; one row (class, top, left, bottom, right, pixels) for each
+        object; the class of the image.
     """
     if not 0 <= index < 1 << 48:
         raise ArgumentError(f"create: index must be from 0 to 2**48 - 1, got {index}")

@@ -1449,6 +1449,8 @@ def per_frame(
 ) -> _Data:
     """Mark an array as a sequence: the first letter of its layout becomes F.
 
+    Passed as an argument of an operator on sequences, it has one value for each frame.
+
     Args:
         data: Any array.
         replace: Whether to replace a first letter other than F; by default that is an error.
@@ -2061,7 +2063,7 @@ def slice(
     axis_names: str | None = None,
     normalized_anchor: bool = True,
     normalized_shape: bool = True,
-    out_of_bounds_policy: Literal["error", "pad", "constant", "trim_to_shape"] = "error",
+    out_of_bounds_policy: str = "error",
     fill_values: _Floats | None = None,
     dtype: DALIDataType | None = None,
     output_dtype: DALIDataType | None = None,
@@ -2088,7 +2090,9 @@ def slice(
         axis_names: The same axes by layout letter; `"WH"` (x before y) if neither is given.
         normalized_anchor: Whether a floating-point anchor is relative to the shape of the input.
         normalized_shape: Whether a floating-point extent is relative to the shape of the input.
-        out_of_bounds_policy: How to treat a slice that exceeds the array: raise an error, pad it, or trim it.
+        out_of_bounds_policy: How to treat a slice that exceeds the array: raise an error; pad it (`"pad"` or
+            `"constant"`); trim it (`"trim_to_shape"`); repeat the edge (`"edge"` or `"clamp"`); mirror the array with
+            its edge (`"reflect"` or `"reflect_1001"`) or without it (`"reflect_101"`); or repeat it (`"wrap"`).
         fill_values: The padding of `"pad"`: one value, or one per channel; 0 if None.
         dtype: Type of the result; that of `data` if None.
         device: Where it should run; the native engine runs everything on the CPU.

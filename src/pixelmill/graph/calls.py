@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeGuard, cast
 
@@ -24,6 +26,21 @@ DEVICES = ("cpu", "gpu", "mixed")
 
 # What a call returns: a node, several, or several by name; a list of these for lists of inputs.
 CallResult: TypeAlias = "DataNode | list[CallResult] | dict[str, DataNode]"
+
+
+# Takes an operator, its inputs, its arguments and the options of the call.
+Handler = Callable[[Operator, Sequence[object], Mapping[str, object], Mapping[str, object]], CallResult]
+_handler: ContextVar[Handler | None] = ContextVar("handler", default=None)
+
+
+@contextlib.contextmanager
+def calls_handled_by(handler: Handler | None) -> Iterator[None]:
+    """Pass all calls of operators to `handler`, instead of adding them to a graph."""
+    token = _handler.set(handler)
+    try:
+        yield
+    finally:
+        _handler.reset(token)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +83,9 @@ def call(
         A node, or a list of nodes if the operator has several outputs. If an input is a list of nodes, a list with one
         result for each of them, all drawing the same random numbers.
     """
+    handler = _handler.get()
+    if handler is not None:
+        return handler(spec, inputs, arguments, {"device": device, "name": name, "seed": seed})
     line = user_line()
     try:
         checked = _check_arguments(spec, arguments)

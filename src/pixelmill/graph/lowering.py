@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from pixelmill.errors import ArgumentError, LayoutError
+from pixelmill.graph.frames import differs_by_frame, first_frame, lower_by_frame
 from pixelmill.graph.nodes import DataNode, OperatorNode, operators_of
 from pixelmill.operators.declare import Lowered, Operator
 from pixelmill.operators.sources import ExternalSource
@@ -20,14 +21,27 @@ ExprOf = Callable[[DataNode], Expr]
 def lower_node(node: OperatorNode, expr_of: ExprOf) -> Lowered:
     """Lower an operator to steps on the values that `expr_of` returns for its inputs and arguments."""
     branch = tuple((expr_of(condition), number, equal) for condition, number, equal in node.branch)
+    values = (value for value in (*node.inputs, *node.arguments.values()) if isinstance(value, DataNode))
+    exprs = {value: expr_of(value) for value in values}
     with lowering(node, branch):
-        lowered: dict[str, object] = {}
-        for key, argument in node.spec.arguments.items():
-            value = node.arguments[key]
-            lowered[key] = expr_of(value) if isinstance(value, DataNode) else value
-            if argument.per_sample:
-                lowered[key] = argument.lowered(lowered[key])
-        return node.spec.body(*(None if value is None else expr_of(value) for value in node.inputs), **lowered)
+        if not differs_by_frame(node, exprs):
+            return _lowered(node, exprs)
+        # Lowered for one frame first: that checks the arguments and returns the layouts of the outputs.
+        single = {value: first_frame(expr) for value, expr in exprs.items()}
+        made = _lowered(node, single)
+        outputs = made if isinstance(made, tuple) else (made,)
+        framed = lower_by_frame(node, exprs, [expr.layout for expr in outputs if isinstance(expr, Expr)])
+        return framed if isinstance(made, tuple) else framed[0]
+
+
+def _lowered(node: OperatorNode, exprs: Mapping[DataNode, Expr]) -> Lowered:
+    lowered: dict[str, object] = {}
+    for key, argument in node.spec.arguments.items():
+        value = node.arguments[key]
+        lowered[key] = exprs[value] if isinstance(value, DataNode) else value
+        if argument.per_sample:
+            lowered[key] = argument.lowered(lowered[key])
+    return node.spec.body(*(None if value is None else exprs[value] for value in node.inputs), **lowered)
 
 
 def lower_node_or_wait(node: OperatorNode) -> Lowered:

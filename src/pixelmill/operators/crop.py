@@ -10,6 +10,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import CLOSE, DaliCall
 from pixelmill.operators.declare import Floats, Ints, PerSample, Tensor, operator
 from pixelmill.operators.windows import SPATIAL, CropSize, Rounding, SliceBounds, crop_window, slice_window
+from pixelmill.steps import shapes
 from pixelmill.steps.elements import Cast, Normalize
 from pixelmill.steps.shapes import Flip, Shape, Window
 from pixelmill.steps.sources import constant
@@ -17,6 +18,19 @@ from pixelmill.steps.step import Expr
 from pixelmill.types import FLOAT, FLOAT16, INT8, UINT8, DALIDataType
 
 Policy = Literal["error", "pad", "constant", "trim_to_shape"]
+# The policies of `slice`, some of which have two names.
+_POLICIES: dict[str, shapes.Policy] = {
+    "error": "error",
+    "pad": "pad",
+    "constant": "pad",
+    "trim_to_shape": "trim_to_shape",
+    "edge": "clamp",
+    "clamp": "clamp",
+    "reflect": "reflect_1001",
+    "reflect_1001": "reflect_1001",
+    "reflect_101": "reflect_101",
+    "wrap": "wrap",
+}
 
 
 def image_layout(layout: str) -> str:
@@ -33,7 +47,12 @@ def image_layout(layout: str) -> str:
 
 
 def cut_window(
-    name: str, data: Tensor, window: tuple[Tensor, Tensor], axes: list[int], policy: Policy, fill: list[float] | None
+    name: str,
+    data: Tensor,
+    window: tuple[Tensor, Tensor],
+    axes: list[int],
+    policy: str,
+    fill: list[float] | None,
 ) -> Tensor:
     """Add the step that cuts a window out of `data`."""
     return Window(
@@ -43,7 +62,7 @@ def cut_window(
         fill_values=None if fill is None else constant(fill, np.float64),
         axes=tuple(axes),
         channels=data.layout.find("C"),
-        policy="pad" if policy == "constant" else policy,
+        policy=_POLICIES[policy],
         name=name,
     ).value(data.layout)
 
@@ -109,7 +128,7 @@ def slice(
     axis_names: str | None = None,
     normalized_anchor: bool = True,
     normalized_shape: bool = True,
-    out_of_bounds_policy: Policy = "error",
+    out_of_bounds_policy: str = "error",
     fill_values: Floats | None = None,
     dtype: DALIDataType | None = None,
 ) -> Tensor:
@@ -129,10 +148,15 @@ def slice(
         axis_names: The same axes by layout letter; `"WH"` (x before y) if neither is given.
         normalized_anchor: Whether a floating-point anchor is relative to the shape of the input.
         normalized_shape: Whether a floating-point extent is relative to the shape of the input.
-        out_of_bounds_policy: How to treat a slice that exceeds the array: raise an error, pad it, or trim it.
+        out_of_bounds_policy: How to treat a slice that exceeds the array: raise an error; pad it (`"pad"` or
+            `"constant"`); trim it (`"trim_to_shape"`); repeat the edge (`"edge"` or `"clamp"`); mirror the array with
+            its edge (`"reflect"` or `"reflect_1001"`) or without it (`"reflect_101"`); or repeat it (`"wrap"`).
         fill_values: The padding of `"pad"`: one value, or one per channel; 0 if None.
         dtype: Type of the result; that of `data` if None.
     """
+    if out_of_bounds_policy not in _POLICIES:
+        names = ", ".join(map(repr, _POLICIES))
+        raise ArgumentError(f"slice: out_of_bounds_policy must be one of {names}, got {out_of_bounds_policy!r}")
     bounds = SliceBounds(start, end, shape, rel_start, rel_end, rel_shape)
     layout = data.layout or ("" if axes is not None else "HWC")
     window, chosen = slice_window(

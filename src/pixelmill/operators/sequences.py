@@ -35,6 +35,8 @@ def sequence_rearrange(data: Tensor, *, new_order: PerSample[Annotated[Ints, Ran
 def per_frame(data: Tensor, *, replace: bool = False) -> Tensor:
     """Mark an array as a sequence: the first letter of its layout becomes F.
 
+    Passed as an argument of an operator on sequences, it has one value for each frame.
+
     Args:
         data: Any array.
         replace: Whether to replace a first letter other than F; by default that is an error.
@@ -44,4 +46,4 @@ def per_frame(data: Tensor, *, replace: bool = False) -> Tensor:
         raise ArgumentError(
             f"per_frame: the layout of a sequence starts with F, got {layout!r}; replace=True changes it"
         )
-    return Expr(data.step, data.index, f"F{layout[1:]}" if layout else "")
+    return Expr(data.step, data.index, f"F{layout[1:]}")

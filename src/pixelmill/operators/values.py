@@ -78,7 +78,7 @@ def constant_value(
     if shape is not None:
         if array.size not in (1, int(np.prod(shape))):
             raise ArgumentError(f"constant: {array.size} elements do not fill the shape {shape}")
-        array = np.broadcast_to(array, shape) if array.size == 1 else array.reshape(shape)
+        array = np.broadcast_to(array.reshape(()), shape) if array.size == 1 else array.reshape(shape)
     if layout and len(layout) != array.ndim:
         raise ArgumentError(f"constant: the layout {layout!r} does not match {array.ndim} axes")
     return constant(array, layout=layout)

@@ -60,6 +60,9 @@ class ContentOptions:
     masks: Annotated[
         bool, _PRESET, Help("Write a mask for each image below masks/, the images below images/ (shapes only).")
     ] = False
+    alpha: Annotated[
+        bool, _PRESET, Help("Add transparency as a fourth channel (RGBA; png and bmp only). The colors stay the same.")
+    ] = False
     bytes: Annotated[
         int,
         Range(0, (1 << 31) - 1),

@@ -11,13 +11,16 @@ if TYPE_CHECKING:
     from pixelmill.graph.nodes import DataNode
     from pixelmill.pipeline.definition import pipeline_def
     from pixelmill.pipeline.execution import Pipeline
+    from pixelmill.pipeline.properties import OperatorConcurrency, StreamPolicy
 
-__all__ = ["DataNode", "Pipeline", "do_not_convert", "pipeline_def"]
+__all__ = ["DataNode", "OperatorConcurrency", "Pipeline", "StreamPolicy", "do_not_convert", "pipeline_def"]
 __getattr__ = lazy_exports(
     __name__,
     {
         "DataNode": "pixelmill.graph.nodes",
+        "OperatorConcurrency": "properties",
         "Pipeline": "execution",
+        "StreamPolicy": "properties",
         "do_not_convert": "pixelmill.graph.branches",
         "pipeline_def": "definition",
     },

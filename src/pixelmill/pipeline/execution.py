@@ -24,6 +24,7 @@ from pixelmill.pipeline.compilation import CompileOptions, check_names, feeds_of
 from pixelmill.pipeline.external_source import Feed
 from pixelmill.pipeline.older_calls import OlderCalls, saved_options
 from pixelmill.pipeline.outputs import Expected, with_layout
+from pixelmill.pipeline.properties import PipelineProperties
 from pixelmill.pipeline.recovery import Errors, OnError, Recovery
 from pixelmill.pipeline.sampling import State, parsed_checkpoint
 from pixelmill.pipeline.schedule import Schedule
@@ -39,7 +40,7 @@ Value = TypeVar("Value")
 _current: ContextVar[Pipeline | None] = ContextVar("pipeline", default=None)
 
 
-class Pipeline(OlderCalls):
+class Pipeline(PipelineProperties, OlderCalls):
     """A graph of operators that turns files or arrays into batches.
 
     The first arguments are those of DALI, in its order. Arguments about GPUs, streams and buffers are accepted and have
@@ -120,7 +121,8 @@ class Pipeline(OlderCalls):
         depth = max(depths.values()) if isinstance(depths, dict) else depths
         if depth < 1:
             raise ArgumentError(f"Pipeline: prefetch_queue_depth must be at least 1, got {prefetch_queue_depth}")
-        self._saved_options = saved_options(locals())
+        self._given = {key: value for key, value in locals().items() if key != "self"}
+        self._saved_options = saved_options(self._given)
         self._batch_size = batch_size
         self._num_threads = num_threads
         self._device_id = device_id
@@ -382,18 +384,10 @@ class Pipeline(OlderCalls):
             raise EngineError(CLOSED)
         return schedule
 
-    max_batch_size = property(lambda self: self._batch_size, doc="The number of samples in a batch.")
-    batch_size = property(lambda self: self._batch_size, doc="The number of samples in a batch.")
-    num_threads = property(lambda self: self._num_threads, doc="How many samples are processed at the same time.")
-    device_id = property(lambda self: self._device_id, doc="The requested GPU.")
-    seed = property(lambda self: self._seed, doc="The seed of all random numbers.")
-    prefetch_queue_depth = property(lambda self: self._depth, doc="How many batches are in progress at the same time.")
-    py_num_workers = property(lambda self: self._py_num_workers, doc="Worker processes of parallel sources.")
-    exec_pipelined = property(lambda self: True, doc="Batches overlap.")
-    exec_async = property(lambda self: True, doc="Batches are computed while others are used.")
-    is_restored_from_checkpoint = property(lambda self: self._restored, doc="Whether a state was loaded.")
-    num_outputs = property(lambda self: len(self._ready().plan.outputs), doc="The number of outputs.")
-
 
 def _random_seed() -> int:
     return int.from_bytes(os.urandom(6), "little")
+
+
+# Last: it makes pipelines of single operators, which operators with arguments for each frame need.
+from pixelmill.pipeline import one_operator as one_operator  # noqa: E402

@@ -16,7 +16,10 @@ def with_layout(data: Data | TensorListGPU, layout: str) -> TensorListCPU:
     if isinstance(data, TensorListGPU):
         # Only DALI on a GPU returns these. Declaring both would burden every program that runs on the CPU.
         return cast("TensorListCPU", TensorListGPU(data._batch, layout if len(layout) == data.ndim() else ""))
-    return TensorListCPU(data, layout if len(data) > 0 and len(layout) == data[0].ndim else "")
+    axes = data[0].ndim if len(data) > 0 else 0
+    if layout == "F":  # of `per_frame`, which does not know how many axes follow
+        layout = layout.ljust(axes, "*")
+    return TensorListCPU(data, layout if len(layout) == axes else "")
 
 
 @dataclass(frozen=True)

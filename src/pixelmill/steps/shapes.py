@@ -8,7 +8,7 @@ from pixelmill.steps.step import Input, Step, declared
 from pixelmill.types import DALIDataType
 
 # What to do with a window that extends beyond its data.
-Policy = Literal["error", "pad", "trim_to_shape"]
+Policy = Literal["error", "pad", "trim_to_shape", "clamp", "reflect_1001", "reflect_101", "wrap"]
 
 
 @declared

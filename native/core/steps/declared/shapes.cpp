@@ -68,7 +68,7 @@ void declare_shapes(Declarations& all) {
         [](Arguments& given) { return make_window({
             .axes = given.integers("axes"),
             .channels = given.integer("channels"),
-            .policy = given.choice("policy", {"error", "pad", "trim_to_shape"}),
+            .policy = given.choice("policy", {"error", "pad", "trim_to_shape", "clamp", "reflect_1001", "reflect_101", "wrap"}),
             .name = given.text("name"),
         }); }};
     all["flip"] = {

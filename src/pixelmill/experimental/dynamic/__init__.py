@@ -17,21 +17,39 @@ from pathlib import Path
 from typing import Any
 
 from pixelmill import math as _math
+from pixelmill.experimental.dynamic import capture as capture
+from pixelmill.experimental.dynamic import checkpoint as checkpoint
+from pixelmill.experimental.dynamic.context import (
+    EvalContext,
+    ThreadPool,
+    get_current_stream,
+    get_default_stream,
+    no_streams,
+)
+from pixelmill.experimental.dynamic.devices import Device, DeviceLike, device
+from pixelmill.experimental.dynamic.external_source import ExternalSource
 from pixelmill.experimental.dynamic.modes import EvalMode, get_num_threads, set_num_threads
 from pixelmill.experimental.dynamic.readers import reader_class
-from pixelmill.experimental.dynamic.run import RNG, Result, operate, run
+from pixelmill.experimental.dynamic.rng import RNG, get_default_rng, set_seed
+from pixelmill.experimental.dynamic.run import Result, operate, run
 from pixelmill.experimental.dynamic.values import Batch, Tensor, as_batch, as_tensor
-from pixelmill.operators import REGISTRY, Operator, public_operators
+from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, Operator, public_operators
+from pixelmill.operators.absent import ABSENT, ABSENT_CLASSES, refusal
 from pixelmill.operators.families import family
 from pixelmill.types import DALIDataType as DataType
 from pixelmill.types import DALIImageType as ImageType
 from pixelmill.types import DALIInterpType as InterpType
+from pixelmill.types import to_data_type
 
 tensor, batch = as_tensor, as_batch
 
 uint8, uint16, uint32, uint64 = DataType.UINT8, DataType.UINT16, DataType.UINT32, DataType.UINT64
 int8, int16, int32, int64 = DataType.INT8, DataType.INT16, DataType.INT32, DataType.INT64
 float16, float32, float64 = DataType.FLOAT16, DataType.FLOAT, DataType.FLOAT64
+bool = DataType.BOOL
+DType = DataType
+dtype = type_id = to_data_type
+Stream = stream = set_current_stream = set_default_stream = no_streams
 
 # Operators that only make sense inside a pipeline.
 _NOT_EAGER = {"dl_tensor_python_function", "external_source", "python_function"}
@@ -55,7 +73,29 @@ for _name, _spec in public_operators().items():
         setattr(_module, _spec.class_name, reader_class(_spec))
     else:
         setattr(_module, _last, _function(_spec))
-family(__name__, ["random"]).RNG = RNG  # type: ignore[attr-defined]
+for _older, _name in OLDER_FUNCTIONS.items():
+    if "." in _older:
+        *_path, _last = _older.split(".")
+        setattr(family(__name__, _path), _last, _function(REGISTRY[_name]))
+for _later in (RNG, get_default_rng, set_seed):
+    setattr(family(__name__, ["random"]), _later.__name__, _later)
+
+
+def _refusing(name: str) -> Callable[..., Result]:
+    def function(*inputs: object, **arguments: object) -> Result:
+        raise refusal(name)
+
+    return function
+
+
+for _name in ABSENT:
+    *_path, _last = _name.split(".")
+    if _path in ([], ["decoders"]):
+        setattr(family(__name__, _path), _last, _refusing(_name))
+for _name, _operator in ABSENT_CLASSES.items():
+    *_path, _last = _name.split(".")
+    if _path == ["readers"]:
+        setattr(family(__name__, _path), _last, _refusing(_operator))
 
 
 def __getattr__(name: str) -> Any:
@@ -101,25 +141,43 @@ def imread(
 __all__ = [
     "RNG",
     "Batch",
+    "DType",
     "DataType",
+    "Device",
+    "DeviceLike",
+    "EvalContext",
     "EvalMode",
+    "ExternalSource",
     "ImageType",
     "InterpType",
+    "Stream",
     "Tensor",
+    "ThreadPool",
     "as_batch",
     "as_tensor",
     "batch",
+    "bool",
+    "capture",
+    "checkpoint",
+    "device",
+    "dtype",
     "float16",
     "float32",
     "float64",
+    "get_current_stream",
+    "get_default_stream",
     "get_num_threads",
     "imread",
     "int8",
     "int16",
     "int32",
     "int64",
+    "set_current_stream",
+    "set_default_stream",
     "set_num_threads",
+    "stream",
     "tensor",
+    "type_id",
     "uint8",
     "uint16",
     "uint32",

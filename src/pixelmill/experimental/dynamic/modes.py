@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import enum
 import os
+from contextvars import ContextVar
 from typing import Self
 
 from pixelmill.errors import ArgumentError
 
 _threads: int | None = None
+
+# Set by the `EvalContext` whose `with` block is active; it takes precedence over `set_num_threads`.
+threads_of_context: ContextVar[int | None] = ContextVar("threads", default=None)
 
 
 class EvalMode(enum.Enum):
@@ -19,11 +23,22 @@ class EvalMode(enum.Enum):
     sync_cpu = 3
     sync_full = 4
 
+    default = eager
+
     def __enter__(self) -> Self:
+        _modes.set((*_modes.get(), self))
         return self
 
     def __exit__(self, *_: object) -> None:
-        pass
+        _modes.set(_modes.get()[:-1])
+
+    @staticmethod
+    def current() -> EvalMode:
+        """Return the mode of the innermost `with` block; `eager` outside of all."""
+        return (_modes.get() or (EvalMode.default,))[-1]
+
+
+_modes: ContextVar[tuple[EvalMode, ...]] = ContextVar("modes", default=())
 
 
 def set_num_threads(num_threads: int | None) -> None:
@@ -36,4 +51,9 @@ def set_num_threads(num_threads: int | None) -> None:
 
 def get_num_threads() -> int:
     """Return the number of samples of a batch that are processed in parallel."""
-    return _threads or os.cpu_count() or 1
+    return threads_of_context.get() or _threads or default_num_threads()
+
+
+def default_num_threads() -> int:
+    """Return the number of processors."""
+    return os.cpu_count() or 1

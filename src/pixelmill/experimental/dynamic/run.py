@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import cast
 
@@ -11,42 +10,16 @@ import numpy as np
 from pixelmill import fn
 from pixelmill.errors import ArgumentError
 from pixelmill.experimental.dynamic.modes import get_num_threads
+from pixelmill.experimental.dynamic.rng import RNG, get_default_rng
 from pixelmill.experimental.dynamic.values import Batch, Tensor
 from pixelmill.graph import calls
 from pixelmill.graph.calls import CallResult, call
 from pixelmill.operators import Operator
 from pixelmill.pipeline import Pipeline
-from pixelmill.pipeline.permutation import fold
 from pixelmill.tensors import TensorListCPU
 
 # What an operator returns: one value per output; operators with named outputs are readers, which run elsewhere.
 Result = Tensor | Batch | tuple[Tensor | Batch, ...]
-
-
-class RNG:
-    """A source of seeds: each random operator that uses it takes the next one.
-
-    Args:
-        seed: Seed of the sequence; random if None.
-    """
-
-    def __init__(self, seed: int | None = None) -> None:
-        self.seed = int.from_bytes(os.urandom(6), "little") if seed is None else int(seed)
-        self.drawn = 0
-
-    def next_seed(self) -> int:
-        """Return the seed for the next operator."""
-        self.drawn += 1
-        return fold(self.seed, self.drawn) >> 1
-
-    def clone(self) -> RNG:
-        """Return an RNG that continues with the same sequence."""
-        copy = RNG(self.seed)
-        copy.drawn = self.drawn
-        return copy
-
-
-DEFAULT_RNG = RNG()
 
 
 def run(
@@ -59,7 +32,7 @@ def run(
         if the operator has several outputs.
     """
     size = _common_size(spec.name, [*inputs, *arguments.values()], batch_size)
-    seed = (rng or DEFAULT_RNG).next_seed() if spec.draws else 0
+    seed = (rng or get_default_rng()).next_seed() if spec.draws else 0
     device, name = (cast("str | None", arguments.pop(key, None)) for key in ("device", "name"))
     pipe = _pipeline(size or 1, seed)
     with pipe:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
+from pixelmill.experimental.dynamic.devices import CPU, Device
 from pixelmill.node_operators import Arithmetic
 from pixelmill.types import Array, DALIDataType, default_array, numpy_dtype, to_data_type
 
@@ -18,9 +19,9 @@ class _Value(Arithmetic):
     """Common base of tensors and batches: immediate arithmetic, and methods for devices."""
 
     @property
-    def device(self) -> str:
+    def device(self) -> Device:
         """The device that holds the elements."""
-        return "cpu"
+        return CPU
 
     def cpu(self) -> Self:
         """Return the value itself, which is always in main memory."""

@@ -1,0 +1,43 @@
+"""Transforms of torchvision, under the name that programs import them from."""
+
+from pixelmill.plugin.pytorch.torchvision import (
+    CenterCrop,
+    ColorJitter,
+    Compose,
+    GaussianBlur,
+    Grayscale,
+    InterpolationMode,
+    Normalize,
+    Pad,
+    PILToTensor,
+    RandomApply,
+    RandomCrop,
+    RandomGrayscale,
+    RandomHorizontalFlip,
+    RandomResizedCrop,
+    RandomVerticalFlip,
+    Resize,
+    ToPILImage,
+    ToPureTensor,
+)
+
+__all__ = [
+    "CenterCrop",
+    "ColorJitter",
+    "Compose",
+    "GaussianBlur",
+    "Grayscale",
+    "InterpolationMode",
+    "Normalize",
+    "PILToTensor",
+    "Pad",
+    "RandomApply",
+    "RandomCrop",
+    "RandomGrayscale",
+    "RandomHorizontalFlip",
+    "RandomResizedCrop",
+    "RandomVerticalFlip",
+    "Resize",
+    "ToPILImage",
+    "ToPureTensor",
+]

@@ -1,0 +1,41 @@
+"""Functions of torchvision, under the name that programs import them from."""
+
+from pixelmill.plugin.pytorch.torchvision.functional import (
+    center_crop,
+    crop,
+    gaussian_blur,
+    get_dimensions,
+    get_image_size,
+    get_size,
+    horizontal_flip,
+    normalize,
+    pad,
+    pil_to_tensor,
+    resize,
+    resized_crop,
+    rgb_to_grayscale,
+    to_grayscale,
+    to_pil_image,
+    to_tensor,
+    vertical_flip,
+)
+
+__all__ = [
+    "center_crop",
+    "crop",
+    "gaussian_blur",
+    "get_dimensions",
+    "get_image_size",
+    "get_size",
+    "horizontal_flip",
+    "normalize",
+    "pad",
+    "pil_to_tensor",
+    "resize",
+    "resized_crop",
+    "rgb_to_grayscale",
+    "to_grayscale",
+    "to_pil_image",
+    "to_tensor",
+    "vertical_flip",
+]
