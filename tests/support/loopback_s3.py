@@ -76,7 +76,7 @@ class LoopbackS3:
         self.latency, self.bandwidth = latency, bandwidth
         self.faults = faults or Faults()
         self.port = 0
-        self.connections = 0
+        self.connections: set[asyncio.Transport] = set()
         self._loop = asyncio.new_event_loop()
 
     def put(self, key: str, content: bytes) -> None:
@@ -133,6 +133,10 @@ class LoopbackS3:
             self._loop.run_forever()
         finally:
             server.close()
+            for transport in list(self.connections):
+                transport.abort()
+            self._loop.run_until_complete(server.wait_closed())
+            self._loop.run_until_complete(asyncio.sleep(0))
             self._loop.close()
 
 
@@ -154,12 +158,12 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._server.connections += 1
-        if self._server.connections > MAX_CONNECTIONS:
+        self._server.connections.add(transport)
+        if len(self._server.connections) > MAX_CONNECTIONS:
             transport.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._server.connections -= 1
+        self._server.connections.discard(self._transport)
 
     def data_received(self, data: bytes) -> None:
         self._data += data
@@ -188,7 +192,7 @@ class _Connection(asyncio.Protocol):
 
     def _answer(self, request: _Request, body: bytes) -> None:
         if self._transport.is_closing():
-            return
+            return None
         server = self._server
         if request.method == "PUT":
             server.counts["PUT"] += 1

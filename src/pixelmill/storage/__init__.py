@@ -17,6 +17,7 @@ from pixelmill.storage.files import (
     read_start,
     stat,
     stats,
+    together,
     walk,
 )
 from pixelmill.storage.local import FileStat, OpenFiles
@@ -42,6 +43,7 @@ __all__ = [
     "read_start",
     "stat",
     "stats",
+    "together",
     "using",
     "walk",
 ]

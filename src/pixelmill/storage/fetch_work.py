@@ -143,13 +143,21 @@ class FetchWork:
             entry.uses = entry.claims
             self._release(entry)
 
+    def cancel_taking(self) -> None:
+        """Cancel the batches that wait."""
+        for entry in list(self._entries.values()):
+            for batch in entry.takers:
+                batch.future.cancel()
+            entry.takers.clear()
+            entry.uses -= entry.claims
+            entry.claims = 0
+            self._release(entry)
+
     def close(self) -> None:
         """Cancel all requests and all batches that wait."""
         for task in self._tasks:
             task.cancel()
-        for entry in self._entries.values():
-            for batch in entry.takers:
-                batch.future.cancel()
+        self.cancel_taking()
         self._entries.clear()
         self._client.close()
         if self._disk is not None:

@@ -78,6 +78,10 @@ class Fetcher:
         self._ahead = 0
         self._call(self._work.forget)
 
+    def cancel_taking(self) -> None:
+        """Cancel the batches that wait; what was announced is fetched nevertheless."""
+        self._call(self._work.cancel_taking)
+
     def close(self) -> None:
         """Stop the thread and wait for it; batches that wait are canceled."""
         if self.forked():

@@ -18,6 +18,7 @@ from pixelmill.storage.local import FileStat
 MAX_FILE_BYTES = 1 << 30
 _AT_ONCE = 16  # calls that wait together
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 _MAX_DEPTH = 64
 
@@ -33,7 +34,9 @@ def plain(path: str) -> str:
 
 
 def join(folder: str, name: str) -> str:
-    """Append a name to a folder or an address."""
+    """Append a name to a folder or an address; a name that is an address itself stays as it is."""
+    if is_remote(name):
+        return name
     return f"{folder.rstrip('/')}/{name}" if is_remote(folder) else os.path.join(folder, name)
 
 
@@ -58,12 +61,12 @@ def stats(paths: Sequence[str]) -> list[FileStat | OSError]:
             folders.setdefault(path.rpartition("/")[0], []).append(path)
     known: dict[str, FileStat | OSError] = {}
     is_listed = [f for f, inside in folders.items() if len(inside) > 1 and not f.startswith(("http://", "https://"))]
-    for folder, entries in zip(is_listed, _together(_listing_or_error, is_listed), strict=True):
+    for folder, entries in zip(is_listed, together(_listing_or_error, is_listed), strict=True):
         for path in folders[folder]:
             found = entries if isinstance(entries, OSError) else entries.get(path.rpartition("/")[2])
             known[path] = found or FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     single = [path for path in dict.fromkeys(paths) if path not in known]
-    known |= dict(zip(single, _together(_stat_or_error, single), strict=True))
+    known |= dict(zip(single, together(_stat_or_error, single, wait=any(map(is_remote, single))), strict=True))
     return [known[path] for path in paths]
 
 
@@ -81,13 +84,19 @@ def _listing_or_error(path: str) -> dict[str, FileStat | None] | OSError:
         return error
 
 
-def _together(call: Callable[[str], Result], paths: Sequence[str]) -> list[Result]:
-    """Call a function for many paths; those at addresses wait together."""
-    if sum(map(is_remote, paths)) < 2:
-        return [call(path) for path in paths]
-    with ThreadPoolExecutor(min(len(paths), _AT_ONCE)) as pool:
-        contexts = [copy_context() for _ in paths]  # with the options of the caller
-        waiting = [pool.submit(context.run, call, path) for context, path in zip(contexts, paths, strict=True)]
+def together(call: Callable[[Item], Result], items: Sequence[Item], *, wait: bool = True) -> list[Result]:
+    """Call a function for many items and return what it returns.
+
+    Args:
+        call: The function.
+        items: The items.
+        wait: Whether the calls wait for stores; they then wait together.
+    """
+    if not wait or len(items) < 2:
+        return [call(item) for item in items]
+    with ThreadPoolExecutor(min(len(items), _AT_ONCE)) as pool:
+        contexts = [copy_context() for _ in items]  # with the options of the caller
+        waiting = [pool.submit(context.run, call, item) for context, item in zip(contexts, items, strict=True)]
         return [future.result() for future in waiting]
 
 
@@ -138,7 +147,7 @@ def local_path(path: str) -> str:
 
 def local_paths(paths: Sequence[str]) -> list[str]:
     """Return what `local_path` returns for many files; those at addresses are fetched together."""
-    return _together(local_path, paths)
+    return together(local_path, paths, wait=any(map(is_remote, paths)))
 
 
 def read_start(path: str, length: int) -> bytes:
