@@ -64,6 +64,7 @@ class ReadAhead:
         wanted = [records for records in plan.ranges if is_fetched(records)]
         self._ranges = [_Ranges(plan.readers.index(records.reader), part_of(records)) for records in wanted]
         self._expected: deque[tuple[Items, list[Range | None]]] = deque()
+        self._unsent: list[tuple[Range | None, int]] = []
         self._fetcher = _fetcher(wanted)
 
     @property
@@ -77,15 +78,41 @@ class ReadAhead:
         return not self._expected
 
     @property
-    def wants_more(self) -> bool:
-        """Whether fewer bytes are expected than are worth reading ahead."""
-        return self._fetcher.wants_more
+    def is_low(self) -> bool:
+        """Whether less than half of the bytes that are worth reading ahead is expected."""
+        return self._fetcher.ahead < self._fetcher.most_ahead // 2
 
-    def expect(self, items: Items) -> None:
-        """Announce the next batch, by the items of its samples."""
+    @property
+    def wants_more(self) -> bool:
+        """Whether fewer bytes are expected than are worth reading ahead, or none of a window that is not complete."""
+        is_held_back = bool(self._unsent) and self._unsent[0][1] == self._unsent[-1][1] >= 0
+        return is_held_back or self._fetcher.ahead < self._fetcher.most_ahead
+
+    def expect(self, items: Items, windows: Items | None) -> None:
+        """Add a batch to those that `send` announces.
+
+        Args:
+            items: The items of its samples.
+            windows: The number of the window of blocks of each sample; None without blocks.
+        """
         ranges = self._listed(items)
         self._expected.append((items, ranges))
-        self._fetcher.expect(ranges)
+        self._fetcher.plan(ranges)
+        numbers = [-1] * len(items) if windows is None else windows.tolist()
+        self._unsent += zip(ranges, numbers * (len(ranges) // len(items)), strict=True)
+
+    def send(self, *, is_end: bool) -> None:
+        """Announce the batches that were added; what is in the last window waits until all of the window is known.
+
+        Otherwise the first samples of a window would be read by requests of their own.
+
+        Args:
+            is_end: Whether no batch follows in this epoch.
+        """
+        last = max((window for _, window in self._unsent), default=-1)
+        held = [] if is_end or last < 0 else [entry for entry in self._unsent if entry[1] == last]
+        self._fetcher.expect([item for item, window in self._unsent if is_end or window < 0 or window < last])
+        self._unsent = held
 
     def take(self, items: Items) -> Future[list[Fetched]]:
         """Fetch the items of a batch; those of the next batch that was announced have perhaps arrived already."""
@@ -105,6 +132,7 @@ class ReadAhead:
     def forget(self) -> None:
         """Withdraw what was announced."""
         self._expected.clear()
+        self._unsent.clear()
         self._fetcher.forget()
 
     def by_sample(self, fetched: Sequence[Fetched], count: int) -> FetchedItems:

@@ -39,7 +39,7 @@ def permute_blocks(position: Ints, blocks: Blocks, key: int) -> Ints:
     return np.asarray(blocks.starts[order[rank]] + shuffled - places[rank])
 
 
-def window_end(position: int, blocks: Blocks, key: int) -> int:
-    """Return the position after the window that a position is in."""
-    windows = _epoch(blocks, key)[2]
-    return int(windows[np.searchsorted(windows, position, side="right")])
+def windows_of(items: Ints, blocks: Blocks, key: int) -> Ints:
+    """Return the number of the window that each item is in, counted in the order of an epoch."""
+    ranks = np.argsort(_epoch(blocks, key)[0], kind="stable")
+    return np.asarray(ranks[np.searchsorted(blocks.starts, items, side="right") - 1] // blocks.window)

@@ -20,6 +20,7 @@ from pixelmill.engine.worker_thread import signal_stop
 from pixelmill.errors import ArgumentError, DataError, EngineError, UnknownNameError
 from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline.external_source import Feed
+from pixelmill.pipeline.look_ahead import LookAhead
 from pixelmill.pipeline.reader_position import Position
 from pixelmill.pipeline.recovery import Recovery
 from pixelmill.pipeline.sampling import Batch, LastBatchPolicy, ReaderOrder, State
@@ -90,8 +91,8 @@ class Schedule:
         self._options = options
         self._engine: Engine | None = None
         self._finalizer: weakref.finalize[..., Schedule] | None = None
-        self._orphans: list[Engine | Pending | ReadAhead] = []
-        self._source: ReadAhead | None = None
+        self._orphans: list[Engine | Pending | LookAhead] = []
+        self._ahead: LookAhead | None = None
         self.replace(plan, feeds, seed=seed)
 
     def replace(self, plan: Plan, feeds: list[Feed], *, seed: int) -> None:
@@ -136,11 +137,9 @@ class Schedule:
     def start(self, positions: list[Position]) -> None:
         """Start a new engine at `positions`. Batches in progress are dropped."""
         self._start_engine()
-        if self._source is not None:
-            self._source.forget()
+        if self._ahead is not None:
+            self._ahead.restart(positions)
         self._positions = self.delivered = positions
-        self._announced = positions
-        self._ends = False
         self.queue: deque[Scheduled] = deque()
         self._unstarted: tuple[Samples, list[Position], Batch | None] | None = None
         self.stopped = False
@@ -152,8 +151,8 @@ class Schedule:
         if self._finalizer is not None:
             self._finalizer.detach()
         self._engine = start_engine(self.plan, self._options)
-        if self._source is not None:
-            self._engine = FetchingEngine(self._engine, self._source)
+        if self._ahead is not None:
+            self._engine = FetchingEngine(self._engine, self._ahead.source)
         # A finalizer must not wait (see WorkerThread). It refers to the threads and not to the engine: functions of the
         # user in the graph may refer to the pipeline, so this would never be freed. Native threads end with the engine.
         self._finalizer = weakref.finalize(self, signal_stop, self._engine.threads)
@@ -162,16 +161,17 @@ class Schedule:
 
     def _open_source(self) -> None:
         """Start fetching for a new plan, if some of its files are at addresses."""
-        if self._source is not None:
-            self._source.fetcher.close()
-        self._source = ReadAhead(self.plan) if any(map(is_fetched, self.plan.ranges)) else None
+        if self._ahead is not None:
+            self._ahead.source.fetcher.close()
+        is_needed = any(map(is_fetched, self.plan.ranges))
+        self._ahead = LookAhead(ReadAhead(self.plan), self._batch_size) if is_needed else None
 
     def close(self) -> None:
         """Stop the threads and wait for them."""
         if self._engine is not None:
             self._engine.close()
-        if self._source is not None:
-            self._source.fetcher.close()
+        if self._ahead is not None:
+            self._ahead.source.fetcher.close()
         self.queue.clear()
         self._unstarted = None
 
@@ -183,10 +183,10 @@ class Schedule:
         # These are never freed: the parent's threads may have held their locks at the moment of the fork, and freeing
         # them could wait for such a lock forever.
         self._orphans += [self._engine, *(scheduled.pending for scheduled in self.queue)]
-        if self._source is not None:
-            self._orphans.append(self._source)
+        if self._ahead is not None:
+            self._orphans.append(self._ahead)
             self._open_source()
-            self._announced = self._positions
+            self._ahead.restart(self._positions)
         engine = self._start_engine()
         for scheduled in self.queue:
             scheduled.pending = engine.submit(scheduled.samples)
@@ -232,9 +232,7 @@ class Schedule:
 
     def _prepared(self, renamed: Renamed) -> tuple[Samples, list[Position], Batch | None]:
         """Return the next batch of readers and sources, the positions after it, and the main reader's part."""
-        if self._source is not None and self._source.is_idle:
-            self._announced, self._ends = self._positions, False
-            self._look_ahead()
+        self._look_ahead(is_next=True)
         size, inputs = self._take_inputs(renamed)
         batches = [
             order.batch(position, size, self.policy)
@@ -249,14 +247,10 @@ class Schedule:
             inputs = {key: data[:seen] for key, data in inputs.items()}
         return Samples(epochs, numbers, items, inputs), self._positions, main
 
-    def _look_ahead(self) -> None:
-        """Announce the following batches, up to the end of the epoch: the next one may never be wanted."""
-        while self._source is not None and not self._ends and self._source.wants_more:
-            steps = zip(self.orders, self._announced, strict=True)
-            batches = [order.batch(place, self._batch_size, self.policy) for order, place in steps]
-            self._source.expect(np.stack([batch.items for batch in batches], axis=1))
-            self._announced = [batch.following for batch in batches]
-            self._ends = batches[self.main].ends_epoch
+    def _look_ahead(self, *, is_next: bool = False) -> None:
+        if self._ahead is not None:
+            main, policy = self.main, self.policy
+            self._ahead.announce(self.orders, self._positions, main=main, policy=policy, is_next=is_next)
 
     def _take_inputs(self, renamed: Renamed) -> tuple[int, dict[Key, Data]]:
         """Take a batch from every source; return its size and its data."""

@@ -45,13 +45,21 @@ class Fetcher:
         return self._process != os.getpid()
 
     @property
-    def wants_more(self) -> bool:
-        """Whether fewer bytes are expected than are worth reading ahead."""
-        return self._ahead < self._work.pace.ahead
+    def ahead(self) -> int:
+        """The bytes that were planned and not taken yet."""
+        return self._ahead
+
+    @property
+    def most_ahead(self) -> int:
+        """The bytes that are worth planning ahead."""
+        return self._work.pace.ahead
+
+    def plan(self, items: Sequence[Range | None]) -> None:
+        """Count ranges that `expect` will announce; None stands for nothing."""
+        self._ahead += _cost(items)
 
     def expect(self, items: Sequence[Range | None]) -> None:
-        """Announce ranges that will be taken, in the order of need; None stands for nothing."""
-        self._ahead += _cost(items)
+        """Announce ranges that will be taken, in the order of need."""
         self._call(self._work.expect, items)
 
     def take(self, items: Sequence[Range | None], *, expected: bool) -> Future[list[Fetched]]:
@@ -59,7 +67,7 @@ class Fetcher:
 
         Args:
             items: The ranges.
-            expected: Whether they were announced.
+            expected: Whether they were planned.
         """
         if expected:
             self._ahead -= _cost(items)
@@ -69,7 +77,7 @@ class Fetcher:
         return future
 
     def drop(self, items: Sequence[Range | None]) -> None:
-        """Withdraw ranges that were announced and will not be taken."""
+        """Withdraw ranges that were planned and will not be taken."""
         self._ahead -= _cost(items)
         self._call(self._work.drop, items)
 
