@@ -11,6 +11,7 @@ import os
 import random
 import time
 from collections.abc import Callable
+from contextvars import Context
 from typing import Any, TypeVar
 
 from pixelmill.errors import DataError, MissingDependency, PixelmillError
@@ -136,7 +137,11 @@ def _listable(path: str) -> object_store.Place | None:
 
 
 class Store:
-    """A file system of fsspec. The packages it uses raise errors of their own types; here all are OSError."""
+    """A file system of fsspec. The packages it uses raise errors of their own types; here all are OSError.
+
+    Calls have a context of their own. fsspec keeps the context of its caller for as long as a connection is open, and
+    the pipeline whose reader is being opened would live as long.
+    """
 
     def __init__(self, system: Any, path: str) -> None:
         self._system = system
@@ -148,7 +153,7 @@ class Store:
 
         def call(*arguments: Any, **options: Any) -> Any:
             try:
-                return method(*arguments, **options)
+                return Context().run(method, *arguments, **options)
             except (OSError, PixelmillError):
                 raise
             except Exception as error:
@@ -165,7 +170,8 @@ def open_store(path: str) -> tuple[Store, str]:
     except ImportError:
         raise MissingDependency("fsspec", "remote") from None
     try:
-        system, inner = fsspec.core.url_to_fs(path, **{"use_listings_cache": False, **active()})
+        options = {"use_listings_cache": False, **active()}
+        system, inner = Context().run(fsspec.core.url_to_fs, path, **options)
     except ImportError as error:  # fsspec names the package that is missing
         raise DataError(f"{path}: {error}") from None
     except ValueError as error:
