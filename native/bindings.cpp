@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "buffer_view.h"
 #include "casters.h"
 #include "core/executor.h"
 #include "core/kernels/copy.h"
@@ -105,12 +106,14 @@ Params parameters(const std::string& kind, nb::dict given) {
 
 std::shared_ptr<ByteRanges> make_ranges(std::vector<nb::bytes> paths, Column1<int64_t> file, Column1<int64_t> offset,
                                         Column1<int64_t> length,
-                                        const std::vector<std::tuple<int64_t, std::string, std::string>>& lost) {
+                                        const std::vector<std::tuple<int64_t, std::string, std::string>>& lost,
+                                        int fetched) {
     auto ranges = std::make_shared<ByteRanges>();
     for (const nb::bytes& path : paths) ranges->paths.emplace_back(path.c_str(), path.size());
     ranges->file.assign(file.data(), file.data() + file.size());
     ranges->offset.assign(offset.data(), offset.data() + offset.size());
     ranges->length.assign(length.data(), length.data() + length.size());
+    ranges->fetched = fetched;
     for (const auto& [item, kind, message] : lost) ranges->lost[item] = {fault_kind_named(kind), message};
     return ranges;
 }
@@ -145,18 +148,44 @@ struct Submission {
 
 using Inputs = std::vector<std::vector<std::optional<AnyArray>>>;
 
+// For each of the ranges that are fetched, and each sample: a buffer, the kind and message of a fault, or None.
+using FetchedItems = std::vector<std::vector<nb::object>>;
+
+struct Owned {
+    Inputs inputs;
+    std::vector<BufferView> views;
+};
+
 // The last owner of a batch frees them, which may be a worker without the GIL.
-std::shared_ptr<const void> owned(Inputs inputs) {
-    return std::shared_ptr<const Inputs>(new Inputs(std::move(inputs)), [](const Inputs* arrays) {
+std::shared_ptr<const void> owned(Owned memory) {
+    return std::shared_ptr<const Owned>(new Owned(std::move(memory)), [](const Owned* held) {
         if (!nb::is_alive()) return;
         nb::gil_scoped_acquire gil;
-        delete arrays;
+        delete held;
     });
 }
 
+Fetched fetched_item(nb::handle given, std::vector<BufferView>& views) {
+    Fetched item;
+    if (given.is_none()) return item;
+    if (nb::isinstance<nb::tuple>(given)) {
+        const auto [kind, message] = nb::cast<std::pair<std::string, std::string>>(given);
+        item.failed = true;
+        item.kind = fault_kind_named(kind);
+        item.message = message;
+        return item;
+    }
+    static const std::byte nothing{};
+    const Bytes bytes = views.emplace_back(given).bytes();
+    item.data = bytes.empty() ? &nothing : bytes.data();
+    item.size = bytes.size();
+    return item;
+}
+
 std::shared_ptr<Batch> submit(Executor& executor, std::shared_ptr<Program> program, const Limits& limits,
-                              const Submission& who, Inputs inputs, bool fill) {
+                              const Submission& who, Inputs inputs, bool fill, const FetchedItems& fetched) {
     std::vector<Batch::Sample> samples(who.size());
+    std::vector<BufferView> views;
     for (size_t i = 0; i < samples.size(); ++i) {
         who.describe(i, samples[i]);
         samples[i].fill = fill;
@@ -164,8 +193,9 @@ std::shared_ptr<Batch> submit(Executor& executor, std::shared_ptr<Program> progr
             const std::optional<AnyArray>& given = input.at(i);
             samples[i].inputs.push_back(given ? borrowed(*given) : Value{});
         }
+        for (const auto& items : fetched) samples[i].fetched.push_back(fetched_item(items.at(i), views));
     }
-    auto kept = owned(std::move(inputs));
+    auto kept = owned({std::move(inputs), std::move(views)});
     nb::gil_scoped_release release;
     return executor.submit(std::move(program), limits, std::move(samples), std::move(kept));
 }
@@ -215,7 +245,7 @@ NB_MODULE(_core, module) {
     nb::class_<Resource>(module, "Resource");
     nb::class_<ByteRanges, Resource>(module, "ByteRanges")
         .def(nb::new_(&make_ranges), "paths"_a, "file"_a.noconvert(), "offset"_a.noconvert(), "length"_a.noconvert(),
-             "lost"_a);
+             "lost"_a, "fetched"_a = -1);
     nb::class_<Table, Resource>(module, "Table")
         .def(nb::new_(&make_table), "rows"_a.noconvert(), "starts"_a.noconvert());
 
@@ -262,7 +292,8 @@ NB_MODULE(_core, module) {
     // Joins wait without the GIL, which workers may need (images that Pillow decodes). A destructor never joins.
     nb::class_<Executor>(module, "Executor")
         .def(nb::init<int>(), "threads"_a)
-        .def("submit", &submit, "program"_a, "limits"_a, "who"_a, "inputs"_a, "fill"_a = false)
+        .def("submit", &submit, "program"_a, "limits"_a, "who"_a, "inputs"_a, "fill"_a = false,
+             "fetched"_a = nb::list())
         .def("wait", &Executor::wait, "batch"_a, "seconds"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("close", &Executor::close, nb::call_guard<nb::gil_scoped_release>());
     module.def("close_all_executors", &WorkerPool::close_all, nb::call_guard<nb::gil_scoped_release>());

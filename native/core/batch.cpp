@@ -117,6 +117,7 @@ void Batch::run_sample(ThreadState& thread, size_t index) {
     context.id = sample.id;
     context.items = sample.items;
     context.inputs = sample.inputs;
+    context.fetched = sample.fetched;
     context.fill = sample.fill;
     context.sink = &place;
     outcomes_[index] = program_->attempt(context);

@@ -53,6 +53,7 @@ class Batch {
         SampleId id;
         std::vector<int64_t> items;
         std::vector<Value> inputs;
+        std::vector<Fetched> fetched;
         bool fill = false;
     };
 

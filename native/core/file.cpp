@@ -68,8 +68,10 @@ void File::read(std::byte* out, int64_t bytes, int64_t offset) const {
 }
 
 void Memory::read(std::byte* out, int64_t bytes, int64_t offset) const {
-    if (!holds(bytes_, static_cast<uint64_t>(offset), static_cast<uint64_t>(bytes))) missing(bytes);
-    if (bytes > 0) std::memcpy(out, bytes_.data() + offset, static_cast<size_t>(bytes));
+    // An offset before `begin_` becomes a huge unsigned number, which no memory holds.
+    const int64_t at = offset - begin_;
+    if (!holds(bytes_, static_cast<uint64_t>(at), static_cast<uint64_t>(bytes))) missing(bytes);
+    if (bytes > 0) std::memcpy(out, bytes_.data() + at, static_cast<size_t>(bytes));
 }
 
 void reserve([[maybe_unused]] int descriptor, [[maybe_unused]] int64_t offset, [[maybe_unused]] int64_t bytes) {

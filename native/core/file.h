@@ -31,14 +31,16 @@ class File : public ByteSource {
     int descriptor_ = -1;
 };
 
+// Bytes that are in memory: all of a file, or those from `begin` on.
 class Memory : public ByteSource {
    public:
-    explicit Memory(Bytes bytes) : bytes_(bytes) {}
-    int64_t size() const override { return static_cast<int64_t>(bytes_.size()); }
+    explicit Memory(Bytes bytes, int64_t begin = 0) : bytes_(bytes), begin_(begin) {}
+    int64_t size() const override { return begin_ + static_cast<int64_t>(bytes_.size()); }
     void read(std::byte* out, int64_t bytes, int64_t offset) const override;
 
    private:
     Bytes bytes_;
+    int64_t begin_;
 };
 
 // Asks the file system for space after the end of an open file, so that it is allocated at once and not page by page.

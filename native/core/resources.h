@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "file.h"
 #include "step.h"
 
 namespace pixelmill {
@@ -16,6 +18,7 @@ class ByteRanges : public Resource {
     std::vector<std::string> paths;
     std::vector<int64_t> file, offset, length;                  // file is empty when item i is simply path i
     std::map<int64_t, std::pair<FaultKind, std::string>> lost;  // items that were found to be damaged
+    int fetched = -1;  // the number of these ranges among what is fetched for a sample; -1 for files of this machine
 
     const std::string& path_of(int64_t item) const {
         return paths[static_cast<size_t>(file.empty() ? item : file[static_cast<size_t>(item)])];
@@ -28,6 +31,22 @@ class ByteRanges : public Resource {
         const auto found = lost.find(item);
         if (found != lost.end()) throw Fault(found->second.first, found->second.second);
     }
+};
+
+// The source of an item's bytes for as long as this lives: memory if they were fetched, else the file.
+class ItemSource {
+   public:
+    ItemSource(Context& context, const ByteRanges& ranges, int64_t item);
+    ItemSource(const ItemSource&) = delete;
+    ItemSource& operator=(const ItemSource&) = delete;
+
+    const ByteSource& operator*() const { return *source_; }
+    const ByteSource* operator->() const { return source_; }
+
+   private:
+    std::optional<Memory> memory_;
+    std::optional<File> file_;
+    const ByteSource* source_;
 };
 
 // Row i of a table is what item i carries beside its bytes: labels, mostly. With `starts`, item i carries the rows from

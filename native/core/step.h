@@ -66,6 +66,15 @@ struct SampleId {
     uint16_t variant = 0;
 };
 
+// The bytes of an item that is not a file of this machine, or why they could not be fetched.
+struct Fetched {
+    const std::byte* data = nullptr;  // null where nothing was fetched
+    size_t size = 0;
+    bool failed = false;
+    FaultKind kind = FaultKind::io;
+    std::string message;
+};
+
 class Context {
    public:
     Context(ThreadState& thread, const Limits& limits) : thread(thread), limits(limits) {}
@@ -75,6 +84,7 @@ class Context {
     SampleId id;
     std::span<const int64_t> items;  // one per reader of the program
     std::span<const Value> inputs;   // fed from outside for this sample
+    std::span<const Fetched> fetched;  // by ByteRanges::fetched
     bool fill = false;               // a decode that fails yields a gray image instead
     uint32_t notes = 0;
     std::string note_text;  // of the first note

@@ -311,12 +311,12 @@ def test_record_files_at_an_address_are_fetched(format: str, tmp_path: Path, mon
     assert [original(row)[0].tobytes() for row in found] == [sample.image for sample in plain_samples(3)]
 
 
-def test_images_at_an_address_are_refused(tmp_path: Path) -> None:
+def test_images_at_an_address_are_read(tmp_path: Path) -> None:
     fsspec = pytest.importorskip("fsspec")
     write(tmp_path / "x", "folder", plain_samples(3))
     fsspec.filesystem("memory").put(str(tmp_path / "x"), f"/folder-{tmp_path.name}", recursive=True)
-    with pytest.raises(ArgumentError, match="is at an address; pack the dataset"):
-        rows(f"memory://folder-{tmp_path.name}", ["image"], count=3)
+    found = rows(f"memory://folder-{tmp_path.name}", ["image"], count=3)
+    assert [row[0].tobytes() for row in found] == [sample.image for sample in plain_samples(3)]
 
 
 def everything(made: Callable[[], Pipeline], batches: int) -> list[int]:

@@ -96,8 +96,8 @@ class NpyItem : public Step {
 
    protected:
     struct Opened {
-        explicit Opened(const std::string& path) : file(path) {}
-        File file;
+        Opened(Context& context, const ByteRanges& ranges, int64_t item) : source(context, ranges, item) {}
+        ItemSource source;
         int64_t offset = 0;
         NpyHeader header;
         bool damaged = false;  // the elements are not all there; zeros are wanted instead
@@ -106,8 +106,8 @@ class NpyItem : public Step {
     void open(Context& context, Opened& opened, int64_t item) const {
         opened.offset = ranges_->offset_of(item);
         int64_t size = ranges_->length_of(item);
-        if (size < 0) size = opened.file.size() - opened.offset;
-        opened.header = read_header(context, opened.file, opened.offset, size);
+        if (size < 0) size = opened.source->size() - opened.offset;
+        opened.header = read_header(context, *opened.source, opened.offset, size);
         try {
             check_npy_size(opened.header, size);
         } catch (const Fault&) {
@@ -132,7 +132,7 @@ class NpyShape : public NpyItem {
 
     void run(Context& context, std::span<const Value>, std::span<Value> out) const override {
         const int64_t number = item(context);
-        Opened opened(ranges_->path_of(number));
+        Opened opened(context, *ranges_, number);
         open(context, opened, number);
         out[0] = context.allocate(0, DType::i64, std::array{static_cast<int64_t>(opened.header.ndim)});
         std::copy_n(opened.header.shape.begin(), opened.header.ndim, out[0].as<int64_t>());
@@ -147,7 +147,7 @@ class ReadNpy : public NpyItem {
     void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
         const ReadNpyInputs in(values);
         const int64_t number = item(context);
-        Opened opened(ranges_->path_of(number));
+        Opened opened(context, *ranges_, number);
         open(context, opened, number);
         Slabs slabs = whole_slabs(opened.header);
         if (in.start.present()) {
@@ -168,7 +168,7 @@ class ReadNpy : public NpyItem {
                 out[1].as<int64_t>()[i] = start;
             }
         }
-        out[0] = read_slabs(context, opened.file, opened.offset, opened.header, slabs, opened.damaged);
+        out[0] = read_slabs(context, *opened.source, opened.offset, opened.header, slabs, opened.damaged);
     }
 
    private:

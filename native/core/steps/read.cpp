@@ -46,19 +46,14 @@ class Read : public Step {
     Value read(Context& context) const {
         const int64_t item = context.items[reader_];
         ranges_->check(item);
-        if (!ranges_->file.empty()) return read(context, context.thread.file_of_records(ranges_->path_of(item)), item);
-        const Value value = read(context, File(ranges_->path_of(item)), item);
-        compare_with_name(context, value, ranges_->path_of(item));
-        return value;
-    }
-
-    Value read(Context& context, const File& file, int64_t item) const {
+        const ItemSource source(context, *ranges_, item);
         const int64_t offset = ranges_->offset_of(item);
         int64_t bytes = ranges_->length_of(item);
-        if (bytes < 0) bytes = file.size() - offset;
+        if (bytes < 0) bytes = source->size() - offset;
         check_encoded_bytes(context, bytes);
         const Value value = context.allocate(0, DType::u8, std::array{bytes});
-        file.read(value.data, bytes, offset);
+        source->read(value.data, bytes, offset);
+        if (ranges_->file.empty()) compare_with_name(context, value, ranges_->path_of(item));
         return value;
     }
 

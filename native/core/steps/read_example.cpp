@@ -71,9 +71,9 @@ class ReadExample : public Step {
    private:
     Bytes payload(Context& context) const {
         const auto item = static_cast<size_t>(context.items[reader_]);
-        const File& file = context.thread.file_of_records(ranges_->path_of(static_cast<int64_t>(item)));
+        const ItemSource file(context, *ranges_, static_cast<int64_t>(item));
         const int64_t offset = ranges_->offset[item], length = ranges_->length[item];
-        const int64_t left = file.size() - offset;
+        const int64_t left = file->size() - offset;
         if (length > left) {
             throw Fault(FaultKind::truncated,
                         "the file ends " + std::to_string(length - left) + " bytes before the record");
@@ -85,11 +85,11 @@ class ReadExample : public Step {
         }
         if (length > read_at_once) {
             std::array<std::byte, record_head> head;
-            file.read(head.data(), record_head, offset);
+            file->read(head.data(), record_head, offset);
             check_head(head.data(), length, left);
         }
         std::byte* record = context.thread.arena.take(static_cast<size_t>(std::max(length, record_frame)));
-        file.read(record, length, offset);
+        file->read(record, length, offset);
         check_head(record, length, left);
         const auto bytes = static_cast<size_t>(length - record_frame);
         if (!payload_fits(record + record_head, bytes)) {

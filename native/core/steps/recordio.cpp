@@ -21,8 +21,8 @@ class ReadRecordIO : public Step {
         try {
             const int64_t item = context.items[reader_];
             ranges_->check(item);
-            const File& file = context.thread.file_of_records(ranges_->path_of(item));
-            read(context, file, ranges_->offset_of(item), ranges_->length_of(item), out);
+            const ItemSource source(context, *ranges_, item);
+            read(context, *source, ranges_->offset_of(item), ranges_->length_of(item), out);
         } catch (const Fault&) {
             if (!context.fill) throw;
             out[0] = context.allocate(0, DType::u8, std::array{int64_t{0}});
@@ -37,7 +37,7 @@ class ReadRecordIO : public Step {
     }
 
     // `left` bytes belong to the record and perhaps to others after it, which the index does not name.
-    static void read(Context& context, const File& file, int64_t offset, int64_t left, std::span<Value> out) {
+    static void read(Context& context, const ByteSource& file, int64_t offset, int64_t left, std::span<Value> out) {
         std::byte start[recordio_head + image_head];
         const auto begun = std::min<int64_t>(left, sizeof start);
         file.read(start, begun, offset);

@@ -12,7 +12,7 @@ import numpy as np
 from pixelmill import _core
 from pixelmill.engine import rules
 from pixelmill.engine.barriers import Barrier, runs_on_subset
-from pixelmill.formats.index import NO_NUMBERS, Ragged
+from pixelmill.formats.index import NO_NUMBERS, Index, Ragged
 from pixelmill.graph.nodes import OperatorNode
 from pixelmill.operators.sources import ExternalSource
 from pixelmill.steps.batch import BatchPermutation
@@ -20,6 +20,7 @@ from pixelmill.steps.random import RandomStep
 from pixelmill.steps.shapes import Choose, Merge
 from pixelmill.steps.sources import Constant, ExternalInput, Features, Reader, ReaderStep, Records, TableColumn
 from pixelmill.steps.step import BatchStep, Expr, Guard, RandomKey, Step
+from pixelmill.storage import is_remote
 
 # A value: a step, and the number of the output.
 Key = tuple[Step, int]
@@ -324,9 +325,20 @@ class _Builder:
 
     def _ranges(self, records: Records) -> _core.ByteRanges:
         if records not in self.ranges:
-            index = records.reader.index
-            part = index if records.part is None else index.parts[records.part]
-            lost = [(item, kind, message) for item, (kind, message) in index.lost.items()]
-            ranges = _core.ByteRanges(part.encoded_paths(), part.files, part.offsets, part.lengths, lost)
+            part = part_of(records)
+            lost = [(item, kind, message) for item, (kind, message) in records.reader.index.lost.items()]
+            number = sum(map(is_fetched, self.ranges)) if is_fetched(records) else -1
+            ranges = _core.ByteRanges(part.encoded_paths(), part.files, part.offsets, part.lengths, lost, number)
             self.ranges[records] = ranges
         return self.ranges[records]
+
+
+def part_of(records: Records) -> Index:
+    """Return the index of the byte ranges of a reader's items."""
+    index = records.reader.index
+    return index if records.part is None else index.parts[records.part]
+
+
+def is_fetched(records: Records) -> bool:
+    """Whether some of the byte ranges are at addresses; all files of a dataset usually are, or none."""
+    return any(map(is_remote, part_of(records).paths))

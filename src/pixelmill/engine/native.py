@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,9 @@ from pixelmill.steps.step import Expr
 from pixelmill.types import Array as Array
 from pixelmill.types import Limits
 
+# A buffer with the bytes of an item, the kind and message of a fault, or None for a file of this machine.
+FetchedItems: TypeAlias = Sequence[Sequence[memoryview | tuple[str, str] | None]]
+
 POLL_SECONDS = 0.1  # the longest that Ctrl-C may have to wait
 
 
@@ -38,12 +41,14 @@ class Samples:
         numbers: The number of each sample in its dataset.
         items: The item of every reader for each sample.
         inputs: The data of external sources, by the value it is for.
+        fetched: For each of the plan's ranges that are fetched: what came for each sample.
     """
 
     epochs: npt.NDArray[np.uint32]
     numbers: npt.NDArray[np.uint64]
     items: npt.NDArray[np.int64]
     inputs: dict[Key, Data]
+    fetched: FetchedItems = ()
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -176,7 +181,8 @@ class NativeEngine:
     def _begin(self, segment: Segment, samples: Samples, known: dict[Key, Data], fill: bool) -> _core.Batch:
         inputs = [_rows(known[key]) for key in segment.inputs]
         try:
-            return self._executor.submit(segment.program, self._limits, samples.submission(), inputs, fill)
+            who, fetched = samples.submission(), samples.fetched
+            return self._executor.submit(segment.program, self._limits, who, inputs, fill, fetched)
         except _core.Closed:
             raise EngineError(CLOSED) from None
         except _core.NoThreads as error:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from pixelmill import storage
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import DataError
 from pixelmill.formats import index_cache
 from pixelmill.formats.column_copy import copied_ranges, dataset_stamp, first_event
 from pixelmill.formats.dataset import BytesColumn, Dataset
@@ -45,10 +45,22 @@ def column_index(dataset: Dataset, names: Sequence[str]) -> Index:
         names: Some of `COLUMNS`.
     """
     items = _items(dataset)
+    values = [name for name in VALUES if name in names]
+    # The values of records are in the records: who collects them reads all, so the copy that this leaves is read later.
+    fetch = _fetched if values and len(dataset.index.files) else _unchanged
     lost: Lost = {place: (item.kind, item.message) for place, item in enumerate(items) if isinstance(item, RecordFault)}
-    columns = _values(dataset, items, lost, [name for name in VALUES if name in names])
-    parts: dict[str, Index] = {name: _part(dataset, items, lost, name) for name in BYTES if name in names}
-    return replace(_arranged(dataset.index, items), columns=columns, parts=parts, lost=lost)
+    columns = _values(dataset, items, lost, values)
+    parts: dict[str, Index] = {name: fetch(_part(dataset, items, lost, name)) for name in BYTES if name in names}
+    return replace(fetch(_arranged(dataset.index, items)), columns=columns, parts=parts, lost=lost)
+
+
+def _fetched(index: Index) -> Index:
+    """Replace files at addresses by copies on this machine."""
+    return replace(index, paths=storage.local_paths(index.paths), versions=())
+
+
+def _unchanged(index: Index) -> Index:
+    return index
 
 
 def _items(dataset: Dataset) -> Sequence[Item]:
@@ -77,21 +89,14 @@ def _part(dataset: Dataset, items: Sequence[Item], lost: Lost, name: BytesColumn
 
 
 def _arranged(index: Index, items: Sequence[Item]) -> Index:
-    """Bring the ranges of samples into the order of `items`, and their files to this machine."""
-    remote = [path for path in index.paths if storage.is_remote(path)]
-    if remote and not len(index.files):
-        raise ArgumentError(
-            f"readers.dataset reads files of this machine, and {remote[0]} is at an address; pack the dataset into "
-            "records first: pixelmill convert SRC DST --to tfrecord"
-        )
-    paths = [storage.local_path(path) for path in index.paths] if remote else index.paths
+    """Bring the ranges of samples into the order of `items`."""
     if isinstance(items, range):
-        return replace(index, paths=paths, lost={})
+        return replace(index, lost={})
     numbers = np.array([0 if isinstance(item, RecordFault) else item for item in items], np.int64)
     empty = np.array([isinstance(item, RecordFault) for item in items])
     files, offsets = index.files[numbers], index.offsets[numbers]
     lengths = np.where(empty, 0, index.lengths[numbers])
-    return Index(paths, files, offsets, lengths, names=index.names, root=index.root)
+    return replace(index, files=files, offsets=offsets, lengths=lengths, lost={}, columns={}, parts={})
 
 
 @dataclass

@@ -6,13 +6,14 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError, unreadable
+from pixelmill.formats import remote_folders
 from pixelmill.formats.index import INDEX_BYTES, Index, is_count
 from pixelmill.storage.file_names import is_below, resolve_below
 from pixelmill.storage.local import is_file_entry, is_folder_entry
@@ -36,21 +37,28 @@ def from_root(
     Folders, sorted by their bytes and including empty ones, number the classes; the files of each are sorted likewise.
     Files directly in `root` and folders below the class folders are not read.
     """
-    folders = [name for name in _names(root, is_folder_entry) if _matches(name, folder_filters, case_sensitive)]
+    root = storage.plain(root)
+    found: Iterable[tuple[str, remote_folders.Entries]]
+    if storage.is_remote(root):
+        found = remote_folders.class_folders(root, is_class=lambda name: _matches(name, folder_filters, case_sensitive))
+    else:
+        found = _local_folders(root, folder_filters, case_sensitive)
     paths: list[str] = []
     labels: list[int] = []
-    for label, folder in enumerate(folders):
-        names = _names(os.path.join(root, folder), _is_file)
-        chosen = [name for name in names if _matches(name, filters, case_sensitive)]
-        paths += [os.path.join(root, folder, name) for name in chosen]
+    stats: list[storage.FileStat | None] = []
+    for label, (folder, entries) in enumerate(found):
+        chosen = [name for name in entries if _matches(name, filters, case_sensitive)]
+        paths += [storage.join(folder, name) for name in chosen]
         labels += [label] * len(chosen)
+        stats += [entries[name] for name in chosen]
     if not paths:
         raise ArgumentError(f"file_root: no file in a folder below {root} matches any of {', '.join(filters)}")
-    return _index(paths, labels, root)
+    return remote_folders.described(_index(paths, labels, root), stats)
 
 
 def from_list(path: str, *, root: str | None = None) -> Index:
     """Index the files that a text file lists: a path, blanks and a non-negative label on each line."""
+    path, root = storage.plain(path), None if root is None else storage.plain(root)
     try:
         text = storage.read_file(path, limit=INDEX_BYTES)
     except OSError as error:
@@ -78,7 +86,8 @@ def from_files(files: Sequence[str], *, labels: Sequence[int] | None = None, roo
         raise ArgumentError("files: the list is empty")
     if labels is not None and len(labels) != len(files):
         raise ArgumentError(f"labels: {len(labels)} labels for {len(files)} files")
-    paths = [os.path.join(root, name) for name in files] if root else list(files)
+    root = root and storage.plain(root)
+    paths = [storage.join(root, name) if root else storage.plain(name) for name in files]
     return _index(paths, range(len(files)) if labels is None else labels, root or "")
 
 
@@ -87,6 +96,9 @@ def below_root(root: str, *, pattern: str) -> Index:
 
     The files of the root itself come first. Folders are sorted by their bytes, and so are the files of each.
     """
+    root = storage.plain(root)
+    if storage.is_remote(root):
+        return remote_folders.below_root(root, is_chosen=lambda name: fnmatch.fnmatchcase(name, pattern))
     paths: list[str] = []
     for folder in [".", *_names(root, is_folder_entry)]:
         names = _names(os.path.join(root, folder), is_file_entry)
@@ -98,6 +110,7 @@ def below_root(root: str, *, pattern: str) -> Index:
 
 def named_in_list(path: str, *, root: str | None = None) -> Index:
     """Index the files that a text file lists, one path per line."""
+    path, root = storage.plain(path), None if root is None else storage.plain(root)
     try:
         text = storage.read_file(path, limit=INDEX_BYTES)
     except OSError as error:
@@ -126,9 +139,9 @@ def _listed(name: str, list_path: str, root: str | None, where: str) -> str:
     lists of absolute paths. Whoever takes a list from others passes `file_root`, and names stay below it.
     """
     if root is None:
-        return os.path.join(os.path.dirname(list_path), name)
+        return storage.join(os.path.dirname(list_path), name)
     if is_below(name):
-        return os.path.join(root, name)
+        return storage.join(root, name)
     hint = "file_root='/' permits any absolute path, and so does a list without file_root"
     return resolve_below(name, root=root or ".", allow_outside=False, where=f"file_list: {where}", permit=hint)
 
@@ -136,17 +149,27 @@ def _listed(name: str, list_path: str, root: str | None, where: str) -> str:
 def whole_files(paths: Sequence[str | None]) -> Index:
     """Index whole files by their sizes; None stands for an empty range. A file that is missing is lost."""
     known = {path: number for number, path in enumerate(dict.fromkeys(path for path in paths if path))}
+    found = dict(zip(known, storage.stats(list(known)), strict=True))
     lengths: list[int] = []
     lost: dict[int, tuple[str, str]] = {}
     for number, path in enumerate(paths):
-        try:
-            lengths.append(storage.stat(path).size if path else 0)
-        except OSError as error:
-            lengths.append(0)
-            lost[number] = ("io", f"{error.strerror or error}: {path}")
+        stat = found[path] if path else None
+        lengths.append(stat.size if isinstance(stat, storage.FileStat) else 0)
+        if isinstance(stat, OSError):
+            lost[number] = ("io", f"{stat.strerror or stat}: {path}")
     files = np.array([known[path] if path else 0 for path in paths], np.int64)
     sizes = np.array(lengths, np.int64)
     return Index(list(known) or [""], files, np.zeros(len(sizes), np.int64), sizes, lost=lost)
+
+
+def _local_folders(
+    root: str, filters: Sequence[str], case_sensitive: bool
+) -> Iterator[tuple[str, remote_folders.Entries]]:
+    """Yield the path of each class folder and the names of its files, sorted by their bytes."""
+    for name in _names(root, is_folder_entry):
+        if _matches(name, filters, case_sensitive):
+            folder = os.path.join(root, name)
+            yield folder, dict.fromkeys(_names(folder, _is_file))
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

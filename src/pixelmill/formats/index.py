@@ -53,6 +53,8 @@ class Index:
         root: The part of all paths that the user did not write in a list himself; source_info omits it.
         parts: For items that consist of several pieces: an index for each kind of piece, as long as this one.
         lost: The items that are known to be damaged, with kind and message of the fault.
+        sizes: For whole files at addresses, their sizes if a listing named them.
+        versions: The version of each file at an address, such as its ETag, if a listing named it.
     """
 
     paths: Sequence[str]
@@ -64,6 +66,8 @@ class Index:
     root: str = ""
     parts: Mapping[str, Index] = field(default_factory=dict)
     lost: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    sizes: Array = field(default_factory=lambda: NO_NUMBERS)
+    versions: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.paths) if self.files is NO_NUMBERS else len(self.files)

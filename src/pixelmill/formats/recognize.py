@@ -27,12 +27,12 @@ _TEXT = re.compile(rb"[^\x00-\x08\x0e-\x1f]*\Z")
 def paths_of(source: str | os.PathLike[str] | Sequence[str]) -> tuple[str, list[str]]:
     """Return what messages call a dataset, and the paths that its name or pattern stands for."""
     if isinstance(source, (str, os.PathLike)):
-        text = os.fspath(source)
+        text = storage.plain(os.fspath(source))
         files = storage.matching(text)
         if not files:
             raise ArgumentError(f"{text} matches no file")
         return text, files
-    files = [os.fspath(path) for path in source]
+    files = [storage.plain(os.fspath(path)) for path in source]
     if not files:
         raise ArgumentError("no file was named")
     return f"{files[0]} and {len(files) - 1} more" if len(files) > 1 else files[0], files

@@ -7,11 +7,10 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.faults import RecordFault, Scan
 from pixelmill.formats.index import Index
-from pixelmill.formats.remote_records import Places, listed
+from pixelmill.formats.remote_records import Places, scan_remote
 
 
 def scan_all(
@@ -24,7 +23,7 @@ def scan_all(
         scan: Scans a local file.
         places: Converts the pairs of an index file, and the size of the data file, to offsets and lengths.
     """
-    scans = [listed(name, places) or scan(storage.local_path(name)) for name in names]
+    scans = scan_remote(names, scan, places)
     paths = [found.index.paths[0] for found in scans]  # of a gzip file, the path of its unpacked copy
     faults: list[RecordFault] = []
     for found in scans:
@@ -39,8 +38,15 @@ def scan_all(
         np.concatenate([found.index.offsets for found in scans]),
         np.concatenate([found.index.lengths for found in scans]),
         names=list(names),
+        versions=joined_versions([found.index for found in scans]),
     )
     return Scan(index, tuple(faults))
+
+
+def joined_versions(indexes: Sequence[Index]) -> list[str]:
+    """Return the versions of the files of several indexes of one file each; none if no version is known."""
+    versions = [version for index in indexes for version in (index.versions or [""])]
+    return versions if any(versions) else []
 
 
 def numbers_within(index: Index) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

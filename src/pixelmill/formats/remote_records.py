@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -10,29 +10,62 @@ from pixelmill import storage
 from pixelmill.errors import DataError
 from pixelmill.formats.faults import Scan
 from pixelmill.formats.index import INDEX_BYTES, Index, is_count
+from pixelmill.formats.remote_folders import version_of
 from pixelmill.formats.sample import split_name
 
 Places = Iterable[tuple[int, int]]  # the two numbers on each line of an index file
 
 
-def listed(name: str, places: Callable[[Places, int], list[tuple[int, int]]]) -> Scan | None:
-    """Return the records of a remote file by its index file, or None without one that covers the whole file.
+def scan_remote(
+    names: Sequence[str], scan: Callable[[str], Scan], places: Callable[[Places, int], list[tuple[int, int]]]
+) -> list[Scan]:
+    """Scan record files. A file at an address is fetched first, unless an index file beside it lists its records.
+
+    Args:
+        names: The files.
+        scan: Scans a local file.
+        places: Converts the pairs of an index file, and the size of the data file, to offsets and lengths.
+    """
+    stats = sizes_of(names)
+
+    def one(number: int) -> Scan:
+        name, stat = names[number], stats[number]
+        found = None if stat is None else listed(name, places, stat)
+        return found or scan(storage.local_path(name))
+
+    return storage.together(one, range(len(names)), wait=any(stats))
+
+
+def sizes_of(names: Sequence[str]) -> list[storage.FileStat | None]:
+    """Return what is known of the files at addresses, None for those of this machine; raises OSError for others."""
+    remote = [name for name in names if storage.is_remote(name)]
+    known = dict(zip(remote, storage.stats(remote), strict=True))
+    stats: list[storage.FileStat | None] = []
+    for name in names:
+        found = known.get(name)
+        if isinstance(found, OSError):
+            raise found
+        stats.append(found)
+    return stats
+
+
+def listed(name: str, places: Callable[[Places, int], list[tuple[int, int]]], stat: storage.FileStat) -> Scan | None:
+    """Return the records of a file at an address by its index file, or None without one that covers the whole file.
 
     Args:
         name: The address of the file.
         places: Converts the pairs of the index file, and the size of the data file, to offsets and lengths.
+        stat: What is known of the file.
     """
-    if not storage.is_remote(name):
-        return None
-    pairs = _pairs(name)
-    size = storage.stat(name).size
+    pairs, size = _pairs(name), stat.size
     found = np.array(places(pairs, size) if pairs else [], np.int64).reshape(-1, 2)
     ends = found.sum(axis=1)
     if not len(found) or found[0, 0] != 0 or ends[-1] != size or not np.array_equal(ends[:-1], found[1:, 0]):
         return None
     if found.min() < 0:
         return None
-    return Scan(Index([name], np.zeros(len(found), np.int64), found[:, 0].copy(), found[:, 1].copy()))
+    files = np.zeros(len(found), np.int64)
+    return Scan(Index([name], files, found[:, 0].copy(), found[:, 1].copy(), versions=[version_of(stat)]))
 
 
 def _pairs(name: str) -> list[tuple[int, int]]:

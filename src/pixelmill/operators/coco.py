@@ -8,6 +8,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.operators.declare import Strings, Tensor
 from pixelmill.operators.readers import Order, reader
 from pixelmill.steps.sources import Column, CoordinatesOfVertices, LabelImage, Read, Reader, Records, TableColumn
+from pixelmill.storage import plain
 
 if TYPE_CHECKING:
     from pixelmill.formats.coco import Choice
@@ -75,13 +76,14 @@ def coco(
 
     if (polygon_masks or masks) and pixelwise_masks:
         raise ArgumentError("readers.coco: polygon_masks and pixelwise_masks are mutually exclusive")
+    file_root = plain(file_root)
     choice = Choice(ltrb, ratio, size_threshold, include_iscrowd, skip_empty, avoid_class_remapping, images)
     parts = Parts(polygon_masks or masks, pixelwise_masks, image_ids)
     if preprocessed_annotations:
         _check_alone(annotations_file, choice)
-        index = open_preprocessed(preprocessed_annotations, root=file_root, parts=parts)
+        index = open_preprocessed(plain(preprocessed_annotations), root=file_root, parts=parts)
     elif annotations_file:
-        index = open_annotations(annotations_file, root=file_root, choice=choice)
+        index = open_annotations(plain(annotations_file), root=file_root, choice=choice)
     else:
         raise ArgumentError("readers.coco needs the annotations: annotations_file or preprocessed_annotations")
     if save_preprocessed_annotations and not preprocessed_annotations:

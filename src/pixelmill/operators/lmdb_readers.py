@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.operators.declare import Range, Strings, Tensor
-from pixelmill.operators.readers import Order, reader
+from pixelmill.operators.readers import LOCAL_ONLY, Order, reader
 from pixelmill.operators.shapes import reshaped
 from pixelmill.steps.sources import Column, Read, Reader, Records, TableColumn
 
 
-@reader("readers.caffe", outputs=None, without=("shuffle_after_epoch",), aliases=("CaffeReader",))
+@reader("readers.caffe", outputs=None, without=("shuffle_after_epoch", *LOCAL_ONLY), aliases=("CaffeReader",))
 def caffe(
     *, order: Order, path: Strings, image_available: bool = True, label_available: bool = True
 ) -> tuple[Tensor, ...] | Tensor:
@@ -35,7 +35,7 @@ def caffe(
     return tuple(outputs) if len(outputs) > 1 else outputs[0]
 
 
-@reader("readers.caffe2", outputs=None, without=("shuffle_after_epoch",), aliases=("Caffe2Reader",))
+@reader("readers.caffe2", outputs=None, without=("shuffle_after_epoch", *LOCAL_ONLY), aliases=("Caffe2Reader",))
 def caffe2(
     *,
     order: Order,

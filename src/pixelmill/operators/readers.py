@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import functools
 import inspect
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypedDict, Unpack
+from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import file_index as files
+from pixelmill.formats.blocks import divide
 from pixelmill.formats.index import Index
 from pixelmill.operators.dali import BEFORE
-from pixelmill.operators.declare import Body, Ints, Lowered, Strings, Tensor, operator
-from pixelmill.steps.sources import Column, Read, Reader, Records, TableColumn
+from pixelmill.operators.declare import Anything, Body, Ints, Lowered, Range, Strings, Tensor, operator
+from pixelmill.steps.sources import Access, Column, Read, Reader, Records, TableColumn
+from pixelmill.storage import using
+
+# The fields of `Order` that readers of local files alone do not take.
+LOCAL_ONLY = ("shuffle_mode", "shuffle_window", "storage_options", "cache_size", "read_ahead_bytes")
 
 # Buffer sizes and I/O modes, which an index of byte ranges does not need.
 LOADER_HINTS = (
@@ -40,6 +46,13 @@ class Order:
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
         pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
+        shuffle_mode: What is shuffled: `"global"` for samples, `"blocks"` for runs of neighboring records of up to 8 MB
+            whose samples are shuffled in windows, so that remote files are read in few requests.
+        shuffle_window: The number of blocks whose samples are shuffled together.
+        storage_options: For files at addresses: options of the store such as credentials, by the names of fsspec.
+        cache_size: For files at addresses: the most bytes that the cache on this machine may take; a tenth of the free
+            disk if None, no cache if 0.
+        read_ahead_bytes: For files at addresses: the most bytes to read ahead.
     """
 
     random_shuffle: bool = False
@@ -48,6 +61,11 @@ class Order:
     shard_id: int = 0
     stick_to_shard: bool = False
     pad_last_batch: bool = False
+    shuffle_mode: Literal["global", "blocks"] = "global"
+    shuffle_window: Annotated[int, Range(1)] = 16
+    storage_options: Anything = None
+    cache_size: Annotated[int, Range(0)] | None = None
+    read_ahead_bytes: Annotated[int, Range(1)] = 256 << 20
 
     def read(self, index: Index) -> Reader:
         """Return the reader of an index; raises ArgumentError for arguments that contradict each other."""
@@ -61,6 +79,8 @@ class Order:
             shard_id=self.shard_id,
             stick_to_shard=self.stick_to_shard or self.shuffle_after_epoch,
             pad_last_batch=self.pad_last_batch,
+            access=Access(dict(self.storage_options or {}), self.cache_size, self.read_ahead_bytes),
+            blocks=divide(index, window=self.shuffle_window) if self.shuffle_mode == "blocks" else None,
         )
 
     def preferring_after_epoch(self) -> Order:
@@ -111,8 +131,12 @@ def _with_shared_arguments(body: Callable[..., Lowered], without: Sequence[str])
 
     @functools.wraps(body)
     def lowered(**arguments: Any) -> Lowered:
-        shared = {field.name: arguments.pop(field.name) for field in taken}
-        return body(order=Order(**shared), **arguments)
+        order = Order(**{field.name: arguments.pop(field.name) for field in taken})
+        options = order.storage_options
+        if options is not None and not isinstance(options, Mapping):
+            raise ArgumentError(f"storage_options must be a dictionary, got {options!r}")
+        with using(options):
+            return body(order=order, **arguments)
 
     kind = inspect.Parameter.KEYWORD_ONLY
     signature = inspect.signature(body)
@@ -120,9 +144,14 @@ def _with_shared_arguments(body: Callable[..., Lowered], without: Sequence[str])
     shared = [inspect.Parameter(field.name, kind, default=field.default) for field in taken]
     text, meanings = inspect.getdoc(body) or "", (inspect.getdoc(Order) or "").partition("Attributes:\n")[2]
     named = [(line.split(":")[0].strip(), line) for line in meanings.splitlines()]
-    lines = [line for name, line in named if name not in without and f"\n    {name}: " not in text]
+    lines, is_taken = [], True
+    for name, line in named:
+        if not line.startswith("     "):  # the next argument, not the rest of one
+            is_taken = name not in without and f"\n    {name}: " not in text
+        lines += [line] if is_taken else []
     lowered.__doc__ = "\n".join([text, *lines])
-    types = {field.name: type(field.default) for field in taken}
+    hints = typing.get_type_hints(Order, include_extras=True)
+    types = {field.name: hints[field.name] for field in taken}
     lowered.__annotations__ = {name: hint for name, hint in body.__annotations__.items() if name != "order"} | types
     lowered.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
     return lowered

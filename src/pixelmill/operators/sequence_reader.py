@@ -11,13 +11,13 @@ from pixelmill.formats import file_index
 from pixelmill.formats.index import Index
 from pixelmill.operators.declare import Range, Tensor
 from pixelmill.operators.decoders import decode
-from pixelmill.operators.readers import Order, reader
+from pixelmill.operators.readers import LOCAL_ONLY, Order, reader
 from pixelmill.operators.shapes import stack
 from pixelmill.steps.sources import Read, Records
 from pixelmill.types import RGB, UINT8, DALIImageType
 
 
-@reader("readers.sequence", without=("shuffle_after_epoch",), aliases=("SequenceReader",))
+@reader("readers.sequence", without=("shuffle_after_epoch", *LOCAL_ONLY), aliases=("SequenceReader",))
 def sequence(
     *,
     order: Order,

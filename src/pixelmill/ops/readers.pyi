@@ -159,6 +159,13 @@ class COCO(OperatorClass):
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
         pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
+        shuffle_mode: What is shuffled: `"global"` for samples, `"blocks"` for runs of neighboring records of up to 8 MB
+            whose samples are shuffled in windows, so that remote files are read in few requests.
+        shuffle_window: The number of blocks whose samples are shuffled together.
+        storage_options: For files at addresses: options of the store such as credentials, by the names of fsspec.
+        cache_size: For files at addresses: the most bytes that the cache on this machine may take; a tenth of the free
+            disk if None, no cache if 0.
+        read_ahead_bytes: For files at addresses: the most bytes to read ahead.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -189,6 +196,11 @@ class COCO(OperatorClass):
         shard_id: int = 0,
         stick_to_shard: bool = False,
         pad_last_batch: bool = False,
+        shuffle_mode: Literal["global", "blocks"] = "global",
+        shuffle_window: int = 16,
+        storage_options: Any = None,
+        cache_size: int | None = None,
+        read_ahead_bytes: int = 268435456,
         save_img_ids: bool | None = None,
         meta_files_path: str | None = None,
         dump_meta_files: bool | None = None,
@@ -233,6 +245,13 @@ class Dataset(OperatorClass):
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
         pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
+        shuffle_mode: What is shuffled: `"global"` for samples, `"blocks"` for runs of neighboring records of up to 8 MB
+            whose samples are shuffled in windows, so that remote files are read in few requests.
+        shuffle_window: The number of blocks whose samples are shuffled together.
+        storage_options: For files at addresses: options of the store such as credentials, by the names of fsspec.
+        cache_size: For files at addresses: the most bytes that the cache on this machine may take; a tenth of the free
+            disk if None, no cache if 0.
+        read_ahead_bytes: For files at addresses: the most bytes to read ahead.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -252,6 +271,11 @@ class Dataset(OperatorClass):
         shard_id: int = 0,
         stick_to_shard: bool = False,
         pad_last_batch: bool = False,
+        shuffle_mode: Literal["global", "blocks"] = "global",
+        shuffle_window: int = 16,
+        storage_options: Any = None,
+        cache_size: int | None = None,
+        read_ahead_bytes: int = 268435456,
         bytes_per_sample_hint: object = None,
         dont_use_mmap: object = None,
         initial_fill: object = None,
@@ -292,6 +316,13 @@ class File(OperatorClass):
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
         pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
+        shuffle_mode: What is shuffled: `"global"` for samples, `"blocks"` for runs of neighboring records of up to 8 MB
+            whose samples are shuffled in windows, so that remote files are read in few requests.
+        shuffle_window: The number of blocks whose samples are shuffled together.
+        storage_options: For files at addresses: options of the store such as credentials, by the names of fsspec.
+        cache_size: For files at addresses: the most bytes that the cache on this machine may take; a tenth of the free
+            disk if None, no cache if 0.
+        read_ahead_bytes: For files at addresses: the most bytes to read ahead.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -313,6 +344,11 @@ class File(OperatorClass):
         shard_id: int = 0,
         stick_to_shard: bool = False,
         pad_last_batch: bool = False,
+        shuffle_mode: Literal["global", "blocks"] = "global",
+        shuffle_window: int = 16,
+        storage_options: Any = None,
+        cache_size: int | None = None,
+        read_ahead_bytes: int = 268435456,
         bytes_per_sample_hint: object = None,
         dont_use_mmap: object = None,
         initial_fill: object = None,
@@ -349,6 +385,13 @@ class MXNet(OperatorClass):
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
         pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
+        shuffle_mode: What is shuffled: `"global"` for samples, `"blocks"` for runs of neighboring records of up to 8 MB
+            whose samples are shuffled in windows, so that remote files are read in few requests.
+        shuffle_window: The number of blocks whose samples are shuffled together.
+        storage_options: For files at addresses: options of the store such as credentials, by the names of fsspec.
+        cache_size: For files at addresses: the most bytes that the cache on this machine may take; a tenth of the free
+            disk if None, no cache if 0.
+        read_ahead_bytes: For files at addresses: the most bytes to read ahead.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -365,6 +408,11 @@ class MXNet(OperatorClass):
         shard_id: int = 0,
         stick_to_shard: bool = False,
         pad_last_batch: bool = False,
+        shuffle_mode: Literal["global", "blocks"] = "global",
+        shuffle_window: int = 16,
+        storage_options: Any = None,
+        cache_size: int | None = None,
+        read_ahead_bytes: int = 268435456,
         bytes_per_sample_hint: object = None,
         dont_use_mmap: object = None,
         initial_fill: object = None,
@@ -413,6 +461,13 @@ class Numpy(OperatorClass):
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
         pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
+        shuffle_mode: What is shuffled: `"global"` for samples, `"blocks"` for runs of neighboring records of up to 8 MB
+            whose samples are shuffled in windows, so that remote files are read in few requests.
+        shuffle_window: The number of blocks whose samples are shuffled together.
+        storage_options: For files at addresses: options of the store such as credentials, by the names of fsspec.
+        cache_size: For files at addresses: the most bytes that the cache on this machine may take; a tenth of the free
+            disk if None, no cache if 0.
+        read_ahead_bytes: For files at addresses: the most bytes to read ahead.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -440,6 +495,11 @@ class Numpy(OperatorClass):
         shard_id: int = 0,
         stick_to_shard: bool = False,
         pad_last_batch: bool = False,
+        shuffle_mode: Literal["global", "blocks"] = "global",
+        shuffle_window: int = 16,
+        storage_options: Any = None,
+        cache_size: int | None = None,
+        read_ahead_bytes: int = 268435456,
         bytes_per_sample_hint: object = None,
         cache_header_information: object = None,
         dont_use_mmap: object = None,
@@ -593,6 +653,13 @@ class TFRecord(OperatorClass):
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
         pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
+        shuffle_mode: What is shuffled: `"global"` for samples, `"blocks"` for runs of neighboring records of up to 8 MB
+            whose samples are shuffled in windows, so that remote files are read in few requests.
+        shuffle_window: The number of blocks whose samples are shuffled together.
+        storage_options: For files at addresses: options of the store such as credentials, by the names of fsspec.
+        cache_size: For files at addresses: the most bytes that the cache on this machine may take; a tenth of the free
+            disk if None, no cache if 0.
+        read_ahead_bytes: For files at addresses: the most bytes to read ahead.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -610,6 +677,11 @@ class TFRecord(OperatorClass):
         shard_id: int = 0,
         stick_to_shard: bool = False,
         pad_last_batch: bool = False,
+        shuffle_mode: Literal["global", "blocks"] = "global",
+        shuffle_window: int = 16,
+        storage_options: Any = None,
+        cache_size: int | None = None,
+        read_ahead_bytes: int = 268435456,
         bytes_per_sample_hint: object = None,
         dont_use_mmap: object = None,
         initial_fill: object = None,
@@ -651,6 +723,13 @@ class Webdataset(OperatorClass):
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
         pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
+        shuffle_mode: What is shuffled: `"global"` for samples, `"blocks"` for runs of neighboring records of up to 8 MB
+            whose samples are shuffled in windows, so that remote files are read in few requests.
+        shuffle_window: The number of blocks whose samples are shuffled together.
+        storage_options: For files at addresses: options of the store such as credentials, by the names of fsspec.
+        cache_size: For files at addresses: the most bytes that the cache on this machine may take; a tenth of the free
+            disk if None, no cache if 0.
+        read_ahead_bytes: For files at addresses: the most bytes to read ahead.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -671,6 +750,11 @@ class Webdataset(OperatorClass):
         shard_id: int = 0,
         stick_to_shard: bool = False,
         pad_last_batch: bool = False,
+        shuffle_mode: Literal["global", "blocks"] = "global",
+        shuffle_window: int = 16,
+        storage_options: Any = None,
+        cache_size: int | None = None,
+        read_ahead_bytes: int = 268435456,
         bytes_per_sample_hint: object = None,
         dont_use_mmap: object = None,
         initial_fill: object = None,

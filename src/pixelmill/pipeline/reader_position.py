@@ -22,6 +22,8 @@ from functools import lru_cache
 import numpy as np
 
 from pixelmill.errors import ArgumentError
+from pixelmill.formats.blocks import Blocks
+from pixelmill.pipeline.block_order import permute_blocks
 from pixelmill.pipeline.permutation import Ints, epoch_key, permute
 
 MAX_SHARDS = 2**16
@@ -54,6 +56,7 @@ class OrderSettings:
         stick_to_shard: Stay with one shard instead of moving to the next one in every epoch.
         pad_last_batch: Repeat the last sample until the batch is full and all ranks took the same number, so that the
             next epoch starts on all ranks at once. Without it a batch continues into the next epoch.
+        blocks: Permute blocks, and the samples of some consecutive blocks at a time, instead of the whole dataset.
     """
 
     length: int
@@ -63,6 +66,7 @@ class OrderSettings:
     shard_id: int = 0
     stick_to_shard: bool = False
     pad_last_batch: bool = False
+    blocks: Blocks | None = None
 
     def __post_init__(self) -> None:
         """Check the arguments."""
@@ -122,7 +126,11 @@ def items_at(order: OrderSettings, position: Position, epoch: int, places: Ints)
         shard = np.searchsorted(total, places, side="right") - 1
         places = first[shard] + places - total[shard]
         position = position.split()[0]
-    return permute(places, order.length, epoch_key(order.seed, epoch)) if order.shuffle else places
+    if not order.shuffle:
+        return places
+    if order.blocks is not None:
+        return permute_blocks(places, order.blocks, epoch_key(order.seed, epoch))
+    return permute(places, order.length, epoch_key(order.seed, epoch))
 
 
 @lru_cache(maxsize=64)

@@ -31,6 +31,7 @@ from pixelmill.pipeline.reader_position import (
     shard_bounds,
 )
 
+_FREE = ("num_shards", "shard_id", "blocks")  # settings that a state does not have to agree with by value
 _MAX_HISTORY = 32  # keeps the state under 1 KB
 
 State = dict[str, Any]  # what json.loads returns for a state that was saved
@@ -136,7 +137,8 @@ class ReaderOrder(OrderSettings):
 
     def _identity(self) -> dict[str, int]:
         """Return the settings that must not change between saving and loading a state."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("num_shards", "shard_id")}
+        known = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _FREE}
+        return known if self.blocks is None else {**known, "blocks": self.blocks.identity}
 
     def divide(self, position: Position) -> Position:
         """Return the position with a history that ends with an entry for this number of shards."""

@@ -12,13 +12,15 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from pixelmill.engine.compile import Key, Plan
+from pixelmill.engine.compile import Key, Plan, is_fetched
+from pixelmill.engine.fetching import FetchingEngine, ReadAhead
 from pixelmill.engine.native import Array, Data, Pending, Result, Samples
 from pixelmill.engine.selection import Engine, EngineOptions, start_engine
 from pixelmill.engine.worker_thread import signal_stop
 from pixelmill.errors import ArgumentError, DataError, EngineError, UnknownNameError
 from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline.external_source import Feed
+from pixelmill.pipeline.look_ahead import LookAhead
 from pixelmill.pipeline.reader_position import Position
 from pixelmill.pipeline.recovery import Recovery
 from pixelmill.pipeline.sampling import Batch, LastBatchPolicy, ReaderOrder, State
@@ -89,18 +91,21 @@ class Schedule:
         self._options = options
         self._engine: Engine | None = None
         self._finalizer: weakref.finalize[..., Schedule] | None = None
-        self._orphans: list[Engine | Pending] = []
+        self._orphans: list[Engine | Pending | LookAhead] = []
+        self._ahead: LookAhead | None = None
         self.replace(plan, feeds, seed=seed)
 
     def replace(self, plan: Plan, feeds: list[Feed], *, seed: int) -> None:
         """Start again from the beginning with another plan."""
         self.plan, self.feeds, self._seed = plan, feeds, seed
+        self._open_source()
         self.orders = [self._order(reader) for reader in plan.readers]
         self.start([Position()] * len(self.orders))
 
     def recompiled(self, plan: Plan) -> None:
         """Continue with a plan that has the same readers and sources."""
         self.plan = plan
+        self._open_source()
         self.start(self.delivered)
 
     def feed_of(self, data_node: DataNode | str) -> Feed:
@@ -126,11 +131,14 @@ class Schedule:
             shard_id=reader.shard_id,
             stick_to_shard=reader.stick_to_shard,
             pad_last_batch=reader.pad_last_batch or self.padded,
+            blocks=reader.blocks,
         )
 
     def start(self, positions: list[Position]) -> None:
         """Start a new engine at `positions`. Batches in progress are dropped."""
         self._start_engine()
+        if self._ahead is not None:
+            self._ahead.restart(positions)
         self._positions = self.delivered = positions
         self.queue: deque[Scheduled] = deque()
         self._unstarted: tuple[Samples, list[Position], Batch | None] | None = None
@@ -143,16 +151,27 @@ class Schedule:
         if self._finalizer is not None:
             self._finalizer.detach()
         self._engine = start_engine(self.plan, self._options)
+        if self._ahead is not None:
+            self._engine = FetchingEngine(self._engine, self._ahead.source)
         # A finalizer must not wait (see WorkerThread). It refers to the threads and not to the engine: functions of the
         # user in the graph may refer to the pipeline, so this would never be freed. Native threads end with the engine.
         self._finalizer = weakref.finalize(self, signal_stop, self._engine.threads)
         self._finalizer.atexit = False
         return self._engine
 
+    def _open_source(self) -> None:
+        """Start fetching for a new plan, if some of its files are at addresses."""
+        if self._ahead is not None:
+            self._ahead.source.fetcher.close()
+        is_needed = any(map(is_fetched, self.plan.ranges))
+        self._ahead = LookAhead(ReadAhead(self.plan), self._batch_size) if is_needed else None
+
     def close(self) -> None:
         """Stop the threads and wait for them."""
         if self._engine is not None:
             self._engine.close()
+        if self._ahead is not None:
+            self._ahead.source.fetcher.close()
         self.queue.clear()
         self._unstarted = None
 
@@ -164,6 +183,10 @@ class Schedule:
         # These are never freed: the parent's threads may have held their locks at the moment of the fork, and freeing
         # them could wait for such a lock forever.
         self._orphans += [self._engine, *(scheduled.pending for scheduled in self.queue)]
+        if self._ahead is not None:
+            self._orphans.append(self._ahead)
+            self._open_source()
+            self._ahead.restart(self._positions)
         engine = self._start_engine()
         for scheduled in self.queue:
             scheduled.pending = engine.submit(scheduled.samples)
@@ -183,12 +206,14 @@ class Schedule:
                 self._begin(renamed)
             except StopIteration:
                 self.stopped = True
+        self._look_ahead()
 
     def begin_scheduled(self, renamed: Renamed) -> None:
         """Start one batch for `schedule_run`."""
         self._after_fork()
         self._begin(renamed)
         self.scheduled += 1
+        self._look_ahead()
 
     def reset(self) -> None:
         """Start the next epoch of the sources after they stopped."""
@@ -207,6 +232,7 @@ class Schedule:
 
     def _prepared(self, renamed: Renamed) -> tuple[Samples, list[Position], Batch | None]:
         """Return the next batch of readers and sources, the positions after it, and the main reader's part."""
+        self._look_ahead(is_next=True)
         size, inputs = self._take_inputs(renamed)
         batches = [
             order.batch(position, size, self.policy)
@@ -220,6 +246,11 @@ class Schedule:
             epochs, numbers, items = epochs[:seen], numbers[:seen], items[:seen]
             inputs = {key: data[:seen] for key, data in inputs.items()}
         return Samples(epochs, numbers, items, inputs), self._positions, main
+
+    def _look_ahead(self, *, is_next: bool = False) -> None:
+        if self._ahead is not None:
+            main, policy = self.main, self.policy
+            self._ahead.announce(self.orders, self._positions, main=main, policy=policy, is_next=is_next)
 
     def _take_inputs(self, renamed: Renamed) -> tuple[int, dict[Key, Data]]:
         """Take a batch from every source; return its size and its data."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
+from pixelmill.formats.blocks import Blocks
 from pixelmill.formats.index import Index
 from pixelmill.steps.step import Expr, Input, Step, declared, family
+from pixelmill.storage import StorageOptions
 from pixelmill.types import DALIDataType
 
 Array = npt.NDArray[np.generic]
@@ -24,6 +26,21 @@ class BatchSource:
 
 
 @dataclass(frozen=True, eq=False)
+class Access:
+    """How files at addresses are read.
+
+    Attributes:
+        options: The options of the stores, by the names of fsspec.
+        cache_size: The most bytes that the cache on this machine may take; None for a fraction of the disk, 0 for none.
+        read_ahead: The most bytes to read ahead.
+    """
+
+    options: StorageOptions = field(default_factory=dict)
+    cache_size: int | None = None
+    read_ahead: int = 256 << 20
+
+
+@dataclass(frozen=True, eq=False)
 class Reader:
     """A dataset and the order it is read in.
 
@@ -34,6 +51,8 @@ class Reader:
         shard_id: The shard that this process reads.
         stick_to_shard: Whether a process reads the same shard in every epoch.
         pad_last_batch: Whether short shards repeat their last sample.
+        access: How files at addresses are read.
+        blocks: The blocks that are shuffled instead of samples; None to shuffle samples.
     """
 
     index: Index
@@ -42,6 +61,8 @@ class Reader:
     shard_id: int
     stick_to_shard: bool
     pad_last_batch: bool
+    access: Access = field(default_factory=Access)
+    blocks: Blocks | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.shard_id < self.num_shards:

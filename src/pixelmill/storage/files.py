@@ -3,25 +3,40 @@
 # ruff: noqa: PTH118 - pathlib would rewrite the paths, which are to stay as they were given
 from __future__ import annotations
 
+import errno
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from typing import TypeVar
+from urllib.parse import unquote, urlsplit
 
-from pixelmill.errors import DataError
 from pixelmill.storage import local, remote
 from pixelmill.storage.local import FileStat
 
 MAX_FILE_BYTES = 1 << 30
+_AT_ONCE = 16  # calls that wait together
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 _MAX_DEPTH = 64
 
 
 def is_remote(path: str) -> bool:
-    """Whether a path is an address for fsspec."""
+    """Whether a path is an address, such as that of an object in a store."""
     return "://" in path
 
 
+def plain(path: str) -> str:
+    """Return a path as the other functions take it: `file://` addresses are paths of this machine."""
+    return unquote(urlsplit(path).path) if path.startswith("file://") else path
+
+
 def join(folder: str, name: str) -> str:
-    """Append a name to a folder or an address."""
+    """Append a name to a folder or an address; a name that is an address itself stays as it is."""
+    if is_remote(name):
+        return name
     return f"{folder.rstrip('/')}/{name}" if is_remote(folder) else os.path.join(folder, name)
 
 
@@ -33,6 +48,61 @@ def is_folder(path: str) -> bool:
 def stat(path: str) -> FileStat:
     """Return size and time of a file."""
     return remote.stat(path) if is_remote(path) else local.stat(path)
+
+
+def stats(paths: Sequence[str]) -> list[FileStat | OSError]:
+    """Return size, time and version of many files, or the error of each that has none.
+
+    Files at addresses are looked up in listings of their folders: one request for each thousand files.
+    """
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        if is_remote(path):
+            folders.setdefault(path.rpartition("/")[0], []).append(path)
+    known: dict[str, FileStat | OSError] = {}
+    is_listed = [f for f, inside in folders.items() if len(inside) > 1 and not f.startswith(("http://", "https://"))]
+    for folder, entries in zip(is_listed, together(_listing_or_error, is_listed), strict=True):
+        for path in folders[folder]:
+            found = entries if isinstance(entries, OSError) else entries.get(path.rpartition("/")[2])
+            known[path] = found or FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    single = [path for path in dict.fromkeys(paths) if path not in known]
+    known |= dict(zip(single, together(_stat_or_error, single, wait=any(map(is_remote, single))), strict=True))
+    return [known[path] for path in paths]
+
+
+def _stat_or_error(path: str) -> FileStat | OSError:
+    try:
+        return stat(path)
+    except OSError as error:
+        return error
+
+
+def _listing_or_error(path: str) -> dict[str, FileStat | None] | OSError:
+    try:
+        return remote.listing(path)
+    except OSError as error:
+        return error
+
+
+def together(call: Callable[[Item], Result], items: Sequence[Item], *, wait: bool = True) -> list[Result]:
+    """Call a function for many items and return what it returns.
+
+    Args:
+        call: The function.
+        items: The items.
+        wait: Whether the calls wait for stores; they then wait together.
+    """
+    if not wait or len(items) < 2:
+        return [call(item) for item in items]
+    with ThreadPoolExecutor(min(len(items), _AT_ONCE)) as pool:
+        contexts = [copy_context() for _ in items]  # with the options of the caller
+        waiting = [pool.submit(context.run, call, item) for context, item in zip(contexts, items, strict=True)]
+        return [future.result() for future in waiting]
+
+
+def listing(path: str) -> dict[str, FileStat | None]:
+    """Return the names in a folder at an address, without hidden ones, with None for folders."""
+    return remote.listing(path)
 
 
 def list_folder(path: str) -> tuple[list[str], list[str]]:
@@ -75,6 +145,11 @@ def local_path(path: str) -> str:
     return remote.fetch(path) if is_remote(path) else path
 
 
+def local_paths(paths: Sequence[str]) -> list[str]:
+    """Return what `local_path` returns for many files; those at addresses are fetched together."""
+    return together(local_path, paths, wait=any(map(is_remote, paths)))
+
+
 def read_start(path: str, length: int) -> bytes:
     """Read up to `length` bytes at the start of a file."""
     return remote.read(path, 0, length) if is_remote(path) else local.read_start(path, length)
@@ -84,10 +159,7 @@ def read_file(path: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
     """Read a whole file; raises DataError if it is larger than `limit`."""
     if not is_remote(path):
         return local.read_file(path, limit)
-    size = remote.stat(path).size
-    if size > limit:
-        raise DataError(f"{path} has {size} bytes, more than the limit of {limit}")
-    return remote.read(path, 0, size, size=size)
+    return remote.read_whole(path, limit)
 
 
 def read_pieces(path: str, length: int) -> Iterator[bytes]:

@@ -24,10 +24,17 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class FileStat:
-    """Size and modification time (nanoseconds; 0 if unknown) of a file."""
+    """What is known of a file.
+
+    Attributes:
+        size: Its size in bytes.
+        modified: Its modification time in nanoseconds; 0 if unknown.
+        version: Changes with its content, such as the ETag of an object; empty if the store has none.
+    """
 
     size: int
     modified: int
+    version: str = ""
 
 
 def open_regular(path: str, *, follow: bool = True) -> int:

@@ -1,88 +1,147 @@
-"""Files at addresses such as `s3://bucket/photos`, through fsspec. Whole record files are fetched into a cache."""
+"""Files at addresses such as `s3://bucket/photos`, through obstore or fsspec.
+
+Each call here waits for its answer. Training reads through `fetcher.py`, which has many requests in flight.
+"""
 
 from __future__ import annotations
 
 import errno
+import fnmatch
 import os
 import random
 import time
 from collections.abc import Callable
+from contextvars import Context
 from typing import Any, TypeVar
 
 from pixelmill.errors import DataError, MissingDependency, PixelmillError
-from pixelmill.storage import cache
+from pixelmill.storage import cache, object_store
+from pixelmill.storage.failures import TransientError, explained
 from pixelmill.storage.local import FileStat
+from pixelmill.storage.options import active
 
 _TRIES = 4
 _FIRST_PAUSE = 0.2
-_FINAL = (FileNotFoundError, PermissionError, IsADirectoryError, NotADirectoryError)
+_MAGIC = frozenset("*?[")
 
 Result = TypeVar("Result")
 
 
 def is_folder(path: str) -> bool:
     """Whether an address is a folder or a prefix of existing keys."""
+    place = _listable(path)
+    if place is not None:
+        try:
+            return bool(_patiently(lambda: object_store.listing(place, path), path))
+        except FileNotFoundError:
+            if place.key:
+                return False
+            raise  # there is no such bucket
     system, inner = open_store(path)
     return bool(_patiently(lambda: system.isdir(inner), path))
 
 
 def stat(path: str) -> FileStat:
-    """Return size and time of a file."""
-    info = _info(path)
-    return FileStat(int(info["size"]), _modified(info))
+    """Return size, time and version of a file."""
+    place = object_store.locate(path, active())
+    if place is not None and place.key:
+        return _patiently(lambda: object_store.stat(place, path), path)
+    return _described(_info(path))
 
 
-def list_folder(path: str) -> tuple[list[str], list[str]]:
-    """Return the names of the folders and of the files in a folder, without hidden ones, sorted by their bytes."""
+def listing(path: str) -> dict[str, FileStat | None]:
+    """Return the names in a folder, without hidden ones, with None for folders."""
+    place = _listable(path)
+    if place is not None:
+        found = _patiently(lambda: object_store.listing(place, path), path)
+        if not found:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return {name: entry for name, entry in found.items() if not name.startswith(".")}
     system, inner = open_store(path)
-    folders: list[str] = []
-    files: list[str] = []
+    entries: dict[str, FileStat | None] = {}
     for entry in _patiently(lambda: system.ls(inner, detail=True), path):
         name = str(entry["name"]).rstrip("/").rsplit("/", 1)[-1]
         is_itself = str(entry["name"]).strip("/") == inner.strip("/")
         if name and not is_itself and not name.startswith("."):
-            (folders if entry["type"] == "directory" else files).append(name)
-    return sorted(folders, key=os.fsencode), sorted(files, key=os.fsencode)
+            entries[name] = None if entry["type"] == "directory" else _described(entry)
+    return entries
+
+
+def list_folder(path: str) -> tuple[list[str], list[str]]:
+    """Return the names of the folders and of the files in a folder, without hidden ones, sorted by their bytes."""
+    entries = listing(path)
+    names = sorted(entries, key=os.fsencode)
+    return [name for name in names if entries[name] is None], [name for name in names if entries[name] is not None]
 
 
 def matching(pattern: str) -> list[str]:
     """Return the addresses that match a pattern with `*`."""
+    folder, _, name = pattern.rpartition("/")
+    if _listable(folder) is not None and not _MAGIC & set(folder):
+        found = [known for known, entry in listing(folder).items() if entry is not None]
+        return sorted(f"{folder}/{known}" for known in found if fnmatch.fnmatchcase(known, name))
     system, inner = open_store(pattern)
     return sorted(str(system.unstrip_protocol(name)) for name in _patiently(lambda: system.glob(inner), pattern))
 
 
 def read(path: str, offset: int, length: int, *, size: int | None = None) -> bytes:
     """Read a range of a file, whose size may be known; raises DataError if fewer bytes arrive than the file has."""
-    system, inner = open_store(path)
     size = stat(path).size if size is None else size
     end = min(offset + length, size)
     if end <= offset:
         return b""
-    data: bytes = _patiently(lambda: system.cat_file(inner, start=offset, end=end), path)
+    place = object_store.locate(path, active())
+    if place is not None:
+        data = _patiently(lambda: object_store.read(place, path, offset, end - offset), path)
+    else:
+        system, inner = open_store(path)
+        data = _patiently(lambda: system.cat_file(inner, start=offset, end=end), path)
     if len(data) != end - offset:
         raise DataError(f"{path}: {end - offset} bytes were asked for at byte {offset}, {len(data)} came")
     return data
 
 
+def read_whole(path: str, limit: int) -> bytes:
+    """Read a whole file; raises DataError if it is larger than `limit`."""
+    place = object_store.locate(path, active())
+    if place is not None:
+        return _patiently(lambda: object_store.read_whole(place, path, limit), path)
+    size = stat(path).size
+    if size > limit:
+        raise DataError(f"{path} has {size} bytes, more than the limit of {limit}")
+    return read(path, 0, size, size=size)
+
+
 def fetch(path: str) -> str:
     """Fetch a file into the cache and return its path there; it is fetched again if its size or time changes."""
-    system, inner = open_store(path)
-    info = _info(path)
-    size = int(info["size"])
-    version = f"{size} {info.get('ETag') or _modified(info)}"
-    target = cache.entry("remote", path, version, name=inner)
-    if cache.holds(target, size=size):
+    found = stat(path)
+    target = cache.entry("remote", path, f"{found.size} {found.version or found.modified}", name=path)
+    if cache.holds(target, size=found.size):
         return str(target)
+    place = object_store.locate(path, active())
     with cache.publishing(target) as new:
-        _patiently(lambda: system.get_file(inner, str(new.path)), path)
+        if place is not None:
+            _patiently(lambda: object_store.download(place, path, new.path), path)
+        else:
+            system, inner = open_store(path)
+            _patiently(lambda: system.get_file(inner, str(new.path)), path)
         arrived = new.path.stat().st_size
-        if arrived != size:
-            raise DataError(f"{path} has {size} bytes, {arrived} came; try again")
+        if arrived != found.size:
+            raise DataError(f"{path} has {found.size} bytes, {arrived} came; try again")
     return str(new.path)
 
 
+def _listable(path: str) -> object_store.Place | None:
+    """Return the place of a folder, or None for fsspec: HTTP has no listings, and fsspec reads those of web servers."""
+    return None if path.startswith(("http://", "https://")) else object_store.locate(path, active())
+
+
 class Store:
-    """A file system of fsspec. The packages it uses raise errors of their own types; here all are OSError."""
+    """A file system of fsspec. The packages it uses raise errors of their own types; here all are OSError.
+
+    Calls have a context of their own. fsspec keeps the context of its caller for as long as a connection is open, and
+    the pipeline whose reader is being opened would live as long.
+    """
 
     def __init__(self, system: Any, path: str) -> None:
         self._system = system
@@ -94,7 +153,7 @@ class Store:
 
         def call(*arguments: Any, **options: Any) -> Any:
             try:
-                return method(*arguments, **options)
+                return Context().run(method, *arguments, **options)
             except (OSError, PixelmillError):
                 raise
             except Exception as error:
@@ -111,11 +170,13 @@ def open_store(path: str) -> tuple[Store, str]:
     except ImportError:
         raise MissingDependency("fsspec", "remote") from None
     try:
-        system, inner = fsspec.core.url_to_fs(path, use_listings_cache=False)
+        options = {"use_listings_cache": False, **active()}
+        system, inner = Context().run(fsspec.core.url_to_fs, path, **options)
     except ImportError as error:  # fsspec names the package that is missing
         raise DataError(f"{path}: {error}") from None
     except ValueError as error:
-        raise DataError(f"{path} is not an address that fsspec knows: {error}") from None
+        known = "s3://, gs://, az://, http://, https://, file:// and memory:// are the usual ones"
+        raise DataError(f"{path} is not an address that fsspec knows: {error}; {known}") from None
     return Store(system, path), str(inner)
 
 
@@ -123,6 +184,10 @@ def _info(path: str) -> dict[str, Any]:
     system, inner = open_store(path)
     info: dict[str, Any] = _patiently(lambda: system.info(inner), path)
     return info
+
+
+def _described(info: dict[str, Any]) -> FileStat:
+    return FileStat(int(info.get("size") or 0), _modified(info), str(info.get("ETag") or ""))
 
 
 def _modified(info: dict[str, Any]) -> int:
@@ -136,10 +201,11 @@ def _patiently(call: Callable[[], Result], path: str) -> Result:
     for left in reversed(range(_TRIES)):
         try:
             return call()
-        except _FINAL as error:
-            raise type(error)(error.errno, error.strerror or "not found", path) from None
         except OSError as error:
+            found = explained(error, path) if not isinstance(error, TransientError) else error
+            if not isinstance(found, TransientError):
+                raise found from None
             if left == 0:
-                raise OSError(error.errno, f"{error.strerror or error} (after {_TRIES} tries)", path) from None
+                raise OSError(found.errno, f"{found.strerror} (after {_TRIES} tries)", path) from None
             time.sleep(_FIRST_PAUSE * 2 ** (_TRIES - 1 - left) * random.uniform(0.5, 1.5))
     raise AssertionError

@@ -68,7 +68,7 @@ def open_annotations(path: str, *, root: str, choice: Choice) -> Index:
     images = {image.number: image for image in _images(content, path)}
     _add_objects(images, content, path, choice)
     chosen = _chosen(list(images.values()), path, choice)
-    paths = [os.path.join(root, image.name) for image in chosen]
+    paths = [storage.join(root, image.name) for image in chosen]
     return Index(paths, columns=_columns(chosen, choice), root=os.path.join(root, ""))
 
 

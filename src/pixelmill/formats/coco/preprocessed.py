@@ -128,7 +128,7 @@ def open_preprocessed(folder: str, *, root: str, parts: Parts) -> Index:
         columns |= _masks(folder, len(names), np.diff(starts))
     if parts.ids:
         columns["image_id"] = _per_image(folder, "original_ids", len(names)).reshape(-1, 1)
-    return Index([os.path.join(root, name) for name in names], columns=columns, root=os.path.join(root, ""))
+    return Index([storage.join(root, name) for name in names], columns=columns, root=os.path.join(root, ""))
 
 
 def _polygons(folder: str, images: int, objects: Array) -> dict[str, Array | Ragged]:
@@ -215,7 +215,7 @@ def _numbers(folder: str, name: str, dtype: Any) -> Array:
 
 
 def _read(folder: str, name: str) -> bytes:
-    path = os.path.join(folder, f"{name}.dat")
+    path = storage.join(folder, f"{name}.dat")
     try:
         return storage.read_file(path, limit=ANNOTATION_BYTES)
     except OSError as error:

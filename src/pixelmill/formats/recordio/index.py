@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.faults import joined, numbers
 from pixelmill.formats.index import Index
+from pixelmill.formats.record_files import joined_versions
 from pixelmill.formats.recordio.frames import MAGIC_BYTES
 from pixelmill.formats.recordio.lists import read_index
 from pixelmill.formats.recordio.scan import cached_scan
+from pixelmill.formats.remote_folders import version_of
+from pixelmill.formats.remote_records import keys_and_offsets, scan_remote, sizes_of
 from pixelmill.storage.local import open_binary
 
 SAMPLED = 16  # records whose heads are checked when an index file is opened
@@ -29,9 +34,27 @@ def open_records(paths: Sequence[str], index_paths: Sequence[str] | None) -> Ind
     """
     if not paths:
         raise ArgumentError("recordio: no file was named")
-    if index_paths is None:
-        return _filled(joined([cached_scan(path) for path in paths]), paths)
-    sizes = [_size(path) for path in paths]
+    paths = [storage.plain(path) for path in paths]
+    try:
+        if index_paths is None:
+            return _filled(_scanned(paths), paths)
+        stats = sizes_of(paths)
+    except OSError as error:
+        raise DataError(f"recordio: {error.strerror}: {error.filename}") from None
+    index_paths = [storage.plain(path) for path in index_paths]
+    sizes = [_size(path) if stat is None else stat.size for path, stat in zip(paths, stats, strict=True)]
+    versions = ["" if stat is None else version_of(stat) for stat in stats]
+    return replace(_by_index_files(paths, sizes, index_paths), versions=versions if any(versions) else [])
+
+
+def _scanned(paths: Sequence[str]) -> Index:
+    scans = scan_remote(paths, cached_scan, keys_and_offsets)
+    index = joined(scans)
+    versions = joined_versions([found.index for found in scans])
+    return replace(index, names=list(paths) if list(index.paths) != list(paths) else (), versions=versions)
+
+
+def _by_index_files(paths: Sequence[str], sizes: Sequence[int], index_paths: Sequence[str]) -> Index:
     if len(index_paths) == 1:
         return _filled(_indexed(paths, sizes, index_paths[0]), paths)
     if len(index_paths) != len(paths):
@@ -86,6 +109,8 @@ def _check_heads(index: Index, index_path: str) -> None:
     heads = []
     for item in sorted({last * step // SAMPLED for step in range(SAMPLED + 1)}):
         path, offset = index.locate(item)
+        if storage.is_remote(path):
+            return  # each head would cost a request; reading a record checks its head in any case
         with open_binary(path, buffering=0) as file:
             file.seek(offset or 0)
             heads.append(file.read(4) == MAGIC_BYTES)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from pixelmill import _core
+from pixelmill import _core, storage
 from pixelmill.errors import ArgumentError, DataError, unreadable
 from pixelmill.formats import index_cache, scan_cache
 from pixelmill.formats.faults import RecordFault, Scan
 from pixelmill.formats.index import Index
+from pixelmill.formats.record_files import joined_versions
+from pixelmill.formats.remote_folders import version_of
+from pixelmill.formats.remote_records import listed, offsets_and_lengths, sizes_of
 from pixelmill.formats.tfrecord.frames import FRAME, HEAD
 from pixelmill.formats.tfrecord.index_file import misfit, read_index
 from pixelmill.formats.tfrecord.scan import scan
@@ -33,11 +37,42 @@ def open_files(paths: Sequence[str], index_paths: Sequence[str] | None = None) -
     """
     if index_paths and len(index_paths) != len(paths):
         raise ArgumentError(f"index_path: {len(index_paths)} index files for {len(paths)} data files")
-    given = zip(paths, index_paths or [""] * len(paths), strict=True)
-    index = joined([_indexed(path, other) if other else _with_lost(open_file(path)) for path, other in given])
+    paths = [storage.plain(path) for path in paths]
+    beside = [storage.plain(path) for path in index_paths or [""] * len(paths)]
+    try:
+        stats = sizes_of(paths)
+    except OSError as error:
+        raise ArgumentError(f"tfrecord: {error.strerror}: {error.filename}") from None
+    opened = storage.together(
+        lambda number: _opened(paths[number], beside[number], stats[number]), range(len(paths)), wait=any(stats)
+    )
+    index = joined(opened)
     if not len(index):
         raise DataError(f"tfrecord: no record in {', '.join(paths[:3])}")
     return index
+
+
+def _opened(path: str, index_path: str, stat: storage.FileStat | None) -> Index:
+    if stat is not None:
+        return _remote(path, index_path, stat)
+    return _indexed(path, index_path) if index_path else _with_lost(open_file(path))
+
+
+def _remote(path: str, index_path: str, stat: storage.FileStat) -> Index:
+    """Index a file at an address: by an index file, or else by a scan of a copy on this machine.
+
+    Unlike a local file, its heads are not compared with the index, which would cost a request each. Reading a record
+    verifies its checksums in any case.
+    """
+    if index_path:
+        try:
+            return replace(read_index(index_path, data=path, size=stat.size), versions=[version_of(stat)])
+        except DataError as error:
+            log.warning("%s; the file is read without it", error)
+    found = None if index_path else listed(path, offsets_and_lengths, stat)
+    if found is not None:
+        return found.index
+    return replace(_with_lost(open_file(storage.local_path(path))), names=[path])
 
 
 def open_file(path: str) -> Scan:
@@ -88,7 +123,8 @@ def joined(indexes: Sequence[Index]) -> Index:
     files = np.repeat(np.arange(len(indexes)), [len(index.offsets) for index in indexes]).astype(np.int64)
     offsets = np.concatenate([index.offsets for index in indexes]).astype(np.int64)
     lengths = np.concatenate([index.lengths for index in indexes]).astype(np.int64)
-    return Index(paths, files, offsets, lengths, names=names if names != paths else ())
+    versions = joined_versions(indexes)
+    return Index(paths, files, offsets, lengths, names=names if names != paths else (), versions=versions)
 
 
 def _indexed(path: str, index_path: str) -> Index:

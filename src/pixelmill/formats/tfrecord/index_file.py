@@ -20,14 +20,14 @@ def write_index(path: str, index: Index) -> None:
     Path(path).write_text("".join(lines), "ascii")
 
 
-def read_index(path: str, *, data: str) -> Index:
+def read_index(path: str, *, data: str, size: int | None = None) -> Index:
     """Read the index of the file `data`, and check what can be checked without reading the file.
 
-    Frames must be sorted, must not overlap, must be long enough, and must end within the file.
+    Frames must be sorted, must not overlap, must be long enough, and must end within the file, whose size may be known.
     """
     try:
         numbers = np.array(storage.read_file(path, limit=INDEX_BYTES).split(), dtype=np.int64)
-        size = Path(data).stat().st_size
+        size = Path(data).stat().st_size if size is None else size
     except OSError as error:
         raise unreadable("tfrecord", error.filename or path, error) from None
     except (ValueError, OverflowError):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.index import Array, Index, Ragged
+from pixelmill.formats.remote_folders import version_of
+from pixelmill.formats.remote_records import sizes_of
 from pixelmill.formats.webdataset.index_file import read_index
 from pixelmill.formats.webdataset.scan import TarSample, cached_scan, split_name
 from pixelmill.formats.webdataset.tar import Member
@@ -25,6 +28,27 @@ class _Item:
     offset: int
     length: int
     lost: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class _Archive:
+    """An archive.
+
+    Attributes:
+        name: The archive as the user named it.
+        path: The file that is read: the archive, or a copy of it.
+        samples: Its samples by an index file; None to scan it.
+        size: Its size, if there is an index file.
+        index_path: That file.
+        version: Its version, if it is at an address.
+    """
+
+    name: str
+    path: str
+    samples: tuple[TarSample, ...] | None = None
+    size: int = 0
+    index_path: str = ""
+    version: str = ""
 
 
 def open_archives(
@@ -48,9 +72,11 @@ def open_archives(
         raise ArgumentError("webdataset: no archive was named")
     if index_paths is not None and len(index_paths) != len(paths):
         raise ArgumentError(f"webdataset: {len(index_paths)} index files for {len(paths)} archives")
+    archives = _archives([storage.plain(path) for path in paths], index_paths)
+    paths, names = [archive.path for archive in archives], [archive.name for archive in archives]
     items: list[_Item] = []
-    for number, path in enumerate(paths):
-        items += _scanned(number, path) if index_paths is None else _listed(number, path, index_paths[number])
+    for number, archive in enumerate(archives):
+        items += _listed(number, archive) if archive.samples is not None else _scanned(number, archive.path)
     wanted = [_alternatives(text, case_sensitive) for text in extensions]
     rows: list[list[Member | None]] = []
     kept: list[_Item] = []
@@ -65,8 +91,43 @@ def open_archives(
         kept.append(item)
         rows.append(found)
     if not kept:
-        raise DataError(f"webdataset: no sample in {', '.join(paths)}")
-    return _index(paths, kept, rows)
+        raise DataError(f"webdataset: no sample in {', '.join(names)}")
+    index = _index(paths, kept, rows)
+    versions = [archive.version for archive in archives]
+    parts = {name: replace(part, versions=versions) for name, part in index.parts.items()}
+    return replace(index, versions=versions, parts=parts, names=names if names != paths else ())
+
+
+def _archives(names: Sequence[str], index_paths: Sequence[str] | None) -> list[_Archive]:
+    """Find what each archive is read from: itself, by an index file, or a copy of it on this machine."""
+    try:
+        stats = sizes_of(names)
+    except OSError as error:
+        raise DataError(f"webdataset: {error.strerror}: {error.filename}") from None
+    given = [storage.plain(path) for path in index_paths or [""] * len(names)]
+
+    def one(number: int) -> _Archive:
+        name, stat, index_path = names[number], stats[number], given[number]
+        version = "" if stat is None else version_of(stat)
+        if index_path:
+            size = _size(name) if stat is None else stat.size
+            return _Archive(name, name, read_index(index_path), size, index_path, version)
+        if stat is None:
+            return _Archive(name, name)
+        beside = f"{split_name(name)[0]}.idx"
+        try:
+            return _Archive(name, name, read_index(beside), stat.size, beside, version)
+        except DataError:  # there is none, or it is of another kind
+            return _Archive(name, storage.local_path(name))
+
+    return storage.together(one, range(len(names)), wait=any(stats))
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError as error:
+        raise DataError(f"webdataset: {error.strerror}: {path}") from None
 
 
 def _scanned(number: int, path: str) -> list[_Item]:
@@ -82,19 +143,16 @@ def _span(sample: TarSample) -> tuple[int, int]:
     return first.header, last.offset + last.size - first.header
 
 
-def _listed(number: int, path: str, index_path: str) -> list[_Item]:
-    try:
-        size = Path(path).stat().st_size
-    except OSError as error:
-        raise DataError(f"webdataset: {error.strerror}: {path}") from None
+def _listed(number: int, archive: _Archive) -> list[_Item]:
+    size, index_path = archive.size, archive.index_path
     items = []
-    for sample in read_index(index_path):
+    for sample in archive.samples or ():
         offset, length = _span(sample)
         beyond = any(member.offset + member.size > size for member in sample.members)
         text = f"{index_path} lists bytes past the end of the archive, which has {size}"
         items.append(_Item(number, sample, offset, length, ("truncated", text) if beyond else None))
     if items and all(item.lost for item in items):
-        raise DataError(f"webdataset: {index_path} is the index of another archive than {path}")
+        raise DataError(f"webdataset: {index_path} is the index of another archive than {archive.name}")
     return items
 
 

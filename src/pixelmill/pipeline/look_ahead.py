@@ -1,0 +1,78 @@
+"""Announces the batches to come to whatever fetches them: the order of an epoch is known, so every read is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pixelmill.engine.fetching import ReadAhead
+from pixelmill.pipeline.block_order import windows_of
+from pixelmill.pipeline.permutation import Ints, epoch_key
+from pixelmill.pipeline.reader_position import Position
+from pixelmill.pipeline.sampling import Batch, LastBatchPolicy, ReaderOrder
+
+
+class LookAhead:
+    """Announces batches up to the end of the epoch, but not those of the next one, which may never be wanted.
+
+    Args:
+        source: Fetches the items of batches.
+        batch_size: The number of samples in a batch.
+    """
+
+    def __init__(self, source: ReadAhead, batch_size: int) -> None:
+        self.source = source
+        self._batch_size = batch_size
+        self._positions: list[Position] = []
+        self._ends = False
+
+    def restart(self, positions: list[Position]) -> None:
+        """Withdraw what was announced and continue at other positions."""
+        self.source.forget()
+        self._positions, self._ends = positions, False
+
+    def announce(
+        self,
+        orders: Sequence[ReaderOrder],
+        positions: list[Position],
+        *,
+        main: int,
+        policy: LastBatchPolicy,
+        is_next: bool = False,
+    ) -> None:
+        """Announce more batches if less than half of what is worth reading ahead is announced.
+
+        Many are announced at once, so that their neighbors in a file can be read by one request.
+
+        Args:
+            orders: The orders of the readers.
+            positions: The positions of the readers after the last batch that was started.
+            main: The number of the reader whose epochs count.
+            policy: What to do with the last batch of an epoch.
+            is_next: Whether the batch at `positions` is about to be started, even if it begins another epoch.
+        """
+        if is_next and self.source.is_idle:
+            self._positions, self._ends = positions, False
+        if self._ends or not (self.source.is_low or (is_next and self.source.is_idle)):
+            return
+        while not self._ends and self.source.wants_more:
+            steps = zip(orders, self._positions, strict=True)
+            batches = [order.batch(place, self._batch_size, policy) for order, place in steps]
+            self.source.expect(np.stack([batch.items for batch in batches], axis=1), _windows(orders, batches))
+            self._positions = [batch.following for batch in batches]
+            self._ends = batches[main].ends_epoch
+        self.source.send(is_end=self._ends)
+
+
+def _windows(orders: Sequence[ReaderOrder], batches: Sequence[Batch]) -> Ints | None:
+    """Return a number for the window of blocks of each sample; None without blocks."""
+    for order, batch in zip(orders, batches, strict=True):
+        if order.blocks is not None and order.shuffle:
+            numbers = np.empty(len(batch.items), np.int64)
+            for epoch in np.unique(batch.epochs):
+                inside = batch.epochs == epoch
+                windows = windows_of(batch.items[inside], order.blocks, epoch_key(order.seed, int(epoch)))
+                numbers[inside] = int(epoch) * len(order.blocks.starts) + windows
+            return numbers
+    return None

@@ -1,0 +1,75 @@
+"""What went wrong at a store, in one sentence with the next step, and whether trying again can help."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+
+_STATUS = re.compile(r"status code: (\d{3})")
+_CODE = re.compile(r"<Code>(\w+)</Code>")
+_EXPIRED = {"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired", "RequestExpired"}
+_REGION = {"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"}
+_LONGEST = 200
+
+DENIED = (
+    "access denied; check the credentials (storage_options, or the environment variables of the store) and the "
+    "permissions of the bucket"
+)
+
+
+class TransientError(OSError):
+    """Raised for a failure that may pass: an overloaded server, a broken connection, a body that was cut.
+
+    Attributes:
+        is_throttling: Whether the store asked for fewer requests.
+    """
+
+    def __init__(self, message: str, path: str, *, is_throttling: bool = False) -> None:
+        super().__init__(errno.EIO, message, path)
+        self.is_throttling = is_throttling
+
+
+def explained(error: Exception, path: str) -> OSError:
+    """Return an error of a client package as an OSError: a TransientError if trying again can help."""
+    if isinstance(error, OSError) and error.errno is not None and error.filename == path:
+        return error  # explained already
+    text = str(error)
+    found = _STATUS.search(text)
+    status = int(found[1]) if found else 0
+    named = _CODE.search(text)
+    code = named[1] if named else ""
+    kind = type(error).__name__
+    if code in _EXPIRED:
+        return TransientError("the credentials have expired", path)
+    if code == "NoSuchBucket":
+        return FileNotFoundError(errno.ENOENT, f"there is no bucket {_bucket(path)!r}; check its name", path)
+    if code in _REGION or status == 301:
+        hint = "the bucket is in another region; set AWS_REGION, or pass storage_options with its region_name"
+        return OSError(errno.EREMOTE, hint, path)
+    if status in (401, 403) or isinstance(error, PermissionError) or kind in ("PermissionDeniedError", "NoCredentials"):
+        return PermissionError(errno.EACCES, DENIED, path)
+    if status == 404 or isinstance(error, FileNotFoundError):
+        return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+    if status == 416:
+        return OSError(errno.EINVAL, "the file ends before the bytes that were asked for", path)
+    if isinstance(error, (IsADirectoryError, NotADirectoryError)):
+        return type(error)(error.errno, error.strerror, path)
+    if isinstance(error, OSError):
+        return TransientError(error.strerror or text[:_LONGEST], path)
+    if 400 <= status < 500 and status not in (408, 425, 429):
+        return OSError(errno.EIO, f"the store refuses the request: {status} {code}", path)
+    if kind in ("UnknownConfigurationKeyError", "InvalidPathError", "NotSupportedError"):
+        return OSError(errno.EINVAL, _short(text), path)
+    what = f"status {status} {code}".rstrip() if status else _short(text)
+    return TransientError(what, path, is_throttling=status in (429, 503))
+
+
+def _bucket(path: str) -> str:
+    return path.partition("://")[2].partition("/")[0]
+
+
+def _short(text: str) -> str:
+    """Return the message of an error of obstore without the debugging text that follows it."""
+    first = text.split("Debug source:")[0].strip()
+    return first.rpartition(" - ")[2][:_LONGEST] or first[:_LONGEST]

@@ -1,0 +1,347 @@
+"""The work of a fetcher on its event loop: what is expected, what is in flight, what has arrived."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from enum import Enum
+from heapq import heappop, heappush
+
+from pixelmill.storage.clients import Client
+from pixelmill.storage.failures import TransientError
+from pixelmill.storage.pacing import Pace
+from pixelmill.storage.range_cache import RangeCache
+from pixelmill.storage.ranges import WHOLE, Merging, Range, Waiting
+
+Fault = tuple[str, str]  # kind and message
+Fetched = memoryview | Fault | None
+
+_CACHE_THREADS = 4
+_RECHECK = 0.02  # seconds until a range that another process fetches is looked up again
+
+
+@dataclass(frozen=True)
+class FetchSettings:
+    """How a fetcher works.
+
+    Attributes:
+        budget: The most bytes to read ahead.
+        deadline: Seconds after which a range that cannot be read is given up.
+        attempt: Seconds after which a request without an answer is given up and repeated.
+        first_pause: Seconds before the first repetition; each further pause is twice as long.
+        longest_pause: The longest pause.
+        merging: Which ranges become one request.
+    """
+
+    budget: int = 256 << 20
+    deadline: float = 60.0
+    attempt: float = 15.0
+    first_pause: float = 0.1
+    longest_pause: float = 2.0
+    merging: Merging = field(default_factory=Merging)
+
+
+class State(Enum):
+    """The states of a range."""
+
+    WAITING = 0
+    ISSUED = 1
+    DONE = 2
+
+
+@dataclass(eq=False)
+class _Taking:
+    """A batch that waits for its ranges."""
+
+    future: Future[list[Fetched]]
+    items: Sequence[Range | None]
+    missing: int = 0
+
+
+@dataclass(eq=False)
+class _Entry:
+    """A range that is needed.
+
+    Attributes:
+        item: The range.
+        uses: How often it will be taken.
+        claims: How many batches are taking it now.
+        is_cached: Whether the cache held it when it was last looked up.
+        state: How far it is.
+        result: What came.
+        takers: The batches that wait for it.
+    """
+
+    item: Range
+    uses: int = 0
+    claims: int = 0
+    is_cached: bool = False
+    state: State = State.WAITING
+    result: Fetched = None
+    takers: list[_Taking] = field(default_factory=list)
+
+
+class FetchWork:
+    """Everything that runs on the event loop of a fetcher; no method may be called from another thread.
+
+    Args:
+        client: Reads ranges.
+        settings: How to work.
+        cache: The cache on this machine, if there is one.
+    """
+
+    def __init__(self, client: Client, settings: FetchSettings, cache: RangeCache | None) -> None:
+        self.pace = Pace(settings.budget)
+        self._client, self._settings, self._cache = client, settings, cache
+        self._entries: dict[Range, _Entry] = {}
+        self._queue: list[tuple[int, int, _Entry]] = []  # urgent ones first, then in the order of need
+        self._numbers = 0
+        self._waiting = Waiting(settings.merging)
+        self._in_flight = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._disk = ThreadPoolExecutor(_CACHE_THREADS, thread_name_prefix="pixelmill-cache") if cache else None
+
+    def expect(self, items: Sequence[Range | None]) -> None:
+        """Add ranges that will be taken, in the order of need."""
+        for item in items:
+            if item is not None:
+                self._entry(item, urgency=1).uses += 1
+        self._pump()
+
+    def take(self, taking: Future[list[Fetched]], items: Sequence[Range | None]) -> None:
+        """Set the result of a future when all ranges have arrived."""
+        batch = _Taking(taking, items)
+        for item in items:
+            if item is None:
+                continue
+            entry = self._entry(item, urgency=0)
+            entry.claims += 1
+            entry.uses = max(entry.uses, entry.claims)
+            if entry.state is not State.DONE:
+                entry.takers.append(batch)
+                batch.missing += 1
+        if batch.missing:
+            self.pace.stalled()
+            self._pump()
+        else:
+            self._deliver(batch)
+
+    def drop(self, items: Sequence[Range | None]) -> None:
+        """Withdraw what was expected and will not be taken."""
+        for item in items:
+            entry = None if item is None else self._entries.get(item)
+            if entry is not None:
+                entry.uses -= 1
+                self._release(entry)
+
+    def forget(self) -> None:
+        """Withdraw everything that no batch waits for."""
+        for entry in list(self._entries.values()):
+            entry.uses = entry.claims
+            self._release(entry)
+
+    def cancel_taking(self) -> None:
+        """Cancel the batches that wait."""
+        for entry in list(self._entries.values()):
+            for batch in entry.takers:
+                batch.future.cancel()
+            entry.takers.clear()
+            entry.uses -= entry.claims
+            entry.claims = 0
+            self._release(entry)
+
+    def close(self) -> None:
+        """Cancel all requests and all batches that wait."""
+        for task in self._tasks:
+            task.cancel()
+        self.cancel_taking()
+        self._entries.clear()
+        self._client.close()
+        if self._disk is not None:
+            self._disk.shutdown(wait=False, cancel_futures=True)
+
+    def _entry(self, item: Range, *, urgency: int) -> _Entry:
+        entry = self._entries.get(item)
+        if entry is None:
+            entry = self._entries[item] = _Entry(item)
+            self._enqueue(entry, urgency)
+        elif urgency == 0 and entry.state is State.WAITING:
+            heappush(self._queue, (0, self._numbers, entry))  # its older place in the queue is skipped
+            self._numbers += 1
+        return entry
+
+    def _enqueue(self, entry: _Entry, urgency: int) -> None:
+        entry.state = State.WAITING
+        entry.is_cached = self._cache is not None and self._cache.holds(entry.item)
+        if not entry.is_cached:
+            self._waiting.add(entry.item)
+        heappush(self._queue, (urgency, self._numbers, entry))
+        self._numbers += 1
+
+    def _release(self, entry: _Entry) -> None:
+        if entry.uses > 0 or self._entries.get(entry.item) is not entry:
+            return
+        if entry.state is State.WAITING:
+            self._waiting.discard(entry.item)
+        if entry.state is not State.ISSUED:  # one in flight is released when it arrives
+            del self._entries[entry.item]
+            entry.state = State.DONE
+
+    def _pump(self) -> None:
+        """Send requests while more may be in flight."""
+        while self._queue and self._in_flight < self.pace.limit:
+            _, _, first = heappop(self._queue)
+            if first.state is not State.WAITING:
+                continue
+            if first.is_cached:
+                self._start([first], is_cached=True)
+                continue
+            group = [self._entries[item] for item in self._waiting.take(first.item)]
+            mine = group if self._cache is None else [entry for entry in group if self._is_mine(entry, first)]
+            if mine:
+                self._start(mine, is_cached=False)
+
+    def _is_mine(self, entry: _Entry, first: _Entry) -> bool:
+        """Whether this process is the one that fetches a range; if another one does, look again later."""
+        assert self._cache is not None
+        if self._cache.claim(entry.item):
+            return True
+        entry.state = State.ISSUED
+        asyncio.get_running_loop().call_later(_RECHECK, self._look_again, entry, 0 if entry is first else 1)
+        return False
+
+    def _look_again(self, entry: _Entry, urgency: int) -> None:
+        if self._entries.get(entry.item) is entry:
+            self._enqueue(entry, urgency)
+            self._release(entry)
+            self._pump()
+
+    def _start(self, entries: list[_Entry], *, is_cached: bool) -> None:
+        for entry in entries:
+            entry.state = State.ISSUED
+        self._in_flight += 1
+        running = self._from_cache(entries[0]) if is_cached else self._from_store(entries)
+        task = asyncio.get_running_loop().create_task(running)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._in_flight -= 1
+        if not task.cancelled():
+            task.result()
+            self._pump()
+
+    async def _from_cache(self, entry: _Entry) -> None:
+        assert self._cache is not None
+        loop = asyncio.get_running_loop()
+        data = await loop.run_in_executor(self._disk, self._cache.read, entry.item)
+        if data is None:  # damaged, or evicted in the meantime
+            self._enqueue(entry, 0)
+        else:
+            self._settle(entry, memoryview(data))
+
+    async def _from_store(self, entries: list[_Entry]) -> None:
+        first = entries[0].item
+        length = first.length
+        if length != WHOLE:
+            length = max(entry.item.offset + entry.item.length for entry in entries) - first.offset
+        try:
+            data = await self._patiently(first.path, first.offset, length)
+        except OSError as error:
+            for entry in entries:
+                self._settle(entry, ("io", error.strerror or str(error)))
+        else:
+            for entry in entries:
+                start = entry.item.offset - first.offset
+                piece = data if entry.item.length == WHOLE else data[start : start + entry.item.length]
+                if self._cache is not None:
+                    self._store(entry.item, piece)
+                self._settle(entry, piece)
+        finally:
+            if self._cache is not None:
+                for entry in entries:
+                    self._cache.unclaim(entry.item)
+
+    def _store(self, item: Range, piece: memoryview) -> None:
+        assert self._cache is not None
+        self._cache.write(item, piece)
+
+    async def _patiently(self, path: str, offset: int, length: int) -> memoryview:
+        """Read a range; repeat after transient errors, with growing pauses of random length, until the deadline."""
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + self._settings.deadline
+        pause, tries = self._settings.first_pause, 0
+        while True:
+            tries += 1
+            try:
+                return await self._attempt(path, offset, length)
+            except TransientError as error:
+                if error.is_throttling:
+                    self.pace.throttled()
+                wait = pause * random.uniform(0.5, 1.5)
+                pause = min(2 * pause, self._settings.longest_pause)
+                if clock() + wait > deadline:
+                    text = f"{error.strerror} (after {tries} tries in {self._settings.deadline:g} s)"
+                    raise OSError(error.errno, text, path) from None
+            await asyncio.sleep(wait)
+
+    async def _attempt(self, path: str, offset: int, length: int) -> memoryview:
+        """Send a request, and a second one if the first takes suspiciously long; return what comes first."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        self.pace.started()
+        running = {loop.create_task(self._client.read(path, offset, length))}
+        failed: BaseException | None = None
+        may_hedge = True
+        try:
+            while running:
+                left = began + self._settings.attempt - loop.time()
+                timeout = min(self.pace.patience(), left) if may_hedge else left
+                done, running = await asyncio.wait(
+                    running, timeout=max(timeout, 0), return_when=asyncio.FIRST_COMPLETED
+                )
+                for task in done:
+                    failed = task.exception()
+                    if failed is None:
+                        self.pace.finished(loop.time() - began, most=self._client.connections(path))
+                        return task.result()
+                if not done and may_hedge and left > timeout:
+                    may_hedge = False
+                    if self.pace.may_hedge():
+                        running.add(loop.create_task(self._client.read(path, offset, length)))
+                elif not done:
+                    raise TransientError(f"no answer within {self._settings.attempt:g} s", path)
+            assert failed is not None
+            raise failed
+        finally:
+            for task in running:
+                task.cancel()
+
+    def _settle(self, entry: _Entry, result: Fetched) -> None:
+        entry.state, entry.result = State.DONE, result
+        takers, entry.takers = entry.takers, []
+        for batch in takers:
+            batch.missing -= 1
+            if batch.missing == 0:
+                self._deliver(batch)
+        self._release(entry)
+
+    def _deliver(self, batch: _Taking) -> None:
+        results: list[Fetched] = []
+        for item in batch.items:
+            entry = None if item is None else self._entries[item]
+            results.append(None if entry is None else entry.result)
+        for item in batch.items:
+            entry = None if item is None else self._entries.get(item)
+            if entry is not None:
+                entry.claims -= 1
+                entry.uses -= 1
+                if isinstance(entry.result, tuple) and entry.claims == 0:
+                    entry.uses = 0  # a later use tries again
+                self._release(entry)
+        if not batch.future.cancelled():
+            batch.future.set_result(results)

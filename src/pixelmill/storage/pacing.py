@@ -1,0 +1,77 @@
+"""How many requests are in flight, how far to read ahead, and when a request takes suspiciously long."""
+
+from __future__ import annotations
+
+from collections import deque
+
+START_REQUESTS = 16
+FEWEST_REQUESTS = 4
+START_AHEAD = 32 << 20
+KEPT = 64  # durations of requests that are remembered
+KNOWN_FROM = 8  # durations that are needed before one is called slow
+SLOW_FACTOR = 4.0
+SHORTEST_PATIENCE = 0.25  # seconds; below this, hedging would answer the scheduler of the machine
+FIRST_PATIENCE = 2.0
+HEDGED = 0.05  # the fraction of requests that may be sent twice
+CONGESTED = 3.0  # requests that take this many times the fastest ones do not become more
+
+
+class Pace:
+    """Adapts to a store by what it observes.
+
+    More requests are allowed while they finish as fast as the fastest ones did, so their number settles near latency
+    times bandwidth. A store that asks for fewer gets fewer. The read-ahead doubles whenever a batch had to wait.
+
+    Args:
+        budget: The most bytes to read ahead.
+    """
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._limit = float(START_REQUESTS)
+        self._durations: deque[float] = deque(maxlen=KEPT)
+        self._fastest = float("inf")
+        self._requests = 0
+        self._hedged = 0
+        self.ahead = min(START_AHEAD, budget)
+
+    @property
+    def limit(self) -> int:
+        """How many requests may be in flight."""
+        return int(self._limit)
+
+    def finished(self, seconds: float, *, most: int) -> None:
+        """Note a request that was answered; `most` is the most that the client can have in flight."""
+        self._durations.append(seconds)
+        self._fastest = min(self._fastest, seconds)
+        if self._average() < CONGESTED * self._fastest + 0.02:
+            self._limit = min(self._limit + 1, most)
+
+    def throttled(self) -> None:
+        """Note that the store asked for fewer requests."""
+        self._limit = max(self._limit * 0.9, FEWEST_REQUESTS)
+
+    def stalled(self) -> None:
+        """Note that a batch has to wait for its bytes."""
+        self.ahead = min(2 * self.ahead, self._budget)
+
+    def patience(self) -> float:
+        """Return after how many seconds a request is sent a second time."""
+        if len(self._durations) < KNOWN_FROM:
+            return FIRST_PATIENCE
+        usual = sorted(self._durations)[int(0.9 * len(self._durations))]
+        return max(SLOW_FACTOR * usual, SHORTEST_PATIENCE)
+
+    def started(self) -> None:
+        """Count a request."""
+        self._requests += 1
+
+    def may_hedge(self) -> bool:
+        """Whether to send a request a second time; counts it if so."""
+        if self._hedged > 1 + HEDGED * self._requests:
+            return False
+        self._hedged += 1
+        return True
+
+    def _average(self) -> float:
+        return sum(self._durations) / len(self._durations)

@@ -1,0 +1,96 @@
+"""Ranges of files, and how those that lie close together become one request."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from dataclasses import dataclass
+from typing import NamedTuple
+
+WHOLE = -1  # instead of a length: everything up to the end of the file
+
+
+class Range(NamedTuple):
+    """A range of a file.
+
+    Attributes:
+        path: The address of the file.
+        offset: Its first byte.
+        length: The number of bytes, or `WHOLE`.
+        version: The version of the file as a listing named it; empty if unknown.
+    """
+
+    path: str
+    offset: int
+    length: int
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class Merging:
+    """Which ranges of a file become one request.
+
+    Attributes:
+        free_gap: Bytes between two ranges that are always read rather than skipped, such as the head of a tar member.
+        max_gap: The longest gap that may be read at all.
+        waste: How much of a request gaps may take, as a fraction of the bytes that are needed.
+        max_bytes: The longest request.
+    """
+
+    free_gap: int = 2048
+    max_gap: int = 1 << 18
+    waste: float = 0.04
+    max_bytes: int = 8 << 20
+
+    def allows(self, gap: int, *, needed: int, skipped: int) -> bool:
+        """Whether to read `gap` bytes more, after gaps of `skipped` bytes and ranges of `needed` bytes."""
+        return gap <= self.free_gap or (gap <= self.max_gap and skipped + gap <= self.waste * needed)
+
+
+class Waiting:
+    """The ranges that wait for a request, by file and offset."""
+
+    def __init__(self, merging: Merging) -> None:
+        self._merging = merging
+        self._files: dict[tuple[str, str], list[Range]] = {}
+
+    def add(self, item: Range) -> None:
+        """Add a range."""
+        if item.length != WHOLE:
+            insort(self._files.setdefault((item.path, item.version), []), item)
+
+    def discard(self, item: Range) -> None:
+        """Remove a range if it is there."""
+        known = self._files.get((item.path, item.version), [])
+        place = bisect_left(known, item)
+        if place < len(known) and known[place] == item:
+            del known[place]
+            if not known:
+                del self._files[item.path, item.version]
+
+    def take(self, item: Range) -> list[Range]:
+        """Remove a range together with its neighbors that are to be read by the same request, in file order."""
+        known = self._files.get((item.path, item.version), [])
+        first = bisect_left(known, item)
+        if item.length == WHOLE or first == len(known) or known[first] != item:
+            return [item]
+        last, begin, end = first, item.offset, item.offset + item.length
+        needed, skipped = item.length, 0
+        while last + 1 < len(known):
+            following = known[last + 1]
+            gap, reach = max(following.offset - end, 0), max(end, following.offset + following.length)
+            if reach - begin > self._merging.max_bytes or not self._merging.allows(gap, needed=needed, skipped=skipped):
+                break
+            needed, skipped, end, last = needed + following.length, skipped + gap, reach, last + 1
+        while first > 0:
+            before = known[first - 1]
+            gap = max(begin - before.offset - before.length, 0)
+            if end - before.offset > self._merging.max_bytes or not self._merging.allows(
+                gap, needed=needed, skipped=skipped
+            ):
+                break
+            needed, skipped, begin, first = needed + before.length, skipped + gap, before.offset, first - 1
+        taken = known[first : last + 1]
+        del known[first : last + 1]
+        if not known:
+            del self._files[item.path, item.version]
+        return taken
