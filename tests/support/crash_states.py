@@ -98,6 +98,7 @@ JOBS: dict[str, RunJob] = {
     "overwrite": overwritten,
     "convert-tfrecord": partial(converted, to="tfrecord"),
     "convert-folder": partial(converted, to="folder"),
+    "convert-pack": partial(converted, to="pack"),
     "convert-quarantine": quarantined,
     "augment": augmented,
     "ingest": ingested,

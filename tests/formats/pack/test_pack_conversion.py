@@ -118,12 +118,16 @@ def test_kills_at_every_write_resume_to_the_same_bytes(photos: Path, tmp_path: P
     calls = (tmp_path / "calls").read_text("ascii").split()
     expected = tree(tmp_path / "expected")
     assert len(calls) > 20
+    kills = 0
     for place in range(len(calls)):
         output = tmp_path / "x"
-        assert in_child(lambda p=place, o=output: killed(photos, o, p, after=p % 2 == 1)) == -signal.SIGKILL  # type: ignore[misc]
+        ended = in_child(lambda p=place, o=output: killed(photos, o, p, after=p % 2 == 1))  # type: ignore[misc]
+        assert ended in (0, -signal.SIGKILL)  # 0: a busy machine renews the lock more often in one run than in another
+        kills += ended != 0
         assert in_child(lambda o=output: conversion(photos, o, exists="resume")) == 0  # type: ignore[misc]
         assert tree(output) == expected, (place, calls[place])
         shutil.rmtree(output)
+    assert kills > 20
 
 
 def test_the_plan_has_the_codebook(photos: Path, tmp_path: Path) -> None:
