@@ -125,6 +125,9 @@ void bind_pack(nb::module_& module) {
     module.def("default_pack_codebook", [] { return as_bytes(default_codebook()); });
     module.def("pack_image", &pack_image, "jpeg"_a, "codebook"_a);
     module.def("restore_image", &restore_image, "packed"_a);
+    module.def(
+        "pack_header_bytes", [](const nb::bytes& start) { return PackLayout::header_bytes(view_of(start)); },
+        "start"_a);
     module.def("pack_ranges", &ranges_of, "header"_a, "length"_a, "part"_a, nb::kw_only(), "denominator"_a = 1,
                "gray"_a = false);
     module.def("decode_packed", &decode_packed, "packed"_a, "part"_a, "denominator"_a, "color"_a, "pixel"_a);

@@ -9,12 +9,9 @@
 namespace pixelmill {
 namespace {
 
-constexpr uint32_t version = 1;
 constexpr uint64_t most_header_bytes = uint64_t{1} << 20;  // 65500 rows of pixels need a tenth of it
 constexpr int64_t longest_side = 65500;
 constexpr int most_blocks = 10;  // of an MCU
-constexpr uint64_t checksum_at = 76;
-enum Flag : uint32_t { wide_quantization = 1, wide_lengths = 2, zero_padding_bits = 4, several_frames = 8, known = 15 };
 
 [[noreturn]] void refuse(const std::string& reason) {
     throw Fault(FaultKind::corrupt, "corrupt packed image: " + reason);
@@ -28,24 +25,22 @@ void need(uint64_t size, uint64_t bytes) {
 
 int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Of the header and the index, without the field that holds it.
-void check_header(Bytes file, uint64_t length) {
-    const uint32_t head = crc32c(file.first(checksum_at));
-    if (crc32c(file.subspan(checksum_at + 4, length - checksum_at - 4), head) != le32(file, checksum_at))
-        throw Fault(FaultKind::checksum, "packed image: the checksum of its header does not fit");
-}
-
 uint64_t low32(Bytes file, uint64_t at) { return le32(file, at); }
 
 }  // namespace
+
+uint32_t pack_header_checksum(Bytes file, uint64_t length) {
+    const uint64_t rest = pack_checksum_at + 4;
+    return crc32c(file.subspan(rest, length - rest), crc32c(file.first(pack_checksum_at)));
+}
 
 uint64_t PackLayout::header_bytes(Bytes start) {
     need(start.size(), pack_fixed_bytes);
     if (!starts_with(start, pack_magic, pack_magic_bytes))
         throw Fault(FaultKind::wrong_format, "not a packed image: it does not begin with the magic bytes");
-    if (le16(start, 8) != version) {
+    if (le16(start, 8) != pack_version) {
         throw Fault(FaultKind::unsupported, "packed image of version " + std::to_string(le16(start, 8)) +
-                                                "; this release reads version " + std::to_string(version));
+                                                "; this release reads version " + std::to_string(pack_version));
     }
     const uint64_t length = le32(start, 40);
     if (length < pack_fixed_bytes || length > most_header_bytes)
@@ -56,7 +51,8 @@ uint64_t PackLayout::header_bytes(Bytes start) {
 void PackLayout::read(Bytes file, uint64_t size) {
     header_length_ = header_bytes(file);
     need(file.size(), header_length_);
-    check_header(file, header_length_);
+    if (pack_header_checksum(file, header_length_) != le32(file, pack_checksum_at))
+        throw Fault(FaultKind::checksum, "packed image: the checksum of its header does not fit");
     read_fixed(file);
     read_components(file);
     read_quantization(file);
@@ -65,11 +61,12 @@ void PackLayout::read(Bytes file, uint64_t size) {
 
 void PackLayout::read_fixed(Bytes file) {
     const uint32_t flags = byte_at(file, 29);
-    if ((flags & ~uint32_t{known}) != 0 || le16(file, 30) != 0) refuse("flags that this version does not define");
-    wide_quantization_ = flags & wide_quantization;
-    wide_lengths_ = flags & wide_lengths;
-    zero_padding = flags & zero_padding_bits;
-    more_frames = flags & several_frames;
+    if ((flags & ~uint32_t{pack_known_flags}) != 0 || le16(file, 30) != 0)
+        refuse("flags that this version does not define");
+    wide_quantization_ = (flags & pack_wide_quantization) != 0;
+    wide_lengths_ = (flags & pack_wide_lengths) != 0;
+    zero_padding = (flags & pack_zero_padding) != 0;
+    more_frames = (flags & pack_several_frames) != 0;
     frame = {};
     frame.count = static_cast<int>(byte_at(file, 10));
     if (frame.count != 1 && frame.count != 3) refuse(std::to_string(frame.count) + " components");

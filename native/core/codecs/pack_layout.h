@@ -18,6 +18,15 @@ constexpr size_t pack_sections = 3;
 
 constexpr char pack_magic[] = "\x89PMI\r\n\x1A\n";
 constexpr size_t pack_magic_bytes = 8, pack_fixed_bytes = 80;
+constexpr uint32_t pack_version = 1;
+constexpr uint64_t pack_checksum_at = 76;  // of the header and the index
+enum PackFlag : uint32_t {
+    pack_wide_quantization = 1,  // tables have entries of 16 bits
+    pack_wide_lengths = 2,       // bands have lengths of 32 bits
+    pack_zero_padding = 4,       // the last byte of the scan ends with zeros instead of ones
+    pack_several_frames = 8,
+    pack_known_flags = 15,
+};
 constexpr int most_band_rows = 16;  // rows of blocks of a component in a band
 
 struct PackBand {
@@ -69,6 +78,9 @@ class PackLayout {
 };
 
 ImageInfo pack_info(Bytes file);
+
+// Of the first `length` bytes, without the field that holds it.
+uint32_t pack_header_checksum(Bytes file, uint64_t length);
 
 struct ByteRange {
     uint64_t offset = 0, length = 0;

@@ -146,7 +146,7 @@ class Choice {
             PackWidths& most = needed[owners_[i]];
             for (size_t k = 0; k < 64; ++k) most[k] = std::max(most[k], sample_.needs[i][k]);
         }
-        std::copy(needed.begin() + 1, needed.end(), chosen_.begin() + 1);
+        for (size_t i = 1; i < chosen_.size(); ++i) chosen_[i] = needed[i];
     }
 
     const std::vector<PackWidths>& profiles() const { return chosen_; }

@@ -43,7 +43,7 @@ std::string PackSource::open(Bytes file) {
     }
     using Need = JpegScanDecoder::Need;
     if (!scan_.begin(file, frame, parser_.tables(), scan, {Need::all, Need::all, Need::all}))
-        return "its Huffman tables are damaged";
+        return "damaged or truncated";
     mcus_a_row_ = (frame.width + int64_t{frame.max_h} * 8 - 1) / (int64_t{frame.max_h} * 8);
     mcu_rows_ = (frame.height + int64_t{frame.max_v} * 8 - 1) / (int64_t{frame.max_v} * 8);
     for (size_t i = 0; i < parts_.size(); ++i)

@@ -15,15 +15,21 @@ constexpr int64_t band_pixels = 32;   // rows of pixels that a band has at least
 constexpr int64_t checked_side = 64;  // of the window whose pixels are compared
 constexpr uint64_t most_bytes = uint64_t{1} << 31;
 
-void put(std::vector<std::byte>& out, uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; ++i) out.push_back(static_cast<std::byte>(value >> 8 * i));
-}
+// A buffer of known size that is filled from its beginning.
+class Output {
+   public:
+    explicit Output(std::byte* to) : at_(to) {}
+    void put(uint64_t value, int bytes) {
+        for (int i = 0; i < bytes; ++i) *at_++ = static_cast<std::byte>(value >> 8 * i);
+    }
+    void put(Bytes bytes) {
+        if (!bytes.empty()) std::memcpy(at_, bytes.data(), bytes.size());
+        at_ += bytes.size();
+    }
 
-void set32(std::vector<std::byte>& out, size_t at, uint64_t value) {
-    for (size_t i = 0; i < 4; ++i) out[at + i] = static_cast<std::byte>(value >> 8 * i);
-}
-
-void append(std::vector<std::byte>& out, Bytes bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
+   private:
+    std::byte* at_;
+};
 
 // The quantization tables that are used, each once, and which of them a component has.
 struct Quantization {
@@ -46,6 +52,11 @@ struct Quantization {
 uint32_t orientation_byte(Bytes exif) {
     const ExifOrientation orientation = exif_orientation(exif);
     return orientation.invalid ? 0 : static_cast<uint32_t>(orientation.value);
+}
+
+uint64_t flags_of(bool wide_quantization, bool wide_lengths, bool zero_padding, bool more_frames) {
+    return (wide_quantization ? pack_wide_quantization : 0) | (wide_lengths ? pack_wide_lengths : 0) |
+           (zero_padding ? pack_zero_padding : 0) | (more_frames ? pack_several_frames : 0);
 }
 
 }  // namespace
@@ -85,59 +96,67 @@ std::string PackWriter::write_sections(const PackCodebook& codebook) {
     return {};
 }
 
-void PackWriter::assemble(std::vector<std::byte>& out, Bytes file, uint64_t scan_end, bool zero_padding) const {
+// The order of the fields is that of docs/pack-format.md.
+void PackWriter::assemble(std::vector<std::byte>& packed, Bytes file, uint64_t scan_end, bool zero_padding) const {
     const JpegFrame& frame = source_.frame();
     const Quantization quantization(source_.parser());
     const JpegHeader header = read_jpeg_header(file);
     const Bytes before = file.first(source_.parser().scan().data), after = file.subspan(scan_end);
-    bool wide_lengths = false;
-    for (size_t section = 0; section < pack_sections; ++section) {
-        for (size_t band = 0; band < bands_; ++band)
-            wide_lengths = wide_lengths || sections_[section].band(band).size() > 0xFFFF;
-    }
-    out.clear();
-    append(out, {reinterpret_cast<const std::byte*>(pack_magic), pack_magic_bytes});
-    put(out, 1, 2);
-    put(out, static_cast<uint64_t>(frame.count), 1);
-    put(out, frame.space == JpegSpace::gray ? 0 : frame.space == JpegSpace::ycc ? 1 : 2, 1);
-    put(out, static_cast<uint64_t>(frame.width), 4);
-    put(out, static_cast<uint64_t>(frame.height), 4);
-    for (size_t i = 0; i < 3; ++i) {
+    const bool wide_lengths = has_long_band();
+    const size_t header_bytes = pack_fixed_bytes + quantization.tables.size() * (quantization.wide ? 128 : 64) +
+                                bands_ * pack_sections * (wide_lengths ? 8 : 6);
+    size_t total = header_bytes + before.size() + after.size();
+    for (size_t section = 0; section < pack_sections; ++section) total += sections_[section].bytes().size();
+    packed.resize(total);
+
+    Output out(packed.data());
+    out.put({reinterpret_cast<const std::byte*>(pack_magic), pack_magic_bytes});
+    out.put(pack_version, 2);
+    out.put(static_cast<uint64_t>(frame.count), 1);
+    out.put(frame.space == JpegSpace::gray ? 0 : frame.space == JpegSpace::ycc ? 1 : 2, 1);
+    out.put(static_cast<uint64_t>(frame.width), 4);
+    out.put(static_cast<uint64_t>(frame.height), 4);
+    for (size_t i = 0; i < JpegFrame::most_components; ++i) {
         const JpegComponent& component = frame.components[i];
-        put(out, static_cast<int>(i) < frame.count ? static_cast<uint64_t>(component.h << 4 | component.v) : 0, 1);
+        out.put(static_cast<int>(i) < frame.count ? static_cast<uint64_t>(component.h << 4 | component.v) : 0, 1);
     }
-    put(out, orientation_byte(header.exif), 1);
-    for (const size_t number : quantization.number) put(out, number, 1);
-    put(out, quantization.tables.size(), 1);
-    put(out, static_cast<uint64_t>(band_rows_), 1);
-    put(out,
-        uint64_t{quantization.wide} | uint64_t{wide_lengths} << 1 | uint64_t{zero_padding} << 2 |
-            uint64_t{header.more_frames} << 3,
-        1);
-    put(out, 0, 2);
-    put(out, codebook_, 8);
-    put(out, 0, 4);  // the length of all this, known below
-    for (size_t section = 0; section < pack_sections; ++section) put(out, sections_[section].bytes().size(), 4);
-    put(out, before.size(), 4);
-    put(out, after.size(), 4);
-    put(out, file.size(), 4);
-    put(out, crc32c(file), 4);
-    put(out, crc32c(after, crc32c(before)), 4);
-    put(out, 0, 4);  // the checksum of all this
+    out.put(orientation_byte(header.exif), 1);
+    for (const size_t number : quantization.number) out.put(number, 1);
+    out.put(quantization.tables.size(), 1);
+    out.put(static_cast<uint64_t>(band_rows_), 1);
+    out.put(flags_of(quantization.wide, wide_lengths, zero_padding, header.more_frames), 1);
+    out.put(0, 2);
+    out.put(codebook_, 8);
+    out.put(header_bytes, 4);
+    for (size_t section = 0; section < pack_sections; ++section) out.put(sections_[section].bytes().size(), 4);
+    out.put(before.size(), 4);
+    out.put(after.size(), 4);
+    out.put(file.size(), 4);
+    out.put(crc32c(file), 4);
+    out.put(crc32c(after, crc32c(before)), 4);
+    out.put(0, 4);  // the checksum of the header comes when all of it is there
     for (const auto* table : quantization.tables) {
-        for (const uint16_t entry : *table) put(out, entry, quantization.wide ? 2 : 1);
+        for (const uint16_t entry : *table) out.put(entry, quantization.wide ? 2 : 1);
     }
     for (size_t band = 0; band < bands_; ++band) {
         for (size_t section = 0; section < pack_sections; ++section) {
-            put(out, sections_[section].band(band).size(), wide_lengths ? 4 : 2);
-            put(out, crc32c(sections_[section].band(band)), 4);
+            out.put(sections_[section].band(band).size(), wide_lengths ? 4 : 2);
+            out.put(crc32c(sections_[section].band(band)), 4);
         }
     }
-    set32(out, 40, out.size());
-    set32(out, 76, crc32c(Bytes(out).subspan(80), crc32c(Bytes(out).first(76))));
-    for (size_t section = 0; section < pack_sections; ++section) append(out, sections_[section].bytes());
-    append(out, before);
-    append(out, after);
+    for (size_t section = 0; section < pack_sections; ++section) out.put(sections_[section].bytes());
+    out.put(before);
+    out.put(after);
+    Output(packed.data() + pack_checksum_at).put(pack_header_checksum(packed, header_bytes), 4);
+}
+
+bool PackWriter::has_long_band() const {
+    for (size_t section = 0; section < pack_sections; ++section) {
+        for (size_t band = 0; band < bands_; ++band) {
+            if (sections_[section].band(band).size() > 0xFFFF) return true;
+        }
+    }
+    return false;
 }
 
 bool PackWriter::restores(Bytes packed, Bytes file) {

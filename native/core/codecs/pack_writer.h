@@ -27,7 +27,8 @@ class PackWriter {
 
    private:
     std::string write_sections(const PackCodebook& codebook);
-    void assemble(std::vector<std::byte>& out, Bytes file, uint64_t scan_end, bool zero_padding) const;
+    bool has_long_band() const;
+    void assemble(std::vector<std::byte>& packed, Bytes file, uint64_t scan_end, bool zero_padding) const;
     bool restores(Bytes packed, Bytes file);
     bool has_same_pixels(Bytes packed, Bytes file);
 
