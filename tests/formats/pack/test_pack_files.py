@@ -435,6 +435,24 @@ def test_packed_bytes_are_what_the_core_reads(path: Path) -> None:
     assert dataset.layout == "1 of 3 images packed"
 
 
+def test_restored_files_are_compared_with_the_checksum_of_the_original(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A codec that restores another file, even one of the same length, is not believed."""
+    dataset = open_dataset(path)
+    image = small_samples()[0].image
+    for wrong in (image[:-1], image + b"\0", image[:-3] + b"\0" + image[-2:]):
+        monkeypatch.setattr("pixelmill.formats.pack.codec.restore", lambda _, wrong=wrong: wrong)
+        with pytest.raises(DataError, match="does not match the checksum of the original"):
+            dataset.sample(0)
+
+
+def test_an_index_that_is_too_large_is_not_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pixelmill.formats.pack.scan.INDEX_BYTES", 1000)
+    dataset = open_dataset(path)
+    assert "the limit is 1000" in dataset.faults[0].message and list(dataset) == small_samples()
+
+
 def test_samples_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pixelmill.formats.pack.writer.PART_BYTES", 100)
     writer = PackWriter(lambda _: io.BytesIO(), {"records": "x"})
