@@ -17,6 +17,7 @@
 #include "core/codecs/pack_trainer.h"
 #include "core/codecs/pack_writer.h"
 #include "core/fault.h"
+#include "core/file.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -130,6 +131,7 @@ void bind_pack(nb::module_& module) {
         "start"_a);
     module.def("pack_ranges", &ranges_of, "header"_a, "length"_a, "part"_a, nb::kw_only(), "denominator"_a = 1,
                "gray"_a = false);
+    module.def("bytes_read", &bytes_read);
     module.def("decode_packed", &decode_packed, "packed"_a, "part"_a, "denominator"_a, "color"_a, "pixel"_a);
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -13,10 +14,12 @@ namespace pixelmill {
 
 namespace {
 
+std::atomic<uint64_t> delivered{0};
+
 [[noreturn]] void fail() { throw Fault(FaultKind::io, std::strerror(errno)); }
 
 struct stat status_of(int descriptor) {
-    struct stat status{};
+    struct stat status {};
     if (::fstat(descriptor, &status) != 0) fail();
     return status;
 }
@@ -55,12 +58,15 @@ File::~File() { ::close(descriptor_); }
 
 int64_t File::size() const { return status_of(descriptor_).st_size; }
 
+uint64_t bytes_read() { return delivered.load(std::memory_order_relaxed); }
+
 void File::read(std::byte* out, int64_t bytes, int64_t offset) const {
     while (bytes > 0) {
         const ssize_t got = ::pread(descriptor_, out, static_cast<size_t>(bytes), offset);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) fail();
         if (got == 0) missing(bytes);
+        delivered.fetch_add(static_cast<uint64_t>(got), std::memory_order_relaxed);
         out += got;
         offset += got;
         bytes -= got;
@@ -81,7 +87,7 @@ void reserve([[maybe_unused]] int descriptor, [[maybe_unused]] int64_t offset, [
 }
 
 void release(int descriptor) {
-    struct stat status{};
+    struct stat status {};
     // Truncating a file to its own size frees the blocks after its end.
     if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) (void)!::ftruncate(descriptor, status.st_size);
 }

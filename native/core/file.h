@@ -43,6 +43,9 @@ class Memory : public ByteSource {
     int64_t begin_;
 };
 
+// Bytes that files have been asked for and have delivered, in this process.
+uint64_t bytes_read();
+
 // Asks the file system for space after the end of an open file, so that it is allocated at once and not page by page.
 // A file system that cannot do this ignores it.
 void reserve(int descriptor, int64_t offset, int64_t bytes);

@@ -42,6 +42,7 @@ class ItemSource {
 
     const ByteSource& operator*() const { return *source_; }
     const ByteSource* operator->() const { return source_; }
+    bool was_fetched() const { return memory_.has_value(); }
 
    private:
     std::optional<Memory> memory_;

@@ -1,6 +1,7 @@
 // A step is one instruction of a program: it unwraps values, checks them, and calls kernels.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -75,6 +76,14 @@ struct Fetched {
     std::string message;
 };
 
+// A packed image of which only the beginning has been read: the step that decodes it reads what it needs.
+struct SparseImage {
+    std::byte* data = nullptr;  // where byte `offset` of the file goes
+    int64_t have = 0;           // bytes that are there, from the beginning
+    const std::string* path = nullptr;
+    int64_t offset = 0;
+};
+
 class Context {
    public:
     Context(ThreadState& thread, const Limits& limits) : thread(thread), limits(limits) {}
@@ -82,10 +91,10 @@ class Context {
     ThreadState& thread;
     const Limits& limits;
     SampleId id;
-    std::span<const int64_t> items;  // one per reader of the program
-    std::span<const Value> inputs;   // fed from outside for this sample
+    std::span<const int64_t> items;    // one per reader of the program
+    std::span<const Value> inputs;     // fed from outside for this sample
     std::span<const Fetched> fetched;  // by ByteRanges::fetched
-    bool fill = false;               // a decode that fails yields a gray image instead
+    bool fill = false;                 // a decode that fails yields a gray image instead
     uint32_t notes = 0;
     std::string note_text;  // of the first note
 
@@ -97,6 +106,9 @@ class Context {
 
     // Memory that lives until the end of the sample.
     Value scratch(DType dtype, std::span<const int64_t> shape);
+
+    // Those of this sample. Nobody else looks at their bytes.
+    std::array<SparseImage, 4> sparse{};
 
     // Set by the executor for each step: which outputs of the step leave the program, and what holds their memory.
     std::span<const int16_t> leaving;  // output number of the program, or -1

@@ -112,6 +112,7 @@ JOBS: dict[str, RunJob] = {
     "add": added,
     "convert-tfrecord": partial(converted, to="tfrecord"),
     "convert-folder": partial(converted, to="folder"),
+    "convert-pack": partial(converted, to="pack"),
     "convert-quarantine": quarantined,
     "augment": augmented,
     "augment-add": augmented_into,

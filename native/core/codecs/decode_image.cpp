@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "../file.h"
 #include "external_decoder.h"
 #include "jpeg.h"
 #include "pack_decoder.h"
@@ -46,8 +47,21 @@ void read_jpeg(Context& context, Bytes file, const JpegRequest& request, const V
     if (reader.warnings() > 0) context.note(Note::decoder_warning, "libjpeg: " + std::string(reader.first_warning()));
 }
 
+// Reads what a decode needs of an image of which only the beginning is there.
+void read_ranges(Context& context, SparseImage& image, Bytes file, const JpegRequest& request) {
+    const File& source = context.thread.file_of_records(*image.path);
+    for (const ByteRange& range : context.thread.pack->ranges(file, file.size(), request)) {
+        const int64_t first = std::max(image.have, static_cast<int64_t>(range.offset));
+        const auto end = static_cast<int64_t>(range.offset + range.length);
+        if (first < end) source.read(image.data + first, end - first, image.offset + first);
+    }
+}
+
 void unpack(Context& context, Bytes file, const JpegRequest& request, const View<uint8_t>& out) {
     PackDecoder& decoder = *context.thread.pack;
+    for (SparseImage& image : context.sparse) {
+        if (image.data == file.data()) read_ranges(context, image, file, request);
+    }
     decoder.open(file, context.limits);
     decoder.decode(request, out);
 }

@@ -19,9 +19,9 @@ inline int64_t bytes_of(PixelOrder order) { return order == PixelOrder::rgb || o
 
 // A row of blocks of one component on its way to samples.
 struct BlockRow {
-    int16_t* blocks = nullptr;       // 64 coefficients each, row by row; 32-byte aligned; zero again afterwards
-    // Of each block, the place in the stream of its last coefficient; 9 is enough when all of them lie in the first four
-    // rows and columns.
+    int16_t* blocks = nullptr;  // 64 coefficients each, row by row; 32-byte aligned; zero again afterwards
+    // Of each block, the place in the stream of its last coefficient; 9 is enough when all of them lie in the first
+    // four rows and columns.
     const uint8_t* last = nullptr;
     int64_t count = 0;               // an odd number is rounded up: one more block of zeros must follow
     const int16_t* quant = nullptr;  // 64, row by row; 32-byte aligned

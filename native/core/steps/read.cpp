@@ -1,11 +1,14 @@
 // Bytes and columns of the item that the sampler chose.
 #include "read.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cstring>
 #include <map>
 
 #include "../codecs/image.h"
+#include "../codecs/pack_layout.h"
 #include "../file.h"
 #include "../resources.h"
 #include "declared/sources.h"
@@ -29,9 +32,23 @@ void compare_with_name(Context& context, const Value& bytes, const std::string& 
     context.note(Note::extension_mismatch, std::string("the content is ") + name_of(content) + ", not ." + ending);
 }
 
+// Of a packed image: the header and the index of a photograph, and some of what follows.
+constexpr int64_t first_bytes = 4096;
+constexpr int64_t smallest_sparse = 4 * first_bytes;  // below this, one read is cheaper than two
+
+// Where the index of a packed image ends; 0 when its header makes no sense, which the decoder will say.
+int64_t index_end(Bytes start) {
+    try {
+        return static_cast<int64_t>(PackLayout::header_bytes(start));
+    } catch (const Fault&) {
+        return 0;
+    }
+}
+
 class Read : public Step {
    public:
-    explicit Read(const ReadParams& params) : ranges_(params.ranges), reader_(params.reader) {}
+    explicit Read(const ReadParams& params)
+        : ranges_(params.ranges), reader_(params.reader), in_part_(params.only_decoded) {}
 
     void run(Context& context, std::span<const Value>, std::span<Value> out) const override {
         try {
@@ -52,13 +69,48 @@ class Read : public Step {
         if (bytes < 0) bytes = source->size() - offset;
         check_encoded_bytes(context, bytes);
         const Value value = context.allocate(0, DType::u8, std::array{bytes});
-        source->read(value.data, bytes, offset);
+        int64_t have = 0;
+        if (!source.was_fetched() && can_be_sparse(context, bytes)) {
+            have = first_bytes;
+            source->read(value.data, have, offset);
+            if (read_index(context, *source, value, item, have)) return value;
+        }
+        source->read(value.data + have, bytes - have, offset + have);
+        if (in_part_) packed_.store(sniff(bytes_of(value)) == ImageFormat::pack, std::memory_order_relaxed);
         if (ranges_->file.empty()) compare_with_name(context, value, ranges_->path_of(item));
         return value;
     }
 
+    // Images that leave the program as they are must be whole. Whether the one before was packed tells what to expect:
+    // looking at the beginning first is a waste for others.
+    bool can_be_sparse(const Context& context, int64_t bytes) const {
+        return in_part_ && !ranges_->file.empty() && context.leaving[0] < 0 && bytes >= smallest_sparse &&
+               packed_.load(std::memory_order_relaxed);
+    }
+
+    // Makes a sparse image of what begins like a packed one; its index may be longer than what was read. False when the
+    // rest has to be read.
+    bool read_index(Context& context, const ByteSource& file, const Value& value, int64_t item, int64_t& have) const {
+        const Bytes all = bytes_of(value), start = all.first(static_cast<size_t>(have));
+        const auto place = std::find_if(context.sparse.begin(), context.sparse.end(),
+                                        [](const SparseImage& image) { return image.data == nullptr; });
+        if (place == context.sparse.end() || sniff(start) != ImageFormat::pack) return false;
+        const int64_t header = index_end(start);
+        const int64_t offset = ranges_->offset_of(item);
+        if (header > have && header <= value.elements()) {
+            file.read(value.data + have, header - have, offset + have);
+            have = header;
+        }
+        *place = {value.data, have, &ranges_->path_of(item), offset};
+        return true;
+    }
+
+    static Bytes bytes_of(const Value& value) { return {value.data, static_cast<size_t>(value.elements())}; }
+
     std::shared_ptr<const ByteRanges> ranges_;
     size_t reader_;
+    bool in_part_;
+    mutable std::atomic<bool> packed_{false};
 };
 
 class Column : public Step {

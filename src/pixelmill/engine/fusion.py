@@ -21,7 +21,7 @@ Users = dict[Step, set[Step]]
 
 def fuse(outputs: Sequence[Expr]) -> list[Expr]:
     """Replace arithmetic steps with expressions that compute the same bits."""
-    order, users = _graph(outputs)
+    order, users = users_of(outputs)
     place = {step: number for number, step in enumerate(order)}
     wanted = {expr.step for expr in outputs}
     inner: set[Step] = set()
@@ -36,7 +36,7 @@ def fuse(outputs: Sequence[Expr]) -> list[Expr]:
     return _rebuilt(outputs, order, regions) if regions else list(outputs)
 
 
-def _graph(outputs: Sequence[Expr]) -> tuple[list[Step], Users]:
+def users_of(outputs: Sequence[Expr]) -> tuple[list[Step], Users]:
     """List all steps, each after its inputs, and return the users of each step."""
     order: dict[Step, None] = {}
     users: Users = {}

@@ -8,7 +8,8 @@ The passes run in an order that matters:
 1. `_fold` merges windows, flips and normalizations into the step before them, and computes shapes from headers.
 2. `_narrow_source` restricts the source of a rotation; it needs the window that `_fold` has put into the rotation.
 3. `_decode_for_resample` passes the geometry of a resampling to its decode; the passes before change that geometry.
-4. `fusion.fuse` merges arithmetic; it comes last because the other rules look for single steps.
+4. `_read_in_part` marks images that are only decoded; it needs the decodes that are left.
+5. `fusion.fuse` merges arithmetic; it comes last because the other rules look for single steps.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pixelmill.steps.pixels import BrightnessContrast, ColorTwist
 from pixelmill.steps.random import GaussianNoise
 from pixelmill.steps.resampling import FlipGeometry, Resample, RestrictGeometry
 from pixelmill.steps.shapes import Contiguous, Element, Flip, GeometryShape, Join, Shape, Window
+from pixelmill.steps.sources import Read
 from pixelmill.steps.step import Expr, Step
 from pixelmill.steps.warping import RotationMap, Warp, WarpBox
 from pixelmill.types import UINT8
@@ -40,7 +42,7 @@ def optimize(outputs: Sequence[Expr], *, decode_scaling: bool) -> list[Expr]:
     folded = _rewrite(outputs, _fold)
     narrowed = _rewrite(folded, _narrow_source)
     decoded = _rewrite(narrowed, lambda expr, alone: _decode_for_resample(expr, alone, decode_scaling))
-    return fusion.fuse(decoded)
+    return fusion.fuse(_read_in_part(decoded))
 
 
 def shaped_like(made: Step) -> Expr | None:
@@ -85,6 +87,21 @@ def _rewrite(outputs: Sequence[Expr], rule: Rewrite) -> list[Expr]:
         return done[key]
 
     return [visit(expr) for expr in outputs]
+
+
+def _read_in_part(outputs: Sequence[Expr]) -> list[Expr]:
+    """Mark the reads whose bytes only decoders of images use."""
+    _, users = fusion.users_of(outputs)
+    wanted = {expr.step for expr in outputs}
+
+    def rule(expr: Expr, alone: bool) -> Expr:
+        made = expr.step
+        if not isinstance(made, Read) or made in wanted:
+            return expr
+        only_decoded = all(isinstance(user, Decode | ImageShape) for user in users.get(made, ()))
+        return replace(made, only_decoded=True).value() if only_decoded else expr
+
+    return _rewrite(outputs, rule)
 
 
 def _uses(outputs: Sequence[Expr]) -> Counter[tuple[Step, int]]:

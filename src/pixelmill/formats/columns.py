@@ -145,6 +145,10 @@ def _columns(names: Sequence[str]) -> dict[str, _Column]:
 
 def _values(dataset: Dataset, items: Sequence[Item], lost: Lost, names: Sequence[str]) -> Mapping[str, Array | Ragged]:
     """Return the values of all samples, from the cache if possible; a sample whose values cannot be used is lost."""
+    if isinstance(items, range):
+        direct = {name: column for name in names if (column := dataset.values(name)) is not None}
+        if len(direct) == len(names):
+            return direct
     # The files of other datasets are one for each sample: comparing their times would take as long as their names do.
     is_cached = bool(names) and len(dataset) >= CACHED_FROM and bool(len(dataset.index.files)) and not lost
     kind = f"columns {' '.join(names)}"

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, Protocol, Self
 from pixelmill import storage
 from pixelmill.errors import DataError, Event
 from pixelmill.formats.faults import RecordFault
-from pixelmill.formats.index import Index
+from pixelmill.formats.index import Index, Ragged
 from pixelmill.formats.sample import Sample
 
 BytesColumn = Literal["image", "mask"]
@@ -97,6 +97,15 @@ class Dataset(ABC):
         Samples without a mask have an empty range. The index may have `lost` samples.
         """
         del what
+        return None
+
+    def values(self, name: str) -> Ragged | None:
+        """Return a column of labels or boxes for all samples; None if samples have to be asked one by one.
+
+        Args:
+            name: One of `columns.VALUES`.
+        """
+        del name
         return None
 
     def example_keys(self) -> ExampleKeys | None:

@@ -146,7 +146,12 @@ class ExternalInput(Step):
 
 @declared
 class Read(RecordStep):
-    """Read the bytes of an item."""
+    """Read the bytes of an item.
+
+    With `only_decoded`, nothing but decoders of images uses the bytes, so those of packed images may be read in part.
+    """
+
+    only_decoded: bool = False
 
 
 @declared

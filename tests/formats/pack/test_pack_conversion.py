@@ -20,7 +20,7 @@ from PIL import Image
 from small_jobs import tree
 
 import pixelmill
-from pixelmill import Pipeline, fn
+from pixelmill import Pipeline, _core, fn
 from pixelmill.cli import main
 from pixelmill.create import photo
 from pixelmill.errors import OutputExists
@@ -118,12 +118,16 @@ def test_kills_at_every_write_resume_to_the_same_bytes(photos: Path, tmp_path: P
     calls = (tmp_path / "calls").read_text("ascii").split()
     expected = tree(tmp_path / "expected")
     assert len(calls) > 20
+    kills = 0
     for place in range(len(calls)):
         output = tmp_path / "x"
-        assert in_child(lambda p=place, o=output: killed(photos, o, p, after=p % 2 == 1)) == -signal.SIGKILL  # type: ignore[misc]
+        ended = in_child(lambda p=place, o=output: killed(photos, o, p, after=p % 2 == 1))  # type: ignore[misc]
+        assert ended in (0, -signal.SIGKILL)  # 0: a busy machine renews the lock more often in one run than in another
+        kills += ended != 0
         assert in_child(lambda o=output: conversion(photos, o, exists="resume")) == 0  # type: ignore[misc]
         assert tree(output) == expected, (place, calls[place])
         shutil.rmtree(output)
+    assert kills > 20
 
 
 def test_the_plan_has_the_codebook(photos: Path, tmp_path: Path) -> None:
@@ -223,3 +227,25 @@ def test_plain_samples_train_in_random_order_and_shards(tmp_path: Path) -> None:
         count = pipe.reader_meta()[next(iter(pipe.reader_meta()))]["epoch_size"]
         labels += [int(np.asarray(batch.at(place))[0]) for place in range(4 if shard else 3)]
     assert count == 7 and sorted(labels) == sorted(sample.labels[0] for sample in plain_samples(7))
+
+
+def test_windows_read_a_part_of_the_file(tmp_path: Path) -> None:
+    """The reader counts its bytes: small windows of packed images need fewer than the images have."""
+    stream = io.BytesIO()
+    Image.fromarray(photo(1, 0, height=600, width=800)).save(stream, "jpeg", quality=92)
+    path = write(tmp_path / "p", "pack", [Sample(f"{number}", stream.getvalue(), "jpg", (0,)) for number in range(4)])
+    images = open_dataset(path).byte_ranges("image")
+    assert images is not None
+
+    def read(*, rows: int) -> int:
+        pipe = Pipeline(4, 1, 0, prefetch_queue_depth=1, exec_async=False, exec_pipelined=False)
+        with pipe:
+            encoded = fn.readers.pack(path=path)["image"]
+            pipe.set_outputs(fn.decoders.image_crop(encoded, crop=(rows, 800)) if rows else encoded)
+        before = _core.bytes_read()
+        pipe.run()
+        return _core.bytes_read() - before
+
+    whole = read(rows=0)
+    assert whole == images.lengths.sum()
+    assert read(rows=64) < 0.4 * whole

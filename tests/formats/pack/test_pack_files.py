@@ -19,7 +19,10 @@ from file_damage import outcome
 from pixelmill import _core, convert, verify
 from pixelmill.errors import DataError
 from pixelmill.formats import pack, tfrecord
+from pixelmill.formats.columns import VALUES, column_index
+from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.example import Example, bytes_feature, decode, encode
+from pixelmill.formats.index import Ragged
 from pixelmill.formats.pack import index_section
 from pixelmill.formats.pack.dataset import PackDataset
 from pixelmill.formats.pack.frames import (
@@ -134,6 +137,30 @@ def test_the_index_alone_describes_samples(path: Path) -> None:
         assert dataset.outline(number) == without
         assert dataset.has_mask(number) == (sample.mask is not None)
         assert dataset.description(number).labels == sample.labels
+
+
+def test_columns_for_training_are_those_of_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over several files, they equal what the samples say one by one; no sample is looked at for them."""
+    numbered = [sample for sample in odd_samples() if all(isinstance(label, int) for label in sample.labels)]
+    for number, samples in enumerate((numbered, [], plain_samples(3), numbered[::-1])):
+        write(tmp_path / str(number), "pack", samples)
+    dataset = open_dataset(f"{tmp_path}/*/data.pack")
+    with monkeypatch.context() as patch:
+        patch.setattr(PackDataset, "values", Dataset.values)
+        expected = column_index(dataset, VALUES).columns
+    with monkeypatch.context() as patch:
+        patch.setattr(PackDataset, "description", None)
+        found = column_index(dataset, VALUES).columns
+    for name in VALUES:
+        one, two = found[name], expected[name]
+        assert isinstance(one, Ragged) and isinstance(two, Ragged)
+        assert np.array_equal(one.rows, two.rows) and one.rows.dtype == two.rows.dtype
+        assert np.array_equal(one.starts, two.starts) and one.starts.dtype == two.starts.dtype
+    bare = Sample("bare", b"x", "bin", (0.5, 2), boxes=Boxes(np.zeros((1, 4), np.float32)))
+    mixed = open_dataset(write(tmp_path / "mixed", "pack", [bare]))
+    assert mixed.values("label") is None and mixed.values("box_label") is None
+    target = mixed.values("target")
+    assert target is not None and target[0].tolist() == [0.5, 2.0]
 
 
 def test_an_address_is_read_in_two_ranges(path: Path) -> None:
@@ -406,6 +433,24 @@ def test_packed_bytes_are_what_the_core_reads(path: Path) -> None:
     stored = path.read_bytes()[int(images.offsets[0]) :][: int(images.lengths[0])]
     assert stored.startswith(pack.IMAGE_MAGIC) and pack.restore(stored) == small_samples()[0].image
     assert dataset.layout == "1 of 3 images packed"
+
+
+def test_restored_files_are_compared_with_the_checksum_of_the_original(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A codec that restores another file, even one of the same length, is not believed."""
+    dataset = open_dataset(path)
+    image = small_samples()[0].image
+    for wrong in (image[:-1], image + b"\0", image[:-3] + b"\0" + image[-2:]):
+        monkeypatch.setattr("pixelmill.formats.pack.codec.restore", lambda _, wrong=wrong: wrong)
+        with pytest.raises(DataError, match="does not match the checksum of the original"):
+            dataset.sample(0)
+
+
+def test_an_index_that_is_too_large_is_not_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pixelmill.formats.pack.scan.INDEX_BYTES", 1000)
+    dataset = open_dataset(path)
+    assert "the limit is 1000" in dataset.faults[0].message and list(dataset) == small_samples()
 
 
 def test_samples_that_are_too_large_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ void declare_sources(Declarations& all) {
         [](Arguments& given) { return make_read({
             .reader = given.reader("reader"),
             .ranges = given.resource<ByteRanges>("ranges"),
+            .only_decoded = given.flag("only_decoded"),
         }); }};
     all["read_named"] = {
         {{"path", one, required}},

@@ -23,6 +23,7 @@ class Table;
 struct ReadParams {
     size_t reader;
     std::shared_ptr<const ByteRanges> ranges;
+    bool only_decoded;
 };
 std::unique_ptr<Step> make_read(const ReadParams& params);
 

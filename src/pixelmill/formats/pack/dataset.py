@@ -12,7 +12,7 @@ from pixelmill import storage
 from pixelmill.errors import DataError
 from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.faults import RecordFault
-from pixelmill.formats.index import Array, Index
+from pixelmill.formats.index import Array, Index, Ragged
 from pixelmill.formats.pack import codec
 from pixelmill.formats.pack.frames import HEAD_BYTES, Head, crc
 from pixelmill.formats.pack.scan import PackFile, check_parts, features, scan
@@ -98,6 +98,15 @@ class PackDataset(Dataset):
         begin = self.index.offsets + HEAD_BYTES
         offsets, lengths = (begin, images) if what == "image" else (begin + images, masks)
         return Index(self._names, self.index.files, offsets, lengths)
+
+    def values(self, name: str) -> Ragged | None:
+        found = [table.values(name) for table in self._tables]
+        known = [column for column in found if column is not None]
+        if len(known) < len(found):
+            return None
+        before = np.cumsum([0, *(len(column.rows) for column in known)])
+        starts = [column.starts[:-1] + first for column, first in zip(known, before, strict=False)]
+        return Ragged(np.concatenate([column.rows for column in known]), np.concatenate([*starts, before[-1:]]))
 
     def size(self, number: int) -> int:
         return int(self.index.lengths[number])

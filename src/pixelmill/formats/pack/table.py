@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pixelmill.formats.index import Array
+from pixelmill.formats.index import Array, Ragged
 from pixelmill.formats.pack.frames import ALIGNMENT, HEAD_BYTES, Head
 from pixelmill.formats.sample import Boxes, Label, Sample
 
@@ -67,6 +67,21 @@ class Table:
             self._text("class_start", kind - 1) if kind else None,
             self._boxes(number),
         )
+
+    def values(self, name: str) -> Ragged | None:
+        """Return a column of `formats.columns` for all samples; None if some of them need to be looked at."""
+        columns = self.columns
+        if name == "boxes":
+            return Ragged(columns["box"].reshape(-1, 4).astype(np.float32), columns["box_start"].astype(np.int64))
+        if name == "box_label":
+            bare = (columns["boxes_kind"] == BARE).any()  # boxes without classes have no rows here
+            starts = columns["box_start"].astype(np.int64)
+            return None if bare else Ragged(columns["box_label"].astype(np.int64), starts)
+        labels, floats = columns["label"].astype(np.int64), columns["label_kind"] == FLOAT
+        if name == "label" and floats.any():
+            return None
+        rows = labels if name == "label" else np.where(floats, columns["label"].view("<f8"), labels).astype(np.float32)
+        return Ragged(rows, columns["label_start"].astype(np.int64))
 
     def codebooks(self) -> dict[int, bytes]:
         """Return the codebooks by identity."""

@@ -1,0 +1,108 @@
+"""Windows of packed images in record files: the same pixels, and only the bytes that they need are read."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+
+import numpy as np
+import pytest
+from encoded_images import color, encode
+
+import pixelmill as pm
+from pixelmill import _core, fn
+
+SAMPLES, HEIGHT, WIDTH = 6, 512, 400
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory):
+    """Write the same images twice: as JPEG files and packed."""
+    folder = tmp_path_factory.mktemp("archives")
+    book = _core.PackCodebook(_core.default_pack_codebook())
+    files = [bytes(encode(color(i, HEIGHT, WIDTH), "JPEG", quality=92)) for i in range(SAMPLES)]
+    paths = {}
+    for name, members in (("jpeg", files), ("packed", [_core.pack_image(file, book) for file in files])):
+        paths[name] = folder / f"{name}.tar"
+        with tarfile.open(paths[name], "w") as archive:
+            for number, data in enumerate(members):
+                header = tarfile.TarInfo(f"{number}.jpg")
+                header.size = len(data)
+                archive.addfile(header, io.BytesIO(data))
+    return paths
+
+
+def batches(path, graph, *, optimize=True, epochs=2):
+    """Run a graph; return the samples, and the bytes read for each of them after the first batch."""
+
+    @pm.pipeline_def(batch_size=2, num_threads=1, device_id=None, seed=3, prefetch_queue_depth=1)
+    def pipeline():
+        return graph(fn.readers.webdataset(paths=[str(path)], ext=["jpg"]))
+
+    made = pipeline(optimize=optimize)
+    made.build()
+    found = [np.asarray(sample) for sample in made.run()[0]]
+    before, count = _core.bytes_read(), 0
+    for _ in range(epochs * SAMPLES // 2):
+        found += [np.asarray(sample) for sample in made.run()[0]]
+        count += 2
+    return found, (_core.bytes_read() - before) / count
+
+
+def rows(encoded, position):
+    """Decode 64 rows."""
+    return fn.decoders.image_crop(encoded, crop=(64, WIDTH), crop_pos_y=position)
+
+
+GRAPHS = {
+    "whole": (lambda encoded: fn.decoders.image(encoded), 1.0),
+    "rows": (lambda encoded: rows(encoded, 0.3), 0.4),
+    "gray": (lambda encoded: fn.decoders.image(encoded, output_type=pm.types.GRAY), 0.95),
+    "scaled": (lambda encoded: fn.resize(fn.decoders.image(encoded), size=(64, 64)), 1.0),
+    "crop": (lambda encoded: fn.decoders.image_random_crop(encoded, seed=7, random_area=(0.1, 0.2)), 0.75),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_pixels_are_those_of_the_files(archives, name):
+    graph, most = GRAPHS[name]
+    wanted, _ = batches(archives["jpeg"], graph)
+    got, read = batches(archives["packed"], graph)
+    for ours, theirs in zip(got, wanted, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert read < most * archives["packed"].stat().st_size / SAMPLES
+
+
+def test_two_decodes_of_one_image(archives):
+    """The second one reads what it needs itself."""
+
+    def graph(encoded):
+        return fn.cat(rows(encoded, 0.0), rows(encoded, 0.9), axis=0)
+
+    wanted, _ = batches(archives["jpeg"], graph)
+    got, read = batches(archives["packed"], graph)
+    for ours, theirs in zip(got, wanted, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert read < 0.6 * archives["packed"].stat().st_size / SAMPLES
+
+
+def test_images_that_leave_the_program_are_whole(archives):
+    """Alone, and beside a decode of them."""
+    for optimize in (True, False):
+        got, read = batches(archives["packed"], lambda encoded: encoded, optimize=optimize)
+        assert read >= sum(sample.size for sample in got[2:]) / len(got[2:])
+        restored = [_core.restore_image(sample.tobytes()) for sample in got]
+        wanted, _ = batches(archives["jpeg"], lambda encoded: encoded)
+        assert restored == [sample.tobytes() for sample in wanted]
+
+
+def test_damage_outside_of_the_window_is_not_met(archives, tmp_path):
+    data = bytearray(archives["packed"].read_bytes())
+    start = data.index(b"\x89PMI")
+    length = int(data[124:135], 8)
+    data[start + length - 40] ^= 1  # in the bytes around the scan
+    damaged = tmp_path / "damaged.tar"
+    damaged.write_bytes(data)
+    graph, _ = GRAPHS["rows"]
+    for ours, theirs in zip(batches(damaged, graph)[0], batches(archives["packed"], graph)[0], strict=True):
+        np.testing.assert_array_equal(ours, theirs)
