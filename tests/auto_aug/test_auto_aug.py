@@ -490,7 +490,7 @@ def test_wrong_augmentations_are_named():
     refused("from 0 to 2, got 3", lambda data: augmentations.rotate(data, magnitude_bin=3, num_magnitude_bins=3))
     table = augmentations.rotate.augmentation(np.array([1.0, 2.0]))
     refused("has 2 magnitudes", lambda data: table(data, magnitude_bin=1, num_magnitude_bins=3))
-    wrong = augmentations.rotate.augmentation(mag_to_param=lambda m: fn.random.uniform())  # type: ignore[arg-type,return-value]
+    wrong = augmentations.rotate.augmentation(mag_to_param=lambda m: fn.random.uniform())  # type: ignore[return-value]
     refused("returned a node", lambda data: wrong(data, magnitude_bin=1, num_magnitude_bins=3))
     with pytest.raises(ArgumentError, match="magnitudes must be below 128"):
         augmentations.solarize_add_shift(128)

@@ -37,7 +37,7 @@ def payloads_of(data: bytes, *, verify: bool) -> tuple[list[bytes], tuple[Record
             read.append(tfrecord.payload(data[offset : offset + length]))
         except DataError as error:
             failed += error.events
-    return read, (*scan.faults, *failed)  # type: ignore[return-value]
+    return read, (*scan.faults, *failed)
 
 
 # Checksums

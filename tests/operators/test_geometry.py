@@ -138,7 +138,7 @@ def test_channels_may_lie_anywhere(layout):
     picture = noise([shape[axis] for axis in layout])
     space = [layout.index("H"), layout.index("W")]
     (turned,) = ours(graph_of("rotate", angle=90.0), [picture], layouts=layout)
-    np.testing.assert_array_equal(turned, np.rot90(picture, axes=space))
+    np.testing.assert_array_equal(turned, np.rot90(picture, axes=space))  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("size", [(0, 5), (4, 0), (1, 1), (1, 9), (9, 1), (2, 2)])

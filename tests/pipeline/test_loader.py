@@ -549,7 +549,7 @@ def test_forked_child_keeps_what_sources_gave(files: list[str]) -> None:
     assert result.stdout == "[1, 2, 3, 4, 5, 6, 7]\n" * 2, result.stderr
 
 
-class Workers(torch.utils.data.IterableDataset):  # type: ignore[type-arg]
+class Workers(torch.utils.data.IterableDataset):
     """Each worker process of a DataLoader has a pipeline of its own, with its own shard."""
 
     def __init__(self, files: list[str], used: Pipeline) -> None:

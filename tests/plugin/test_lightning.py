@@ -156,7 +156,7 @@ def test_ranks_share_the_samples(files: list[str]) -> None:
 
 
 def test_sources_that_are_none(files: list[str]) -> None:
-    data = PipelineDataModule(train=lambda: 7, names=NAMES)  # type: ignore[arg-type,return-value]
+    data = PipelineDataModule(train=lambda: 7, names=NAMES)
     with pytest.raises(ArgumentError, match="train must be or return a Pipeline or a Loader, got int"):
         data.train_dataloader()
     with pytest.raises(ArgumentError, match="no source for 'test'"):
