@@ -161,8 +161,8 @@ def test_we_read_archives_of_the_webdataset_package(tmp_path):
     data = (tmp_path / "a.tar").read_bytes()
     assert found.faults == ()
     assert [sample.key for sample in found.samples] == [f"dir.v2/{n}" for n in range(5)]
-    pictures = [sample.member("jpg") for sample in found.samples]
-    assert [data[m.offset : m.offset + m.size] for m in pictures] == [b"image%d" % n for n in range(5)]  # type: ignore[union-attr]
+    images = [sample.member("jpg") for sample in found.samples]
+    assert [data[m.offset : m.offset + m.size] for m in images] == [b"image%d" % n for n in range(5)]  # type: ignore[union-attr]
 
 
 # Index files
