@@ -242,7 +242,7 @@ def test_a_byte_too_many_or_too_few_costs_at_most_two_samples():
     assert all(read(data[:-1030] + end)[1] for end in ends)
 
 
-def test_bytes_behind_the_end_are_reported():
+def test_bytes_after_the_end_are_reported():
     data = written(FOUR)
     (fault,) = scanned(data + written(FOUR)).faults
     assert (fault.kind, fault.offset) == ("corrupt", len(data))

@@ -275,7 +275,7 @@ def test_a_branch_that_would_fail_is_not_run():
         run(HERE, graph, big, [np.array(True)] * SAMPLES)
 
 
-def test_damaged_images_do_no_harm_where_nobody_decodes_them(tmp_path):
+def test_damaged_images_do_no_harm_where_they_are_not_decoded(tmp_path):
     files = [np.frombuffer(b"no picture", np.uint8)] * SAMPLES
 
     def graph(m, data, flag):

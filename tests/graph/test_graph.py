@@ -172,7 +172,7 @@ def test_whole_numbers_may_come_in_any_type_but_text(value):
 # fn and ops
 
 
-def test_functions_that_nobody_has_asked_for_are_listed_too():
+def test_functions_that_were_not_asked_for_are_listed_too():
     code = "from pixelmill import fn; print(*dir(fn), *dir(fn.readers))\n"
     code += "from pixelmill.fn import *; print(resize, readers.file)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -176,7 +176,7 @@ def test_fewer_samples_than_a_batch(files: list[str]) -> None:
     assert len(loader) == 1 and sorted(labels_of(loader)) == sorted(labels_of(loader)) == [0, 1, 2]
 
 
-def test_no_work_for_samples_nobody_sees(files: list[str]) -> None:
+def test_no_work_for_samples_that_are_not_seen(files: list[str]) -> None:
     calls = []
 
     @pipeline_def(batch_size=4, num_threads=1)

@@ -120,7 +120,7 @@ def checkpoints(files: list[str], tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.mark.parametrize("steps", range(1, 9))
 @pytest.mark.parametrize("reload", [0, 1])
-def test_resume_behind_every_step(files: list[str], checkpoints: Path, tmp_path: Path, steps: int, reload: int) -> None:
+def test_resume_after_every_step(files: list[str], checkpoints: Path, tmp_path: Path, steps: int, reload: int) -> None:
     """What comes after a step is what would have come."""
     model = Seeing()
     resumed = trainer(tmp_path, max_epochs=3, reload_dataloaders_every_n_epochs=reload)
