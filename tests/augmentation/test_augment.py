@@ -200,7 +200,7 @@ def photos(tmp_path):
         (tmp_path / "data" / "images" / f"{name}.jpg").write_bytes(encoded(pixels, quality=95))
         picture = Image.fromarray(mask)
         if number % 2:  # palettes are kept, and are not mixed up with class numbers
-            picture.putpalette([value for colour in range(256) for value in (colour, 255 - colour, 7)])
+            picture.putpalette([value for color in range(256) for value in (color, 255 - color, 7)])
         picture.save(tmp_path / "data" / "masks" / f"{name}.png")
     return tmp_path
 

@@ -150,7 +150,7 @@ def test_two_boxes_for_one_value_are_no_damage(train):
 def test_its_recipe_flips_both_ways_rotates_and_crops():
     names = [next(iter(step)) for step in load_recipe("tfdali").steps]
     assert names == ["resize", "flip", "rotate", "crop"]
-    assert set(load_recipe("tfdali").steps[1]["flip"]) == {"horizontal", "vertical"}
+    assert set(load_recipe("tfdali").steps[1]["flip"]) == {"horizontal", "vertical"}  # type: ignore[call-overload]
 
 
 def test_its_files_have_a_prefix_and_the_best_quality(train, tmp_path):

@@ -32,7 +32,7 @@ NAMES = [
     *("auto_contrast", "identity"),
 ]
 # Dark and light, nearly one color, noise: 24 x 30 pixels so that shifts of some pixels matter.
-PICTURES = [
+IMAGES = [
     photo(1, 0, height=24, width=30),
     photo(1, 1, height=31, width=17) // 2,
     noise((20, 25, 3)),
@@ -40,7 +40,7 @@ PICTURES = [
     noise((9, 8, 3), seed=4) // 4 + 90,
     photo(1, 2, height=40, width=40),
 ]
-SAMPLES = len(PICTURES)
+SAMPLES = len(IMAGES)
 
 
 def run(module, graph, *inputs, conditionals=True, layout="HWC"):
@@ -171,7 +171,7 @@ def test_pixels_are_dalis(name):
         return tuple(outputs)
 
     cases = list(product(range(BINS), (0, 1)))[:: 1 if name != "identity" else 20]
-    pictures = [PICTURES[place % SAMPLES] for place in range(len(cases))]
+    pictures = [IMAGES[place % SAMPLES] for place in range(len(cases))]
     shapes = [np.array(picture.shape, np.int64) for picture in pictures]
     bins, signs = (numbers([case[i] for case in cases]) for i in (0, 1))
     same_pixels(graph, pictures, bins, signs, shapes)
@@ -184,7 +184,7 @@ def test_fixed_magnitudes_give_dalis_pixels():
         number = library.core.signed_bin(9, random_sign=signs)
         return tuple(each(data, magnitude_bin=number, num_magnitude_bins=BINS) for each in suite)
 
-    same_pixels(graph, PICTURES, numbers([0, 1, 0, 1, 0, 1]))
+    same_pixels(graph, IMAGES, numbers([0, 1, 0, 1, 0, 1]))
 
 
 def test_videos_give_dalis_pixels():
@@ -218,7 +218,7 @@ def test_schemes_give_dalis_pixels_for_the_same_choices(scheme):
 
     random = np.random.default_rng(7)
     count = 84
-    pictures = [PICTURES[place % SAMPLES] for place in range(count)]
+    pictures = [IMAGES[place % SAMPLES] for place in range(count)]
     choices = [numbers(random.integers(0, 14, count)) for _ in range(2)]
     bins, signs = numbers(random.integers(0, BINS, count)), numbers(random.integers(0, 2, count))
     shapes = [np.array(picture.shape, np.int32) for picture in pictures]
@@ -252,9 +252,9 @@ def test_sub_policies_give_dalis_pixels(name):
             made.append(moved)
         return tuple(made)
 
-    got = run(HERE, mine, PICTURES)
+    got = run(HERE, mine, IMAGES)
     wanted = [
-        run(DALI, theirs, PICTURES, numbers([a] * SAMPLES), numbers([b] * SAMPLES)) for a, b in product((0, 1), (0, 1))
+        run(DALI, theirs, IMAGES, numbers([a] * SAMPLES), numbers([b] * SAMPLES)) for a, b in product((0, 1), (0, 1))
     ]
     wrong = 0
     for place, sample in product(range(len(got)), range(SAMPLES)):
@@ -376,17 +376,17 @@ def test_only_the_chosen_operation_is_run():
     def graph(m, data, chosen):
         return core.select([augmentations.identity, broken], chosen, data)
 
-    (got,) = run(HERE, graph, PICTURES, numbers([0] * SAMPLES))
-    np.testing.assert_array_equal(got[0], PICTURES[0])
+    (got,) = run(HERE, graph, IMAGES, numbers([0] * SAMPLES))
+    np.testing.assert_array_equal(got[0], IMAGES[0])
     with pytest.raises(pixelmill.DataError):
-        run(HERE, graph, PICTURES, numbers([1] * SAMPLES))
+        run(HERE, graph, IMAGES, numbers([1] * SAMPLES))
 
 
 def test_conditionals_are_not_needed_but_do_no_harm():
     def graph(m, data):
         return rand_augment.rand_augment(data, n=2, m=9, seed=5), auto_augment.auto_augment_image_net(data, seed=6)
 
-    for mine, other in zip(*(run(HERE, graph, PICTURES, conditionals=flag) for flag in (True, False)), strict=True):
+    for mine, other in zip(*(run(HERE, graph, IMAGES, conditionals=flag) for flag in (True, False)), strict=True):
         for one, two in zip(mine, other, strict=True):
             np.testing.assert_array_equal(one, two)
 
@@ -402,8 +402,8 @@ def test_users_augmentations_may_have_conditions():
         return flip_if_strong(data, magnitude_bin=bins, num_magnitude_bins=11)
 
     for conditionals in (True, False):
-        (got,) = run(HERE, graph, PICTURES, numbers([0, 6, 5, 10, 9, 1]), conditionals=conditionals)
-        for picture, number, result in zip(PICTURES, [0, 6, 5, 10, 9, 1], got, strict=True):
+        (got,) = run(HERE, graph, IMAGES, numbers([0, 6, 5, 10, 9, 1]), conditionals=conditionals)
+        for picture, number, result in zip(IMAGES, [0, 6, 5, 10, 9, 1], got, strict=True):
             np.testing.assert_array_equal(result, picture[:, ::-1] if number > 5 else picture)
 
 
@@ -454,7 +454,7 @@ def test_programs_for_dali_run(scheme, package, tmp_path, monkeypatch):
 
 def refused(message, graph):
     with pytest.raises(ArgumentError, match=message):
-        run(HERE, lambda m, data: graph(data), PICTURES)
+        run(HERE, lambda m, data: graph(data), IMAGES)
 
 
 def test_wrong_arguments_are_named():
@@ -490,7 +490,7 @@ def test_wrong_augmentations_are_named():
     refused("from 0 to 2, got 3", lambda data: augmentations.rotate(data, magnitude_bin=3, num_magnitude_bins=3))
     table = augmentations.rotate.augmentation(np.array([1.0, 2.0]))
     refused("has 2 magnitudes", lambda data: table(data, magnitude_bin=1, num_magnitude_bins=3))
-    wrong = augmentations.rotate.augmentation(mag_to_param=lambda m: fn.random.uniform())  # type: ignore[arg-type,return-value]
+    wrong = augmentations.rotate.augmentation(mag_to_param=lambda m: fn.random.uniform())  # type: ignore[return-value]
     refused("returned a node", lambda data: wrong(data, magnitude_bin=1, num_magnitude_bins=3))
     with pytest.raises(ArgumentError, match="magnitudes must be below 128"):
         augmentations.solarize_add_shift(128)

@@ -478,7 +478,7 @@ def test_files_stay_open_up_to_a_number(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_tf_data_gets_the_threads_of_the_task_and_no_others() -> None:
-    options = tfdata._options(tensorflow, SimpleNamespace(threads=3, random=False))  # type: ignore[arg-type]
+    options = tfdata._options(tensorflow, SimpleNamespace(threads=3, random=False))
     assert options.threading.private_threadpool_size == 3
     assert options.threading.max_intra_op_parallelism == 1
     assert options.autotune.enabled is False and options.deterministic is True

@@ -71,6 +71,7 @@ def test_png_reads_back_bit_for_bit(dtype, channels, level):
         if channels != 2:  # OpenCV has no gray with alpha
             theirs = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
             order = {1: [0], 3: [2, 1, 0], 4: [2, 1, 0, 3]}[channels]
+            assert theirs is not None
             np.testing.assert_array_equal(theirs.reshape(image.shape)[..., order], image)
 
 

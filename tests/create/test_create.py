@@ -156,7 +156,7 @@ def test_classes_masks_and_boxes_in_folders(tmp_path: Path) -> None:
         inside = mask[top:bottom, left:right] == sample.labels[0] + 1
         assert inside.any(axis=0).all()
         assert inside.any(axis=1).all()
-        assert sample.boxes.labels[0] == sample.labels[0]
+        assert sample.boxes.labels is not None and sample.boxes.labels[0] == sample.labels[0]
     assert sorted(labels) == sorted([0, 1, 2, 3] * 5)
 
 
@@ -196,7 +196,7 @@ def test_dali_reads_the_recordio(tmp_path: Path) -> None:
     make(tmp_path, container="recordio", img_per_file=50, classes=7)
 
     @pipeline_def(batch_size=50, num_threads=1, device_id=None)
-    def read():  # type: ignore[no-untyped-def]
+    def read():
         records = str(next(tmp_path.glob("*.rec")))
         data, labels = fn.readers.mxnet(path=[records], index_path=[records.replace(".rec", ".idx")])
         return fn.decoders.image(data), labels

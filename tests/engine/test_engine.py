@@ -530,7 +530,7 @@ def test_an_interrupt_ends_a_loop_quietly(folder):
     process = subprocess.Popen(
         [sys.executable, "-c", ENDLESS, *folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert process.stdout.readline() == "running\n"
+    assert process.stdout is not None and process.stdout.readline() == "running\n"
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=LONG)  # without the interrupt it runs forever
     assert errors.strip().endswith("KeyboardInterrupt") and process.returncode in (1, -signal.SIGINT, 130)

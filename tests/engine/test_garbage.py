@@ -179,6 +179,7 @@ def test_a_function_may_close_its_own_pipeline(engine: str) -> None:
 def test_a_batch_that_closing_drops_is_not_waited_for(slow_decoder: Gate) -> None:
     pipe = decoding(encoded(), encoded())
     assert slow_decoder.reached.wait(LONG)
+    assert pipe._schedule is not None
     first, second = (scheduled.pending for scheduled in pipe._schedule.queue)
     closing = threading.Thread(target=pipe.close)
     closing.start()

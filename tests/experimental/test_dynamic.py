@@ -22,7 +22,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import nvidia.dali.experimental.dynamic as ndd
 
-PICTURE = noise((11, 7, 3))
+IMAGE = noise((11, 7, 3))
 BATCH = [noise((5 + i, 9 - i, 3), seed=i) for i in range(4)]
 
 
@@ -58,22 +58,22 @@ def test_a_batch_gives_what_a_pipeline_gives(name):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_tensor_gives_a_tensor(name):
-    (wanted,) = in_a_pipeline(lambda x: getattr(fn, name)(x, **CALLS[name]), [PICTURE])
-    got = getattr(pmd, name)(pmd.tensor(PICTURE, layout="HWC"), **CALLS[name])
+    (wanted,) = in_a_pipeline(lambda x: getattr(fn, name)(x, **CALLS[name]), [IMAGE])
+    got = getattr(pmd, name)(pmd.tensor(IMAGE, layout="HWC"), **CALLS[name])
     assert isinstance(got, pmd.Tensor)
     np.testing.assert_array_equal(np.asarray(got), wanted)
 
 
 @pytest.mark.parametrize("name", ["flip", "resize", "crop", "rotate"])
 def test_results_are_those_of_dalis_eager_mode(name):
-    theirs = getattr(ndd, name)(ndd.tensor(PICTURE, layout="HWC"), **CALLS[name])
-    mine = getattr(pmd, name)(pmd.tensor(PICTURE, layout="HWC"), **CALLS[name])
+    theirs = getattr(ndd, name)(ndd.tensor(IMAGE, layout="HWC"), **CALLS[name])
+    mine = getattr(pmd, name)(pmd.tensor(IMAGE, layout="HWC"), **CALLS[name])
     assert mine.shape == tuple(theirs.shape) and mine.layout == theirs.layout
     assert np.abs(np.asarray(mine).astype(int) - np.asarray(theirs.cpu()).astype(int)).max() <= 1
 
 
 def test_arrays_lists_and_bytes_are_taken_as_they_are(tmp_path):
-    np.testing.assert_array_equal(np.asarray(pmd.flip(PICTURE)), PICTURE[:, ::-1])
+    np.testing.assert_array_equal(np.asarray(pmd.flip(IMAGE)), IMAGE[:, ::-1])
     create_photo_folder(tmp_path, 1)
     (path,) = tmp_path.rglob("*.jpg")
     decoded = pmd.decoders.image(path.read_bytes())
@@ -86,10 +86,10 @@ def test_arrays_lists_and_bytes_are_taken_as_they_are(tmp_path):
 
 def test_arguments_may_be_batches():
     angles = pmd.batch([np.float32(0), np.float32(90), np.float32(180), np.float32(270)])
-    turned = pmd.rotate(pmd.batch([PICTURE] * 4), angle=angles)
+    turned = pmd.rotate(pmd.batch([IMAGE] * 4), angle=angles)
     for quarter, sample in enumerate(turned):
-        np.testing.assert_array_equal(np.asarray(sample), np.rot90(PICTURE, quarter))
-    sized = pmd.resize(pmd.tensor(PICTURE), size=np.array([3.0, 4.0]))
+        np.testing.assert_array_equal(np.asarray(sample), np.rot90(IMAGE, quarter))
+    sized = pmd.resize(pmd.tensor(IMAGE), size=np.array([3.0, 4.0]))
     assert sized.shape == (3, 4, 3)
 
 
@@ -157,7 +157,7 @@ def test_types_have_names():
 def test_modes_and_threads_of_dalis_programs_are_taken():
     assert {mode.name: mode.value for mode in pmd.EvalMode} == {mode.name: mode.value for mode in ndd.EvalMode}
     with pmd.EvalMode.sync_full:
-        np.testing.assert_array_equal(pmd.flip(PICTURE).array, PICTURE[:, ::-1])
+        np.testing.assert_array_equal(pmd.flip(IMAGE).array, IMAGE[:, ::-1])
     before = pmd.get_num_threads()
     pmd.set_num_threads(before + 1)
     try:
@@ -214,7 +214,7 @@ def test_batches_know_what_they_are():
 
 def test_torch_gets_them_without_a_copy():
     torch = pytest.importorskip("torch")
-    tensor = pmd.flip(PICTURE)
+    tensor = pmd.flip(IMAGE)
     shared = tensor.torch()
     assert isinstance(shared, torch.Tensor) and shared.data_ptr() == tensor.array.ctypes.data
     assert pmd.resize(pmd.batch(BATCH), size=(2, 2)).torch().shape == (4, 2, 2, 3)
@@ -249,7 +249,7 @@ def test_a_batch_of_draws_is_asked_for_by_its_size():
 
 
 def test_random_operators_take_generators():
-    a, b = (np.asarray(pmd.random_resized_crop(PICTURE, size=(4, 4), rng=pmd.RNG(2))) for _ in range(2))
+    a, b = (np.asarray(pmd.random_resized_crop(IMAGE, size=(4, 4), rng=pmd.RNG(2))) for _ in range(2))
     np.testing.assert_array_equal(a, b)
 
 
@@ -315,11 +315,11 @@ def test_every_operator_is_there():
 
 def test_errors_are_those_of_the_operators():
     with pytest.raises(ArgumentError, match=r"each axis once, got \[0, 0, 1\]\n  created at test_dynamic.py"):
-        pmd.transpose(PICTURE, perm=[0, 0, 1])
+        pmd.transpose(IMAGE, perm=[0, 0, 1])
     with pytest.raises(TypeError, match="got an unexpected argument 'sise'; did you mean size"):
-        pmd.resize(PICTURE, sise=3)
+        pmd.resize(IMAGE, sise=3)
     with pytest.raises(DataError, match="crop"):
-        pmd.crop(PICTURE, crop=(100, 100))
+        pmd.crop(IMAGE, crop=(100, 100))
     with pytest.raises(ArgumentError, match="batches have different sizes"):
         pmd.rotate(pmd.batch(BATCH), angle=pmd.batch([1.0, 2.0]))
     with pytest.raises(DataError):

@@ -137,6 +137,6 @@ def test_the_evaluator_replays_the_last_batches() -> None:
     assert [batch[0].tolist() for batch in evaluator] == [[6, 7], [8, 9], [6, 7], [8, 9], [6, 7]]
     assert evaluator.get_metrics()["cached_batches"] == 2
     with pytest.raises(ArgumentError, match="mode"):
-        LoaderEvaluator(loader(), mode="fast")  # type: ignore[arg-type]
+        LoaderEvaluator(loader(), mode="fast")
     with pytest.raises(ArgumentError, match="filename"):
         evaluator.save_metrics()

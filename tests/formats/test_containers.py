@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from dataclasses import fields
@@ -158,3 +159,17 @@ def test_a_package_and_a_line_are_a_container(tmp_path: Path) -> None:
         "data-00000-of-00002.twig",
         "data-00001-of-00002.twig",
     ]
+
+
+def test_a_shard_is_the_first_unless_said_otherwise() -> None:
+    opened: list[str] = []
+
+    def open_file(name: str) -> io.BytesIO:
+        opened.append(name)
+        return io.BytesIO()
+
+    open_shard("tfrecord", open_file, count=5).close()
+    assert opened and all("-00000-of-00005" in name for name in opened)
+    opened.clear()
+    open_shard("tfrecord", open_file, number=2, count=5).close()
+    assert opened and all("-00002-of-00005" in name for name in opened)

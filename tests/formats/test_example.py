@@ -131,7 +131,7 @@ def test_writer_encodes_on_the_way(ours: dict[str, Feature]) -> None:
         (Feature("float", np.zeros((4, 4), np.float32)[:, 1]), "feature 'a' needs an array without gaps"),
         (Feature("bytes", ["text"]), "bytes-like object is required"),
         (Feature("float", [1.0]), "bytes-like object is required"),
-        (Feature("words", []), "feature 'a' has no kind of list"),  # type: ignore[arg-type]
+        (Feature("words", []), "feature 'a' has no kind of list"),
     ],
 )
 def test_features_that_cannot_be_written_are_refused(feature: Feature, message: str) -> None:

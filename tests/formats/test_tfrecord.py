@@ -37,7 +37,7 @@ def payloads_of(data: bytes, *, verify: bool) -> tuple[list[bytes], tuple[Record
             read.append(tfrecord.payload(data[offset : offset + length]))
         except DataError as error:
             failed += error.events
-    return read, (*scan.faults, *failed)  # type: ignore[return-value]
+    return read, (*scan.faults, *failed)
 
 
 # Checksums
@@ -212,7 +212,7 @@ def test_every_byte_with_every_value_costs_its_record(verify: bool) -> None:
 
 
 @pytest.mark.parametrize("verify", [False, True])
-def test_every_truncation_costs_the_cut_record_and_those_behind(verify: bool) -> None:
+def test_every_truncation_costs_the_cut_record_and_those_after_it(verify: bool) -> None:
     data = file_of(PAYLOADS)
     ends = [0, *np.cumsum([len(payload) + 16 for payload in PAYLOADS])]
     for length in range(len(data)):

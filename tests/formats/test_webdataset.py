@@ -54,7 +54,7 @@ members = st.lists(st.tuples(names, st.binary(max_size=1200)), max_size=5, uniqu
 @given(members)
 def test_python_reads_what_we_write(files):
     with tarfile.open(fileobj=io.BytesIO(written(files))) as archive:
-        assert [(info.name, archive.extractfile(info).read()) for info in archive] == files
+        assert [(info.name, archive.extractfile(info).read()) for info in archive] == files  # type: ignore[union-attr]
 
 
 @given(members)
@@ -78,6 +78,7 @@ def test_we_read_what_python_writes(form, files):
 def test_bytes_depend_on_names_and_contents_alone():
     with tarfile.open(fileobj=io.BytesIO(written([("a.jpg", b"x")]))) as archive:
         info = archive.next()
+    assert info is not None
     assert (info.mtime, info.uid, info.gid, info.uname, info.gname, info.mode) == (0, 0, 0, "", "", 0o644)
 
 
@@ -160,8 +161,8 @@ def test_we_read_archives_of_the_webdataset_package(tmp_path):
     data = (tmp_path / "a.tar").read_bytes()
     assert found.faults == ()
     assert [sample.key for sample in found.samples] == [f"dir.v2/{n}" for n in range(5)]
-    pictures = [sample.member("jpg") for sample in found.samples]
-    assert [data[m.offset : m.offset + m.size] for m in pictures] == [b"image%d" % n for n in range(5)]
+    images = [sample.member("jpg") for sample in found.samples]
+    assert [data[m.offset : m.offset + m.size] for m in images] == [b"image%d" % n for n in range(5)]  # type: ignore[union-attr]
 
 
 # Index files
@@ -241,7 +242,7 @@ def test_a_byte_too_many_or_too_few_costs_at_most_two_samples():
     assert all(read(data[:-1030] + end)[1] for end in ends)
 
 
-def test_bytes_behind_the_end_are_reported():
+def test_bytes_after_the_end_are_reported():
     data = written(FOUR)
     (fault,) = scanned(data + written(FOUR)).faults
     assert (fault.kind, fault.offset) == ("corrupt", len(data))

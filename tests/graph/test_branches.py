@@ -24,7 +24,7 @@ SAMPLES = 6
 FLAGS = [np.array(flag) for flag in (True, False, True, True, False, False)]
 OTHERS = [np.array(flag) for flag in (True, True, False, True, False, True)]
 NUMBERS = [np.array(number, np.int32) for number in (0, 1, 2, 3, 1, 0)]
-PICTURES = [noise((5 + i, 9 - i, 3), seed=i) for i in range(SAMPLES)]
+IMAGES = [noise((5 + i, 9 - i, 3), seed=i) for i in range(SAMPLES)]
 
 logging.getLogger("nvidia").setLevel(logging.ERROR)
 
@@ -182,18 +182,18 @@ def in_a_loop(m, x, flag, other):
 
 
 PROGRAMS = {
-    "assigns": (assigns, PICTURES, FLAGS),
-    "changes_before": (changes_before, PICTURES, FLAGS),
-    "chain": (chain, PICTURES, FLAGS, OTHERS),
-    "nested": (nested, PICTURES, FLAGS, OTHERS),
-    "words": (words, PICTURES, FLAGS, OTHERS),
-    "returns": (returns, PICTURES, FLAGS, OTHERS),
-    "returns_inside": (returns_inside, PICTURES, FLAGS, OTHERS),
-    "numeric": (numeric, PICTURES, NUMBERS),
-    "several": (several, PICTURES, FLAGS),
-    "draws_outside": (draws_outside, PICTURES, FLAGS),
-    "calls": (calls, PICTURES, FLAGS, OTHERS),
-    "in_a_loop": (in_a_loop, PICTURES, FLAGS, OTHERS),
+    "assigns": (assigns, IMAGES, FLAGS),
+    "changes_before": (changes_before, IMAGES, FLAGS),
+    "chain": (chain, IMAGES, FLAGS, OTHERS),
+    "nested": (nested, IMAGES, FLAGS, OTHERS),
+    "words": (words, IMAGES, FLAGS, OTHERS),
+    "returns": (returns, IMAGES, FLAGS, OTHERS),
+    "returns_inside": (returns_inside, IMAGES, FLAGS, OTHERS),
+    "numeric": (numeric, IMAGES, NUMBERS),
+    "several": (several, IMAGES, FLAGS),
+    "draws_outside": (draws_outside, IMAGES, FLAGS),
+    "calls": (calls, IMAGES, FLAGS, OTHERS),
+    "in_a_loop": (in_a_loop, IMAGES, FLAGS, OTHERS),
 }
 
 
@@ -205,8 +205,8 @@ def test_conditions_are_dalis(name):
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=SAMPLES, max_size=SAMPLES))
 def test_every_sample_takes_its_own_way(flags):
     first, second = ([np.array(pair[i]) for pair in flags] for i in (0, 1))
-    (got,) = run(HERE, chain, PICTURES, first, second)
-    for picture, (flag, other), result in zip(PICTURES, flags, got, strict=True):
+    (got,) = run(HERE, chain, IMAGES, first, second)
+    for picture, (flag, other), result in zip(IMAGES, flags, got, strict=True):
         wanted = picture
         if flag:
             wanted = picture[::-1] if other else picture[:, ::-1]
@@ -223,8 +223,8 @@ def test_expressions_have_conditions_too():
         return m.fn.flip(x if flag else m.fn.crop(x, crop=(2, 2)))
 
     for optimize in (True, False):
-        (got,) = run(HERE, graph, PICTURES, FLAGS, optimize=optimize)
-        for picture, flag, result in zip(PICTURES, FLAGS, got, strict=True):
+        (got,) = run(HERE, graph, IMAGES, FLAGS, optimize=optimize)
+        for picture, flag, result in zip(IMAGES, FLAGS, got, strict=True):
             top, left = (picture.shape[0] - 1) // 2, (picture.shape[1] - 1) // 2
             wanted = picture if flag else picture[top : top + 2, left : left + 2]
             np.testing.assert_array_equal(result, wanted[:, ::-1])
@@ -239,7 +239,7 @@ def constants(m, x, flag):
 
 
 def test_branches_may_give_constants():
-    numbers, sizes = same_as_dali(constants, PICTURES, FLAGS)
+    numbers, sizes = same_as_dali(constants, IMAGES, FLAGS)
     assert [int(number) for number in numbers] == [3, 7, 3, 3, 7, 7]
     assert numbers[0].dtype == np.int32 and sizes[0].dtype == np.float32
 
@@ -255,7 +255,7 @@ def compares(m, x, number):
 
 
 def test_comparisons_of_nodes_are_conditions():
-    same_as_dali(compares, PICTURES, NUMBERS)
+    same_as_dali(compares, IMAGES, NUMBERS)
 
 
 # What is not taken is not run
@@ -275,7 +275,7 @@ def test_a_branch_that_would_fail_is_not_run():
         run(HERE, graph, big, [np.array(True)] * SAMPLES)
 
 
-def test_damaged_images_do_no_harm_where_nobody_decodes_them(tmp_path):
+def test_damaged_images_do_no_harm_where_they_are_not_decoded(tmp_path):
     files = [np.frombuffer(b"no picture", np.uint8)] * SAMPLES
 
     def graph(m, data, flag):
@@ -317,7 +317,7 @@ def test_what_both_branches_need_is_run():
             y = small
         return y
 
-    same_as_dali(graph, PICTURES, FLAGS)
+    same_as_dali(graph, IMAGES, FLAGS)
 
 
 # What Python knows stays Python's
@@ -343,7 +343,7 @@ def test_conditions_that_are_known_are_decided_when_the_graph_is_built():
             visited.append("while")
         return m.fn.crop(x, crop=size)
 
-    (got,) = run(HERE, graph, PICTURES, FLAGS)
+    (got,) = run(HERE, graph, IMAGES, FLAGS)
     assert visited == ["else", 0, 2, "while", "while"]
     assert all(sample.shape == (2, 2, 3) for sample in got)
 
@@ -354,7 +354,7 @@ def test_words_give_values_as_in_python():
         assert (None or {}) == {}
         return x
 
-    run(HERE, graph, PICTURES, FLAGS)
+    run(HERE, graph, IMAGES, FLAGS)
 
 
 def decorated(function):
@@ -383,9 +383,9 @@ def test_closures_defaults_methods_and_wrappers_are_converted():
     def graph(m, x, flag):
         return crop(m, x, flag), decorated(turned)(m, x, flag), Model(m).m is m and x
 
-    cropped, flipped, _ = run(HERE, graph, PICTURES, FLAGS)
+    cropped, flipped, _ = run(HERE, graph, IMAGES, FLAGS)
     assert [sample.shape[:2] == (2, 2) for sample in cropped] == [bool(flag) for flag in FLAGS]
-    for picture, flag, got in zip(PICTURES, FLAGS, flipped, strict=True):
+    for picture, flag, got in zip(IMAGES, FLAGS, flipped, strict=True):
         np.testing.assert_array_equal(got, picture[:, ::-1] if flag else picture)
 
 
@@ -405,12 +405,12 @@ def brightened(x, times):
 
 
 def test_functions_that_call_themselves_are_converted():
-    (ours,) = run(HERE, lambda m, x: brightened(x, 3), PICTURES)
-    assert all((one == picture.astype(np.int32) + 3).all() for one, picture in zip(ours, PICTURES, strict=True))
+    (ours,) = run(HERE, lambda m, x: brightened(x, 3), IMAGES)
+    assert all((one == picture.astype(np.int32) + 3).all() for one, picture in zip(ours, IMAGES, strict=True))
 
 
 def test_without_conditionals_the_message_tells_how_to_get_them():
-    text = refusal(assigns, PICTURES, FLAGS, error=TypeError, conditionals=False)
+    text = refusal(assigns, IMAGES, FLAGS, error=TypeError, conditionals=False)
     assert "known only when the pipeline runs" in text and "enable_conditionals=True" in text
 
 
@@ -420,7 +420,7 @@ def test_a_variable_of_one_branch_only_is_refused():
             y = m.fn.flip(x)
         return y
 
-    text = refusal(graph, PICTURES, FLAGS)
+    text = refusal(graph, IMAGES, FLAGS)
     assert text.startswith("if: the variable 'y' is assigned in one branch only")
 
 
@@ -430,7 +430,7 @@ def test_do_not_convert_leaves_a_function_alone():
     def graph(m, x, flag):
         return plain(m, x, flag)
 
-    assert "enable_conditionals" in refusal(graph, PICTURES, FLAGS, error=TypeError)
+    assert "enable_conditionals" in refusal(graph, IMAGES, FLAGS, error=TypeError)
 
 
 def test_a_return_in_one_branch_only_of_a_loop_is_refused():
@@ -440,7 +440,7 @@ def test_a_return_in_one_branch_only_of_a_loop_is_refused():
                 break
         return x
 
-    assert "known only when the pipeline runs" in refusal(graph, PICTURES, FLAGS, error=TypeError)
+    assert "known only when the pipeline runs" in refusal(graph, IMAGES, FLAGS, error=TypeError)
 
 
 def test_while_on_a_node_is_refused():
@@ -449,7 +449,7 @@ def test_while_on_a_node_is_refused():
             x = m.fn.flip(x)
         return x
 
-    assert "known only when the pipeline runs" in refusal(graph, PICTURES, FLAGS, error=TypeError)
+    assert "known only when the pipeline runs" in refusal(graph, IMAGES, FLAGS, error=TypeError)
 
 
 def test_branches_of_different_kinds_are_refused():
@@ -458,7 +458,7 @@ def test_branches_of_different_kinds_are_refused():
             x = m.fn.cast(x, dtype=m.types.FLOAT)
         return x
 
-    text = refusal(graph, PICTURES, FLAGS, error=EngineError)
+    text = refusal(graph, IMAGES, FLAGS, error=EngineError)
     assert "float32 with 3 axes and uint8 with 3 axes" in text and "branches" in text
 
 
@@ -566,7 +566,7 @@ def test_compose_is_dalis():
         both = ops.Compose([ops.Flip(horizontal=1), ops.Compose([ops.Resize(size=(4, 4)), ops.Flip(vertical=1)])])
         return both(x)
 
-    same_as_dali(graph, PICTURES, FLAGS)
+    same_as_dali(graph, IMAGES, FLAGS)
 
 
 def test_compose_hands_several_values_on():
@@ -574,7 +574,7 @@ def test_compose_hands_several_values_on():
         swap = m.ops.Compose([lambda a, b: (m.fn.flip(b), a), m.ops.Compose([lambda a, b: [b, a]])])
         return swap(x, m.fn.crop(x, crop=(1, 1)))
 
-    first, second = run(HERE, graph, PICTURES, FLAGS)
-    assert first[0].shape == PICTURES[0].shape and second[0].shape == (1, 1, 3)
+    first, second = run(HERE, graph, IMAGES, FLAGS)
+    assert first[0].shape == IMAGES[0].shape and second[0].shape == (1, 1, 3)
     with pytest.raises(ArgumentError, match="empty"):
         pixelmill.ops.Compose([])

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from dali_runs import HERE
-from test_branches import FLAGS, PICTURES, SAMPLES, run, same_as_dali
+from test_branches import FLAGS, IMAGES, SAMPLES, run, same_as_dali
 
 
 def padded(m, x, flag):
@@ -70,7 +70,7 @@ BATCH_WIDE = {made.__name__: made for made in (padded, padded_before, normalized
 @pytest.mark.parametrize("name", BATCH_WIDE)
 def test_steps_that_see_the_whole_batch_see_their_branch_as_in_dali(name):
     for flags in (FLAGS, FLAGS[::-1], [np.array(True)] * SAMPLES, [np.array(False)] * SAMPLES):
-        same_as_dali(BATCH_WIDE[name], PICTURES, flags)
+        same_as_dali(BATCH_WIDE[name], IMAGES, flags)
 
 
 def test_a_value_that_leaves_its_branch_is_of_the_whole_batch():
@@ -84,6 +84,6 @@ def test_a_value_that_leaves_its_branch_is_of_the_whole_batch():
             y = x
         return y, kept[0]
 
-    branch, leaked = run(HERE, graph, PICTURES, FLAGS)
+    branch, leaked = run(HERE, graph, IMAGES, FLAGS)
     assert len({sample.shape for sample in leaked}) == 1
     assert all(one.shape == two.shape for one, two, flag in zip(branch, leaked, FLAGS, strict=True) if flag)

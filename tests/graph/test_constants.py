@@ -71,3 +71,8 @@ OMITTED = {
 @pytest.mark.parametrize("name", OMITTED)
 def test_none_is_an_argument_that_was_left_out(name):
     equal(OMITTED[name], IMAGES)
+
+
+def test_constants_show_their_type_and_shape() -> None:
+    constant = types.Constant(np.zeros((2, 3), np.float32), layout="HW")
+    assert repr(constant) == "ArrayConstant(float32 (2, 3), layout='HW')"

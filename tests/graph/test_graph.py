@@ -17,6 +17,7 @@ from encoded_images import kinds
 import pixelmill
 from pixelmill import ArgumentError, fn, ops, types
 from pixelmill.engine import selection
+from pixelmill.graph import nodes
 from pixelmill.operators import OLDER_FUNCTIONS, REGISTRY, public_operators
 
 PUBLIC = public_operators()
@@ -57,7 +58,7 @@ def test_an_argument_like_no_other_is_answered_with_all_of_them():
     with pytest.raises(
         TypeError, match="flip: got an unexpected argument 'zzz'; it takes horizontal, vertical, depthwise"
     ):
-        fn.flip(picture(), zzz=1)
+        fn.flip(picture(), zzz=1)  # type: ignore[call-arg]
 
 
 def test_hints_about_memory_are_taken_by_every_operator():
@@ -80,10 +81,10 @@ def test_hints_and_older_names_of_arguments_are_taken(tmp_path):
 WRONG = {
     "resize: size must be a number or a list of numbers, got 'big'": lambda: fn.resize(picture(), size="big"),
     "resize: size must be a number or a list of numbers, got nan": lambda: fn.resize(picture(), size=float("nan")),
-    "resize: mode must be one of 'default', 'stretch', 'not_larger', 'not_smaller', got 'wide'": lambda: fn.resize(
+    "resize: mode must be one of 'default', 'stretch', 'not_larger', 'not_smaller', got 'wide'": lambda: fn.resize(  # type: ignore[call-overload]
         picture(), size=3, mode="wide"
     ),
-    "resize: interp_type must be a DALIInterpType of pixelmill.types, got 99": lambda: fn.resize(
+    "resize: interp_type must be a DALIInterpType of pixelmill.types, got 99": lambda: fn.resize(  # type: ignore[call-overload]
         picture(), size=3, interp_type=99
     ),
     "resize: specify one of size, resize_x/resize_y/resize_z": lambda: fn.resize(picture()),
@@ -98,7 +99,7 @@ WRONG = {
         picture(), start=[0], end=[1], axis_names="Q"
     ),
     "flip: horizontal must be an integer, got 0.5": lambda: fn.flip(picture(), horizontal=0.5),
-    "cast: dtype is missing": lambda: fn.cast(picture()),
+    "cast: dtype is missing": lambda: fn.cast(picture()),  # type: ignore[call-arg]
     "cast: dtype must be a DALIDataType of pixelmill.types, got 'float'": lambda: fn.cast(picture(), dtype="float"),
     "transpose: perm must contain each axis once, got": lambda: fn.transpose(picture(), perm=[0, 0, 1]),
     "transpose: perm .* does not match the layout 'HWC'": lambda: fn.transpose(picture(), perm=[1, 0]),
@@ -125,8 +126,8 @@ WRONG = {
     "readers.file: shard_id must be from 0 to": lambda: fn.readers.file(files=["a"], shard_id=1),
     "external_source: source must be a callable or an iterable": lambda: fn.external_source(source=5),
     "python_function: function must be callable": lambda: fn.python_function(picture(), function=5),
-    "decoders.image: expects 1 inputs, but received 0": lambda: fn.decoders.image(),
-    "flip: expects 1 inputs, but received 2": lambda: fn.flip(picture(), picture()),
+    "decoders.image: expects 1 inputs, but received 0": lambda: fn.decoders.image(),  # type: ignore[call-arg]
+    "flip: expects 1 inputs, but received 2": lambda: fn.flip(picture(), picture()),  # type: ignore[call-arg]
     "flip: device must be one of cpu, gpu, mixed, got 'tpu'": lambda: fn.flip(picture(), device="tpu"),
     "flip: an input must be a node, a number, a list or an array": lambda: fn.flip(object()),  # type: ignore[type-var]
     "cast: dtype must be a constant": lambda: fn.cast(picture(), dtype=fn.random.coin_flip()),
@@ -147,7 +148,7 @@ def test_an_error_names_the_users_own_line():
     image = picture()
     with pytest.raises(ArgumentError) as error:
         fn.resize(image, size=(3, "x"))  # this very line
-    number = inspect.currentframe().f_lineno - 1
+    number = inspect.currentframe().f_lineno - 1  # type: ignore[union-attr]
     assert place(error) == f'test_graph.py:{number}   fn.resize(image, size=(3, "x"))  # this very line'
     assert str(error.value).count("resize: ") == 1
 
@@ -171,7 +172,7 @@ def test_whole_numbers_may_come_in_any_type_but_text(value):
 # fn and ops
 
 
-def test_functions_that_nobody_has_asked_for_are_listed_too():
+def test_functions_that_were_not_asked_for_are_listed_too():
     code = "from pixelmill import fn; print(*dir(fn), *dir(fn.readers))\n"
     code += "from pixelmill.fn import *; print(resize, readers.file)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
@@ -257,14 +258,14 @@ def test_two_calls_of_one_class_are_two_nodes_with_their_own_draws():
 
 
 def test_source_and_function_may_be_given_by_place():
-    by_place = fn.external_source(lambda: ([noise((2,))], [noise((3,))]), 2)
+    by_place = fn.external_source(lambda: ([noise((2,))], [noise((3,))]), 2)  # type: ignore[call-overload]
     assert len(by_place) == 2
     assert len(ops.ExternalSource(lambda: [noise((2,))], 1)()) == 1
     doubled = ops.PythonFunction(lambda x: x * 2)
     (result,) = run(lambda m, x: doubled(x), [np.arange(3, dtype=np.uint8)], layouts="")
     assert result[0].tolist() == [0, 2, 4]
     with pytest.raises(TypeError, match="by keyword"):
-        ops.Resize(4)
+        ops.Resize(4)  # type: ignore[call-arg]
 
 
 # Several inputs at once
@@ -403,3 +404,12 @@ def test_older_names_of_layouts_are_taken():
         for to in ("CHW", types.NCHW)
     )
     np.testing.assert_array_equal(got[0][0], wanted[0][0])
+
+
+def test_conditions_on_different_numbers_of_one_node_are_both_kept() -> None:
+    choice = fn.external_source(name="choice")
+    parts = [fn.flip(picture()) for _ in range(2)]
+    for number, part in enumerate(parts, 1):
+        part.within = ((choice, number, False),)
+    both = nodes.common_conditions([*parts, *parts, "no node"])
+    assert [(node is choice, number, equal) for node, number, equal in both] == [(True, 1, False), (True, 2, False)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from dali_runs import DALI, HERE, make, noise, numpy_batch
-from test_branches import FLAGS, PICTURES, run, same_as_dali
+from test_branches import FLAGS, IMAGES, run, same_as_dali
 
 from pixelmill import ArgumentError
 from pixelmill.plugin import pytorch
@@ -19,9 +19,9 @@ def test_python_is_called_for_the_samples_of_its_branch(whole):
 
     def graph(m, x, flag):
         def darker(given_):
-            pictures = given_ if whole else [given_]
-            seen[m].add(tuple(picture.tobytes() for picture in pictures))
-            halves = [picture // 2 for picture in pictures]
+            images = given_ if whole else [given_]
+            seen[m].add(tuple(image.tobytes() for image in images))
+            halves = [image // 2 for image in images]
             return halves if whole else halves[0]
 
         if flag:
@@ -32,13 +32,13 @@ def test_python_is_called_for_the_samples_of_its_branch(whole):
             y = m.fn.flip(x)
         return y
 
-    same_as_dali(graph, PICTURES, FLAGS)
+    same_as_dali(graph, IMAGES, FLAGS)
     assert seen[HERE] == seen[DALI] and len(seen[HERE]) == (1 if whole else sum(map(bool, FLAGS)))
 
 
 def test_what_leads_to_a_call_is_run_for_its_branch_alone():
     """A crop that fails on the samples of the other branch, and a second condition inside of the first."""
-    pictures = [noise((20, 20, 3), seed=i) if flag else noise((4, 4, 3)) for i, flag in enumerate(FLAGS)]
+    images = [noise((20, 20, 3), seed=i) if flag else noise((4, 4, 3)) for i, flag in enumerate(FLAGS)]
     seen = []
 
     def graph(m, x, flag):
@@ -50,7 +50,7 @@ def test_what_leads_to_a_call_is_run_for_its_branch_alone():
             x = m.fn.crop(x, crop=(5, 5))
         return x
 
-    (got,) = run(HERE, graph, pictures, FLAGS, prefetch_queue_depth=1)
+    (got,) = run(HERE, graph, images, FLAGS, prefetch_queue_depth=1)
     assert [sample.shape[0] for sample in got] == [5 if flag else 4 for flag in FLAGS]
     assert seen == ["outer"] * sum(map(bool, FLAGS))
 
@@ -61,7 +61,7 @@ def test_results_of_python_have_the_names_that_are_given_as_in_dali():
         one = m.fn.python_function(x, function=lambda a: a.transpose(2, 0, 1), output_layouts="CHW")
         return m.fn.flip(whole), row, m.fn.flip(one)
 
-    pipes = [make(m, lambda m, x: graph(m, x, None), PICTURES, layouts="") for m in (HERE, DALI)]
+    pipes = [make(m, lambda m, x: graph(m, x, None), IMAGES, layouts="") for m in (HERE, DALI)]
     mine, theirs = (pipe.run() for pipe in pipes)
     assert [batch.layout() for batch in mine] == [batch.layout() for batch in theirs] == ["HWC", "AB", "CHW"]
     for here, there in zip(mine, theirs, strict=True):
@@ -71,7 +71,7 @@ def test_results_of_python_have_the_names_that_are_given_as_in_dali():
         ArgumentError,
         match=r"array with 3 axes, but its layout is 'AB'\n  created at test_pyt",
     ):
-        make(HERE, lambda m, x: m.fn.python_function(x, function=lambda a: a, output_layouts="AB"), PICTURES).run()
+        make(HERE, lambda m, x: m.fn.python_function(x, function=lambda a: a, output_layouts="AB"), IMAGES).run()
 
 
 def halves(tensor):
@@ -87,20 +87,20 @@ def test_functions_of_tensors_stand_in_graphs():
         assert isinstance(by_sample, list)
         return *by_sample, mirror(x)
 
-    pipe = make(HERE, graph, PICTURES)
+    pipe = make(HERE, graph, IMAGES)
     whole, mean, mirrored = pipe.run()
     assert (whole.layout(), mean.layout()) == ("HWC", "")
-    for place, picture in enumerate(PICTURES):
-        np.testing.assert_array_equal(whole.at(place), picture // 2)
-        np.testing.assert_allclose(mean.at(place), picture.mean(), rtol=1e-5)
-        np.testing.assert_array_equal(mirrored.at(place), picture[:, ::-1])
+    for place, image in enumerate(IMAGES):
+        np.testing.assert_array_equal(whole.at(place), image // 2)
+        np.testing.assert_allclose(mean.at(place), image.mean(), rtol=1e-5)
+        np.testing.assert_array_equal(mirrored.at(place), image[:, ::-1])
 
 
 def test_functions_of_tensors_go_wrong_with_a_word_about_it():
     with pytest.raises(ArgumentError, match="function must be callable, got 3"):
-        make(HERE, lambda m, x: pytorch_fn.torch_python_function(x, function=3), PICTURES)
+        make(HERE, lambda m, x: pytorch_fn.torch_python_function(x, function=3), IMAGES)
     with pytest.raises(ArgumentError, match="the function must return tensors, got list"):
-        make(HERE, lambda m, x: pytorch_fn.torch_python_function(x, function=lambda t: [1]), PICTURES).run()
+        make(HERE, lambda m, x: pytorch_fn.torch_python_function(x, function=lambda t: [1]), IMAGES).run()
 
 
 def halved(capsule):
@@ -127,7 +127,7 @@ CAPSULES = {
 
 @pytest.mark.parametrize("name", CAPSULES)
 def test_functions_of_capsules_are_dalis(name):
-    mine, theirs = (make(m, CAPSULES[name], PICTURES).run() for m in (HERE, DALI))
+    mine, theirs = (make(m, CAPSULES[name], IMAGES).run() for m in (HERE, DALI))
     for here, there in zip(mine, theirs, strict=True):
         assert here.layout() == there.layout()
         for got, wanted in zip(numpy_batch(here), numpy_batch(there), strict=True):
@@ -138,8 +138,8 @@ def test_functions_of_capsules_may_give_tensors_and_nothing_else():
     graph = lambda m, x: m.fn.dl_tensor_python_function(  # noqa: E731
         x, function=lambda batch: [torch.from_dlpack(one) * 1 for one in batch]
     )
-    np.testing.assert_array_equal(numpy_batch(make(HERE, graph, PICTURES).run()[0])[0], PICTURES[0])
+    np.testing.assert_array_equal(numpy_batch(make(HERE, graph, IMAGES).run()[0])[0], IMAGES[0])
     with pytest.raises(ArgumentError, match=r"DLPack capsules, got int\n  created at test_python_function\.py"):
-        make(HERE, lambda m, x: m.fn.dl_tensor_python_function(x, function=lambda batch: [1]), PICTURES[:1]).run()
+        make(HERE, lambda m, x: m.fn.dl_tensor_python_function(x, function=lambda batch: [1]), IMAGES[:1]).run()
     with pytest.raises(ArgumentError, match="function must be callable"):
-        make(HERE, lambda m, x: m.fn.dl_tensor_python_function(x, function=3), PICTURES)
+        make(HERE, lambda m, x: m.fn.dl_tensor_python_function(x, function=3), IMAGES)

@@ -120,7 +120,7 @@ def check_recordio(images: Path, records: Path) -> None:
     from nvidia.dali import fn, pipeline_def
 
     @pipeline_def(batch_size=5, num_threads=1, device_id=None)
-    def read(path: Path):  # type: ignore[no-untyped-def]
+    def read(path: Path):
         data, labels = fn.readers.mxnet(path=str(path), index_path=str(path.with_suffix(".idx")))
         return data, labels
 

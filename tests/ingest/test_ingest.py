@@ -129,7 +129,7 @@ def test_seed_chooses_and_workers_do_not_matter(folder: Path, tmp_path: Path) ->
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
 def test_way_back_into_a_pipeline(folder: Path, tmp_path: Path, dtype: str) -> None:
     ingest(folder, tmp_path / "out", num_shards=2, img_size=24, num_workers=1)
-    ingest(folder, tmp_path / "chw", num_shards=2, img_size=24, num_workers=1, dtype=dtype, order="CHW")  # type: ignore[arg-type]
+    ingest(folder, tmp_path / "chw", num_shards=2, img_size=24, num_workers=1, dtype=dtype, order="CHW")
     kinds = {"uint8": types.UINT8, "float16": types.FLOAT16, "float32": types.FLOAT}
     features = {
         "image/encoded": tfrec.FixedLenFeature((), tfrec.string, ""),

@@ -211,7 +211,7 @@ def test_legend_and_long_texts_stay_on_the_sheet(tmp_path: Path) -> None:
 
 
 def test_all_lines_of_the_head_begin_in_one_column() -> None:
-    layout = preview_sheet._Layout(SimpleNamespace(size=160, labels=False), head=0, columns=1)  # type: ignore[arg-type]
+    layout = preview_sheet._Layout(SimpleNamespace(size=160, labels=False), head=0, columns=1)
     sheet = Image.new("RGB", (120, 120), "white")
     preview_sheet._write_head(sheet, ["HH"], ["HH", "HH"], layout)
     ink = np.less(np.asarray(sheet.convert("L")), 200)
@@ -227,15 +227,26 @@ def test_entries_of_a_legend_stand_half_a_letter_apart() -> None:
     """A swatch is as wide as the font is high, and an entry ends so far after its text: the gap comes after that."""
     entries = [(color_of(number), "HH") for number in range(3)]
     grid = SimpleNamespace(size=160, labels=False, legend=lambda: (entries, []))
-    layout = preview_sheet._Layout(grid, head=0, columns=1)  # type: ignore[arg-type]
-    ((_, *swatches),) = preview_sheet._legend_lines(grid, layout, 400)  # type: ignore[arg-type]
+    layout = preview_sheet._Layout(grid, head=0, columns=1)
+    ((_, *swatches),) = preview_sheet._legend_lines(grid, layout, 400)
     length = int(font_for("HH", layout.font).getlength("HH"))
     places = [at for _, _, at in swatches]
     assert np.diff(places).tolist() == 2 * [length + 2 * layout.font + layout.font // 2]
 
 
+def test_lines_of_legends_stand_four_pixels_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tops: list[tuple[int, int]] = []
+    monkeypatch.setattr(
+        preview_sheet, "_write_legend", lambda sheet, line, top, layout: tops.append((top, top - layout.line))
+    )
+    sample = plain(0, boxes=Boxes([[0.1, 0.1, 0.4, 0.4]], [2]), mask=png(np.eye(SIDE) * 5))
+    pixelmill.preview(write(tmp_path / "x", "tfrecord", [sample]), size=SIDE)
+    (first, _), (_, above) = tops
+    assert above == first + 4
+
+
 def test_the_kind_of_a_problem_stands_out_from_its_message() -> None:
-    layout = preview_sheet._Layout(SimpleNamespace(size=160, labels=False), head=0, columns=1)  # type: ignore[arg-type]
+    layout = preview_sheet._Layout(SimpleNamespace(size=160, labels=False), head=0, columns=1)
     cell = Thumbnail(0, problem=Event("corrupt", "HH", sample=0, epoch=0))
     sheet = Image.new("RGB", (160, 160), "white")
     preview_sheet._write_problem(ImageDraw.Draw(sheet), cell, (0, 0, 160, 160), layout)
@@ -400,7 +411,7 @@ def test_wrong_arguments_of_the_function_are_named(tmp_path: Path) -> None:
     source = write(tmp_path / "x", "tfrecord", photos(2))
     for wrong in ({"size": 4}, {"columns": 0}, {"count": 0}, {"seed": -1}, {"only": "cats"}, {"samples": []}):
         with pytest.raises(ArgumentError, match=f"preview: {next(iter(wrong))}"):
-            pixelmill.preview(source, **wrong)  # type: ignore[arg-type]
+            pixelmill.preview(source, **wrong)
     with pytest.raises(ArgumentError, match=r"\.png, \.html"):
         pixelmill.preview(source, tmp_path / "look.jpg")
     with pytest.raises(DataError):

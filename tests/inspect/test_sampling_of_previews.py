@@ -20,7 +20,7 @@ from pixelmill.formats.sample import Boxes, Sample
 from pixelmill.inspect import grid_builder, preview, sample_selection
 
 MANY = 1_000_000
-PICTURE = encoded("png", seed=1)
+IMAGE = encoded("png", seed=1)
 
 
 class Counted(Dataset):
@@ -44,7 +44,7 @@ class Counted(Dataset):
 
     def sample(self, number: int) -> Sample:
         self.samples += 1
-        return self._described(number, PICTURE)
+        return self._described(number, IMAGE)
 
     def _described(self, number: int, image: bytes) -> Sample:
         if self._damaged(number):
@@ -52,7 +52,7 @@ class Counted(Dataset):
         return Sample(str(number), image, "png", (self._label_of(number),))
 
     def size(self, number: int) -> int:
-        return len(PICTURE)
+        return len(IMAGE)
 
     def locate(self, number: int) -> tuple[str, int | None]:
         return f"file-{number}", None
@@ -107,9 +107,9 @@ def test_classes_are_those_of_samples_and_of_boxes(tmp_path: Path) -> None:
     boxes = Boxes([[0, 0, 1, 1], [0, 0, 0.5, 0.5]], [4, 9])
     texts = Example({"image/object/class/text": bytes_feature(b"mouse", b"r\xc3\xa4t")})
     samples = [
-        Sample("a", PICTURE, "png", (1,), "cat"),
-        Sample("b", PICTURE, "png", (2,), "dog"),
-        Sample("c", PICTURE, "png", boxes=boxes, extra=texts),
+        Sample("a", IMAGE, "png", (1,), "cat"),
+        Sample("b", IMAGE, "png", (2,), "dog"),
+        Sample("c", IMAGE, "png", boxes=boxes, extra=texts),
     ]
     source = write(tmp_path / "x", "tfrecord", samples)
 
@@ -124,7 +124,7 @@ def test_classes_are_those_of_samples_and_of_boxes(tmp_path: Path) -> None:
 def test_boxes_are_called_as_their_classes_are(tmp_path: Path) -> None:
     """Names of samples' classes are names of boxes if every sample has a box of its own class."""
     boxes = Boxes([[0, 0, 0.5, 0.5], [0.5, 0.5, 1, 1]], [0, 1])
-    samples = [Sample(n, PICTURE, "png", (i,), n, boxes=boxes) for i, n in enumerate(("ant", "bee"))]
+    samples = [Sample(n, IMAGE, "png", (i,), n, boxes=boxes) for i, n in enumerate(("ant", "bee"))]
     view = grid_builder.View(variants=1, size=64)
 
     def names(samples: list[Sample], where: str) -> list[str]:
@@ -133,10 +133,10 @@ def test_boxes_are_called_as_their_classes_are(tmp_path: Path) -> None:
         return board.box_names(board.groups[0][0])
 
     assert names(samples, "x") == ["ant", "bee"]
-    other = Sample("c", PICTURE, "png", (7,), "cow", boxes=boxes)
+    other = Sample("c", IMAGE, "png", (7,), "cow", boxes=boxes)
     assert names([*samples, other], "y") == ["0", "1"]
     texts = Example({"image/object/class/text": bytes_feature(b"nose", b"ear")})
-    assert names([Sample("c", PICTURE, "png", (7,), "cow", boxes=boxes, extra=texts)], "z") == ["nose", "ear"]
+    assert names([Sample("c", IMAGE, "png", (7,), "cow", boxes=boxes, extra=texts)], "z") == ["nose", "ear"]
 
 
 @pytest.mark.parametrize(

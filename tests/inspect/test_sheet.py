@@ -67,11 +67,11 @@ def test_transparent_images_show_the_cell() -> None:
 
 def test_labels_are_written_below_and_cut_to_the_cell() -> None:
     bare = contact_sheet([plain(RED), plain(RED)], columns=2)
-    labelled = contact_sheet([plain(RED), plain(RED)], columns=2, labels=["cat", "a very long caption " * 5])
-    assert labelled.height > bare.height
-    below = np.asarray(labelled)[cells_of(labelled, RED)[1] + 1 :]
+    labeled = contact_sheet([plain(RED), plain(RED)], columns=2, labels=["cat", "a very long caption " * 5])
+    assert labeled.height > bare.height
+    below = np.asarray(labeled)[cells_of(labeled, RED)[1] + 1 :]
     ink = np.nonzero((below < 150).any(axis=(0, 2)))[0]
-    assert cells_of(labelled, RED)[2] <= ink.min() <= ink.max() <= cells_of(labelled, RED)[3]
+    assert cells_of(labeled, RED)[2] <= ink.min() <= ink.max() <= cells_of(labeled, RED)[3]
 
 
 def test_wrong_input_is_named() -> None:

@@ -132,7 +132,7 @@ def test_numbers_of_palettes_are_classes() -> None:
     assert thumbnails.class_numbers(stream.getvalue()).tolist() == [[0, 7], [255, 7]]
 
 
-def damaged_pictures() -> Iterator[bytes]:
+def damaged_images() -> Iterator[bytes]:
     """Yield images with bytes changed, added or missing, and TIFF files whose fields have other types."""
     rng = np.random.default_rng(7)
     for data in map(bytes, kinds().values()):
@@ -151,7 +151,7 @@ def damaged_pictures() -> Iterator[bytes]:
 
 def test_no_damage_ends_in_anything_but_a_data_error() -> None:
     """Pillow's plugins raise TypeError and others; warnings are errors here."""
-    for data in damaged_pictures():
+    for data in damaged_images():
         for sample in (Sample("k", data, "x"), Sample("k", bytes(kinds()["png"]), "png", mask=data)):
             look = thumbnails.thumbnail_of(sample, 3, variant=0, side=16, event=EVENT)
             assert look.image is not None or look.problem is not None

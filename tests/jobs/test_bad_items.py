@@ -143,7 +143,7 @@ def test_a_bad_item_is_skipped_and_named(name: str, tmp_path: Path) -> None:
 def test_a_file_is_never_named_like_a_folder(keys: tuple[str, str], to: str, tmp_path: Path) -> None:
     write(tmp_path / "t", "tfrecord", [Sample(key, JPEG, "jpg", (0,)) for key in (*keys, "z")])
     for name, options in (("copied", {}), ("encoded", {"format": "png"})):
-        report = pixelmill.convert(tmp_path / "t", tmp_path / name, to=to, workers=1, **options)  # type: ignore[arg-type]
+        report = pixelmill.convert(tmp_path / "t", tmp_path / name, to=to, workers=1, **options)
         assert report.samples == 3
         assert {sample.key for sample in pixelmill.open_dataset(tmp_path / name)} == {*keys, "z"}
 

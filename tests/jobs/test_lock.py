@@ -199,7 +199,7 @@ def test_a_stolen_owner_leaves_the_files_of_the_thief_alone(
             seen.append(owner.wait(60))
 
     exists = "overwrite" if job is not JOB else "resume"
-    run_job(job, tmp_path / "out", workers=1, exists=exists, on_progress=wake)  # type: ignore[arg-type]
+    run_job(job, tmp_path / "out", workers=1, exists=exists, on_progress=wake)
     assert seen == [1]
     run_job(job, tmp_path / "expected", workers=1)
     assert tree(tmp_path / "out") == tree(tmp_path / "expected")

@@ -147,10 +147,10 @@ def test_every_kind_of_stream_is_inflated(choices, channels, content, pieces, ba
 @pytest.mark.parametrize("mode", ["RGB", "BGR", "GRAY", "unchanged"])
 @pytest.mark.parametrize("kind", ["L", "LA", "RGB", "RGBA", "P"])
 def test_colors_and_windows_are_those_of_libpng(kind, mode):
-    picture = Image.fromarray(photo(2, 0, height=61, width=83)).convert("RGBA")
-    picture.putalpha(Image.fromarray(ramp(np.uint8, 7, 61, 83)))
-    picture = picture.convert("RGB").quantize(100) if kind == "P" else picture.convert(kind)
-    data = bytes(encode(picture, "PNG"))
+    image = Image.fromarray(photo(2, 0, height=61, width=83)).convert("RGBA")
+    image.putalpha(Image.fromarray(ramp(np.uint8, 7, 61, 83)))
+    image = image.convert("RGB").quantize(100) if kind == "P" else image.convert(kind)
+    data = bytes(encode(image, "PNG"))
     assert compare(data, mode)[2] == []
     for window in ((0, 0, 61, 83), (0, 0, 1, 1), (60, 82, 1, 1), (17, 5, 30, 70), (0, 10, 20, 10)):
         compare(data, mode, window=window)

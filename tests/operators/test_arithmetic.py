@@ -391,8 +391,8 @@ def test_any_expression_is_the_same_fused_and_apart(data):
     steps = data.draw(expressions(4))
     view = VIEWS[data.draw(st.sampled_from(sorted(VIEWS)))]
     wanted = data.draw(st.sets(st.integers(4, 3 + len(steps)), min_size=1, max_size=3))
-    pictures = [noise((9, 31, 3)), noise((21, 14, 3), seed=1)]
-    inputs = [pictures, [np.float32(0.7), np.float32(2)], [noise((3,), np.int16), noise((3,), np.int16, 1)]]
+    images = [noise((9, 31, 3)), noise((21, 14, 3), seed=1)]
+    inputs = [images, [np.float32(0.7), np.float32(2)], [noise((3,), np.int16), noise((3,), np.int16, 1)]]
 
     def graph(m, x, scale, channels):
         known = evaluated(m, steps, [x[:7, :7], view(m, x)[:7, :7], scale, channels])

@@ -268,11 +268,11 @@ def resized(m, picture, mask, box, number):
 
 def rotated(m, picture, mask, box, number):
     angle, nearest = number * 360.0, m.types.INTERP_NN
-    pictures = (
+    images = (
         m.fn.rotate(picture, angle=angle, fill_value=0),
         m.fn.rotate(mask, angle=angle, fill_value=0, interp_type=nearest),
     )
-    return *pictures, m.fn.bbox_rotate(box, angle=angle, input_shape=[90, 120])
+    return *images, m.fn.bbox_rotate(box, angle=angle, input_shape=[90, 120])
 
 
 def pasted(m, picture, mask, box, number):
@@ -287,7 +287,7 @@ def warped(m, picture, mask, box, number):
     t = m.fn.transforms
     matrix = t.rotation(t.shear(t.scale(scale=[1.2, 0.8], center=[60, 45]), shear=[0.2, -0.1]), angle=number * 40.0)
     options = {"inverse_map": False, "fill_value": 0}
-    pictures = (
+    images = (
         m.fn.warp_affine(picture, matrix, **options),
         m.fn.warp_affine(mask, matrix, interp_type=m.types.INTERP_NN, **options),
     )
@@ -296,7 +296,7 @@ def warped(m, picture, mask, box, number):
     points = m.fn.stack(*(m.fn.stack(x, y) for x in (left, right) for y in (top, bottom)))
     corners = m.fn.coord_transform(points, MT=matrix) / np.float32([120, 90])
     hull = (m.fn.reductions.min(corners, axes=[0]), m.fn.reductions.max(corners, axes=[0]))
-    return *pictures, m.fn.reshape(m.fn.cat(*hull), shape=[1, 4])
+    return *images, m.fn.reshape(m.fn.cat(*hull), shape=[1, 4])
 
 
 @pytest.mark.parametrize("change", [flipped, cropped, resized, rotated, pasted, warped])

@@ -100,7 +100,7 @@ def test_cmyk_and_ycck_are_pillows_within_a_level(transform):
     same(decode([file])[0], pillow(file), level=1)
 
 
-def test_data_behind_a_jpeg_does_not_matter():
+def test_data_after_a_jpeg_does_not_matter():
     file = kinds()["jpeg"]
     same(decode([np.append(file, np.arange(99, dtype=np.uint8))])[0], pillow(file))
 

@@ -194,8 +194,8 @@ def test_median_blur_knows_planes_frames_and_each_samples_window():
     planes = [x.transpose(2, 0, 1) for x in batch]
     sizes = [np.array([3, 5]), np.array([1, 7])]
     graph = graph_of("experimental.median_blur", ["window_size"])
-    for layout, pictures in (("HWC", batch), ("CHW", planes), ("FHWC", [x[None] for x in batch])):
-        for got, wanted, window in zip(ours(graph, pictures, sizes, layouts=[layout, ""]), batch, sizes, strict=True):
+    for layout, images in (("HWC", batch), ("CHW", planes), ("FHWC", [x[None] for x in batch])):
+        for got, wanted, window in zip(ours(graph, images, sizes, layouts=[layout, ""]), batch, sizes, strict=True):
             back = got.transpose(1, 2, 0) if layout == "CHW" else got.reshape(wanted.shape)
             np.testing.assert_array_equal(back, median(wanted, *window))
 

@@ -135,10 +135,10 @@ def test_every_type_is_rotated(dtype):
 @pytest.mark.parametrize("layout", ["HW", "CHW", "FCHW", "CFHW"])
 def test_channels_may_lie_anywhere(layout):
     shape = {"H": 13, "W": 18, "C": 3, "F": 2}
-    picture = noise([shape[axis] for axis in layout])
+    image = noise([shape[axis] for axis in layout])
     space = [layout.index("H"), layout.index("W")]
-    (turned,) = ours(graph_of("rotate", angle=90.0), [picture], layouts=layout)
-    np.testing.assert_array_equal(turned, np.rot90(picture, axes=space))
+    (turned,) = ours(graph_of("rotate", angle=90.0), [image], layouts=layout)
+    np.testing.assert_array_equal(turned, np.rot90(image, axes=space))  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("size", [(0, 5), (4, 0), (1, 1), (1, 9), (9, 1), (2, 2)])

@@ -36,21 +36,21 @@ def distance_between(one, other):
     return math.sqrt(len(one) * len(other) / (len(one) + len(other))) * np.abs(shares[0] - shares[1]).max()
 
 
-def drawn(name, picture, count=1, module=None, layout="HWC", **arguments):
+def drawn(name, image, count=1, module=None, layout="HWC", **arguments):
     """Run a random operator on `count` equal images."""
     graph = graph_of(name, seed=5, **arguments)
     if module is None:
-        return ours(graph, [picture] * count, layouts=layout)
-    return numpy_batch(make(module, graph, [picture] * count, layouts=layout).run()[0])
+        return ours(graph, [image] * count, layouts=layout)
+    return numpy_batch(make(module, graph, [image] * count, layouts=layout).run()[0])
 
 
 # Large draws
 
 
 def test_normals_and_uniforms_have_their_distributions():
-    picture = np.zeros((120, 130, 3), np.float32)
-    (normals,) = drawn("random.normal", picture, mean=2.0, stddev=3.0)
-    (uniforms,) = drawn("random.uniform", picture, range=[-1.0, 4.0])
+    image = np.zeros((120, 130, 3), np.float32)
+    (normals,) = drawn("random.normal", image, mean=2.0, stddev=3.0)
+    (uniforms,) = drawn("random.uniform", image, range=[-1.0, 4.0])
     assert distance((normals - 2) / 3, normal_cdf) < ALARM
     assert distance(uniforms, lambda x: (x + 1) / 5) < ALARM
     standard = (normals.ravel().astype(float) - 2) / 3
@@ -90,8 +90,8 @@ def test_draws_are_the_same_on_each_level(name):
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_gaussian_noise_is_normal(dtype):
-    picture = np.full((80, 90, 3), 100, dtype)
-    (got,) = drawn("noise.gaussian", picture, mean=1.5, stddev=6.0)
+    image = np.full((80, 90, 3), 100, dtype)
+    (got,) = drawn("noise.gaussian", image, mean=1.5, stddev=6.0)
     assert got.dtype == dtype
     difference = got.astype(np.float64) - 101.5
     if dtype == np.float32:
@@ -102,10 +102,10 @@ def test_gaussian_noise_is_normal(dtype):
 
 
 def test_gaussian_noise_is_distributed_as_dalis():
-    picture = np.full((100, 100, 3), 30, np.uint8)
-    (mine,), (theirs,) = (drawn("noise.gaussian", picture, module=m, stddev=20.0) for m in (None, DALI))
+    image = np.full((100, 100, 3), 30, np.uint8)
+    (mine,), (theirs,) = (drawn("noise.gaussian", image, module=m, stddev=20.0) for m in (None, DALI))
     assert distance_between(mine, theirs) < ALARM
-    (mine,), (theirs,) = (drawn("noise.gaussian", picture, module=m, mean=-3.6, stddev=0.0) for m in (None, DALI))
+    (mine,), (theirs,) = (drawn("noise.gaussian", image, module=m, mean=-3.6, stddev=0.0) for m in (None, DALI))
     np.testing.assert_array_equal(mine, theirs)
 
 
@@ -127,8 +127,8 @@ def test_salt_and_pepper_fall_as_often_as_they_should(data):
     dtype = draw(st.sampled_from(TYPES))
     prob, salt = draw(st.sampled_from([0.0, 0.05, 0.5, 1.0])), draw(st.sampled_from([0.0, 0.3, 1.0]))
     values = {"salt_val": 77.0, "pepper_val": 3.0} if draw(st.booleans()) else {}
-    picture = np.full((70, 80, 3), 50, dtype)
-    (got,) = drawn("noise.salt_and_pepper", picture, prob=prob, salt_vs_pepper=salt, **values)
+    image = np.full((70, 80, 3), 50, dtype)
+    (got,) = drawn("noise.salt_and_pepper", image, prob=prob, salt_vs_pepper=salt, **values)
     whole = dtype != np.float32
     white = values.get("salt_val", np.iinfo(dtype).max if whole else 1)
     black = values.get("pepper_val", np.iinfo(dtype).min if whole else -1)
@@ -144,10 +144,10 @@ def test_salt_and_pepper_fall_as_often_as_they_should(data):
 )
 def test_channels_share_salt_and_pepper_unless_told_otherwise(layout, shape):
     axis = layout.index("C") if layout else -1
-    picture = np.full(shape, 50, np.uint8)
+    image = np.full(shape, 50, np.uint8)
     for module in (None, DALI):
         options = {"module": module, "layout": layout, "prob": 0.5}
-        results = [drawn("noise.salt_and_pepper", picture, **options, per_channel=each)[0] for each in (False, True)]
+        results = [drawn("noise.salt_and_pepper", image, **options, per_channel=each)[0] for each in (False, True)]
         shared, single = (np.moveaxis(values, axis, -1) for values in results)
         assert (shared == shared[..., :1]).all() and not (single == single[..., :1]).all()
         if layout in ("FHWC", "CFHW"):
@@ -167,9 +167,9 @@ def poisson_cdf(mean):
 @pytest.mark.parametrize("dtype", [np.float32, np.int32])
 def test_grains_are_those_of_poisson(mean, dtype):
     factor = np.float32(4.0) if dtype == np.float32 else np.float32(1.0)
-    picture = np.full((100, 100, 3), mean * factor, dtype)
-    expected = float(picture[0, 0, 0]) / factor
-    (got,) = drawn("noise.shot", picture, factor=float(factor))
+    image = np.full((100, 100, 3), mean * factor, dtype)
+    expected = float(image[0, 0, 0]) / factor
+    (got,) = drawn("noise.shot", image, factor=float(factor))
     if expected == 0:
         assert not got.any()
         return
@@ -195,16 +195,16 @@ def test_bytes_have_their_grains_too(factor, level):
 
 def test_shot_noise_is_distributed_as_dalis():
     for dtype in (np.uint8, np.float32):
-        picture = np.full((60, 60, 3), 60, dtype)
-        (mine,), (theirs,) = (drawn("noise.shot", picture, module=m, factor=2.0) for m in (None, DALI))
+        image = np.full((60, 60, 3), 60, dtype)
+        (mine,), (theirs,) = (drawn("noise.shot", image, module=m, factor=2.0) for m in (None, DALI))
         assert distance_between(mine, theirs) < ALARM
 
 
 def test_shot_noise_keeps_what_the_documentation_says():
     # DALI takes 12 for a factor that is left out, and makes everything 0 when it is 0.
-    picture = np.full((40, 40, 3), 100, np.uint8)
-    assert set(np.unique(drawn("noise.shot", picture)[0])) <= set(range(0, 256, 20)) | {255}
-    np.testing.assert_array_equal(drawn("noise.shot", picture, factor=0.0)[0], picture)
+    image = np.full((40, 40, 3), 100, np.uint8)
+    assert set(np.unique(drawn("noise.shot", image)[0])) <= set(range(0, 256, 20)) | {255}
+    np.testing.assert_array_equal(drawn("noise.shot", image, factor=0.0)[0], image)
     assert not drawn("noise.shot", np.full((4, 4, 1), -50, np.int16), factor=0.5)[0].any()
 
 
@@ -218,10 +218,10 @@ SPECIMENS = {"noise.gaussian": {"stddev": 9.0}, "noise.salt_and_pepper": {"prob"
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.float32])
 def test_noise_is_the_same_on_each_level_and_for_each_view(name, dtype):
     graph = graph_of(name, seed=4, **SPECIMENS[name])
-    picture = (noise((31, 47, 3), np.float32) * 200).astype(dtype)
-    (straight,) = on_each_level(graph, [picture])
+    image = (noise((31, 47, 3), np.float32) * 200).astype(dtype)
+    (straight,) = on_each_level(graph, [image])
     flipped = lambda m, x: graph(m, m.fn.flip(x))  # noqa: E731
-    np.testing.assert_array_equal(ours(flipped, [np.ascontiguousarray(picture[:, ::-1])])[0], straight)
+    np.testing.assert_array_equal(ours(flipped, [np.ascontiguousarray(image[:, ::-1])])[0], straight)
 
 
 @pytest.mark.parametrize("name", SPECIMENS)
@@ -235,8 +235,7 @@ def test_threads_and_batches_change_nothing(name):
 
     wanted = epoch(6, 1)
     assert not any(
-        (wanted[0] - pictures[0] == other - picture).all()
-        for other, picture in zip(wanted[1:], pictures[1:], strict=True)
+        (wanted[0] - pictures[0] == other - image).all() for other, image in zip(wanted[1:], pictures[1:], strict=True)
     )
     for size, threads in [(6, 3), (2, 2), (1, 1), (3, 2)]:
         for got, expected in zip(epoch(size, threads), wanted, strict=True):

@@ -185,7 +185,7 @@ def test_wrong_numbers_of_inputs_and_unknown_arguments_are_refused_when_the_grap
 @pytest.mark.parametrize("layout", ["ABC", "HC", "WHC", "CWH", "HWHC", "HWX"])
 @pytest.mark.parametrize("name", ["flip", "crop", "crop_mirror_normalize", "random_resized_crop", "equalize", "sphere"])
 def test_axes_that_no_image_has_are_refused_when_the_graph_is_built(name, layout):
-    picture = fn.external_source(source=list, layout=layout)
+    image = fn.external_source(source=list, layout=layout)
     needed = {argument.name: some(argument) for argument in REGISTRY[name].arguments.values() if argument.required}
     with pytest.raises(ArgumentError, match=rf"^{name}: .*{layout}.*\n  created at test_operators\.py:\d+"):
-        call(REGISTRY[name], [picture], needed)
+        call(REGISTRY[name], [image], needed)

@@ -298,7 +298,7 @@ def tolerance(constants, largest):
     return max(1e-3, (value + 128) * (2**-10 if constants["dtype"] == "FLOAT16" else 2**-22))
 
 
-def test_each_channel_has_its_fill_behind_the_normalization_as_in_dali():
+def test_each_channel_has_its_fill_after_the_normalization_as_in_dali():
     constants = {"mean": [1.0, 2.0, 3.0], "std": [4.0, 5.0, 6.0], "fill_values": [7.0, 8.0, 9.0]}
     batch = [noise((6, 7, 3)), noise((20, 3, 3))]
     compare("crop_mirror_normalize", batch, "HWC", {}, crop=(9, 9), out_of_bounds_policy="pad", real=1e-3, **constants)

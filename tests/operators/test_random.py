@@ -234,7 +234,7 @@ def test_without_a_seed_every_pipeline_draws_otherwise():
     assert (once != again).any()
 
 
-def test_every_epoch_draws_anew(tmp_path):
+def test_every_epoch_draws_again(tmp_path):
     (tmp_path / "a.jpg").write_bytes(b"1")
     graph = lambda m: (fn.readers.file(files=[str(tmp_path / "a.jpg")])[1], fn.random.uniform())  # noqa: E731
     pipe = make(HERE, graph, batch_size=1)

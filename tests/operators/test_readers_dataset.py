@@ -54,7 +54,7 @@ def expected(sample: Sample) -> Row:
     """What the columns of a sample are, worked out from what the dataset itself reads."""
     boxes = (np.zeros((0, 4), np.float32), np.zeros(0, np.int64))
     if sample.boxes is not None:
-        boxes = (sample.boxes.ltrb, sample.boxes.labels)
+        boxes = (sample.boxes.ltrb, np.asarray(sample.boxes.labels))
     return (
         np.frombuffer(sample.image, np.uint8),
         np.array(sample.labels, np.int64),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from dali_runs import DALI, HERE, numpy_batch
 
-from pixelmill.errors import DataError
+from pixelmill.errors import ArgumentError, DataError
 
 BOTH = [HERE, DALI]
 ERRORS = (RuntimeError, ValueError, TypeError, HERE.PixelmillError)
@@ -282,3 +282,8 @@ def test_older_spellings_are_there(arrays):
         with pipe:
             pipe.set_outputs(make(files=arrays)())
         assert len(pipe.run()[0]) == 2
+
+
+def test_a_reader_without_files_is_refused():
+    with pytest.raises(ArgumentError, match=r"readers\.numpy needs file_root, file_list or files"):
+        HERE.fn.readers.numpy()

@@ -58,8 +58,8 @@ def regions(draw, batch, layout, relative):
     """Make a window for every sample; its start may lie after its end."""
     names = layout or "HWC"
     starts, ends = [], []
-    for picture in batch:
-        extents = [1 if relative else picture.shape[names.index(axis)] for axis in LAYOUTS[layout]]
+    for image in batch:
+        extents = [1 if relative else image.shape[names.index(axis)] for axis in LAYOUTS[layout]]
         edges = [sorted(draw(st.tuples(*[st.floats(0, 1, width=32)] * 2))) for _ in extents]
         edges = [(low, max(high, low + 0.05)) for low, high in edges]  # type: ignore[misc]
         edges = [pair[::-1] if draw(st.booleans()) else pair for pair in edges]
@@ -203,7 +203,7 @@ def test_images_of_real_sizes_resize_as_dalis(interp, size):
 def test_random_resized_crop_resamples_its_window_as_dali_does():
     """An operator of the same seed tells which window was drawn; DALI is handed that."""
     batch = [noise((61, 83, 3)), noise((40, 200, 3)), noise((150, 30, 3)), noise((1, 9, 3)), noise((9, 1, 3))]
-    shapes = [np.array(picture.shape, np.int64) for picture in batch]
+    shapes = [np.array(image.shape, np.int64) for image in batch]
     size = (24, 31)
 
     def drawn(m, pictures, shape):

@@ -107,13 +107,13 @@ def test_a_function_takes_options_as_arguments() -> None:
 )
 def test_values_that_are_not_allowed(given: dict[str, object], message: str) -> None:
     with pytest.raises(ArgumentError) as caught:
-        small("x", **given)  # type: ignore[arg-type]
+        small("x", **given)
     assert str(caught.value) == message
 
 
 def test_limits_themselves_are_allowed() -> None:
     for given in ({"count": 1}, {"count": 9}, {"count": None}, {"speed": 0}):
-        small("x", **given)  # type: ignore[arg-type]
+        small("x", **given)
     assert str(Range(1)) == "at least 1" and str(Range(0, low_open=True)) == "above 0"
     assert 0 not in Range(0, low_open=True) and 0.1 in Range(0, low_open=True)
 
@@ -135,8 +135,8 @@ def test_plans_have_the_options_that_decide_what_is_written() -> None:
 
 @EVERY_COMMAND
 def test_functions_have_the_signature_of_their_options(declared: type[OptionGroup], function: object) -> None:
-    signature = inspect.signature(function)  # type: ignore[arg-type]
-    assert set(signature.parameters) == {item.name for item in fields(declared)}  # type: ignore[arg-type]
+    signature = inspect.signature(function)
+    assert set(signature.parameters) == {item.name for item in fields(declared)}
     for option in options_of(declared):
         assert option.help.text.endswith("."), option.name
         assert f"    {option.name}: " in (function.__doc__ or "")
@@ -158,7 +158,7 @@ def test_jobs_hold_no_option_of_how_they_run() -> None:
 def test_presets_name_options_and_pass_their_checks() -> None:
     needed = {"path": "p", "name": "n", "count": 1}
     for preset in PRESETS.values():
-        check(CreateArguments(**needed, **preset))  # type: ignore[arg-type]
+        check(CreateArguments(**needed, **preset))
 
 
 def test_variants_have_the_options_of_augment() -> None:

@@ -268,7 +268,7 @@ def epoch(pipe, steps=5):
     return rows
 
 
-def test_raise_says_everything_and_goes_on_behind_the_batch(folder):
+def test_raise_says_everything_and_continues_after_the_batch(folder):
     pipe = reading(folder, batch_size=10)
     with pytest.raises(DataError) as error:
         pipe.run()

@@ -176,7 +176,7 @@ def test_fewer_samples_than_a_batch(files: list[str]) -> None:
     assert len(loader) == 1 and sorted(labels_of(loader)) == sorted(labels_of(loader)) == [0, 1, 2]
 
 
-def test_no_work_for_samples_nobody_sees(files: list[str]) -> None:
+def test_no_work_for_samples_that_are_not_seen(files: list[str]) -> None:
     calls = []
 
     @pipeline_def(batch_size=4, num_threads=1)
@@ -549,7 +549,7 @@ def test_forked_child_keeps_what_sources_gave(files: list[str]) -> None:
     assert result.stdout == "[1, 2, 3, 4, 5, 6, 7]\n" * 2, result.stderr
 
 
-class Workers(torch.utils.data.IterableDataset):  # type: ignore[type-arg]
+class Workers(torch.utils.data.IterableDataset):
     """Each worker process of a DataLoader has a pipeline of its own, with its own shard."""
 
     def __init__(self, files: list[str], used: Pipeline) -> None:

@@ -335,7 +335,7 @@ def test_batches_are_read_without_a_copy():
     assert np.asarray(batch, np.float32).dtype == np.float32
 
 
-def test_a_batch_outlives_its_pipeline_and_the_batches_behind_it(files):
+def test_a_batch_outlives_its_pipeline_and_the_batches_after_it(files):
     pipe = make(HERE, lambda m: fn.readers.file(files=files)[0], batch_size=4)
     kept = [pipe.run()[0] for _ in range(5)]
     pipe.close()

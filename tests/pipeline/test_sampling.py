@@ -390,7 +390,7 @@ def test_state_is_readable_and_starts_clean_where_it_can():
     assert ranks_of(8, 2)[0].divide(position) == Position(3, ((2, 0),))
 
 
-def test_ranks_too_far_apart_are_not_divided_anew():
+def test_ranks_too_far_apart_are_not_divided_again():
     short = ranks_of(3, 2, stick_to_shard=True)[0]
     state = short.state_dict(short.batch(Position(), 3000).following)
     assert short.batch(short.load_state_dict(state), 2).epochs.tolist() == [3000, 3001]

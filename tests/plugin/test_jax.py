@@ -397,7 +397,7 @@ def test_arguments_of_the_function() -> None:
     with pytest.raises(ArgumentError, match="without outputs"):
         jax_function(lambda x: None, num_outputs=0)
     with pytest.raises(ArgumentError, match="must be callable"):
-        jax_function(7)  # type: ignore[arg-type]
+        jax_function(7)
 
 
 def test_jax_is_asked_for_only_where_it_is_needed() -> None:

@@ -120,7 +120,7 @@ def checkpoints(files: list[str], tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.mark.parametrize("steps", range(1, 9))
 @pytest.mark.parametrize("reload", [0, 1])
-def test_resume_behind_every_step(files: list[str], checkpoints: Path, tmp_path: Path, steps: int, reload: int) -> None:
+def test_resume_after_every_step(files: list[str], checkpoints: Path, tmp_path: Path, steps: int, reload: int) -> None:
     """What comes after a step is what would have come."""
     model = Seeing()
     resumed = trainer(tmp_path, max_epochs=3, reload_dataloaders_every_n_epochs=reload)
@@ -156,7 +156,7 @@ def test_ranks_share_the_samples(files: list[str]) -> None:
 
 
 def test_sources_that_are_none(files: list[str]) -> None:
-    data = PipelineDataModule(train=lambda: 7, names=NAMES)  # type: ignore[arg-type,return-value]
+    data = PipelineDataModule(train=lambda: 7, names=NAMES)
     with pytest.raises(ArgumentError, match="train must be or return a Pipeline or a Loader, got int"):
         data.train_dataloader()
     with pytest.raises(ArgumentError, match="no source for 'test'"):

@@ -93,7 +93,7 @@ def pictures(files: list[str], *, reader: dict[str, Any] | None = None, **option
     return make()
 
 
-def labelled(pipes: Any, policy: LastBatchPolicy = FILL, **options: Any) -> DALIGenericIterator:
+def labeled(pipes: Any, policy: LastBatchPolicy = FILL, **options: Any) -> DALIGenericIterator:
     return DALIGenericIterator(pipes, ["label"], reader_name="Reader", last_batch_policy=policy, **options)
 
 
@@ -137,7 +137,7 @@ TABLE = {
 
 @pytest.mark.parametrize(("policy", "pad"), TABLE)
 def test_table_of_dali(files: list[str], policy: LastBatchPolicy, pad: bool) -> None:
-    ours = labelled(labels_only(files, pad_last_batch=pad), policy, auto_reset=True)
+    ours = labeled(labels_only(files, pad_last_batch=pad), policy, auto_reset=True)
     options = {"reader_name": "Reader", "auto_reset": True, "last_batch_policy": DaliPolicy[policy.name]}
     theirs = dali_pytorch.DALIGenericIterator(dali_labels(files, pad_last_batch=pad), ["label"], **options)
     assert (len(ours), ours.size, ours._size) == (len(theirs), theirs.size, theirs.size)
@@ -151,7 +151,7 @@ def test_table_with_reset_by_hand_and_by_iter(
     files: list[str], policy: LastBatchPolicy, pad: bool, prepare: bool
 ) -> None:
     for by_hand in BOTH:
-        iterator = labelled([labels_only(files, pad_last_batch=pad)], policy, prepare_first_batch=prepare)
+        iterator = labeled([labels_only(files, pad_last_batch=pad)], policy, prepare_first_batch=prepare)
         assert epochs_of(iterator, by_hand=by_hand) == TABLE[policy, pad]
 
 
@@ -189,7 +189,7 @@ def test_several_ranks_differ_from_dali_on_purpose(
 ) -> None:
     """No empty batch, no copies, equally many steps, and with PARTIAL each sample exactly once."""
     reader = {"num_shards": shards, "pad_last_batch": pad, "stick_to_shard": stick}
-    ranks = [labelled(labels_only(files, batch_size=size, shard_id=k, **reader), policy) for k in range(shards)]
+    ranks = [labeled(labels_only(files, batch_size=size, shard_id=k, **reader), policy) for k in range(shards)]
     for epoch in range(4):
         batches = [[text_of(part) for (part,) in rank] for rank in ranks]
         assert {len(steps) for steps in batches} == {len(ranks[0])}
@@ -204,7 +204,7 @@ def test_several_ranks_differ_from_dali_on_purpose(
 
 
 def test_steps_of_a_short_shard(files: list[str]) -> None:
-    iterator = labelled(labels_only(files, num_shards=2, pad_last_batch=True), PARTIAL)
+    iterator = labeled(labels_only(files, num_shards=2, pad_last_batch=True), PARTIAL)
     assert epochs_of(iterator) == "12 3 / 456 7 / 12 3"
 
 
@@ -264,7 +264,7 @@ def test_fed_pipeline_with_size_needs_no_reader_and_no_warning() -> None:
 
 
 def test_stop_iteration_repeats_until_reset(files: list[str]) -> None:
-    iterator = labelled(labels_only(files, pad_last_batch=True))
+    iterator = labeled(labels_only(files, pad_last_batch=True))
     assert len(list(iterator)) == 3
     for _ in range(3):
         with pytest.raises(StopIteration):
@@ -274,7 +274,7 @@ def test_stop_iteration_repeats_until_reset(files: list[str]) -> None:
 
 
 def test_reset_in_mid_epoch_is_ignored_with_a_line(files: list[str], caplog: pytest.LogCaptureFixture) -> None:
-    iterator = labelled(labels_only(files), auto_reset="yes")
+    iterator = labeled(labels_only(files), auto_reset="yes")
     iterator.reset()
     assert text_of(next(iter(iterator))[0]) == "123" and not caplog.records
     with caplog.at_level(logging.WARNING):
@@ -286,7 +286,7 @@ def test_reset_in_mid_epoch_is_ignored_with_a_line(files: list[str], caplog: pyt
 
 
 def test_drop_may_be_left_after_len_steps(files: list[str]) -> None:
-    iterator = labelled(labels_only(files), DROP)
+    iterator = labeled(labels_only(files), DROP)
     epochs = []
     for _ in range(3):
         epochs.append(" ".join(text_of(next(iterator)[0]) for _ in range(len(iterator))))
@@ -514,7 +514,7 @@ def test_other_policies_keep_the_length_of_the_epoch(files: list[str], tmp_path:
 
 def test_several_pipelines_stay_in_step_when_one_raises(files: list[str], tmp_path: Path) -> None:
     cut = damaged(files, tmp_path, 5)
-    iterator = labelled([labels_only(files), pictures_labels(cut)])
+    iterator = labeled([labels_only(files), images_labels(cut)])
     texts, states = [text_of(next(iterator)[1])], []
     with pytest.raises(DataError):
         next(iterator)
@@ -525,7 +525,7 @@ def test_several_pipelines_stay_in_step_when_one_raises(files: list[str], tmp_pa
     assert [[json.loads(state)["iterations"] for state in both] for both in states] == [[1, 1], [2, 2]]
 
 
-def pictures_labels(files: list[str]) -> Pipeline:
+def images_labels(files: list[str]) -> Pipeline:
     pipe = Pipeline(3, 1, None, on_error="raise")
     with pipe:
         encoded, labels = read(fn, files, {})
@@ -565,16 +565,16 @@ def test_arguments(files: list[str], options: dict[str, Any], message: str) -> N
 
 def test_pipelines_that_do_not_fit_together(files: list[str]) -> None:
     with pytest.raises(ArgumentError, match="same batch_size"):
-        labelled([labels_only(files), labels_only(files, batch_size=2)])
+        labeled([labels_only(files), labels_only(files, batch_size=2)])
     with pytest.raises(ArgumentError, match="different epoch_size"):
-        labelled([labels_only(files), labels_only(files[:6])])
+        labeled([labels_only(files), labels_only(files[:6])])
     with pytest.raises(ArgumentError, match="2 pipelines need a size"):
         DALIGenericIterator([labels_only(files), labels_only(files)], ["label"])
 
 
 def test_no_data_is_said_at_once(files: list[str]) -> None:
     with pytest.raises(EngineError, match="no data"):
-        labelled(labels_only(files[:2]), DROP)
+        labeled(labels_only(files[:2]), DROP)
     with pytest.warns(DeprecationWarning, match="fill_last_batch") as caught:
         iterator = DALIGenericIterator(labels_only(files), ["label"], reader_name="Reader", fill_last_batch=False)
     assert caught[0].filename == __file__

@@ -238,7 +238,7 @@ def test_batches_of_a_dataset(package: Any, batch: bool | None) -> None:
     assert first_of(made, 9) == [[[0, 1]], [[2, 3]], [[4, 5]], [[6]]]
 
 
-def test_several_inputs_and_operators_behind_them(package: Any) -> None:
+def test_several_inputs_and_operators_after_them(package: Any) -> None:
     def graph(fn: Any) -> Any:
         return fn.external_source(name="a") + fn.external_source(name="b"), fn.external_source(name="a2") * 2
 

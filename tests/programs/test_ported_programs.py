@@ -50,7 +50,7 @@ def test_a_ported_program_returns_what_it_returned_on_dali(name, data, tmp_path)
     check_results(mine, theirs, name, **TOLERANCES.get(name, {}))
 
 
-def test_steps_behind_a_coin_that_always_falls_the_same_way_return_dalis_pixels(data, tmp_path):
+def test_steps_after_a_coin_that_always_falls_the_same_way_return_dalis_pixels(data, tmp_path):
     theirs, mine = (load("multicrop", tmp_path, port=port).steps(str(data)) for port in (False, True))
     check_same(mine, theirs, "steps")
 

@@ -116,9 +116,9 @@ def test_offline_is_online(tmp_path):
     from PIL import Image
 
     rng = np.random.default_rng(3)
-    pictures = [rng.integers(0, 256, (60 + 5 * i, 80, 3), np.uint8) for i in range(5)]
+    images = [rng.integers(0, 256, (60 + 5 * i, 80, 3), np.uint8) for i in range(5)]
     (tmp_path / "a").mkdir()
-    for i, picture in enumerate(pictures):
+    for i, picture in enumerate(images):
         Image.fromarray(picture).save(tmp_path / "a" / f"{i}.png")
     recipe = load_recipe("heavy")
 
@@ -132,7 +132,7 @@ def test_offline_is_online(tmp_path):
         program = RecipeProgram(recipe, SampleShape(True, ""), VariantOptions(seed=12), threads=2)
     for variant in (1, 2):
         (epoch,) = pipeline.run()
-        batch = [ProgramInput(number, variant, picture, None) for number, picture in enumerate(pictures)]
+        batch = [ProgramInput(number, variant, picture, None) for number, picture in enumerate(images)]
         for number, made in enumerate(program.take(program.submit(batch), batch)):
             np.testing.assert_array_equal(made.image, epoch.at(number))  # type: ignore[union-attr]
     program.close()

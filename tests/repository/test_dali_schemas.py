@@ -8,6 +8,7 @@ import importlib
 import inspect
 import sys
 from pathlib import Path
+from typing import Any
 
 import nvidia.dali
 import nvidia.dali.plugin.pytorch
@@ -98,7 +99,7 @@ def test_every_operator_of_dali_is_a_class_here_too(api_dali):
     for schema_name in registered():
         if function_name(schema_name) in absent:
             continue
-        found = pixelmill.ops
+        found: Any = pixelmill.ops
         for part in schema_name.split("__"):
             found = getattr(found, part, None)
         if found is None:

@@ -12,6 +12,7 @@ from locations import ROOT
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import mutants
+import mutants_named
 import mutants_sources
 import mutants_tests
 
@@ -99,3 +100,17 @@ def test_a_run_is_judged_by_its_first_failure() -> None:
     assert mutants._judged(1, "..F\nFAILED tests/a.py::test_b[x y-[1]] - assert 1\n")[0] == "killed"
     assert mutants._judged(1, "FAILED tests/a.py::test_b[x y] - assert 1\n") == ("killed", "tests/a.py::test_b[x y]")
     assert mutants._judged(-11, "..")[0] == "crashed"
+
+
+@pytest.mark.parametrize("change", mutants_named.NAMED, ids=lambda change: change.what)
+def test_named_changes_fit_the_sources(change: mutants_named.Named) -> None:
+    mutant = change.mutant(ROOT)
+    text = (ROOT / change.path).read_text("utf-8")
+    assert mutant.applied(text) != text and text[mutant.start : mutant.end] == change.old
+    assert (ROOT / change.tests).is_file()
+
+
+def test_a_named_change_that_fits_no_longer_is_told() -> None:
+    gone = mutants_named.Named("gone", "scripts/mutants_named.py", "no such" + " text", "", "tests/conftest.py")
+    with pytest.raises(LookupError, match=r"occurs 0 times; update mutants_named\.py"):
+        gone.mutant(ROOT)

@@ -36,7 +36,7 @@ def root(tmp_path: Path) -> Path:
 
 def write(path: Path, pixels: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(pixels).save(path)  # type: ignore[arg-type]
+    Image.fromarray(pixels).save(path)
 
 
 def rows(path: Path) -> list[dict[str, str]]:

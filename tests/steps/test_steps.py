@@ -92,7 +92,8 @@ def test_a_step_keeps_what_it_is_given_and_cannot_be_changed(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_step_has_a_docstring_of_its_own(kind):
-    assert STEPS[kind].__doc__ and not STEPS[kind].__doc__.startswith(STEPS[kind].__name__ + "(")
+    text = STEPS[kind].__doc__
+    assert text and not text.startswith(STEPS[kind].__name__ + "(")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -118,7 +119,7 @@ def test_python_refuses_what_does_not_fit_by_name(kind):
 
 def test_a_misspelt_field_is_recognised():
     with pytest.raises(TypeError, match=r"cast: there is no field 'dtpye'; did you mean dtype\?"):
-        Cast(data=constant(1), dtype=FLOAT, dtpye=FLOAT)
+        Cast(data=constant(1), dtype=FLOAT, dtpye=FLOAT)  # type: ignore[call-arg]
 
 
 # The core

@@ -166,7 +166,7 @@ class Garbage:
             yield
         finally:
             sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]
+            threading.settrace(None)
 
 
 class Collecting(logging.Handler):

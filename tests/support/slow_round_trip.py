@@ -45,7 +45,11 @@ def digest(path: Path) -> tuple[int, str]:
     """Hash everything about all samples, whatever their order."""
     total, count = 0, 0
     for sample in open_dataset(path):
-        boxes = b"" if sample.boxes is None else sample.boxes.ltrb.tobytes() + sample.boxes.labels.tobytes() + b"b"
+        boxes = (
+            b""
+            if sample.boxes is None
+            else sample.boxes.ltrb.tobytes() + np.asarray(sample.boxes.labels).tobytes() + b"b"
+        )
         facts = repr((sample.name, sample.labels, sample.class_name)).encode()
         parts = (facts, sample.image, boxes, sample.mask or b"")
         hashed = hashlib.sha256(b"".join(len(part).to_bytes(8, "little") + part for part in parts)).digest()

@@ -13,10 +13,10 @@ from pixelmill.operators import public_operators
 
 SEED = 11
 COUNT = 12
-PICTURES = [noise((40 + 3 * i, 70 - 2 * i, 3), seed=i) for i in range(COUNT)]
+IMAGES = [noise((40 + 3 * i, 70 - 2 * i, 3), seed=i) for i in range(COUNT)]
 FILES = [encode(color(9, 40 + 3 * i, 70 - 2 * i), "JPEG", subsampling=i % 3) for i in range(COUNT)]
 MASKS = [noise((40 + 3 * i, 70 - 2 * i, 1), seed=i) // 100 for i in range(COUNT)]
-SHAPES = [np.array(picture.shape, np.int64) for picture in PICTURES]
+SHAPES = [np.array(image.shape, np.int64) for image in IMAGES]
 CORNERS = np.sort(np.random.default_rng(2).random((COUNT, 5, 2, 2)), axis=2)
 BOXES = list(CORNERS.reshape(COUNT, 5, 4).astype(np.float32))
 
@@ -44,12 +44,12 @@ def windows():
 
 
 def resized_crop():
-    (mine,) = here(lambda m, x: m.fn.random_resized_crop(x, size=(20, 30), seed=SEED), PICTURES)
+    (mine,) = here(lambda m, x: m.fn.random_resized_crop(x, size=(20, 30), seed=SEED), IMAGES)
     anchors, shapes = windows()
     ends = [np.float32(anchor + shape) for anchor, shape in zip(anchors, shapes, strict=True)]
     starts = [np.float32(anchor) for anchor in anchors]
     graph = lambda m, x, a, b: m.fn.resize(x, size=(20, 30), roi_start=a, roi_end=b)  # noqa: E731
-    equal(mine, on_dali(graph, PICTURES, starts, ends), level=1)
+    equal(mine, on_dali(graph, IMAGES, starts, ends), level=1)
 
 
 def decoded_crop():
@@ -60,10 +60,10 @@ def decoded_crop():
 
 def generated_windows():
     anchors, shapes = windows()
-    (mine,) = here(lambda m, x, a, s: m.fn.slice(x, start=a, shape=s, axes=[0, 1]), PICTURES, anchors, shapes)
+    (mine,) = here(lambda m, x, a, s: m.fn.slice(x, start=a, shape=s, axes=[0, 1]), IMAGES, anchors, shapes)
     equal(
         mine,
-        on_dali(lambda m, x, a, s: m.fn.slice(x, start=a, shape=s, axes=[0, 1]), PICTURES, anchors, shapes),
+        on_dali(lambda m, x, a, s: m.fn.slice(x, start=a, shape=s, axes=[0, 1]), IMAGES, anchors, shapes),
         level=0,
     )
 
@@ -76,8 +76,8 @@ def boxes_window():
         anchor, shape, boxes = m.fn.random_bbox_crop(b, **arguments, thresholds=[0.1, 0.5], seed=SEED)
         return m.fn.slice(x, anchor, shape, axis_names="WH"), anchor, shape, boxes
 
-    mine, anchors, shapes, boxes = here(graph, PICTURES, BOXES)
-    equal(mine, on_dali(lambda m, x, a, s: m.fn.slice(x, a, s, axis_names="WH"), PICTURES, anchors, shapes), level=0)
+    mine, anchors, shapes, boxes = here(graph, IMAGES, BOXES)
+    equal(mine, on_dali(lambda m, x, a, s: m.fn.slice(x, a, s, axis_names="WH"), IMAGES, anchors, shapes), level=0)
     for anchor, shape, found, given in zip(anchors, shapes, boxes, BOXES, strict=True):
         centres = (given[:, :2] + given[:, 2:]) / 2
         inside = given[np.all((centres >= anchor) & (centres <= anchor + shape), axis=1)]
@@ -91,11 +91,11 @@ def region_window():
         lambda m, x: (lambda a: (m.fn.slice(x, start=a, shape=[20, 25], axes=[0, 1]), a))(
             m.fn.roi_random_crop(x, **arguments)
         ),
-        PICTURES,
+        IMAGES,
     )
     equal(
         mine,
-        on_dali(lambda m, x, a: m.fn.slice(x, start=a, shape=[20, 25], axes=[0, 1]), PICTURES, anchors),
+        on_dali(lambda m, x, a: m.fn.slice(x, start=a, shape=[20, 25], axes=[0, 1]), IMAGES, anchors),
         level=0,
     )
 
@@ -123,27 +123,27 @@ def mask_pixel():
 
 def drawn(graph, use, *, level=1):
     """Draw something here, use it here and on DALI."""
-    mine, value = here(lambda m, x: (lambda v: (use(m, x, v), v))(graph(m)), PICTURES)
-    equal(mine, on_dali(use, PICTURES, value), level=level)
+    mine, value = here(lambda m, x: (lambda v: (use(m, x, v), v))(graph(m)), IMAGES)
+    equal(mine, on_dali(use, IMAGES, value), level=level)
 
 
 def gaussian():
-    flat = [np.zeros(picture.shape, np.float32) for picture in PICTURES]
+    flat = [np.zeros(image.shape, np.float32) for image in IMAGES]
     (grain,) = here(lambda m, x: m.fn.noise.gaussian(x, stddev=20.0, seed=SEED), flat)
-    (mine,) = here(lambda m, x: m.fn.noise.gaussian(x, stddev=20.0, seed=SEED), PICTURES)
-    equal(mine, on_dali(lambda m, x, n: m.fn.cast(x + n, dtype=m.types.UINT8), PICTURES, grain), level=1)
+    (mine,) = here(lambda m, x: m.fn.noise.gaussian(x, stddev=20.0, seed=SEED), IMAGES)
+    equal(mine, on_dali(lambda m, x, n: m.fn.cast(x + n, dtype=m.types.UINT8), IMAGES, grain), level=1)
 
 
 def salt_and_pepper():
-    flat = [np.full(picture.shape, 2.0, np.float32) for picture in PICTURES]
+    flat = [np.full(image.shape, 2.0, np.float32) for image in IMAGES]
     (grain,) = here(lambda m, x: m.fn.noise.salt_and_pepper(x, prob=0.3, seed=SEED), flat)
-    (mine,) = here(lambda m, x: m.fn.noise.salt_and_pepper(x, prob=0.3, seed=SEED), PICTURES)
+    (mine,) = here(lambda m, x: m.fn.noise.salt_and_pepper(x, prob=0.3, seed=SEED), IMAGES)
     graph = lambda m, x, n: m.fn.cast(x * (n == 2.0) + 255 * (n == 1.0), dtype=m.types.UINT8)  # noqa: E731
-    equal(mine, on_dali(graph, PICTURES, grain), level=0)
+    equal(mine, on_dali(graph, IMAGES, grain), level=0)
 
 
 def permuted():
-    same = [np.ascontiguousarray(picture[:40, :40]) for picture in PICTURES]
+    same = [np.ascontiguousarray(image[:40, :40]) for image in IMAGES]
     drawn_places = lambda m: m.fn.batch_permutation(seed=SEED)  # noqa: E731
     mine, places = here(lambda m, x: (lambda v: (m.fn.permute_batch(x, indices=v), v))(drawn_places(m)), same)
     equal(mine, on_dali(lambda m, x, v: m.fn.permute_batch(x, indices=v), same, places), level=0)

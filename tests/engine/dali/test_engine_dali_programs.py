@@ -220,7 +220,7 @@ def test_detection(files):
     compare(graph, level=SEVERAL, real=1e-6)
 
 
-def test_noise_and_what_is_behind_it(files, caplog):
+def test_noise_and_what_follows_it(files, caplog):
     def graph():
         images, labels = pictures(files)
         images = fn.noise.shot(fn.resize(images, size=(32, 32)), factor=9.0)

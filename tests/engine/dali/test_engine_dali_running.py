@@ -382,7 +382,7 @@ def test_bad_samples_among_batches_on_a_gpu(on_error, damaged, pretended_gpu):
     assert list(dali.errors.events) == list(native.errors.events)
 
 
-def test_what_runs_natively_behind_dali_is_brought_to_the_gpu(files, pretended_gpu):
+def test_what_runs_natively_after_dali_is_brought_to_the_gpu(files, pretended_gpu):
     def graph(paths):
         encoded, labels = fn.readers.file(files=paths, random_shuffle=True)
         images = fn.resize(fn.decoders.image(encoded, device="mixed"), size=(24, 32))

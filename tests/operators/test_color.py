@@ -163,5 +163,5 @@ def test_a_wrong_layout_is_refused_when_the_graph_is_built():
     def wrong():
         return fn.hue(fn.external_source(name="x", layout="CHW"), hue=3.0)
 
-    with pytest.raises(ArgumentError, match=r"(?s)hue: the layout of the input must be HWC.*created at test_colour.py"):
+    with pytest.raises(ArgumentError, match=r"(?s)hue: the layout of the input must be HWC.*created at test_color.py"):
         wrong().build()
