@@ -19,7 +19,7 @@ def _heap() -> None:
 
 
 def _objects() -> None:
-    _kept.extend([object(), object()])
+    _kept.extend([object() for _ in range(10)])
 
 
 def _file() -> None:

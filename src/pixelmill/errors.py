@@ -39,6 +39,7 @@ MISSING_PIXELS = NOTES[32]
 DECODER_WARNING = NOTES[1]
 
 
+_LONGEST = 16_384  # characters of a message that a terminal can show and people still read; a path has up to 4096
 # Control characters, lone surrogates, and what changes the order of text or cannot be seen.
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
@@ -50,9 +51,12 @@ def printable(text: str, *, keep: str = "") -> str:
     """Return text from a file name or from data with everything that a terminal would obey as escapes like `\\x1b`.
 
     Args:
-        text: The text.
+        text: The text. If it is very long, its middle is left out.
         keep: Control characters to leave alone, such as line ends in a text that is not foreign as a whole.
     """
+    if len(text) > _LONGEST:
+        half = _LONGEST // 2
+        text = f"{text[:half]} ... {len(text) - 2 * half} characters ... {text[-half:]}"
     return text if text.isprintable() else _HIDDEN.sub(lambda m: m[0] if m[0] in keep else _escape(ord(m[0])), text)
 
 

@@ -37,6 +37,8 @@ def test_what_is_printable() -> None:
     assert shown == r"\x1b]0;owned\x07\x1b[2Kcat\x9b31m\x7f\u202e[red]\x0a\u2066x\x00"
     assert printable("a\nb\tc", keep="\n") == "a\nb\\x09c"
     assert printable("größe 日本 e\u0301 \u00a0 👩\u200d👧") == "größe 日本 e\u0301 \u00a0 👩\u200d👧"
+    flood = printable("a" * 200_000 + "\x1b")
+    assert len(flood) < 20_000 and "183617 characters" in flood and flood.endswith(r"\x1b")
     assert printable(os.fsdecode(b"\xff.jpg")) == r"\xff.jpg"
     assert printable("\ud800\U000e0041") == r"\ud800\U000e0041"
     for code in (

@@ -40,6 +40,11 @@ def _caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_which_names_lead_out() -> None:
     assert [name for name in OUTSIDE if is_below(name)] == []
     assert [name for name in INSIDE if not is_below(name)] == []
+    # JSON may hold half of a character; a byte that is not UTF-8 is a name like any other.
+    assert not is_below("\ud800.jpg") and not is_below("a/\udfff") and is_below(os.fsdecode(b"\xff.jpg"))
+    for allowed in (True, False):
+        with pytest.raises(DataError, match="is not a file name"):
+            resolve_below("\ud800.jpg", root="/tmp", allow_outside=allowed, where="line 1")
     assert are_below(INSIDE) and not are_below([*INSIDE, OUTSIDE[0]])
 
 
@@ -287,6 +292,14 @@ def test_annotations_stay_below_their_root(tmp_path: Path, name: str) -> None:
     (tmp_path / "filenames.dat").write_bytes(name.encode() + b"\n")
     with pytest.raises(DataError, match="not below file_root"):
         open_preprocessed(str(tmp_path), root=str(tmp_path), parts=Parts())
+
+
+def test_annotations_with_half_of_a_character_in_a_name(tmp_path: Path) -> None:
+    image = {"id": 1, "file_name": "\ud800.jpg", "height": 9, "width": 9}
+    file = tmp_path / "annotations.json"
+    file.write_text(json.dumps({"images": [image], "categories": [], "annotations": []}))
+    with pytest.raises(DataError, match="not below file_root"):
+        coco.open_annotations(str(file), root=str(tmp_path), choice=coco.Choice())
 
 
 @pytest.mark.parametrize("number", ["9" * 18, "9" * 30, "9" * 5000, "-512", "512.0", "\u0665\u0661\u0662"])

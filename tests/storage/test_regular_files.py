@@ -22,6 +22,8 @@ from pixelmill.formats import coco, lmdb, recordio, tfrecord, webdataset, zip
 from pixelmill.formats.file_index import from_list, from_root
 from pixelmill.formats.recognize import file_format
 from pixelmill.ingest.labels import read_labels
+from pixelmill.jobs import job_status
+from pixelmill.jobs.storage import LocalStorage
 from pixelmill.recipe import load_recipe
 from pixelmill.recipe.yaml_file import read_yaml
 from pixelmill.storage.local import open_regular
@@ -147,6 +149,18 @@ def test_containers_lists_and_recipes_are_regular_files(
     for read in reads:
         with pytest.raises(PixelmillError, match=words):
             read()
+
+
+@pytest.mark.parametrize(("make", "words"), NOT_FOLDERS)
+def test_files_of_a_job_are_regular_files(tmp_path: Path, make: Callable[[Path], None], words: str) -> None:
+    """Whoever can write to an output folder must not stop those that read it."""
+    make(tmp_path / "manifest.json")
+    job = LocalStorage(str(tmp_path))
+    for read in (job.read, job.sha256, job.stamp, job.hold, job.is_held):
+        with pytest.raises(OSError, match=words):
+            read("manifest.json")
+    with pytest.raises(OSError, match=words):
+        job_status(tmp_path)
 
 
 def test_a_read_that_fails_is_no_invalid_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

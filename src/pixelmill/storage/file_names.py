@@ -11,7 +11,10 @@ from pixelmill.errors import DataError
 
 _LONGEST_PART = 240  # most file systems allow 255 bytes; the rest is for endings such as those of temporary files
 _LONGEST_NAME = 1024
-_OUTSIDE = re.compile(r"^$|^/|(?:^|/)\.\.(?:/|$)|://|\x00")
+# What no file can be called: NUL, and half of a character, as JSON may hold it. Python writes a byte that is not UTF-8
+# as one of \udc80 to \udcff.
+_NO_NAME = r"[\x00\ud800-\udc7f\udd00-\udfff]"
+_OUTSIDE = re.compile(rf"^$|^/|(?:^|/)\.\.(?:/|$)|://|{_NO_NAME}")
 _REFUSED = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|]')
 
 
@@ -29,7 +32,7 @@ def is_plain(name: str) -> bool:
 
 
 def is_below(name: str) -> bool:
-    """Whether a name leads below the folder that it is relative to, links aside: relative, no `..`, no NUL."""
+    """Whether a name leads below the folder that it is relative to, links aside: relative, no `..`, nothing odd."""
     return _OUTSIDE.search(name) is None
 
 
@@ -97,7 +100,7 @@ def resolve_below(
         where: The line of the list, for messages.
         permit: What the user can do, for messages.
     """
-    if "\0" in name or not name:
+    if not name or re.search(_NO_NAME, name):
         raise DataError(f"{where}: {name!r} is not a file name")
     if "://" in name and not allow_outside:
         raise DataError(f"{where}: {name!r} is an address, not a file below {root}; {permit}")
