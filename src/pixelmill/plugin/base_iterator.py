@@ -252,7 +252,9 @@ def _check(pipes: list[Pipeline], names: list[str]) -> None:
         raise IteratorArgumentError(f"output_map: the names must be unique, got {names}")
     for pipe in pipes:
         if pipe.num_outputs != len(names):
-            raise UnknownNameError(f"output_map has {len(names)} names, the pipeline has {pipe.num_outputs} outputs")
+            raise UnknownNameError(
+                f"output_map has {len(names)} names, but the pipeline has {pipe.num_outputs} outputs"
+            )
 
 
 _DaliBaseIterator = BaseIterator
