@@ -125,34 +125,6 @@ MODULES = {
         "reducers",
         "sysconfig",
     ],
-    "not written yet": [
-        "experimental.dynamic.capture",
-        "experimental.dynamic.checkpoint",
-        "experimental.dynamic.pytorch.nodes",
-        "experimental.torchvision",
-        "plugin.pytorch.loader_evaluator.loader",
-    ],
-}
-
-# Public members of DALI's `Pipeline` that are absent here.
-MEMBERS = {
-    "tune or describe DALI's executor and its GPU streams": [
-        "concurrency",
-        "cpu_queue_size",
-        "default_cuda_stream_priority",
-        "enable_memory_stats",
-        "exec_dynamic",
-        "exec_separated",
-        "executor_statistics",
-        "external_source_shm_statistics",
-        "gpu_queue_size",
-        "max_streams",
-        "output_stream",
-        "set_affinity",
-        "stream_policy",
-    ],
-    "internals of DALI": ["add_sink", "input_feed_count", "pop_current", "push_current"],
-    "not written yet": ["output_dtype", "output_ndim", "py_start_method", "save_graph_to_dot_file"],
 }
 
 
@@ -180,8 +152,6 @@ def tables() -> str:
         f"Required by DALI and optional here, where missing indexes are built: {_names(OPTIONAL_HERE)}.\n",
         "### Absent modules\n",
         _table(["reason", "modules"], [[reason, _names(names)] for reason, names in MODULES.items()]),
-        "### Absent members of `Pipeline`\n",
-        _table(["reason", "members"], [[reason, _names(names)] for reason, names in MEMBERS.items()]),
     ]
     return "\n" + "\n".join(parts)
 

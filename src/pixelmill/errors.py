@@ -92,7 +92,11 @@ class LayoutError(ArgumentError):
 
 
 class IndexOutOfRangeError(ArgumentError, IndexError):
-    """Raised for the number of a sample that a batch does not have."""
+    """Raised for the number of a sample or of an axis that does not exist."""
+
+
+class IteratorArgumentError(ArgumentError, AssertionError):
+    """Raised for arguments of iterators that contradict each other, which DALI asserts."""
 
 
 class UnsupportedError(ArgumentError, NotImplementedError):

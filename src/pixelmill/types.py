@@ -73,9 +73,6 @@ class PipelineAPIType(enum.Enum):
     SCHEDULED = 2
 
 
-TensorLayout = str  # one letter for each axis
-
-
 @dataclass(frozen=True)
 class CUDAStream:
     """The address of a CUDA stream. Accepted for compatibility."""
@@ -88,8 +85,7 @@ INT8, INT16, INT32, INT64 = DALIDataType.INT8, DALIDataType.INT16, DALIDataType.
 FLOAT16, FLOAT, FLOAT64 = DALIDataType.FLOAT16, DALIDataType.FLOAT, DALIDataType.FLOAT64
 BOOL, STRING, NO_TYPE = DALIDataType.BOOL, DALIDataType.STRING, DALIDataType.NO_TYPE
 FEATURE, IMAGE_TYPE, DATA_TYPE = DALIDataType.FEATURE, DALIDataType.IMAGE_TYPE, DALIDataType.DATA_TYPE
-INTERP_TYPE, TENSOR_LAYOUT = DALIDataType.INTERP_TYPE, DALIDataType.TENSOR_LAYOUT
-PYTHON_OBJECT = DALIDataType.PYTHON_OBJECT
+INTERP_TYPE, TENSOR_LAYOUT, PYTHON_OBJECT = map(DALIDataType, (22, 23, 24))
 RGB, BGR, GRAY = DALIImageType.RGB, DALIImageType.BGR, DALIImageType.GRAY
 YCbCr, ANY_DATA = DALIImageType.YCbCr, DALIImageType.ANY_DATA
 INTERP_NN, INTERP_LINEAR = DALIInterpType.INTERP_NN, DALIInterpType.INTERP_LINEAR
@@ -99,6 +95,7 @@ INTERP_TRIANGULAR, INTERP_GAUSSIAN = DALIInterpType.INTERP_TRIANGULAR, DALIInter
 # The one alias for arrays of any shape and dtype. NumPy cannot name a dtype that is known only at run time.
 Array = np.ndarray[Any, np.dtype[Any]]
 DType = np.dtype[Any]
+TensorLayout = str  # one letter for each axis
 
 _NUMPY: dict[DALIDataType, DType] = {
     UINT8: np.dtype(np.uint8),
@@ -353,6 +350,8 @@ def Constant(  # noqa: N802 - DALI's name
     if dtype is not None:
         array = saturated(array, numpy_dtype(dtype))
     if shape is not None:
+        if array.size not in (1, int(np.prod(shape))):
+            raise ArgumentError(f"Constant: {array.size} elements do not fill the shape {shape}")
         array = np.broadcast_to(array, shape) if array.size == 1 else array.reshape(shape)
     if layout and len(layout) != array.ndim:
         raise ArgumentError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from itertools import repeat
 
 import numpy as np
@@ -71,6 +72,15 @@ def files(**options):
     return lambda m: run(lambda m: m.fn.readers.file(**options)[0], module=m)
 
 
+def plugin(m):
+    return importlib.import_module(f"{m.__name__}.plugin.pytorch")
+
+
+def iterated(names, **options):
+    """A program with an iterator for PyTorch."""
+    return lambda m: plugin(m).DALIGenericIterator(make(m, lambda m, x: x, IMAGES), names, **options)
+
+
 MISTAKES = {
     "an argument that does not exist": applied(lambda m, x: m.fn.resize(x, sizee=3)),
     "the same in a class": applied(lambda m, x: m.ops.Resize(sizee=3)(x)),
@@ -138,6 +148,44 @@ MISTAKES = {
     "text as an output": defined(lambda m: (m.fn.random.uniform(), "a")),
     "an argument that Pipeline does not have": defined(lambda m: m.fn.random.uniform(), threads=3),
     "one name for two": named_twice,
+    "an axis that does not exist": applied(lambda m, x: m.fn.reductions.sum(x, axes=[5])),
+    "a fraction as an index": applied(lambda m, x: x[1.5]),
+    "text as an index": applied(lambda m, x: x["a"]),
+    "too many indices": applied(lambda m, x: x[0, 0, 0, 0]),
+    "nothing as an operand": applied(lambda m, x: x + None),
+    "text as an operand": applied(lambda m, x: x + "a"),
+    "nothing as a number": applied(lambda m, x: m.math.sqrt(None)),
+    "text as a seed": applied(lambda m, x: m.fn.random.uniform(seed="x")),
+    "a constant of another shape": applied(lambda m, x: m.fn.copy(m.types.Constant([1, 2, 3], shape=(2, 2)))),
+    "a function that returns nothing": applied(lambda m, x: m.fn.python_function(x, function=lambda a: None)),
+    "a function that returns too little": applied(
+        lambda m, x: m.fn.python_function(x, function=lambda a: (a, a), num_outputs=3)
+    ),
+    "a function that is none": applied(lambda m, x: m.fn.python_function(x, function=3)),
+    "three numbers as a size": applied(lambda m, x: m.fn.resize(x, size=[1, 2, 3])),
+    "two angles": applied(lambda m, x: m.fn.rotate(x, angle=[1.0, 2.0])),
+    "text as a filter": applied(lambda m, x: m.fn.resize(x, size=5, interp_type="linear")),
+    "too few means": applied(lambda m, x: m.fn.crop_mirror_normalize(x, mean=[1.0, 2.0], std=[1.0, 1.0, 1.0])),
+    "another set of axes": applied(lambda m, x: m.fn.crop_mirror_normalize(x, output_layout="XYZ")),
+    "two sizes of a crop": applied(lambda m, x: m.fn.crop(x, crop=(2, 2), crop_h=3)),
+    "a crop outside": applied(lambda m, x: m.fn.crop(x, crop=(2, 2), crop_pos_x=2.0)),
+    "a range upside down": applied(lambda m, x: m.fn.random.uniform(range=[2.0, 1.0])),
+    "an axis that cannot be squeezed": applied(lambda m, x: m.fn.squeeze(x, axes=[0])),
+    "a short matrix": applied(lambda m, x: m.fn.warp_affine(x, matrix=[1.0, 2.0, 3.0])),
+    "more keys than values": applied(lambda m, x: m.fn.lookup_table(x, keys=[1, 2], values=[1])),
+    "an end before the start": applied(lambda m, x: m.fn.slice(x, start=[5], end=[2], axes=[0])),
+    "no such sample": applied(lambda m, x: m.fn.permute_batch(x, indices=[5, 6])),
+    "no such operator": applied(lambda m, x: m.fn.no_such_operator(x)),
+    "a declared type that is none": applied(lambda m, x: x, output_dtype=[3]),
+    "a negative number of axes": applied(lambda m, x: x, output_ndim=[-5]),
+    "a source with two parameters": sourced(lambda info, other: IMAGES),
+    "a reader that does not exist": lambda m: make(m, lambda m, x: x, IMAGES).epoch_size("none"),
+    "what is no serialized pipeline": lambda m: m.Pipeline.deserialize(b"abc"),
+    "more files than labels": files(files=["a", "b"], labels=[1]),
+    "names of outputs that do not exist": iterated(["a", "b"]),
+    "the same name twice": iterated(["a", "a"]),
+    "a reader and a size": iterated(["a"], reader_name="none", size=3),
+    "no pipelines": lambda m: plugin(m).DALIGenericIterator([], ["a"]),
     "what is no checkpoint": applied(lambda m, x: x, checkpoint=b"{", enable_checkpointing=True),
     "another rank of the output than declared": applied(lambda m, x: x, output_ndim=2),
 }

@@ -18,6 +18,13 @@ APART = ["last_batches"]
 # What one level of a resized uint8 image becomes by the normalization of a program; and masks that must be equal.
 STD_LEVEL = 1.001 / (0.224 * 255)
 TOLERANCES = {
+    "action_sequences": {"real": 1.001 / 64},
+    "ct_slices": {"real": 2e-3},
+    "face_recognition": {"real": 1.001 / 127.5},
+    "mixed_images": {"real": 1.001 / 255},
+    "reference_resnet": {"real": STD_LEVEL},
+    "semi_supervised": {"real": 1.001 / 62},
+    "table_of_files": {"real": 1.001 / 255},
     "automatic_augmentation": {"real": 1.001 / 64},
     "classification_files": {"real": STD_LEVEL},
     "classification_records": {"real": 1.0},

@@ -142,6 +142,9 @@ def test_required_arguments_are_those_of_dali_or_listed(api_dali):
 
 # Modules and pipelines
 
+# Programs import the names of this package from it, not from its files.
+OWN_FILES = "experimental.torchvision.v2."
+
 
 def modules(folder):
     """Return the public modules of a package, by their files: importing them would need every framework."""
@@ -164,14 +167,14 @@ def importable(name):
 
 def test_every_module_of_dali_is_here_or_listed_as_absent(api_dali):
     there, here = modules(Path(nvidia.dali.__file__).parent), modules(Path(pixelmill.__file__).parent)
-    missing = {name for name in there - here if not importable(f"pixelmill.{name}")}
+    missing = {name for name in there - here if not importable(f"pixelmill.{name}") and not name.startswith(OWN_FILES)}
     outermost = {name for name in missing if not any(name.startswith(f"{other}.") for other in missing)}
     assert outermost == listed(api_dali.MODULES)
 
 
-def test_every_member_of_a_pipeline_is_here_or_listed_as_absent(api_dali):
+def test_every_member_of_a_pipeline_is_here():
     missing = {name for name in dir(nvidia.dali.Pipeline) if not hasattr(pixelmill.Pipeline, name)}
-    assert {name for name in missing if not name.startswith("_")} == listed(api_dali.MEMBERS)
+    assert {name for name in missing if not name.startswith("_")} == set()
 
 
 @pytest.mark.parametrize("path", ["Pipeline", *(f"plugin.pytorch.DALI{kind}Iterator" for kind in KINDS)])

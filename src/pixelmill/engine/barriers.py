@@ -128,10 +128,13 @@ def _callback(step: Callback, inputs: Sequence[Data | None], count: int) -> list
     if step.batch:
         returned = step.function(*(list(data) for data in given))
         batches = cast("Sequence[Sequence[Array]]", returned if outputs > 1 else (returned,))
+        _check_returned(batches, outputs)
         results = [[np.asarray(sample) for sample in batch] for batch in batches]
     else:
         rows = [step.function(*(data[place] for data in given)) for place in range(count)]
         tuples = [cast("Sequence[Array]", row if outputs > 1 else (row,)) for row in rows]
+        for row in tuples:
+            _check_returned(row, outputs)
         results = [[np.asarray(row[index]) for row in tuples] for index in range(outputs)]
     for batch, layout in zip(results, step.layouts, strict=True):
         if len(batch) != count:
@@ -142,6 +145,13 @@ def _callback(step: Callback, inputs: Sequence[Data | None], count: int) -> list
                 f"python_function: the function returned an array with {wrong[0]} axes, but its layout is {layout!r}"
             )
     return list(results)
+
+
+def _check_returned(values: object, outputs: int) -> None:
+    found = len(values) if isinstance(values, (tuple, list)) else 1
+    if found != outputs or (outputs == 1 and cast("Sequence[object]", values)[0] is None):
+        got = "None" if outputs == 1 else f"{found} values" if found != 1 else type(values).__name__
+        raise ArgumentError(f"python_function: the function must return {outputs} outputs, it returned {got}")
 
 
 def _batch_extents(step: BatchExtents, shapes: Data, given: Data | None) -> Data:

@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from types import NoneType
 from typing import TypeAlias, TypeGuard, cast
 
 import numpy as np
@@ -230,4 +231,6 @@ def _inferred_device(inputs: Sequence[DataNode | None]) -> str:
 
 
 def _check_seed(seed: int | None) -> int | None:
+    if not isinstance(seed, (int, np.integer, NoneType)):
+        raise ArgumentError(f"seed must be an integer, got {seed!r}")
     return None if seed is None or seed < 0 else int(seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, ArgumentTypeError
 from pixelmill.operators.declare import COMMON_IGNORED, Operator, Tensor
 from pixelmill.steps.elements import Arithmetic
 from pixelmill.steps.sources import constant_array
@@ -28,7 +28,7 @@ def arithmetic(operation: str, *operands: Tensor) -> Tensor:
     """Add one operation. Types follow DALI's promotion rules, shapes broadcast as in NumPy."""
     for operand in operands:
         if operand is None:
-            raise ArgumentError(f"{operation}: operands must be nodes or constants, got None")
+            raise ArgumentTypeError(f"{operation}: operands must be nodes or constants, got None")
         array = constant_array(operand)
         if operation in ON_BITS and array is not None and array.dtype.kind == "f":
             raise ArgumentError(f"{operation}: bitwise operations work on integers only, got {array.tolist()}")

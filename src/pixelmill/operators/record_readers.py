@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, ArgumentTypeError
 from pixelmill.operators.declare import Anything, Strings, Tensor
 from pixelmill.operators.readers import Order, reader
 from pixelmill.steps.sources import FeatureRow, Features, ReadExample, Records
@@ -56,7 +56,7 @@ def tfrecord(
 def feature_row(name: str, feature: object) -> FeatureRow:
     """Return a feature as the core takes it: name, list, whether its shape is fixed, shape, default."""
     if not isinstance(feature, (FixedLenFeature, VarLenFeature)):
-        raise ArgumentError(f"features: {name!r} must be a FixedLenFeature or a VarLenFeature, got {feature!r}")
+        raise ArgumentTypeError(f"features: {name!r} must be a FixedLenFeature or a VarLenFeature, got {feature!r}")
     fixed = isinstance(feature, FixedLenFeature)
     given = feature.shape if isinstance(feature, FixedLenFeature) else feature.partial_shape
     shape = [int(extent) for extent in ([given] if isinstance(given, int) else given)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pixelmill.errors import ArgumentError, LayoutError
+from pixelmill.errors import ArgumentError, IndexOutOfRangeError, LayoutError
 from pixelmill.operators.dali import NEARLY
 from pixelmill.operators.declare import Ints, Tensor, operator
 from pixelmill.steps.elements import Reduce
@@ -26,7 +26,7 @@ def resolved_axes(name: str, layout: str, axes: list[int]) -> list[int]:
     if layout:
         wrong = [axis for axis in axes if not -len(layout) <= axis < len(layout)]
         if wrong:
-            raise ArgumentError(f"{name}: axis {wrong[0]} does not exist in the layout {layout!r}")
+            raise IndexOutOfRangeError(f"{name}: axis {wrong[0]} does not exist in the layout {layout!r}")
         axes = [axis % len(layout) for axis in axes]
     if len(set(axes)) < len(axes):
         raise ArgumentError(f"{name}: an axis occurs twice in {axes}")

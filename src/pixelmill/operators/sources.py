@@ -155,7 +155,7 @@ def _wants_argument(source: Callable[..., object]) -> bool:
         return False
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(parameters) > 1 or len(positional) < len(parameters):
-        raise ArgumentError("source must take no argument, or one: the batch or sample to produce")
+        raise ArgumentTypeError("source must take no argument, or one: the batch or sample to produce")
     return bool(positional)
 
 

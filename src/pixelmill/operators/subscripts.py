@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pixelmill.errors import ArgumentError, UnsupportedError
+from pixelmill.errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from pixelmill.operators.declare import COMMON_IGNORED, Operator, Tensor
 from pixelmill.steps.shapes import Subscript
 from pixelmill.steps.sources import constant_array, constant_numbers
@@ -72,7 +72,7 @@ def _subscript(data: Tensor, *bounds: Tensor | None) -> Tensor:
     for bound in bounds:
         array = constant_array(bound)
         if array is not None and (array.dtype.kind not in "iub" or array.ndim > 0):
-            raise ArgumentError(f"an index must be an integer, got {array.tolist()}")
+            raise ArgumentTypeError(f"an index must be an integer, got {array.tolist()}")
     for steps in bounds[3::4]:
         if constant_numbers(steps) == [0]:
             raise ArgumentError("the step of a slice must not be 0")

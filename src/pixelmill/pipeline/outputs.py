@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from pixelmill.engine.native import Data
-from pixelmill.errors import EngineError
+from pixelmill.errors import ArgumentError, ArgumentTypeError, EngineError
 from pixelmill.tensors import TensorListCPU, TensorListGPU
+from pixelmill.types import DALIDataType
 
 
 def with_layout(data: Data | TensorListGPU, layout: str) -> TensorListCPU:
@@ -29,6 +30,16 @@ class Expected:
     dtype: object
     ndim: object
     layout: object
+
+    def __post_init__(self) -> None:
+        for dtype in self.dtype if isinstance(self.dtype, (list, tuple)) else [self.dtype]:
+            if dtype is not None and not isinstance(dtype, DALIDataType):
+                raise ArgumentTypeError(f"Pipeline: output_dtype must be types such as types.FLOAT, got {dtype!r}")
+        for ndim in self.ndim if isinstance(self.ndim, (list, tuple)) else [self.ndim]:
+            if ndim is not None and not isinstance(ndim, int):
+                raise ArgumentTypeError(f"Pipeline: output_ndim must be integers, got {ndim!r}")
+            if ndim is not None and ndim < 0:
+                raise ArgumentError(f"Pipeline: output_ndim must not be negative, got {ndim}")
 
     def check(self, batches: Sequence[TensorListCPU]) -> None:
         """Raise EngineError if an output is not as declared."""

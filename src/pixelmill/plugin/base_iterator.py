@@ -12,7 +12,14 @@ from typing import Any, NoReturn, Self
 import numpy as np
 import numpy.typing as npt
 
-from pixelmill.errors import ArgumentError, DataError, EngineError
+from pixelmill.errors import (
+    ArgumentError,
+    DataError,
+    EngineError,
+    IndexOutOfRangeError,
+    IteratorArgumentError,
+    UnknownNameError,
+)
 from pixelmill.log import log
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.sampling import LastBatchPolicy
@@ -238,14 +245,16 @@ def _policy(policy: LastBatchPolicy, fill_last_batch: bool | None) -> LastBatchP
 
 def _check(pipes: list[Pipeline], names: list[str]) -> None:
     if not pipes:
-        raise ArgumentError("an iterator needs at least one pipeline")
+        raise IndexOutOfRangeError("an iterator needs at least one pipeline")
     if len({pipe.max_batch_size for pipe in pipes}) > 1:
         raise ArgumentError(f"all pipelines need the same batch_size, got {[pipe.max_batch_size for pipe in pipes]}")
     if len(set(names)) < len(names):
-        raise ArgumentError(f"output_map: the names must be unique, got {names}")
+        raise IteratorArgumentError(f"output_map: the names must be unique, got {names}")
     for pipe in pipes:
         if pipe.num_outputs != len(names):
-            raise ArgumentError(f"output_map has {len(names)} names, but the pipeline has {pipe.num_outputs} outputs")
+            raise UnknownNameError(
+                f"output_map has {len(names)} names, but the pipeline has {pipe.num_outputs} outputs"
+            )
 
 
 _DaliBaseIterator = BaseIterator

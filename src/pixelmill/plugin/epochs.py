@@ -6,7 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
-from pixelmill.errors import ArgumentError, EngineError
+from pixelmill.errors import ArgumentError, EngineError, IteratorArgumentError
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.loader import use_reader_epochs
 from pixelmill.pipeline.sampling import LastBatchPolicy, steps_left, steps_per_epoch
@@ -218,7 +218,7 @@ def make_epochs(
     """Choose how to count epochs from the arguments of an iterator."""
     if reader_name is not None:
         if size >= 0 or padded:
-            raise ArgumentError("reader_name determines size and last_batch_padded; omit them")
+            raise IteratorArgumentError("reader_name determines size and last_batch_padded; omit them")
         return _by_reader(pipes, reader_name, policy, exact=exact)
     if exact:
         raise ArgumentError("exact: needs a reader_name, because only a reader knows its samples")
