@@ -118,14 +118,20 @@ def test_closing_cancels_who_waits(server: LoopbackS3) -> None:
 def test_merging_stops_at_its_limits() -> None:
     waiting = Waiting(Merging(free_gap=10, max_gap=100, waste=0.1, max_bytes=1000))
     near, far, big = piece(0, 0, 500), piece(0, 540, 100), piece(0, 700, 400)
-    for item in (near, far, big, piece(1, 0, 5), piece(0, 500, 5, "v2")):
-        waiting.add(item)
+    for number, item in enumerate((near, far, big, piece(1, 0, 5), piece(0, 500, 5, "v2"))):
+        waiting.add(item, number)
     assert waiting.take(near) == [near, far]  # 40 bytes between are below a tenth; with `big` it would be 1100 bytes
     assert waiting.take(big) == [big]
     assert waiting.take(piece(0, 500, 5, "v2")) == [piece(0, 500, 5, "v2")]  # another version of the file
-    waiting.add(near)
-    waiting.add(far)
+    waiting.add(near, 0)
+    waiting.add(far, 1)
     assert waiting.take(far) == [far]  # 40 bytes are too much for 100
+    next_to_it = piece(0, 500, 5)
+    waiting.add(next_to_it, 1000)
+    assert waiting.take(near) == [near]  # its neighbor is needed much later
+    waiting.add(near, 999)
+    assert waiting.take(near) == [near, next_to_it]
+    waiting.add(near, 0)
     waiting.discard(near)
     assert waiting.take(near) == [near]  # not known any more, and alone
 

@@ -26,7 +26,7 @@ from pixelmill.storage.ranges import WHOLE, Merging, Range
 Items = npt.NDArray[np.int64]
 
 # In a window of blocks, everything between two ranges of a block is needed by some rank.
-_BLOCKS = Merging(max_gap=8 << 20, waste=1.0)
+_BLOCKS = Merging(max_gap=8 << 20, waste=1.0, reach=1 << 60)
 
 
 @dataclass(frozen=True, eq=False)

@@ -249,8 +249,10 @@ class Schedule:
 
     def _look_ahead(self, *, is_next: bool = False) -> None:
         if self._ahead is not None:
-            main, policy = self.main, self.policy
-            self._ahead.announce(self.orders, self._positions, main=main, policy=policy, is_next=is_next)
+            epoch = int(self.queue[0].samples.epochs[0]) if self.queue else None
+            self._ahead.announce(
+                self.orders, self._positions, main=self.main, policy=self.policy, is_next=is_next, epoch=epoch
+            )
 
     def _take_inputs(self, renamed: Renamed) -> tuple[int, dict[Key, Data]]:
         """Take a batch from every source; return its size and its data."""

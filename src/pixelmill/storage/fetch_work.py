@@ -177,7 +177,7 @@ class FetchWork:
         entry.state = State.WAITING
         entry.is_cached = self._cache is not None and self._cache.holds(entry.item)
         if not entry.is_cached:
-            self._waiting.add(entry.item)
+            self._waiting.add(entry.item, self._numbers)
         heappush(self._queue, (urgency, self._numbers, entry))
         self._numbers += 1
 
