@@ -116,7 +116,8 @@ class ReaderOrder(OrderSettings):
         """
         if not isinstance(state, Mapping) or state.get("version") != 1:
             raise ArgumentError(f"reader state: expected a dict with version 1, got {str(state)[:80]}")
-        wrong = [f"{k} was {state.get(k)!r}, now {v!r}" for k, v in self._identity().items() if state.get(k) != v]
+        own = {"blocks": None, **self._identity()}
+        wrong = [f"{k} was {state.get(k)!r}, now {v!r}" for k, v in own.items() if state.get(k) != v]
         if wrong:
             raise ArgumentError("reader state belongs to another reader: " + "; ".join(wrong))
         epoch, history = state.get("epoch"), state.get("history")
