@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import fsspec
 import pytest
+from loopback_s3 import LoopbackS3
 from small_jobs import NumbersJob, tree
 
+from pixelmill import convert
+from pixelmill.create import create_images
 from pixelmill.errors import DataError, OutputError, OutputExists
 from pixelmill.jobs import job_status, run_job
 from pixelmill.jobs.storage import RemoteStorage
@@ -91,3 +95,20 @@ def test_upload_that_arrives_short_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(RemoteStorage, "size", lambda self, name: (whole(self, name) or 0) - name.startswith("data"))
     with pytest.raises(OutputError, match=r"data-00000-of-00004: \d+ bytes were sent, \d+ arrived"):
         run_job(JOB, "memory://bucket/short", workers=1, exists="overwrite")
+
+
+def test_sizes_come_from_listings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    create_images(tmp_path / "photos", "i", 24, 16, 12, "jpg", classes=2, workers=1)
+    server = LoopbackS3()
+    server.put_folder("data", tmp_path / "photos")
+    with server.running():
+        monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        convert("s3://data", tmp_path / "remote", to="tfrecord", workers=1)
+    convert(tmp_path / "photos", tmp_path / "local", to="tfrecord", workers=1)
+    assert server.counts["HEAD"] == 0
+    assert server.counts["GET"] == len({key for key, _, _ in server.log}) == len(server.objects)
+    made = (tmp_path / "remote" / "data.tfrecord").read_bytes()
+    assert made == (tmp_path / "local" / "data.tfrecord").read_bytes()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
+import json
 import random
 import threading
 from collections import Counter
@@ -26,6 +27,7 @@ MAX_BODY = 1 << 28
 MAX_CONNECTIONS = 1024
 PAGE = 1000  # keys in one answer of a listing, the limit of S3
 TICK = 0.01  # seconds between the pieces of a body under a limit of bandwidth
+COUNTS = "counts-of-this-server"  # the path of what was counted; asking for it starts the counts again
 WHEN = 1_700_000_000  # the modification time of all objects
 
 
@@ -58,6 +60,7 @@ class LoopbackS3:
 
     Attributes:
         objects: The content of each object, by `bucket/key`.
+        tags: The ETag of each object.
         counts: How many requests of each kind were answered: GET and HEAD of objects, LIST, PUT.
         log: The objects of GET requests with their ranges, in the order of arrival.
         sent: Bytes of objects that were sent.
@@ -70,6 +73,7 @@ class LoopbackS3:
 
     def __init__(self, *, latency: float = 0.0, bandwidth: float = 0.0, faults: Faults | None = None) -> None:
         self.objects: dict[str, bytes] = {}
+        self.tags: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
         self.log: list[tuple[str, int, int]] = []
         self.sent = 0
@@ -81,6 +85,7 @@ class LoopbackS3:
 
     def put(self, key: str, content: bytes) -> None:
         self.objects[key] = content
+        self.tags[key] = f'"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
 
     def put_folder(self, bucket: str, folder: Path) -> None:
         for path in sorted(folder.rglob("*")):
@@ -194,10 +199,14 @@ class _Connection(asyncio.Protocol):
         if self._transport.is_closing():
             return None
         server = self._server
+        if request.key == COUNTS:
+            told = json.dumps({**server.counts, "sent": server.sent}).encode()
+            server.reset()
+            return self._send(200, told, {"Content-Type": "application/json"})
         if request.method == "PUT":
             server.counts["PUT"] += 1
             server.put(request.key, body)
-            return self._send(200, b"", {"ETag": _etag(body)})
+            return self._send(200, b"", {"ETag": server.tags[request.key]})
         if "list-type" in request.query:
             server.counts["LIST"] += 1
             bucket = request.key.rstrip("/")
@@ -216,7 +225,7 @@ class _Connection(asyncio.Protocol):
             return self._fail(403, "AccessDenied")
         if content is None or request.key in server.faults.gone:
             return self._fail(404, "NoSuchKey")
-        tag = _etag(content)
+        tag = server.tags[request.key]
         headers = {"ETag": tag, "Accept-Ranges": "bytes", "Last-Modified": formatdate(WHEN, usegmt=True)}
         if request.method == "HEAD":
             return self._send(200, b"", {**headers, "Content-Length": str(len(content))})
@@ -278,10 +287,6 @@ def _parsed(head: bytes) -> _Request:
     return _Request(method, unquote(parts.path).lstrip("/"), parse_qs(parts.query, keep_blank_values=True), headers)
 
 
-def _etag(content: bytes) -> str:
-    return f'"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
-
-
 def _range(text: str, size: int) -> tuple[int, int]:
     first, dash, last = text.removeprefix("bytes=").partition("-")
     if not dash:
@@ -309,7 +314,7 @@ def _listing(server: LoopbackS3, bucket: str, query: dict[str, list[str]]) -> by
             break
         seen.add(name)
         last = name
-        entries.append(_entry(name, None if end >= 0 else server.objects[f"{bucket}/{key}"]))
+        entries.append(_folder(name) if end >= 0 else _entry(server, bucket, key))
     token = f"<NextContinuationToken>{escape(last)}</NextContinuationToken>" if is_cut else ""
     return (
         '<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
@@ -319,12 +324,15 @@ def _listing(server: LoopbackS3, bucket: str, query: dict[str, list[str]]) -> by
     ).encode()
 
 
-def _entry(name: str, content: bytes | None) -> str:
-    if content is None:
-        return f"<CommonPrefixes><Prefix>{escape(name)}</Prefix></CommonPrefixes>"
+def _folder(name: str) -> str:
+    return f"<CommonPrefixes><Prefix>{escape(name)}</Prefix></CommonPrefixes>"
+
+
+def _entry(server: LoopbackS3, bucket: str, key: str) -> str:
+    content, tag = server.objects[f"{bucket}/{key}"], server.tags[f"{bucket}/{key}"]
     return (
-        f"<Contents><Key>{escape(name)}</Key><LastModified>2023-11-14T22:13:20.000Z</LastModified>"
-        f"<ETag>{escape(_etag(content))}</ETag><Size>{len(content)}</Size><StorageClass>STANDARD</StorageClass>"
+        f"<Contents><Key>{escape(key)}</Key><LastModified>2023-11-14T22:13:20.000Z</LastModified>"
+        f"<ETag>{escape(tag)}</ETag><Size>{len(content)}</Size><StorageClass>STANDARD</StorageClass>"
         "</Contents>"
     )
 

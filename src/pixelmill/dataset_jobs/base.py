@@ -74,11 +74,9 @@ class DatasetJob(Job):
     def inputs(self) -> Iterable[InputFile]:
         """All files of the dataset; a missing one counts as empty, and is reported when it is read."""
         base = self.source if isinstance(self.source, str) else ""
-        for path in self.dataset.files:
-            try:
-                found = storage.stat(path)
-            except OSError:
-                found = storage.FileStat(0, 0)
+        files = self.dataset.files
+        for path, stat in zip(files, storage.stats(files), strict=True):
+            found = storage.FileStat(0, 0) if isinstance(stat, OSError) else stat
             yield InputFile(path.removeprefix(base).lstrip("/"), found.size, found.modified)
 
     @property

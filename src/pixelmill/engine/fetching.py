@@ -14,6 +14,7 @@ from pixelmill.engine.compile import Plan, is_fetched, part_of
 from pixelmill.engine.native import FetchedItems, Pending, Samples
 from pixelmill.engine.selection import Engine
 from pixelmill.engine.worker_thread import WorkerThread, close
+from pixelmill.errors import ArgumentError
 from pixelmill.formats.index import Index
 from pixelmill.steps.sources import Records
 from pixelmill.storage import is_remote
@@ -25,7 +26,7 @@ from pixelmill.storage.ranges import WHOLE, Merging, Range
 Items = npt.NDArray[np.int64]
 
 # In a window of blocks, everything between two ranges of a block is needed by some rank.
-_BLOCKS = Merging(max_gap=8 << 20, waste=1.0)
+_BLOCKS = Merging(max_gap=8 << 20, waste=1.0, reach=1 << 60)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +192,9 @@ class FetchingEngine:
 
 def _fetcher(wanted: Sequence[Records]) -> Fetcher:
     access = [records.reader.access for records in wanted]
-    options = {name: value for one in access for name, value in one.options.items()}
+    options = access[0].options
+    if any(one.options != options for one in access):
+        raise ArgumentError("storage_options must be the same for all readers of a pipeline")
     merging = _BLOCKS if any(records.reader.blocks is not None for records in wanted) else Merging()
     settings = FetchSettings(budget=max(one.read_ahead for one in access), merging=merging)
     return Fetcher(options, settings=settings, cache=_cache(wanted))

@@ -39,7 +39,8 @@ class LookAhead:
         *,
         main: int,
         policy: LastBatchPolicy,
-        is_next: bool = False,
+        is_next: bool,
+        epoch: int | None,
     ) -> None:
         """Announce more batches if less than half of what is worth reading ahead is announced.
 
@@ -51,6 +52,8 @@ class LookAhead:
             main: The number of the reader whose epochs count.
             policy: What to do with the last batch of an epoch.
             is_next: Whether the batch at `positions` is about to be started, even if it begins another epoch.
+            epoch: The epoch of the batch that is delivered next; batches of later epochs are not announced before they
+                are started. None if the next batch is about to be started.
         """
         if is_next and self.source.is_idle:
             self._positions, self._ends = positions, False
@@ -61,7 +64,8 @@ class LookAhead:
             batches = [order.batch(place, self._batch_size, policy) for order, place in steps]
             self.source.expect(np.stack([batch.items for batch in batches], axis=1), _windows(orders, batches))
             self._positions = [batch.following for batch in batches]
-            self._ends = batches[main].ends_epoch
+            is_later = epoch is not None and int(batches[main].epochs[-1]) > epoch
+            self._ends = batches[main].ends_epoch or is_later
         self.source.send(is_end=self._ends)
 
 

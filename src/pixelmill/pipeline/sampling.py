@@ -6,9 +6,10 @@ A reader keeps no state: the batch at a position depends on the position alone. 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
+from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any, cast
 
@@ -115,7 +116,8 @@ class ReaderOrder(OrderSettings):
         """
         if not isinstance(state, Mapping) or state.get("version") != 1:
             raise ArgumentError(f"reader state: expected a dict with version 1, got {str(state)[:80]}")
-        wrong = [f"{k} was {state.get(k)!r}, now {v!r}" for k, v in self._identity().items() if state.get(k) != v]
+        own = {"blocks": None, **self._identity()}
+        wrong = [f"{k} was {state.get(k)!r}, now {v!r}" for k, v in own.items() if state.get(k) != v]
         if wrong:
             raise ArgumentError("reader state belongs to another reader: " + "; ".join(wrong))
         epoch, history = state.get("epoch"), state.get("history")
@@ -206,6 +208,27 @@ class ReaderOrder(OrderSettings):
             ends_epoch=taken + size >= epoch_end(self, prior, shards, taken),
             following=Position(position.epoch, (*prior.history, (shards, taken + size))),
         )
+
+
+@lru_cache(8)
+def without_readers(size: int, epoch: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+    """Return the epoch of each sample of a batch without readers, and its items, of which there are none."""
+    arrays = np.full(size, epoch, np.uint32), np.empty((size, 0), np.int64)
+    for array in arrays:
+        array.flags.writeable = False  # the cache returns the same arrays for many batches
+    return arrays
+
+
+def check_in_step(orders: Sequence[ReaderOrder]) -> None:
+    """Check that readers of the same length are read in the same order: images and masks belong together."""
+    for order in orders:
+        alike = [other for other in orders if other.length == order.length and other.shuffle == order.shuffle]
+        kinds = {None if other.blocks is None else other.blocks.identity for other in alike}
+        if order.shuffle and len(kinds) > 1:
+            raise ArgumentError(
+                "shuffle_mode: readers of the same length are read side by side, and their blocks differ; use "
+                "'global', or pack both into the same records"
+            )
 
 
 def _steps(left: int, shards: int, taken: int, batch_size: int, policy: LastBatchPolicy) -> int:

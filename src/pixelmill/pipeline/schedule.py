@@ -6,7 +6,6 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -23,7 +22,7 @@ from pixelmill.pipeline.external_source import Feed
 from pixelmill.pipeline.look_ahead import LookAhead
 from pixelmill.pipeline.reader_position import Position
 from pixelmill.pipeline.recovery import Recovery
-from pixelmill.pipeline.sampling import Batch, LastBatchPolicy, ReaderOrder, State
+from pixelmill.pipeline.sampling import Batch, LastBatchPolicy, ReaderOrder, State, check_in_step, without_readers
 from pixelmill.steps.sources import ExternalInput, Reader
 
 
@@ -100,6 +99,7 @@ class Schedule:
         self.plan, self.feeds, self._seed = plan, feeds, seed
         self._open_source()
         self.orders = [self._order(reader) for reader in plan.readers]
+        check_in_step(self.orders)
         self.start([Position()] * len(self.orders))
 
     def recompiled(self, plan: Plan) -> None:
@@ -249,8 +249,10 @@ class Schedule:
 
     def _look_ahead(self, *, is_next: bool = False) -> None:
         if self._ahead is not None:
-            main, policy = self.main, self.policy
-            self._ahead.announce(self.orders, self._positions, main=main, policy=policy, is_next=is_next)
+            epoch = int(self.queue[0].samples.epochs[0]) if self.queue else None
+            self._ahead.announce(
+                self.orders, self._positions, main=self.main, policy=self.policy, is_next=is_next, epoch=epoch
+            )
 
     def _take_inputs(self, renamed: Renamed) -> tuple[int, dict[Key, Data]]:
         """Take a batch from every source; return its size and its data."""
@@ -285,7 +287,7 @@ class Schedule:
             items = batches[0].items[:, None] if alone else np.stack([batch.items for batch in batches], axis=1)
             return batches[0].epochs, batches[0].items.astype(np.uint64), items
         first = self.feeds[0].iteration - 1 if self.feeds else self.iterations + len(self.queue)
-        epochs, items = _without_readers(size, self.feeds[0].epoch if self.feeds else 0)
+        epochs, items = without_readers(size, self.feeds[0].epoch if self.feeds else 0)
         before = max(first, 0) * self._batch_size
         return epochs, np.arange(before, before + size, dtype=np.uint64), items
 
@@ -391,12 +393,3 @@ class Schedule:
             feed.iteration, feed.epoch = int(known["iteration"]), int(known["epoch"])
         self.iterations = int(state["iterations"])
         self.start(positions)
-
-
-@lru_cache(8)
-def _without_readers(size: int, epoch: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-    """Return the epoch of each sample of a batch without readers, and its items, of which there are none."""
-    arrays = np.full(size, epoch, np.uint32), np.empty((size, 0), np.int64)
-    for array in arrays:
-        array.flags.writeable = False  # the cache returns the same arrays for many batches
-    return arrays

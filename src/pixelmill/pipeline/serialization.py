@@ -57,7 +57,9 @@ def dump(outputs: Sequence[DataNode], options: Mapping[str, object]) -> bytes:
 
 def _operator(node: OperatorNode, numbers: Mapping[OperatorNode, int], family: int) -> dict[str, Json]:
     try:
-        arguments = {key: _saved(value, numbers) for key, value in node.arguments.items() if value is not None}
+        # Credentials do not belong into files; who loads the graph has those of the environment.
+        given = {key: value for key, value in node.arguments.items() if key != "storage_options" and value is not None}
+        arguments = {key: _saved(value, numbers) for key, value in given.items()}
     except TypeError as error:
         raise TypeError(f"{node.name!r} ({node.operator}): {error}") from None
     return {

@@ -68,6 +68,32 @@ def used_folder(*, create: bool = True) -> Path | None:
         return None
 
 
+def used_below(*names: str) -> Path | None:
+    """Return a folder below the cache folder, held for this process like that; None if there is no cache folder."""
+    base = used_folder()
+    if base is None:
+        return None
+    for name in names:
+        base = _use(base / name)
+    return base
+
+
+def remove_unused(folder: Path) -> bool:
+    """Remove a folder of the cache with its content, unless a process holds it; return whether it is removed."""
+    try:
+        descriptor = os.open(folder / _IN_USE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
 def entry(kind: str, source: str, version: str, *, name: str = "") -> Path:
     """Return where a copy is kept, whether or not it exists.
 

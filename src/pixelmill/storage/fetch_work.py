@@ -177,7 +177,7 @@ class FetchWork:
         entry.state = State.WAITING
         entry.is_cached = self._cache is not None and self._cache.holds(entry.item)
         if not entry.is_cached:
-            self._waiting.add(entry.item)
+            self._waiting.add(entry.item, self._numbers)
         heappush(self._queue, (urgency, self._numbers, entry))
         self._numbers += 1
 
@@ -200,15 +200,25 @@ class FetchWork:
                 self._start([first], is_cached=True)
                 continue
             group = [self._entries[item] for item in self._waiting.take(first.item)]
-            mine = group if self._cache is None else [entry for entry in group if self._is_mine(entry, first)]
-            if mine:
-                self._start(mine, is_cached=False)
+            for run in [group] if self._cache is None else self._claimed(group, first):
+                self._start(run, is_cached=False)
+
+    def _claimed(self, group: list[_Entry], first: _Entry) -> list[list[_Entry]]:
+        """Return the runs of neighbors that no other process is fetching; the others are looked up again later."""
+        runs: list[list[_Entry]] = [[]]
+        for entry in group:
+            if self._is_mine(entry, first):
+                runs[-1].append(entry)
+            elif runs[-1]:
+                runs.append([])
+        return [run for run in runs if run]
 
     def _is_mine(self, entry: _Entry, first: _Entry) -> bool:
-        """Whether this process is the one that fetches a range; if another one does, look again later."""
         assert self._cache is not None
         if self._cache.claim(entry.item):
-            return True
+            if not self._cache.holds(entry.item):
+                return True
+            self._cache.unclaim(entry.item)  # another process has just finished
         entry.state = State.ISSUED
         asyncio.get_running_loop().call_later(_RECHECK, self._look_again, entry, 0 if entry is first else 1)
         return False
@@ -249,6 +259,7 @@ class FetchWork:
         length = first.length
         if length != WHOLE:
             length = max(entry.item.offset + entry.item.length for entry in entries) - first.offset
+        pieces: list[tuple[Range, memoryview]] = []
         try:
             data = await self._patiently(first.path, first.offset, length)
         except OSError as error:
@@ -258,17 +269,18 @@ class FetchWork:
             for entry in entries:
                 start = entry.item.offset - first.offset
                 piece = data if entry.item.length == WHOLE else data[start : start + entry.item.length]
-                if self._cache is not None:
-                    self._store(entry.item, piece)
+                pieces.append((entry.item, piece))
                 self._settle(entry, piece)
-        finally:
-            if self._cache is not None:
-                for entry in entries:
-                    self._cache.unclaim(entry.item)
+        if self._cache is not None:
+            await asyncio.get_running_loop().run_in_executor(self._disk, self._keep, entries, pieces)
 
-    def _store(self, item: Range, piece: memoryview) -> None:
+    def _keep(self, entries: Sequence[_Entry], pieces: Sequence[tuple[Range, memoryview]]) -> None:
+        """Write what came to the cache, and let other processes look for it there. Runs on a thread of its own."""
         assert self._cache is not None
-        self._cache.write(item, piece)
+        for item, piece in pieces:
+            self._cache.write(item, piece)
+        for entry in entries:
+            self._cache.unclaim(entry.item)
 
     async def _patiently(self, path: str, offset: int, length: int) -> memoryview:
         """Read a range; repeat after transient errors, with growing pauses of random length, until the deadline."""

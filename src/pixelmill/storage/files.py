@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 import glob
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import TypeVar
@@ -50,7 +50,7 @@ def stat(path: str) -> FileStat:
     return remote.stat(path) if is_remote(path) else local.stat(path)
 
 
-def stats(paths: Sequence[str]) -> list[FileStat | OSError]:
+def stats(paths: Sequence[str]) -> Iterable[FileStat | OSError]:
     """Return size, time and version of many files, or the error of each that has none.
 
     Files at addresses are looked up in listings of their folders: one request for each thousand files.
@@ -59,6 +59,8 @@ def stats(paths: Sequence[str]) -> list[FileStat | OSError]:
     for path in paths:
         if is_remote(path):
             folders.setdefault(path.rpartition("/")[0], []).append(path)
+    if not folders:
+        return map(_stat_or_error, paths)
     known: dict[str, FileStat | OSError] = {}
     is_listed = [f for f, inside in folders.items() if len(inside) > 1 and not f.startswith(("http://", "https://"))]
     for folder, entries in zip(is_listed, together(_listing_or_error, is_listed), strict=True):
@@ -167,6 +169,6 @@ def read_pieces(path: str, length: int) -> Iterator[bytes]:
     return local.read_pieces(local_path(path), length)
 
 
-def read_range(path: str, offset: int, length: int) -> bytes:
-    """Read a range of a file; the result is shorter if the file ends before."""
-    return remote.read(path, offset, length) if is_remote(path) else local.read_range(path, offset, length)
+def read_range(path: str, offset: int, length: int, *, size: int | None = None) -> bytes:
+    """Read a range of a file, whose size may be known; the result is shorter if the file ends before."""
+    return remote.read(path, offset, length, size=size) if is_remote(path) else local.read_range(path, offset, length)

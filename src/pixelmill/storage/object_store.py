@@ -6,6 +6,7 @@ fsspec.
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 from collections.abc import Mapping
@@ -112,6 +113,16 @@ def read(place: Place, path: str, offset: int, length: int) -> bytes:
         return bytes(obstore.get_range(place.store, place.key, start=offset, length=length))
     except Exception as error:
         raise explained(error, path) from None
+
+
+def read_up_to(place: Place, path: str, offset: int, length: int) -> bytes:
+    """Read a range of a file, or less where the file ends before."""
+    try:
+        return read(place, path, offset, length) if length > 0 else b""
+    except OSError as error:
+        if error.errno == errno.EINVAL:  # the file ends before the range begins
+            return b""
+        raise
 
 
 def read_whole(place: Place, path: str, limit: int) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-START_REQUESTS = 16
+START_REQUESTS = 64
 FEWEST_REQUESTS = 4
 START_AHEAD = 32 << 20
 KEPT = 64  # durations of requests that are remembered

@@ -5,8 +5,8 @@ offset and length. It ends with a checksum; one that does not match is fetched a
 not known is not kept, since nothing would tell that it is old.
 
 The folder of a dataset belongs to the runs that read it. What does not fit is not kept: replacing what a shuffled epoch
-needs again by what it needs again would save no request. Room is made by removing other datasets, least recently used
-first.
+needs again by what it needs again would save no request. Room is made by removing other datasets that no process
+reads, least recently used first.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ import fcntl
 import hashlib
 import os
 import shutil
+import threading
 from pathlib import Path
 
 from pixelmill import _core
 from pixelmill.storage import cache
-from pixelmill.storage.ranges import Range
+from pixelmill.storage.ranges import WHOLE, Range
 
 _FOLDER = "ranges"
 _LOCKS = ".locks"
 _TAIL = 4  # bytes of the checksum
 _SHARE = 0.1  # of the free disk, where the user names no size
+MAX_FILE_BYTES = 1 << 30
 _COUNT_AGAIN = 64  # a process counts the files of others again after writing this fraction of the cache
 
 
@@ -38,13 +40,13 @@ class RangeCache:
     """
 
     def __init__(self, dataset: str, *, size: int | None) -> None:
-        base = cache.used_folder()
-        if base is None:
+        folder = cache.used_below(_FOLDER, _digest(dataset))
+        if folder is None:
             raise OSError("the cache is off")
-        self._base = _private(base / _FOLDER)
-        self._folder = _private(self._base / _digest(dataset))
+        self._base, self._folder = folder.parent, folder
         os.utime(self._folder)  # datasets are removed in the order of their last use
         self._size = int(_SHARE * shutil.disk_usage(self._base).free) if size is None else size
+        self._counting = threading.Lock()
         self._used: int | None = None
         self._written = 0
         self._locks = os.open(self._folder / _LOCKS, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -60,7 +62,7 @@ class RangeCache:
     def read(self, item: Range) -> bytes | None:
         """Return a range, or None if it is not there or damaged."""
         path = self._path(item)
-        data = cache.read(path, limit=1 << 40)
+        data = cache.read(path, limit=MAX_FILE_BYTES if item.length == WHOLE else item.length + _TAIL)
         if data is None:
             return None
         body = data[:-_TAIL]
@@ -71,13 +73,17 @@ class RangeCache:
 
     def write(self, item: Range, data: memoryview) -> None:
         """Keep a range if there is room. A disk that cannot be written to keeps nothing, and the run goes on."""
-        if not item.version or not self._has_room(data.nbytes + _TAIL):
-            return
-        with contextlib.suppress(OSError), cache.publishing(self._path(item), sync=False) as new:
-            with new.path.open("wb") as stream:
-                stream.write(data)
-                stream.write(_core.crc32c(bytes(data)).to_bytes(_TAIL, "little"))
+        with self._counting:
+            if not item.version or not self._has_room(data.nbytes + _TAIL):
+                return
             self._written += data.nbytes + _TAIL
+        with (
+            contextlib.suppress(OSError),
+            cache.publishing(self._path(item), sync=False) as new,
+            new.path.open("wb") as stream,
+        ):
+            stream.write(data)
+            stream.write(_core.crc32c(bytes(data)).to_bytes(_TAIL, "little"))
 
     def claim(self, item: Range) -> bool:
         """Whether this process may fetch a range: no other process of this machine is fetching it."""
@@ -113,13 +119,8 @@ class RangeCache:
             if self._used + self._written + wanted <= self._size:
                 return
             size = _bytes_below(folder)
-            shutil.rmtree(folder, ignore_errors=True)
-            self._used -= size
-
-
-def _private(folder: Path) -> Path:
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder
+            if cache.remove_unused(folder):
+                self._used -= size
 
 
 def _digest(text: str) -> str:

@@ -27,4 +27,4 @@ class RangeReader:
         if self._asked[path] > _WHOLE_FROM * self._sizes[path]:
             self._fetched[path] = files.local_path(path)
             return self.read(path, offset, length)
-        return files.read_range(path, offset, length)
+        return files.read_range(path, offset, length, size=self._sizes[path])

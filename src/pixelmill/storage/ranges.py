@@ -34,12 +34,15 @@ class Merging:
         max_gap: The longest gap that may be read at all.
         waste: How much of a request gaps may take, as a fraction of the bytes that are needed.
         max_bytes: The longest request.
+        reach: How far neighbors may be apart in the order of need. An urgent range must not wait for the bytes of one
+            that is needed much later.
     """
 
     free_gap: int = 2048
     max_gap: int = 1 << 18
     waste: float = 0.04
     max_bytes: int = 8 << 20
+    reach: int = 128
 
     def allows(self, gap: int, *, needed: int, skipped: int) -> bool:
         """Whether to read `gap` bytes more, after gaps of `skipped` bytes and ranges of `needed` bytes."""
@@ -52,18 +55,20 @@ class Waiting:
     def __init__(self, merging: Merging) -> None:
         self._merging = merging
         self._files: dict[tuple[str, str], list[Range]] = {}
+        self._numbers: dict[Range, int] = {}
 
-    def add(self, item: Range) -> None:
-        """Add a range."""
+    def add(self, item: Range, number: int) -> None:
+        """Add a range with its number in the order of need."""
         if item.length != WHOLE:
             insort(self._files.setdefault((item.path, item.version), []), item)
+            self._numbers[item] = number
 
     def discard(self, item: Range) -> None:
         """Remove a range if it is there."""
         known = self._files.get((item.path, item.version), [])
         place = bisect_left(known, item)
         if place < len(known) and known[place] == item:
-            del known[place]
+            del known[place], self._numbers[item]
             if not known:
                 del self._files[item.path, item.version]
 
@@ -75,22 +80,25 @@ class Waiting:
             return [item]
         last, begin, end = first, item.offset, item.offset + item.length
         needed, skipped = item.length, 0
-        while last + 1 < len(known):
+        while last + 1 < len(known) and self._are_close(known[last], known[last + 1]):
             following = known[last + 1]
             gap, reach = max(following.offset - end, 0), max(end, following.offset + following.length)
             if reach - begin > self._merging.max_bytes or not self._merging.allows(gap, needed=needed, skipped=skipped):
                 break
             needed, skipped, end, last = needed + following.length, skipped + gap, reach, last + 1
-        while first > 0:
+        while first > 0 and self._are_close(known[first], known[first - 1]):
             before = known[first - 1]
-            gap = max(begin - before.offset - before.length, 0)
-            if end - before.offset > self._merging.max_bytes or not self._merging.allows(
-                gap, needed=needed, skipped=skipped
-            ):
+            gap, size = max(begin - before.offset - before.length, 0), end - before.offset
+            if size > self._merging.max_bytes or not self._merging.allows(gap, needed=needed, skipped=skipped):
                 break
             needed, skipped, begin, first = needed + before.length, skipped + gap, before.offset, first - 1
         taken = known[first : last + 1]
         del known[first : last + 1]
+        for one in taken:
+            del self._numbers[one]
         if not known:
             del self._files[item.path, item.version]
         return taken
+
+    def _are_close(self, one: Range, other: Range) -> bool:
+        return abs(self._numbers[one] - self._numbers[other]) <= self._merging.reach

@@ -86,11 +86,13 @@ def matching(pattern: str) -> list[str]:
 
 def read(path: str, offset: int, length: int, *, size: int | None = None) -> bytes:
     """Read a range of a file, whose size may be known; raises DataError if fewer bytes arrive than the file has."""
+    place = object_store.locate(path, active())
+    if place is not None and size is None:
+        return _patiently(lambda: object_store.read_up_to(place, path, offset, length), path)
     size = stat(path).size if size is None else size
     end = min(offset + length, size)
     if end <= offset:
         return b""
-    place = object_store.locate(path, active())
     if place is not None:
         data = _patiently(lambda: object_store.read(place, path, offset, end - offset), path)
     else:
@@ -171,9 +173,11 @@ def open_store(path: str) -> tuple[Store, str]:
         raise MissingDependency("fsspec", "remote") from None
     try:
         options = {"use_listings_cache": False, **active()}
+        if path.startswith(("gs://", "gcs://")) and os.environ.get("DALI_GCS_ENDPOINT_URL"):
+            options.setdefault("endpoint_url", os.environ["DALI_GCS_ENDPOINT_URL"])
         system, inner = Context().run(fsspec.core.url_to_fs, path, **options)
     except ImportError as error:  # fsspec names the package that is missing
-        raise DataError(f"{path}: {error}") from None
+        raise DataError(f"{path}: {error}; pip install 'pixelmill[remote]' brings the usual clients") from None
     except ValueError as error:
         known = "s3://, gs://, az://, http://, https://, file:// and memory:// are the usual ones"
         raise DataError(f"{path} is not an address that fsspec knows: {error}; {known}") from None

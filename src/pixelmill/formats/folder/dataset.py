@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import overload
 
 from pixelmill import storage
@@ -74,7 +75,17 @@ class FolderDataset(Dataset):
         return whole_files([name and storage.join(self._masks_root or "", name) for name in names])
 
     def size(self, number: int) -> int:
-        return storage.stat(self.locate(number)[0]).size
+        if not storage.is_remote(self._images):
+            return storage.stat(self.locate(number)[0]).size
+        stat = self._remote_stats[number]
+        if isinstance(stat, OSError):
+            raise stat
+        return stat.size
+
+    @cached_property
+    def _remote_stats(self) -> list[storage.FileStat | OSError]:
+        """What listings say of the images, so that none of them is asked for its size."""
+        return list(storage.stats(self.index.paths))
 
     @property
     def classes(self) -> tuple[str, ...]:
