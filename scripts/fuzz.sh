@@ -2,7 +2,7 @@
 # Builds a fuzzer under ASan and UBSan and runs it; further arguments go to it.
 #   scripts/fuzz.sh                                 # ten million images
 #   scripts/fuzz.sh --executions 100000             # fewer
-#   scripts/fuzz.sh tfrecord --executions 25000000  # another target: decode, jpeg, encode, tfrecord, example, npy, recordio
+#   scripts/fuzz.sh tfrecord --executions 25000000  # another target: decode, jpeg, pack, encode, tfrecord, example, npy, recordio
 set -eu
 cd "$(dirname "$0")/.."
 target=decode

@@ -11,6 +11,7 @@ from pathlib import Path
 # Test files that know a part of the core, by words in the path of a C++ source. The contract of operators is for all.
 NATIVE_TESTS = {
     r"jpeg": "native/test_jpeg_decoder native/test_jpeg_encoder operators/test_decode pipeline/test_errors",
+    r"pack": "pack/test_packed_images pack/test_pack_codebook pack/test_partial_reads",
     r"png|deflate|inflate|zlib": "native/test_png operators/test_decode operators/test_encoders",
     r"codecs|headers|decode|orientation": "operators/test_decode codecs/test_codecs pipeline/test_errors",
     r"encode": "operators/test_encoders codecs/test_codecs_writing conversion/test_convert",

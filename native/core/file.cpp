@@ -19,7 +19,7 @@ std::atomic<uint64_t> delivered{0};
 [[noreturn]] void fail() { throw Fault(FaultKind::io, std::strerror(errno)); }
 
 struct stat status_of(int descriptor) {
-    struct stat status {};
+    struct stat status{};
     if (::fstat(descriptor, &status) != 0) fail();
     return status;
 }
@@ -87,7 +87,7 @@ void reserve([[maybe_unused]] int descriptor, [[maybe_unused]] int64_t offset, [
 }
 
 void release(int descriptor) {
-    struct stat status {};
+    struct stat status{};
     // Truncating a file to its own size frees the blocks after its end.
     if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) (void)!::ftruncate(descriptor, status.st_size);
 }

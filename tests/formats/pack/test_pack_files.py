@@ -277,6 +277,10 @@ def lies(columns: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name in columns:
         if name.endswith("_start"):
             yield name, columns[name] + columns[name].dtype.type(1)
+            if len(columns[name]) > 2:  # ends well, but rises above the end and falls
+                lie = columns[name].copy()
+                lie[1] = lie[-1] + np.uint64(1)
+                yield name, lie
             yield name, np.append(columns[name][:-1], np.uint64(1 << 63)).astype("<u8")
     for name in ("offset", "image_length", "mask_length", "row_length", "features_length"):
         for value in (int(columns[name][0]) + 32, 1 << 31, *HUGE):
