@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import resource
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -312,10 +314,59 @@ def test_missing_and_additional_bytes_are_found(damage):
         assert damaged_outcome(damaged, (0, 0, 20, 21)) == [None, None]
 
 
+def changed_header(pack, place, value):
+    """Change some bytes of the header, and its checksum with them."""
+    made = bytearray(pack)
+    made[place : place + len(value)] = value
+    length = _core.pack_header_bytes(pack)
+    made[76:80] = _core.crc32c(bytes(made[80:length]), _core.crc32c(bytes(made[:76]))).to_bytes(4, "little")
+    return bytes(made)
+
+
 def test_an_image_without_its_codebook_says_so():
-    pack = bytearray(packed(encode(color(), "JPEG")))
-    pack[32:40] = bytes(8)
-    length = _core.pack_header_bytes(bytes(pack))
-    pack[76:80] = _core.crc32c(bytes(pack[80:length]), _core.crc32c(bytes(pack[:76]))).to_bytes(4, "little")
-    with pytest.raises(_core.Fault, match="codebook 0000000000000000 is not loaded"):
-        _core.restore_image(bytes(pack))
+    pack = changed_header(packed(encode(color(), "JPEG")), 32, bytes(8))
+    for work in (_core.restore_image, lambda data: _core.decode_packed(data, (0, 0, 1, 1), 1, "rgb", 3)):
+        with pytest.raises(_core.Fault, match="codebook 0000000000000000 is not loaded"):
+            work(pack)
+
+
+def test_a_length_that_is_claimed_takes_no_memory():
+    """An original of 4 GB in a header; there is 1 GB."""
+    pack = changed_header(packed(encode(color(), "JPEG")), 64, b"\xff\xff\xff\xff")
+    used = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (used + 2**30, before[1]))
+    try:
+        with pytest.raises(_core.Fault, match="another length"):
+            _core.restore_image(pack)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (8, b"\2", "version 2"),
+        (10, b"\2", "2 components"),
+        (11, b"\3", "color space 3"),
+        (11, b"\0", "color space 0"),
+        (12, bytes(4), "extents"),
+        (16, b"\xff\xff\xff\xff", "extents"),
+        (20, b"\x55", "sampling factors"),
+        (20, b"\x44", "sampling factors"),
+        (23, b"\x09", "orientation 9"),
+        (24, b"\x03", "number of a quantization table"),
+        (27, b"\0", "number of quantization tables"),
+        (28, b"\0", "rows of a band"),
+        (28, b"\x20", "rows of a band"),
+        (29, b"\x10", "flags"),
+        (30, b"\1", "flags"),
+        (44, b"\0\0\0\0", "after its end"),
+        (44, b"\xff\xff\xff\xff", "truncated"),
+        (56, b"\0\0\0\0", "bytes around its scan"),
+    ],
+)
+def test_headers_that_contradict_themselves_are_refused(place, value, message):
+    pack = changed_header(packed(encode(color(), "JPEG")), place, value)
+    with pytest.raises(_core.Fault, match=message):
+        _core.restore_image(pack)

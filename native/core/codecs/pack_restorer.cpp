@@ -32,7 +32,8 @@ std::vector<std::byte> PackRestorer::restore(Bytes packed) {
     const Bytes before = tail.first(layout_.before_length), after = tail.subspan(layout_.before_length);
     read_header(before);
     std::vector<std::byte> out;
-    out.reserve(layout_.original_length);
+    // What the header claims is believed only as far as the image is large itself.
+    out.reserve(std::min<uint64_t>(layout_.original_length, 2 * packed.size()));
     out.insert(out.end(), before.begin(), before.end());
     if (!writer_.begin(out, layout_.original_length, parser_.frame(), parser_.tables(), parser_.scan(),
                        layout_.zero_padding))
