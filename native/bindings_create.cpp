@@ -52,9 +52,9 @@ Recipe make_recipe(const std::string& content, const std::string& format, uint64
     if (classes < 1 || objects.first < 1 || objects.second < objects.first || objects.second > 254) {
         throw nb::value_error("classes and objects are out of range");
     }
-    return {*drawn, *written,      seed,           size.first,  size.second,
-            spread, quality.first, quality.second, full_color,  {classes, objects.first, objects.second},
-            masks,  alpha,         bytes,          bytes_spread, dedup_ratio,
+    return {*drawn,        *written,      seed,           size.first,   size.second,
+            spread,        quality.first, quality.second, full_color,   {classes, objects.first, objects.second},
+            masks,         alpha,         bytes,          bytes_spread, dedup_ratio,
             compress_ratio};
 }
 
@@ -135,7 +135,8 @@ void bind_create(nb::module_& module) {
                                            masks, alpha, bytes, bytes_spread, dedup_ratio, compress_ratio));
             },
             nb::kw_only(), "content"_a, "format"_a, "seed"_a, "size"_a, "spread"_a, "quality"_a, "full_colour"_a,
-            "classes"_a, "objects"_a, "masks"_a, "alpha"_a, "bytes"_a, "bytes_spread"_a, "dedup_ratio"_a, "compress_ratio"_a)
+            "classes"_a, "objects"_a, "masks"_a, "alpha"_a, "bytes"_a, "bytes_spread"_a, "dedup_ratio"_a,
+            "compress_ratio"_a)
         .def("make", &make, "index"_a)
         .def("save", &save, "index"_a, "path"_a)
         .def("draw", &draw, "index"_a)

@@ -44,8 +44,8 @@ void encode_bmp(View<const uint8_t> image, size_t gap, std::vector<std::byte>& o
         put_masks(header);
     }
     for (int64_t y = 0; y < image.height; ++y) {  // the lowest row comes first, blue before red
-        auto* to = reinterpret_cast<uint8_t*>(out.data() + head + gap) +
-                   static_cast<size_t>(image.height - 1 - y) * row;
+        auto* to =
+            reinterpret_cast<uint8_t*>(out.data() + head + gap) + static_cast<size_t>(image.height - 1 - y) * row;
         const uint8_t* from = image.at(y, 0);
         for (int64_t x = 0; x < image.width; ++x, from += image.pixel) {
             uint8_t* const pixel = to + bytes * x;
