@@ -12,6 +12,7 @@
 #include "core/kernels/copy.h"
 #include "core/resources.h"
 #include "core/rng.h"
+#include "gil.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -149,7 +150,7 @@ using Inputs = std::vector<std::vector<std::optional<AnyArray>>>;
 std::shared_ptr<const void> owned(Inputs inputs) {
     return std::shared_ptr<const Inputs>(new Inputs(std::move(inputs)), [](const Inputs* arrays) {
         if (!nb::is_alive()) return;
-        nb::gil_scoped_acquire gil;
+        const HeldGil gil;
         delete arrays;
     });
 }
