@@ -97,5 +97,5 @@ pipe.close()
 
 
 def test_a_fork_while_a_worker_thread_enters_python() -> None:
-    """CPython before 3.12 hangs in the child if a thread is being added to its list; one fork in some hundreds met it."""
+    """CPython before 3.12 hangs in the child if a thread is being added to its list; one fork in hundreds met it."""
     subprocess.run([sys.executable, "-c", FORKS_IN_A_ROW], timeout=200, check=True)
