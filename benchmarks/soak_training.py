@@ -8,6 +8,7 @@ exactly the damaged files with the right kinds.
 
 from __future__ import annotations
 
+import faulthandler
 import signal
 import sys
 import time
@@ -28,6 +29,7 @@ BATCHES_PER_DISTURBANCE = 10
 THREADS = (2, 1, 4, 3, 8)
 TIMER_SECONDS = 0.02
 EPOCHS_PER_LINE = 100
+LONGEST_EPOCH = 600.0  # seconds; a hang is named, not waited for
 
 
 class Training:
@@ -60,6 +62,7 @@ class Training:
         began = time.monotonic()
         try:
             while time.monotonic() - began < seconds or self.done["samples"] < samples:
+                faulthandler.dump_traceback_later(LONGEST_EPOCH, exit=True)
                 self._run_epoch()
                 if self._leak is not None:
                     self._leak()
@@ -68,6 +71,7 @@ class Training:
                 if len(self.history) % EPOCHS_PER_LINE == 0:
                     print(self.history.last(), file=sys.stderr, flush=True)
         finally:
+            faulthandler.cancel_dump_traceback_later()
             signal.setitimer(signal.ITIMER_REAL, 0)
             self._loader.pipeline.close()
 

@@ -13,6 +13,7 @@
 #include "core/kernels/copy.h"
 #include "core/resources.h"
 #include "core/rng.h"
+#include "gil.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -160,7 +161,7 @@ struct Owned {
 std::shared_ptr<const void> owned(Owned memory) {
     return std::shared_ptr<const Owned>(new Owned(std::move(memory)), [](const Owned* held) {
         if (!nb::is_alive()) return;
-        nb::gil_scoped_acquire gil;
+        const HeldGil gil;
         delete held;
     });
 }

@@ -17,6 +17,7 @@
 #include "core/codecs/versions.h"
 #include "core/fault.h"
 #include "core/kernels/simd.h"
+#include "gil.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -36,7 +37,7 @@ using Pixels = nb::ndarray<nb::ro, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 // Called by a worker thread, which has no GIL.
 ExternalImage call_python(nb::handle decode, Bytes file, const ImageInfo& info, const ExternalAllocator& allocate) {
-    nb::gil_scoped_acquire gil;
+    const HeldGil gil;
     try {
         const nb::bytes data(reinterpret_cast<const char*>(file.data()), file.size());
         const auto [pixels, kind, message] =

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "gil.h"
+
 namespace pixelmill {
 
 // Another signature may fit an argument that Python could not convert, but none helps without memory.
@@ -164,7 +166,9 @@ struct type_caster<std::shared_ptr<T>> {
         if (!caster.from_python(source, flags & ~cast_flags::convert, cleanup)) return false;
         // The last owner may be a thread without the GIL, after the end of Python.
         value = std::shared_ptr<T>(caster.operator T*(), [kept = source.inc_ref()](T*) {
-            if (const cleanup_guard guard{}) kept.dec_ref();
+            if (!is_alive()) return;
+            const pixelmill::HeldGil gil;
+            kept.dec_ref();
         });
         return true;
     }

@@ -70,3 +70,32 @@ def test_a_forked_child_exits_without_a_report_of_leaks(child: str) -> None:
     command = [sys.executable, "-c", FORKS, child]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=dict(os.environ))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+FORKS_IN_A_ROW = """
+import io, os
+import numpy as np
+from PIL import Image
+from pixelmill import Pipeline, fn
+
+stream = io.BytesIO()
+Image.new("RGB", (8, 8)).save(stream, "webp")  # which Pillow decodes, so that worker threads enter Python
+files = [np.frombuffer(stream.getvalue(), np.uint8)] * 64
+pipe = Pipeline(batch_size=64, num_threads=8, device_id=None)
+with pipe:
+    pipe.set_outputs(fn.resize(fn.decoders.image(fn.external_source(source=lambda: files)), size=[8, 8]))
+pipe.build()
+for _ in range(120):
+    pipe.run()
+    for _ in range(5):
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+pipe.close()
+"""
+
+
+def test_a_fork_while_a_worker_thread_enters_python() -> None:
+    """CPython before 3.12 hangs in the child if a thread is being added to its list; one fork in hundreds met it."""
+    subprocess.run([sys.executable, "-c", FORKS_IN_A_ROW], timeout=200, check=True)

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from small_jobs import NumbersJob, tree
 
 from pixelmill.cli import main
-from pixelmill.errors import DataError, OutputExists
+from pixelmill.errors import DataError, OutputError, OutputExists
 from pixelmill.jobs import run_job
 
 JOB = NumbersJob(count=40)
@@ -113,3 +113,18 @@ def test_a_damaged_sidecar_means_that_the_shard_is_made_again(
     report = run_job(JOB, tmp_path / "out", workers=1, exists="resume")
     assert report.made == 3
     assert tree(tmp_path / "out") == expected
+
+
+@pytest.mark.parametrize("link", ["sub", ".pixelmill"])
+def test_a_planted_link_leads_no_job_out_of_its_folder(tmp_path: Path, link: str) -> None:
+    """Overwriting removes what the manifest names, but nothing that lies behind a link."""
+    output, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "precious").write_bytes(b"kept")
+    run_job(NumbersJob(count=4, per_shard=2), output, workers=1)
+    (output / link).symlink_to(elsewhere)
+    manifest = output / "manifest.json"
+    manifest.write_text(manifest.read_text("ascii").replace('"list.txt"', f'"{link}/precious"'), "ascii")
+    with pytest.raises(OutputError, match="a link leads out of"):
+        run_job(NumbersJob(count=4, per_shard=2, seed=5), output, workers=1, exists="overwrite")
+    assert [(path.name, path.read_bytes()) for path in elsewhere.iterdir()] == [("precious", b"kept")]

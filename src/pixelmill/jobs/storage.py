@@ -107,7 +107,7 @@ class LocalStorage:
             return None
 
     def write(self, name: str, data: bytes) -> None:
-        path = self._path(name)
+        path = self._inside(name)
         temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
         with explained(str(path), more=len(data)):
             make_folders(path.parent)
@@ -120,7 +120,7 @@ class LocalStorage:
             sync_folder(path.parent)
 
     def create(self, name: str, data: bytes) -> bool:
-        path = self._path(name)
+        path = self._inside(name)
         temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
         with explained(str(path), more=len(data)):
             make_folders(path.parent)
@@ -167,7 +167,7 @@ class LocalStorage:
             return []
 
     def remove(self, name: str) -> None:
-        path = self._path(name)
+        path = self._inside(name)
         path.unlink(missing_ok=True)
         for folder in path.parents:
             if folder == self._folder:
@@ -184,7 +184,7 @@ class LocalStorage:
                 return
 
     def adopt(self, path: Path, name: str) -> None:
-        target = self._path(name)
+        target = self._inside(name)
         with explained(str(target)):
             if not path.exists():  # before any folder is made: another run may have removed what this one wrote
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
@@ -208,7 +208,7 @@ class LocalStorage:
         return folder
 
     def scratch(self, folder: str) -> Path:
-        path = self._path(folder)
+        path = self._inside(folder)
         with explained(str(path)):
             make_folders(path)
         return path
@@ -248,7 +248,7 @@ class LocalStorage:
 
     @contextmanager
     def alone(self, folder: str) -> Iterator[None]:
-        path = self._path(folder)
+        path = self._inside(folder)
         while True:
             with explained(str(path)):
                 make_folders(path)
@@ -267,6 +267,17 @@ class LocalStorage:
 
     def _path(self, name: str) -> Path:
         return self._folder / check_name(name)
+
+    def _inside(self, name: str) -> Path:
+        """Return the path of a file to write or remove; raises OutputError if a link leads out of the folder.
+
+        A folder that someone else prepared may hold such a link, and a manifest that names files behind it.
+        """
+        path = self._path(name)
+        root, parent = os.path.realpath(self._folder), os.path.realpath(path.parent)
+        if os.path.commonpath((root, parent)) != root:
+            raise OutputError(f"cannot write {path}: a link leads out of {self.root}; remove it")
+        return path
 
 
 class RemoteStorage:
