@@ -544,6 +544,13 @@ class Pack(OperatorClass):
         shard_id: The shard to start with.
         stick_to_shard: Whether to stay with this shard instead of moving to the next one after each epoch.
         pad_last_batch: Whether to repeat the last sample until the last batch is full and all shards are equally long.
+        shuffle_mode: What is shuffled: `"global"` for samples, `"blocks"` for runs of neighboring records of up to 8 MB
+            whose samples are shuffled in windows, so that remote files are read in few requests.
+        shuffle_window: The number of blocks whose samples are shuffled together.
+        storage_options: For files at addresses: options of the store such as credentials, by the names of fsspec.
+        cache_size: For files at addresses: the most bytes that the cache on this machine may take; a tenth of the free
+            disk if None, no cache if 0.
+        read_ahead_bytes: For files at addresses: the most bytes to read ahead.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -560,6 +567,11 @@ class Pack(OperatorClass):
         shard_id: int = 0,
         stick_to_shard: bool = False,
         pad_last_batch: bool = False,
+        shuffle_mode: Literal["global", "blocks"] = "global",
+        shuffle_window: int = 16,
+        storage_options: Any = None,
+        cache_size: int | None = None,
+        read_ahead_bytes: int = 268435456,
         bytes_per_sample_hint: object = None,
         dont_use_mmap: object = None,
         initial_fill: object = None,
