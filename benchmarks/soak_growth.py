@@ -23,7 +23,7 @@ MOST_BLOCKS_PER_EPOCH = 0.25  # blocks of Python's allocator
 SLACK_HEAP_MB = 4.0
 SLACK_BLOCKS = 1000
 LOOKS, SECONDS_BETWEEN = 10, 0.005
-ENOUGH = 100  # epochs after which memory is judged at all
+ENOUGH = 1_000_000  # samples after which memory is judged at all; arenas of malloc grow for longer than a minute
 
 
 class _MallocInfo(ctypes.Structure):
@@ -101,7 +101,7 @@ def growth(table: Table) -> tuple[dict[str, Any], list[str]]:
         f"threads beside the pool: {threads}": len(threads) > 1,
         f"open files: {files}": len(files) > 1,
     }
-    if len(table["pool"]) >= ENOUGH:
+    if table["samples"][-1] >= ENOUGH:
         more, grown = _memory(table)
         figures, faults = {**figures, **more}, {**faults, **grown}
     return figures, [sentence for sentence, wrong in faults.items() if wrong]
