@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import sys
+import time
 from array import array
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ MOST_BLOCKS_PER_EPOCH = 0.25  # blocks of Python's allocator
 # Short runs would be judged by noise: batches in flight, and names that Python keeps in its caches.
 SLACK_HEAP_MB = 4.0
 SLACK_BLOCKS = 1000
-ENOUGH = 100  # epochs after which memory is judged at all
+LOOKS, SECONDS_BETWEEN = 10, 0.005
+ENOUGH = 1_000_000  # samples after which memory is judged at all; arenas of malloc grow for longer than a minute
 
 
 class _MallocInfo(ctypes.Structure):
@@ -67,9 +69,18 @@ class History:
         rollup = Path("/proc/self/smaps_rollup").read_text()
         pss = next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
         heap = self._libc.mallinfo2()
-        threads, files = (len(list(Path(f"/proc/self/{name}").iterdir())) for name in ("task", "fd"))
+        threads, files = self._fewest()
         megabytes = (pss * 1024 / 1e6, (heap.uordblks + heap.hblkhd) / 1e6)
         self._values.extend((seconds, samples, pool, *megabytes, sys.getallocatedblocks(), threads, files))
+
+    def _fewest(self) -> tuple[int, int]:
+        """Count threads and open files, several times: workers that read ahead close their files in a moment."""
+        counts: list[list[int]] = []
+        for _ in range(LOOKS):
+            counts.append([len(list(Path(f"/proc/self/{name}").iterdir())) for name in ("task", "fd")])
+            time.sleep(SECONDS_BETWEEN)
+        threads, files = map(min, zip(*counts, strict=True))
+        return threads, files
 
     def last(self) -> str:
         """Return the last entry as a line."""
@@ -90,7 +101,7 @@ def growth(table: Table) -> tuple[dict[str, Any], list[str]]:
         f"threads beside the pool: {threads}": len(threads) > 1,
         f"open files: {files}": len(files) > 1,
     }
-    if len(table["pool"]) >= ENOUGH:
+    if table["samples"][-1] >= ENOUGH:
         more, grown = _memory(table)
         figures, faults = {**figures, **more}, {**faults, **grown}
     return figures, [sentence for sentence, wrong in faults.items() if wrong]
