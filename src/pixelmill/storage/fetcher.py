@@ -16,8 +16,7 @@ from pixelmill.storage.options import StorageOptions
 from pixelmill.storage.range_cache import RangeCache
 from pixelmill.storage.ranges import WHOLE, Range
 
-_ENDING = 5.0  # seconds; canceled tasks end at once
-_NOTICE = 0.02
+_ENDING = 2.0  # seconds that the end of a fetcher may take; requests usually end sooner
 _USUAL_FILE = 1 << 17  # bytes that a file of unknown size counts
 
 
@@ -120,16 +119,8 @@ def _run(loop: asyncio.AbstractEventLoop, work: FetchWork) -> None:
         loop.run_forever()
     finally:
         work.close()
-        loop.run_until_complete(_end(loop))
+        loop.run_until_complete(work.ended(timeout=_ENDING))
         loop.close()
-
-
-async def _end(loop: asyncio.AbstractEventLoop) -> None:
-    """Wait for canceled tasks, and give the threads of obstore time to notice: they must not call Python at its end."""
-    tasks = [task for task in asyncio.all_tasks(loop) if task is not asyncio.current_task()]
-    if tasks:
-        await asyncio.wait(tasks, timeout=_ENDING)
-        await asyncio.sleep(_NOTICE)
 
 
 def _stop(loop: asyncio.AbstractEventLoop) -> None:
