@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import os
 import threading
+import time
 import weakref
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -17,6 +18,9 @@ from pixelmill.storage.range_cache import RangeCache
 from pixelmill.storage.ranges import WHOLE, Range
 
 _ENDING = 2.0  # seconds that the end of a fetcher may take; requests usually end sooner
+# Seconds at the end of the process: the threads of obstore release what a request held some time after its result has
+# come, and would end the process with an abort if Python was gone by then.
+_SETTLING = 0.1
 _USUAL_FILE = 1 << 17  # bytes that a file of unknown size counts
 
 
@@ -138,6 +142,8 @@ def _end_threads() -> None:
         _stop(loop)
     for thread in threads:
         thread.join()
+    if threads:
+        time.sleep(_SETTLING)
 
 
 atexit.register(_end_threads)
