@@ -80,10 +80,10 @@ class Context {
     ThreadState& thread;
     const Limits& limits;
     SampleId id;
-    std::span<const int64_t> items;  // one per reader of the program
-    std::span<const Value> inputs;   // fed from outside for this sample
+    std::span<const int64_t> items;    // one per reader of the program
+    std::span<const Value> inputs;     // fed from outside for this sample
     std::span<const Fetched> fetched;  // by ByteRanges::fetched
-    bool fill = false;               // a decode that fails yields a gray image instead
+    bool fill = false;                 // a decode that fails yields a gray image instead
     uint32_t notes = 0;
     std::string note_text;  // of the first note
 
