@@ -61,7 +61,7 @@ def ours(format: str, base: str, options: dict[str, Any], *, threads: int, mode:
 def webdataset(endpoint: str, *, threads: int) -> Iterator[int]:
     """Read archives with webdataset in the workers of a DataLoader, decoded by Pillow."""
     import torch
-    import webdataset as wds
+    import webdataset as wds  # type: ignore[import-untyped]
     from PIL import Image
 
     def crop(data: bytes) -> torch.Tensor:
@@ -162,9 +162,7 @@ def table(rows: list[dict[str, Any]], show: Callable[[str], object] = print) -> 
         if "failed" in row:
             show(f"{row['latency_ms']:>4} {row['name']:<30} failed: {row['failed']}")
             continue
-        figures = (
-            f"{row['first_batch_seconds']:>9.2f} s {row['per_second']:>10} {row['per_second_after_first_batch']:>12}"
-        )
+        figures = f"{row['first_batch_seconds']:>9.2f} s {row['per_second']:>10} {row['per_second_after_first_batch'] or '-':>12}"
         show(f"{row['latency_ms']:>4} {row['name']:<30} {figures}  {row['requests']}")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import fsspec
 import pytest
 
+from pixelmill import storage
 from pixelmill.formats import remote_records
 from pixelmill.formats.remote_records import keys_and_offsets, offsets_and_lengths
 
@@ -19,7 +20,7 @@ def listed(index: str, places: Callable[..., list[tuple[int, int]]], size: int =
         file.write(bytes(size))
     with fsspec.open(f"{address}.idx", "wb") as file:
         file.write(index.encode())
-    scan = remote_records.listed(f"{address}.tfrecord", places)
+    scan = remote_records.listed(f"{address}.tfrecord", places, storage.stat(f"{address}.tfrecord"))
     if scan is None:
         return None
     return list(zip(scan.index.offsets.tolist(), scan.index.lengths.tolist(), strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from loopback_s3 import Faults, LoopbackS3
 from remote_datasets import BATCH, COUNT, READERS, content, make, pipeline, upload
 
+from pixelmill import Pipeline, fn
 from pixelmill.engine import fetching
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.storage import object_store
@@ -193,3 +195,31 @@ def test_addresses_that_cannot_be_opened(base: str, message: str, server: Loopba
 def test_options_must_be_a_dictionary() -> None:
     with pytest.raises(ArgumentError, match="storage_options must be a dictionary, got 5"):
         pipeline("file", "s3://data", storage_options=5)
+
+
+def test_a_forked_process_reads_too(server: LoopbackS3, expected: dict[str, list[str]]) -> None:
+    """In a fork, obstore would wait forever for threads that only its parent has."""
+    pipe = remote("file", server, random_shuffle=True)
+    assert content(pipe, 1) == expected["file"][:BATCH]
+    context = multiprocessing.get_context("fork")
+    results = context.Queue()
+    child = context.Process(target=lambda: results.put(content(pipe, 1)))
+    child.start()
+    assert results.get(timeout=60) == expected["file"][BATCH : 2 * BATCH]
+    child.join()
+    assert content(pipe, 1) == expected["file"][BATCH : 2 * BATCH]
+
+
+def test_credentials_are_not_saved_with_a_graph(server: LoopbackS3) -> None:
+    saved = remote("file", server).serialize()
+    assert b"endpoint_url" not in saved and b"storage_options" not in saved and b"file_root" in saved
+
+
+def test_readers_with_different_options_are_refused(server: LoopbackS3) -> None:
+    pipe = Pipeline(batch_size=2, num_threads=1)
+    with pipe:
+        one = fn.readers.file(file_root="s3://data/photos", storage_options=server.options)[0]
+        other = fn.readers.file(file_root="s3://data/photos", storage_options={**server.options, "anon": False})[0]
+        pipe.set_outputs(one, other)
+    with pytest.raises(ArgumentError, match="storage_options must be the same for all readers"):
+        pipe.build()

@@ -241,3 +241,14 @@ def test_reading_files_is_measured_beside_others(tmp_path: Path) -> None:
         assert all(figures["cpu"]["median"] > 0 and figures["levels_from_pillow"] == 0 for figures in found.values())
     assert all(found["median"] > 0 for rates in result["loader"].values() for found in rates.values())
     assert "| pixelmill (" in done.stdout and "| images/s in a torch DataLoader | 0 workers" in done.stdout
+
+
+def test_a_store_is_read_next_to_local_files(tmp_path: Path) -> None:
+    names = ("local folder", "pixelmill folder", "pixelmill tfrecord blocks")
+    options = ("--count", "12", "--latencies", "1", "--threads", "1", "--build", tmp_path)
+    done = run("remote.py", *options, "--json", tmp_path / "x.json", "--contestants", *names)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "x.json").read_text("utf-8"))["rows"]
+    assert [(row["name"], row["samples"]) for row in rows] == [(name, 12) for name in names]
+    assert "GET" not in rows[0]["requests"]
+    assert rows[1]["requests"]["GET"] >= 12  # with those of the next epoch that were started

@@ -84,10 +84,14 @@ class ReadAhead:
         return self._fetcher.ahead < self._fetcher.most_ahead // 2
 
     @property
+    def holds_back(self) -> bool:
+        """Whether all that `send` would announce is in one window, of which more may follow."""
+        return bool(self._unsent) and self._unsent[0][1] == self._unsent[-1][1] >= 0
+
+    @property
     def wants_more(self) -> bool:
         """Whether fewer bytes are expected than are worth reading ahead, or none of a window that is not complete."""
-        is_held_back = bool(self._unsent) and self._unsent[0][1] == self._unsent[-1][1] >= 0
-        return is_held_back or self._fetcher.ahead < self._fetcher.most_ahead
+        return self.holds_back or self._fetcher.ahead < self._fetcher.most_ahead
 
     def expect(self, items: Items, windows: Items | None) -> None:
         """Add a batch to those that `send` announces.

@@ -26,11 +26,12 @@ class LookAhead:
         self._batch_size = batch_size
         self._positions: list[Position] = []
         self._ends = False
+        self._epoch = 0  # of the last batch that was announced
 
     def restart(self, positions: list[Position]) -> None:
         """Withdraw what was announced and continue at other positions."""
         self.source.forget()
-        self._positions, self._ends = positions, False
+        self._positions, self._ends, self._epoch = positions, False, 0
 
     def announce(
         self,
@@ -59,13 +60,19 @@ class LookAhead:
             self._positions, self._ends = positions, False
         if self._ends or not (self.source.is_low or (is_next and self.source.is_idle)):
             return
+        if not is_next and epoch is not None and self._epoch > epoch:
+            return
         while not self._ends and self.source.wants_more:
             steps = zip(orders, self._positions, strict=True)
             batches = [order.batch(place, self._batch_size, policy) for order, place in steps]
             self.source.expect(np.stack([batch.items for batch in batches], axis=1), _windows(orders, batches))
             self._positions = [batch.following for batch in batches]
-            is_later = epoch is not None and int(batches[main].epochs[-1]) > epoch
-            self._ends = batches[main].ends_epoch or is_later
+            self._ends = batches[main].ends_epoch
+            # Of a later epoch, only what was started is wanted for sure; of blocks, that is a window.
+            self._epoch = int(batches[main].epochs[-1])
+            is_later = epoch is not None and self._epoch > epoch
+            if is_later and not self.source.holds_back:
+                break
         self.source.send(is_end=self._ends)
 
 

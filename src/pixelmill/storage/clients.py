@@ -28,6 +28,7 @@ class Client:
     def __init__(self, options: StorageOptions) -> None:
         self._options = options
         self._pool: ThreadPoolExecutor | None = None
+        self._requests: set[asyncio.Task[memoryview]] = set()
 
     def connections(self, path: str) -> int:
         """Return how many requests to the store of an address may be in flight."""
@@ -41,12 +42,32 @@ class Client:
         """
         try:
             place = object_store.locate(path, self._options)
-            data = await (self._from_fsspec(path, offset, length) if place is None else _read(place, offset, length))
+            if place is None:
+                data = await self._from_fsspec(path, offset, length)
+            else:
+                data = await self._from_obstore(place, offset, length)
         except Exception as error:
             raise explained(error, path) from None
         if 0 <= length != data.nbytes:
             raise TransientError(f"{length} bytes were asked for at byte {offset}, {data.nbytes} came", path)
         return data
+
+    async def _from_obstore(self, place: object_store.Place, offset: int, length: int) -> memoryview:
+        # A request is never canceled: obstore would call Python some time later, perhaps after the end of Python.
+        request = asyncio.get_running_loop().create_task(_read(place, offset, length))
+        self._requests.add(request)
+        request.add_done_callback(self._ended)
+        return await asyncio.shield(request)
+
+    def _ended(self, request: asyncio.Task[memoryview]) -> None:
+        self._requests.discard(request)
+        if not request.cancelled():
+            request.exception()  # who asked may be gone, and asyncio would log an error that was never looked at
+
+    async def ended(self, *, timeout: float) -> None:
+        """Wait for the requests that are in flight."""
+        if self._requests:
+            await asyncio.wait(self._requests, timeout=timeout)
 
     async def _from_fsspec(self, path: str, offset: int, length: int) -> memoryview:
         if self._pool is None:

@@ -159,9 +159,16 @@ class FetchWork:
             task.cancel()
         self.cancel_taking()
         self._entries.clear()
+        self._queue.clear()
         self._client.close()
         if self._disk is not None:
             self._disk.shutdown(wait=False, cancel_futures=True)
+
+    async def ended(self, *, timeout: float) -> None:
+        """Wait for the requests that are in flight, and for canceled tasks."""
+        await self._client.ended(timeout=timeout)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=timeout)
 
     def _entry(self, item: Range, *, urgency: int) -> _Entry:
         entry = self._entries.get(item)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from pixelmill.errors import DataError
+from pixelmill.log import log
 from pixelmill.storage.failures import explained
 from pixelmill.storage.local import FileStat
 from pixelmill.storage.options import StorageOptions
@@ -49,6 +50,10 @@ _NO_RETRIES = {"max_retries": 0}  # retries are ours, with a deadline
 _CONNECT = "5s"
 _REQUEST = "60s"
 _CHUNK = 4 << 20  # bytes of a download that are written at once
+
+
+# The process that uses obstore. Its threads do not exist in a fork, where every call would wait for them forever.
+_users: set[int] = set()
 
 
 @dataclass(frozen=True)
@@ -168,7 +173,19 @@ def _frozen(options: StorageOptions) -> tuple[tuple[str, object], ...]:
 
 
 def _store(scheme: str, bucket: str, options: tuple[tuple[str, object], ...]) -> ObjectStore | None:
-    return _opened(scheme, bucket, options, _environment(), os.getpid())
+    if _users and os.getpid() not in _users:
+        _warn_about_fork(os.getpid())
+        return None
+    return _opened(scheme, bucket, options, _environment())
+
+
+@lru_cache(1)
+def _warn_about_fork(process: int) -> None:
+    log.warning(
+        "pixelmill: process %d is a fork of one that read from a store, so it reads through fsspec, which is slower; "
+        "start worker processes with spawn or forkserver",
+        process,
+    )
 
 
 def _environment() -> tuple[str, ...]:
@@ -183,11 +200,11 @@ def _opened(
     bucket: str,
     options: tuple[tuple[str, object], ...],
     environment: tuple[str, ...],
-    process: int,
 ) -> ObjectStore | None:
-    del environment, process  # parts of the key: a forked child must not use the connections of its parent
+    del environment  # a part of the key
     if importlib.util.find_spec("obstore") is None:
         return None
+    _users.add(os.getpid())
     given = {name: value for name, value in options if value is not None}
     if scheme in ("http", "https"):
         return _http(f"{scheme}://{bucket}", given)
