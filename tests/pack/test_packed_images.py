@@ -32,9 +32,15 @@ def packed(file):
     return made
 
 
+def info(file):
+    """Return what the header of an image says."""
+    found = _core.image_info(bytes(file), LIMITS)[0]
+    assert found is not None
+    return found
+
+
 def extents(file):
-    (_, height, width, *_), _, _ = _core.image_info(bytes(file), LIMITS)
-    return height, width
+    return info(file)[1:3]
 
 
 def parts(height, width, denominator, rng, count=3):
@@ -51,7 +57,7 @@ def check(file, rng):
     """Demand the pixels of the file, and the file, at every level."""
     pack = packed(file)
     assert _core.restore_image(pack) == bytes(file)
-    assert _core.image_info(pack, LIMITS)[0][1:] == _core.image_info(bytes(file), LIMITS)[0][1:]
+    assert info(pack)[1:] == info(file)[1:]
     height, width = extents(file)
     try:
         for level in ("base", "avx2"):
@@ -148,7 +154,7 @@ def test_bytes_around_the_scan_are_kept():
 def test_orientation_comes_from_the_header(orientation):
     file = rotated("JPEG", orientation)
     pack = packed(file)
-    assert _core.image_info(pack, LIMITS)[0][5] == orientation
+    assert info(pack)[5] == orientation
     for oriented in (True, False):
         images = fn.decoders.image
         made = [decoded(images, data, adjust_orientation=oriented) for data in (bytes(file), pack)]
@@ -159,7 +165,7 @@ def test_an_orientation_outside_of_its_range_is_noted_alike():
     file = bytes(rotated("JPEG", 9))
     pack = packed(file)
     assert pack[23] == 0
-    assert _core.image_info(pack, LIMITS)[0][5] == _core.image_info(file, LIMITS)[0][5] == 1
+    assert info(pack)[5] == info(file)[5] == 1
 
 
 def decoded(operator, data, **options):

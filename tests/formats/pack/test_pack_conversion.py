@@ -71,9 +71,8 @@ def test_packs_through_other_containers_are_the_same(middle: str, tmp_path: Path
     """What a pack holds goes through a container and comes back, as a pack with the same bytes."""
     samples = [sample for sample in odd_samples() if middle not in ("folder", "list") or sample.mask is None]
     first = write(tmp_path / "1", "pack", samples)
-    options = {"workers": 1, "codebook": "default"}
     pixelmill.convert(first, tmp_path / "2", to=middle, workers=1)
-    pixelmill.convert(tmp_path / "2", tmp_path / "3", to="pack", **options)  # type: ignore[arg-type]
+    pixelmill.convert(tmp_path / "2", tmp_path / "3", to="pack", workers=1, codebook="default")
     found = {(sample.key, sample.extension, sample.labels): sample for sample in open_dataset(tmp_path / "3")}
     assert found == {(sample.key, sample.extension, sample.labels): sample for sample in samples}
 
