@@ -1,5 +1,5 @@
 // The codebook of packed images: how many bits each coefficient of a block takes, for 256 kinds of luma blocks and 256
-// kinds of chroma blocks. docs/pack-format.md specifies it.
+// kinds of chroma blocks. docs/packed-image.md specifies it.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The header and the index of a packed image: where its sections and their bands lie. docs/pack-format.md specifies
+// The header and the index of a packed image: where its sections and their bands lie. docs/packed-image.md specifies
 // them. Everything here is checked against the length of the image before it is believed.
 #pragma once
 

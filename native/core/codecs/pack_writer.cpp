@@ -96,7 +96,7 @@ std::string PackWriter::write_sections(const PackCodebook& codebook) {
     return {};
 }
 
-// The order of the fields is that of docs/pack-format.md.
+// The order of the fields is that of docs/packed-image.md.
 void PackWriter::assemble(std::vector<std::byte>& packed, Bytes file, uint64_t scan_end, bool zero_padding) const {
     const JpegFrame& frame = source_.frame();
     const Quantization quantization(source_.parser());
