@@ -37,9 +37,8 @@ def ours(format: str, base: str, options: dict[str, Any], *, threads: int, mode:
 
     shared = {"random_shuffle": True, "name": "reader", "pad_last_batch": True, "shuffle_mode": mode, **options}
     with using(options.get("storage_options")):
-        names = (
-            [] if format == "folder" else matching(f"{base}/{format}/*.{'tar' if format == 'webdataset' else format}")
-        )
+        ending = "tar" if format == "webdataset" else format
+        names = [] if format == "folder" else matching(f"{base}/{format}/*.{ending}")
     pipe = Pipeline(batch_size=BATCH, num_threads=threads, seed=1)
     with pipe:
         if format == "folder":
@@ -162,7 +161,8 @@ def table(rows: list[dict[str, Any]], show: Callable[[str], object] = print) -> 
         if "failed" in row:
             show(f"{row['latency_ms']:>4} {row['name']:<30} failed: {row['failed']}")
             continue
-        figures = f"{row['first_batch_seconds']:>9.2f} s {row['per_second']:>10} {row['per_second_after_first_batch'] or '-':>12}"
+        after = row["per_second_after_first_batch"] or "-"
+        figures = f"{row['first_batch_seconds']:>9.2f} s {row['per_second']:>10} {after:>12}"
         show(f"{row['latency_ms']:>4} {row['name']:<30} {figures}  {row['requests']}")
 
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pixelmill.engine.fetching import ReadAhead
+from pixelmill.engine.compile import Plan
+from pixelmill.engine.fetching import FetchingEngine, ReadAhead
+from pixelmill.engine.selection import Engine
 from pixelmill.pipeline.block_order import windows_of
 from pixelmill.pipeline.permutation import Ints, epoch_key
 from pixelmill.pipeline.reader_position import Position
@@ -17,16 +19,20 @@ class LookAhead:
     """Announces batches up to the end of the epoch, but not those of the next one, which may never be wanted.
 
     Args:
-        source: Fetches the items of batches.
+        plan: The compiled graph, which has items that are fetched.
         batch_size: The number of samples in a batch.
     """
 
-    def __init__(self, source: ReadAhead, batch_size: int) -> None:
-        self.source = source
+    def __init__(self, plan: Plan, batch_size: int) -> None:
+        self.source = ReadAhead(plan)
         self._batch_size = batch_size
         self._positions: list[Position] = []
         self._ends = False
         self._epoch = 0  # of the last batch that was announced
+
+    def engine(self, engine: Engine) -> Engine:
+        """Return an engine that starts batches on another one as soon as their bytes are there."""
+        return FetchingEngine(engine, self.source)
 
     def restart(self, positions: list[Position]) -> None:
         """Withdraw what was announced and continue at other positions."""

@@ -6,24 +6,26 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from pixelmill.engine.compile import Key, Plan, is_fetched
-from pixelmill.engine.fetching import FetchingEngine, ReadAhead
 from pixelmill.engine.native import Array, Data, Pending, Result, Samples
 from pixelmill.engine.selection import Engine, EngineOptions, start_engine
 from pixelmill.engine.worker_thread import signal_stop
 from pixelmill.errors import ArgumentError, DataError, EngineError, UnknownNameError
 from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline.external_source import Feed
-from pixelmill.pipeline.look_ahead import LookAhead
 from pixelmill.pipeline.reader_position import Position
 from pixelmill.pipeline.recovery import Recovery
 from pixelmill.pipeline.sampling import Batch, LastBatchPolicy, ReaderOrder, State, check_in_step, without_readers
 from pixelmill.steps.sources import ExternalInput, Reader
+
+# What reads from stores is imported where it is used: it needs asyncio, and most programs start sooner without.
+if TYPE_CHECKING:
+    from pixelmill.pipeline.look_ahead import LookAhead
 
 
 @dataclass(eq=False)
@@ -152,7 +154,7 @@ class Schedule:
             self._finalizer.detach()
         self._engine = start_engine(self.plan, self._options)
         if self._ahead is not None:
-            self._engine = FetchingEngine(self._engine, self._ahead.source)
+            self._engine = self._ahead.engine(self._engine)
         # A finalizer must not wait (see WorkerThread). It refers to the threads and not to the engine: functions of the
         # user in the graph may refer to the pipeline, so this would never be freed. Native threads end with the engine.
         self._finalizer = weakref.finalize(self, signal_stop, self._engine.threads)
@@ -163,8 +165,11 @@ class Schedule:
         """Start fetching for a new plan, if some of its files are at addresses."""
         if self._ahead is not None:
             self._ahead.source.fetcher.close()
-        is_needed = any(map(is_fetched, self.plan.ranges))
-        self._ahead = LookAhead(ReadAhead(self.plan), self._batch_size) if is_needed else None
+        self._ahead = None
+        if any(map(is_fetched, self.plan.ranges)):
+            from pixelmill.pipeline.look_ahead import LookAhead
+
+            self._ahead = LookAhead(self.plan, self._batch_size)
 
     def close(self) -> None:
         """Stop the threads and wait for them."""

@@ -1,7 +1,7 @@
 """Reading ranges of files at addresses from an event loop, with many requests in flight.
 
-obstore reads without Python: its threads do not hold the GIL, and a request costs a fifth of the processor time that
-fsspec's S3 takes. Addresses that obstore does not know are read by fsspec on a bounded number of threads.
+obstore reads without Python: its threads do not hold the GIL, and a request costs about a quarter of the processor
+time that fsspec's S3 takes. Addresses that obstore does not know are read by fsspec on a bounded number of threads.
 """
 
 from __future__ import annotations
