@@ -46,7 +46,7 @@ def main() -> None:
         "machine": machine.describe(),
         "options": {"threads": plan.threads, "rounds": plan.rounds, "seconds": plan.seconds},
         "conversion": {},
-        "workloads": {},
+        "pack": {},
     }
     packs: dict[FileKind, str] = {}
     for name in options.workloads:
@@ -66,8 +66,8 @@ def main() -> None:
         records = contest.run_tasks(workload, tasks, plan, print)
         for problem in summary.disagreements(records, random=workload.random):
             print(f"not the same work: {problem}")
-        result["workloads"][name] = {"title": workload.title, "data": files.describe(), **compared(name, records)}
-        print(json.dumps({name: result["workloads"][name]["figures"]}, indent=1))
+        result["pack"][name] = {"title": workload.title, "data": files.describe(), **compared(name, records)}
+        print(json.dumps({name: result["pack"][name]["figures"]}, indent=1))
     result["machine"]["load_after"] = machine.load()
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(result, indent=1) + "\n", "utf-8")

@@ -53,6 +53,7 @@ def page(text: str, runs: Sequence[dict[str, Any]]) -> str:
         "datasets": dataset_tables.sections(runs, table) or NOTHING,
         "operators": operators(runs),
         "stages": "\n\n".join(stage_section(*key, *stages[key]) for key in ordered(stages)) or NOTHING,
+        "dispatch": dispatch(runs),
         "dali engine": dali_engine(runs),
         "machines": machines([*(run for run, _ in [*speeds.values(), *stages.values()]), *others]) or NOTHING,
     }
@@ -152,6 +153,28 @@ def dali_engine(runs: Iterable[dict[str, Any]]) -> str:
     ]
     how = f"{options['threads']} threads, {options['rounds']} rounds of {options['seconds']:g} s in turns"
     return f"{table(headings, rows)}\n\n{how}; load {found[0]['machine']['load_before']}. Ratios are medians of rounds."
+
+
+def dispatch(runs: Iterable[dict[str, Any]]) -> str:
+    """Return what it costs to hand samples to worker threads."""
+    found = latest(runs, "dispatch")
+    if not found:
+        return NOTHING
+    names = [name for name in found[0]["dispatch"][0] if name != "threads"]
+    headings = ["threads", *(f"{title}, {name}" for name in names for title in ("samples/s", "CPU ns per sample"))]
+    rows = [
+        [
+            str(row["threads"]),
+            *(
+                cell
+                for name in names
+                for cell in (f"{row[name]['samples_per_second']:,.0f}", f"{row[name]['cpu_ns_per_sample']:.0f}")
+            ),
+        ]
+        for row in found[0]["dispatch"]
+    ]
+    how = f"Batches of {found[0]['batch']} samples; medians of {found[0]['rounds']} rounds in turns"
+    return f"{table(headings, rows)}\n\n{how}; load {found[0]['machine']['load_before']}."
 
 
 def operators(runs: Iterable[dict[str, Any]]) -> str:
