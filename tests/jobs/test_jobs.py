@@ -45,7 +45,7 @@ def test_manifest_describes_every_file(tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
     assert (report.samples, report.errors, report.complete, report.made) == (35, 0, True, 4)
     assert (manifest["kind"], manifest["seed"], manifest["samples"]) == ("numbers", 7, 35)
-    assert manifest["options"] == {"count": 35, "per_shard": 10, "seed": 7, "size": 100, "bad": []}
+    assert manifest["options"] == {"count": 35, "per_shard": 10, "seed": 7, "size": 100, "bad": [], "stem": ""}
     assert {"pixelmill", "numpy", "pillow", "libjpeg-turbo", "libpng", "zlib"} == manifest["versions"].keys()
     assert [entry["samples"] for entry in manifest["entries"]] == [10, 10, 10, 5]
     listed = [file for entry in manifest["entries"] for file in entry["files"]] + manifest["files"]
