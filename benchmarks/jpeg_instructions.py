@@ -1,11 +1,11 @@
-"""Instructions for decoding and encoding JPEG files, of two builds of pixelmill beside each other.
+"""Instructions for JPEG files and for single operators, of two builds of pixelmill beside each other.
 
     python benchmarks/jpeg_instructions.py --before OTHER/.venv/bin/python --small DIR --camera DIR --json FILE
 
 valgrind's callgrind counts them, so the figures do not depend on what else the machine does. Every case runs a pipeline
 of one thread with one batch and with three; half of the difference is the cost of a batch without start and end. Files
 of each sampling are made from the photographs by cjpeg (Debian's libjpeg-turbo-progs). The other build needs the
-packages of this one.
+packages of this one. `--operators` counts operators on decoded images instead of JPEG files.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import machine
+from jpeg_instructions_program import OPERATORS
 from PIL import Image
 
 PROGRAM = Path(__file__).with_name("jpeg_instructions_program.py")
@@ -85,6 +86,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--camera", type=Path, required=True, help="folder of JPEG files of some MB")
     parser.add_argument("--files", type=int, default=8, help="how many small ones")
     parser.add_argument("--camera-files", type=int, default=8)
+    parser.add_argument("--operators", action="store_true", help="count operators on the small ones instead")
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
 
@@ -99,7 +101,13 @@ def main() -> None:
         source, switches = folder / "switches.c", folder / "switches.so"
         source.write_text(SWITCHES)
         subprocess.run(["cc", "-shared", "-fPIC", "-o", str(switches), str(source)], check=True)
-        job = cases(small, camera, folder)
+        if options.operators:
+            paths = [str(path) for path in small]
+            job: list[dict[str, Any]] = [
+                {"work": name, "files": "small, decoded", "paths": paths} for name in OPERATORS
+            ]
+        else:
+            job = cases(small, camera, folder)
         before, after = (count(python, job, switches) for python in (options.before, sys.executable))
     rows = [
         {"work": case["work"], "files": case["files"], "before": round(old), "after": round(new), "ratio": new / old}
