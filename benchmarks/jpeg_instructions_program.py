@@ -22,7 +22,7 @@ OPERATORS: dict[str, Callable[[Any], Any]] = {
     "resize": lambda images: fn.resize(images, size=[224, 224]),
     "resize, cubic": lambda images: fn.resize(images, size=[224, 224], interp_type=types.INTERP_CUBIC),
     "crop_mirror_normalize": lambda images: fn.crop_mirror_normalize(
-        images, crop=[224, 224], mirror=1, mean=[124.0, 116.0, 104.0], std=[58.0, 57.0, 57.0]
+        images, crop=[160, 160], mirror=1, mean=[124.0, 116.0, 104.0], std=[58.0, 57.0, 57.0]
     ),
     "rotate": lambda images: fn.rotate(images, angle=7.0, fill_value=0),
     "warp_affine": lambda images: fn.warp_affine(images, matrix=[1.1, 0.1, 3.0, -0.1, 0.9, 5.0]),
