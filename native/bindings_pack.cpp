@@ -28,7 +28,7 @@ namespace {
 
 Bytes view_of(const nb::bytes& data) { return {static_cast<const std::byte*>(data.data()), data.size()}; }
 
-nb::bytes as_bytes(const std::vector<std::byte>& data) {
+nb::bytes as_bytes(Bytes data) {
     return nb::bytes(reinterpret_cast<const char*>(data.data()), data.size());
 }
 
@@ -53,7 +53,7 @@ nb::bytes restore_image(const nb::bytes& packed) {
     std::vector<std::byte> file;
     {
         nb::gil_scoped_release release;
-        file = restorer.restore(view_of(packed));
+        restorer.restore(file, view_of(packed));
     }
     return as_bytes(file);
 }

@@ -60,7 +60,8 @@ inline void JpegScanBits::put(uint64_t value, uint32_t size) {
 
 bool JpegScanTable::build(const HuffmanSpec& spec) {
     if (!spec.defined) return false;
-    for (uint32_t symbol = 0; symbol < 256; ++symbol) codes[symbol] = JpegScanCode::of(JpegScanCode::missing, symbol & 15);
+    for (uint32_t symbol = 0; symbol < 256; ++symbol)
+        codes[symbol] = JpegScanCode::of(JpegScanCode::missing, symbol & 15);
     uint32_t code = 0;
     size_t place = 0;
     for (uint32_t length = 1; length <= 16; ++length, code <<= 1) {

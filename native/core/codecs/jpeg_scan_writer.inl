@@ -76,8 +76,8 @@ bool write_blocks(JpegScanBits& to, const int16_t* const* blocks, const JpegScan
         *end++ = Code::of(low_bits(difference, size) | (symbol.bits() & Code::missing), size);
         const uint64_t left = nonzero_places(nonzero(block));
         const JpegScanTable& table = *kinds[i].ac;
-        end = has_long_run(left) ? add_codes_with_long_runs(end, table, block, left)
-                                 : add_codes(end, table, block, left);
+        end =
+            has_long_run(left) ? add_codes_with_long_runs(end, table, block, left) : add_codes(end, table, block, left);
         *end = table.codes[0];
         end += left >> 63 ? 0 : 1;  // a block whose last coefficient is not zero needs no end mark
     }

@@ -76,14 +76,17 @@ void PackSectionsWriter::add_dc_row(const PackSource& source, int component, int
     put_field(out.add(2), 0, block[0], 16);
     uint8_t* const widths = out.add((groups + 1) / 2);
     std::array<uint8_t, 8200 / 8> numbers;  // a row of 65500 pixels has 8188 blocks, and an MCU's padding
+    size_t total = 0;
     for (size_t group = 0; group < groups; ++group) {
         numbers[group] = static_cast<uint8_t>(dc_width_of(differences_.data() + 8 * group));
         widths[group / 2] = static_cast<uint8_t>(widths[group / 2] | numbers[group] << group % 2 * 4);
+        total += pack_dc_widths[numbers[group]];
     }
+    uint8_t* to = out.add(total);
     for (size_t group = 0; group < groups; ++group) {
         const uint32_t width = pack_dc_widths[numbers[group]];
-        uint8_t* const to = out.add(width);
-        for (uint32_t k = 0; k < 8; ++k) put_field(to, k * width, differences_[8 * group + k], width);
+        for (uint32_t k = 0; width > 0 && k < 8; ++k) put_field(to, k * width, differences_[8 * group + k], width);
+        to += width;
     }
 }
 
