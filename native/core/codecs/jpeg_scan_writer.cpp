@@ -80,6 +80,7 @@ bool JpegScanWriter::begin(std::vector<std::byte>& out, uint64_t most, const Jpe
                            const JpegScan& scan, bool zero_padding) {
     out_ = &out;
     most_ = most;
+    write_blocks_ = AT_THIS_LEVEL(write_blocks);
     blocks_ = 0;
     for (int i = 0; i < scan.count; ++i) {
         const JpegScan::Part& part = scan.parts[static_cast<size_t>(i)];
@@ -102,7 +103,7 @@ bool JpegScanWriter::begin(std::vector<std::byte>& out, uint64_t most, const Jpe
 
 bool JpegScanWriter::write_mcu(const int16_t* const* blocks) {
     if (restart_interval_ != 0 && until_restart_-- == 0 && !restart()) return false;
-    return AT_THIS_LEVEL(write_blocks)(bits_, blocks, kinds_.data(), blocks_, last_.data()) &&
+    return write_blocks_(bits_, blocks, kinds_.data(), blocks_, last_.data()) &&
            (bits_.at < plain_.data() + chunk || flush());
 }
 

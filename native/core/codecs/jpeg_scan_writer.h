@@ -61,6 +61,7 @@ class JpegScanWriter {
 
     std::vector<std::byte>* out_ = nullptr;
     uint64_t most_ = 0;
+    bool (*write_blocks_)(JpegScanBits&, const int16_t* const*, const JpegScanBlock*, size_t, int*) = nullptr;
     std::array<JpegScanTable, JpegTables::slots> dc_{}, ac_{};
     std::array<JpegScanBlock, most_blocks> kinds_{};
     size_t blocks_ = 0;

@@ -21,7 +21,7 @@ class PackWriter {
         std::string reason;  // why the file was not packed; empty when it was
     };
 
-    // A packed image has been checked: it restores the file, and has its pixels in a window somewhere. The codebook is
+    // A packed image has been checked: it restores the file, and has its pixels in a window. The codebook is
     // registered.
     Result pack(Bytes file, const PackCodebook& codebook);
 
