@@ -11,7 +11,7 @@
 namespace pixelmill {
 namespace {
 
-constexpr size_t first_rounds = 6, rounds = 6;
+constexpr size_t first_rounds = 6, rounds = 4;
 // Which part of a cluster's blocks a candidate holds, coefficient by coefficient. In thousandths.
 constexpr std::array<uint64_t, 10> quantiles{400, 550, 700, 800, 880, 930, 960, 980, 995, 1000};
 
