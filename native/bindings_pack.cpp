@@ -28,9 +28,7 @@ namespace {
 
 Bytes view_of(const nb::bytes& data) { return {static_cast<const std::byte*>(data.data()), data.size()}; }
 
-nb::bytes as_bytes(Bytes data) {
-    return nb::bytes(reinterpret_cast<const char*>(data.data()), data.size());
-}
+nb::bytes as_bytes(Bytes data) { return nb::bytes(reinterpret_cast<const char*>(data.data()), data.size()); }
 
 // Registered for the life of the process; Python only holds a reference.
 struct Codebook {
