@@ -28,9 +28,7 @@ namespace {
 
 Bytes view_of(const nb::bytes& data) { return {static_cast<const std::byte*>(data.data()), data.size()}; }
 
-nb::bytes as_bytes(const std::vector<std::byte>& data) {
-    return nb::bytes(reinterpret_cast<const char*>(data.data()), data.size());
-}
+nb::bytes as_bytes(Bytes data) { return nb::bytes(reinterpret_cast<const char*>(data.data()), data.size()); }
 
 // Registered for the life of the process; Python only holds a reference.
 struct Codebook {
@@ -53,7 +51,7 @@ nb::bytes restore_image(const nb::bytes& packed) {
     std::vector<std::byte> file;
     {
         nb::gil_scoped_release release;
-        file = restorer.restore(view_of(packed));
+        restorer.restore(file, view_of(packed));
     }
     return as_bytes(file);
 }

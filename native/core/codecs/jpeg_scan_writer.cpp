@@ -13,7 +13,7 @@ namespace {
 struct RowPlaces {
     std::array<std::array<uint64_t, 256>, 8> rows{};
 
-    RowPlaces() {
+    constexpr RowPlaces() {
         for (size_t place = 1; place < 64; ++place) {
             const size_t k = zigzag[place];
             for (size_t pattern = 0; pattern < 256; ++pattern) {
@@ -23,26 +23,54 @@ struct RowPlaces {
     }
 };
 
-uint64_t nonzero_places(uint64_t nonzero) {
-    static const RowPlaces places;
+constexpr RowPlaces places;
+
+inline uint64_t nonzero_places(uint64_t nonzero) {
     uint64_t found = 0;
     for (size_t row = 0; row < 8; ++row) found |= places.rows[row][nonzero >> 8 * row & 255];
     return found;
 }
 
+// Whether sixteen zeros or more precede one of the coefficients `left`: smearing each bit over the 16 places after it
+// covers every coefficient that a short run reaches. Long runs are rare, so the common loop has no branch for them.
+inline bool has_long_run(uint64_t left) {
+    uint64_t near = left | 1;  // up to fifteen places after the last
+    for (int by = 1; by < 16; by *= 2) near |= near << by;
+    return (left & ~(near << 1)) != 0;
+}
+
+// Two for the first coefficient, 63 others and 3 runs of sixteen zeros at most; the end mark takes the place of one.
+constexpr size_t codes_of_block = 2 + 63 + 3;
+constexpr int codes_at_once = 4;
+
 }  // namespace
 
-bool JpegScanWriter::Table::build(const HuffmanSpec& spec) {
+inline void JpegScanBits::put(uint64_t value, uint32_t size) {
+    bits = bits << size | value;
+    count += size;
+    uint64_t stored = bits << (-count & 63);
+    if constexpr (std::endian::native == std::endian::little) stored = __builtin_bswap64(stored);
+    std::memcpy(at, &stored, sizeof stored);
+    at += count >> 3;
+    count &= 7;
+}
+
+#define KERNELS "../codecs/jpeg_scan_writer.inl"
+#include "../kernels/both_levels.inl"
+
+bool JpegScanTable::build(const HuffmanSpec& spec) {
     if (!spec.defined) return false;
-    codes.fill({});
+    for (uint32_t symbol = 0; symbol < 256; ++symbol)
+        codes[symbol] = JpegScanCode::of(JpegScanCode::missing, symbol & 15);
     uint32_t code = 0;
     size_t place = 0;
     for (uint32_t length = 1; length <= 16; ++length, code <<= 1) {
         if (code + spec.counts[length] > (1u << length)) return false;
         for (uint32_t i = 0; i < spec.counts[length]; ++i, ++code, ++place) {
             if (place >= spec.symbols.size()) return false;
-            Code& entry = codes[spec.symbols[place]];
-            if (entry.size == 0) entry = {code, length};
+            JpegScanCode& entry = codes[spec.symbols[place]];
+            const uint32_t follow = spec.symbols[place] & 15;
+            if (entry.bits() == JpegScanCode::missing) entry = JpegScanCode::of(code << follow, length + follow);
         }
     }
     return true;
@@ -51,13 +79,13 @@ bool JpegScanWriter::Table::build(const HuffmanSpec& spec) {
 bool JpegScanWriter::begin(std::vector<std::byte>& out, uint64_t most, const JpegFrame& frame, const JpegTables& tables,
                            const JpegScan& scan, bool zero_padding) {
     out_ = &out;
-    nonzero_ = pack_kernels().nonzero;
     most_ = most;
+    write_blocks_ = AT_THIS_LEVEL(write_blocks);
     blocks_ = 0;
     for (int i = 0; i < scan.count; ++i) {
         const JpegScan::Part& part = scan.parts[static_cast<size_t>(i)];
         const JpegComponent& component = frame.components[static_cast<size_t>(part.component)];
-        Table &dc = dc_[static_cast<size_t>(part.dc)], &ac = ac_[static_cast<size_t>(part.ac)];
+        JpegScanTable &dc = dc_[static_cast<size_t>(part.dc)], &ac = ac_[static_cast<size_t>(part.ac)];
         if (!dc.build(tables.dc[static_cast<size_t>(part.dc)]) || !ac.build(tables.ac[static_cast<size_t>(part.ac)]))
             return false;
         for (int block = 0; block < component.h * component.v; ++block) {
@@ -73,53 +101,10 @@ bool JpegScanWriter::begin(std::vector<std::byte>& out, uint64_t most, const Jpe
     return true;
 }
 
-// Each call writes 8 bytes and only the whole ones count: the next call overwrites the rest.
-inline void JpegScanWriter::Bits::put(uint32_t value, uint32_t size) {
-    bits = bits << size | value;
-    count += size;
-    uint64_t stored = bits << (-count & 63);
-    if constexpr (std::endian::native == std::endian::little) stored = __builtin_bswap64(stored);
-    std::memcpy(at, &stored, sizeof stored);
-    at += count >> 3;
-    count &= 7;
-}
-
 bool JpegScanWriter::write_mcu(const int16_t* const* blocks) {
     if (restart_interval_ != 0 && until_restart_-- == 0 && !restart()) return false;
-    Bits to = bits_;  // a copy, which the compiler keeps in registers
-    bool sound = true;
-    for (size_t i = 0; i < blocks_; ++i) sound = write_block(to, blocks[i], kinds_[i]) && sound;
-    bits_ = to;
-    return sound && (to.at < plain_.data() + chunk || flush());
-}
-
-inline bool JpegScanWriter::write_block(Bits& to, const int16_t* block, const Block& kind) {
-    // Signs are as good as random, so nothing here branches on them.
-    const auto size_of = [](int value) {
-        const int negative = value >> 31;
-        return static_cast<uint32_t>(std::bit_width(static_cast<uint32_t>((value ^ negative) - negative)));
-    };
-    const auto put = [&](const Code& code, int value, uint32_t size) {
-        const uint32_t low = static_cast<uint32_t>(value + (value >> 31)) & ((1u << size) - 1);
-        to.put(code.bits << size | low, code.size + size);
-        return code.size != 0;
-    };
-    int& before = last_[kind.component];
-    const int difference = block[0] - before;
-    if (size_of(difference) > 15) return false;
-    bool sound = put(kind.dc->codes[size_of(difference)], difference, size_of(difference));
-    before = block[0];
-    int place = 0;
-    for (uint64_t left = nonzero_places(nonzero_(block)); left != 0; left &= left - 1) {
-        const int next = std::countr_zero(left);
-        int zeros = next - place - 1;
-        place = next;
-        for (; zeros > 15; zeros -= 16) sound = put(kind.ac->codes[0xF0], 0, 0) && sound;
-        const int value = block[zigzag[static_cast<size_t>(next)]];
-        const uint32_t size = size_of(value) & 15;  // packed values have 12 bits
-        sound = put(kind.ac->codes[static_cast<size_t>(zeros) << 4 | size], value, size) && sound;
-    }
-    return place == 63 ? sound : put(kind.ac->codes[0], 0, 0) && sound;
+    return write_blocks_(bits_, blocks, kinds_.data(), blocks_, last_.data()) &&
+           (bits_.at < plain_.data() + chunk || flush());
 }
 
 void JpegScanWriter::pad() {

@@ -10,6 +10,35 @@
 
 namespace pixelmill {
 
+// A symbol's code and the value that follows it in 31 bits, and how many they are in the upper half.
+struct JpegScanCode {
+    static constexpr uint32_t missing = 1u << 31;  // flag: the table has no code for it
+    uint64_t all;
+
+    static JpegScanCode of(uint32_t bits, uint32_t size) { return {uint64_t{size} << 32 | bits}; }
+    uint32_t bits() const { return static_cast<uint32_t>(all); }
+    uint32_t size() const { return static_cast<uint32_t>(all >> 32); }
+};
+
+struct JpegScanTable {
+    bool build(const HuffmanSpec& spec);
+    std::array<JpegScanCode, 256> codes{};  // of symbols, moved up by the bits of the values that follow them
+};
+
+struct JpegScanBlock {
+    const JpegScanTable *dc = nullptr, *ac = nullptr;
+    size_t component = 0;
+};
+
+// The end of a stream: the lowest `count` of `bits`, fewer than 8, are not in memory yet.
+struct JpegScanBits {
+    uint8_t* at = nullptr;
+    uint64_t bits = 0;
+    uint32_t count = 0;
+
+    void put(uint64_t value, uint32_t size);
+};
+
 class JpegScanWriter {
    public:
     static constexpr size_t most_blocks = 10;  // of an MCU
@@ -26,37 +55,15 @@ class JpegScanWriter {
     bool finish();
 
    private:
-    struct Code {
-        uint32_t bits = 0, size = 0;  // a size of 0: there is none
-    };
-    struct Table {
-        bool build(const HuffmanSpec& spec);
-        std::array<Code, 256> codes{};
-    };
-    struct Block {
-        const Table *dc = nullptr, *ac = nullptr;
-        size_t component = 0;
-    };
-
-    // The end of the stream: the lowest `count` of `bits`, fewer than 8, are not in memory yet.
-    struct Bits {
-        uint8_t* at = nullptr;
-        uint64_t bits = 0;
-        uint32_t count = 0;
-
-        void put(uint32_t value, uint32_t size);
-    };
-
-    bool write_block(Bits& to, const int16_t* block, const Block& kind);
     void pad();
     bool restart();
     bool flush();
 
     std::vector<std::byte>* out_ = nullptr;
     uint64_t most_ = 0;
-    uint64_t (*nonzero_)(const int16_t*) = nullptr;
-    std::array<Table, JpegTables::slots> dc_{}, ac_{};
-    std::array<Block, most_blocks> kinds_{};
+    bool (*write_blocks_)(JpegScanBits&, const int16_t* const*, const JpegScanBlock*, size_t, int*) = nullptr;
+    std::array<JpegScanTable, JpegTables::slots> dc_{}, ac_{};
+    std::array<JpegScanBlock, most_blocks> kinds_{};
     size_t blocks_ = 0;
     std::array<int, JpegFrame::most_components> last_{};
     bool zero_padding_ = false;
@@ -66,7 +73,7 @@ class JpegScanWriter {
     // for each coefficient.
     static constexpr size_t largest_mcu = most_blocks * 64 * 4, chunk = 8192, store = sizeof(uint64_t);
     std::array<uint8_t, chunk + largest_mcu + store> plain_;
-    Bits bits_;
+    JpegScanBits bits_;
 };
 
 }  // namespace pixelmill

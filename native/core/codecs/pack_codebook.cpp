@@ -76,12 +76,14 @@ Registry& registry() {
 
 int pack_payload_length(const PackWidths& widths) { return Fields(widths).length; }
 
-PackBook::PackBook(const PackWidthsList& given) : widths(given), covering_{} {
+PackBook::PackBook(const PackWidthsList& given) : widths(given), covering{} {
     for (size_t number = 0; number < pack_profiles; ++number) {
         expand(number);
+        expand_quads(number);
         for (size_t k = 0; k < 64; ++k) {
-            for (size_t width = 0; width <= widths[number][k]; ++width)
-                covering_[k][width].words[number / 64] |= uint64_t{1} << (number % 64);
+            const size_t widest = k == 0 ? covering[k].size() - 1 : widths[number][k];
+            for (size_t width = 0; width <= widest; ++width)
+                covering[k][width].words[number / 64] |= uint64_t{1} << (number % 64);
         }
     }
 }
@@ -111,20 +113,17 @@ void PackBook::expand(size_t number) {
     }
 }
 
-int PackBook::first_fit(const int16_t* block, uint64_t nonzero) const {
-    PackProfileSet fit;
-    fit.words.fill(~uint64_t{0});
-    for (; nonzero != 0; nonzero &= nonzero - 1) {
-        const auto k = static_cast<size_t>(std::countr_zero(nonzero));
-        const int width = pack_width(block[k]);
-        if (width > most_pack_width) return -1;
-        const PackProfileSet& covering = covering_[k][static_cast<size_t>(width)];
-        for (size_t i = 0; i < fit.words.size(); ++i) fit.words[i] &= covering.words[i];
+void PackBook::expand_quads(size_t number) {
+    PackQuads& made = quads[number];
+    made = {};
+    int bit = 0;
+    for (size_t k = 0; k < 64; ++k) {
+        const uint64_t width = widths[number][k];
+        made.fields[k / 4] |= ((uint64_t{1} << width) - 1) << k % 4 * 16;
+        made.used |= (width > 0 ? 1u : 0u) << k / 4;
+        made.gaps = made.gaps || (width > 0 && bits[number][k] != bit);
+        bit += static_cast<int>(width);
     }
-    for (size_t i = 0; i < fit.words.size(); ++i) {
-        if (fit.words[i] != 0) return static_cast<int>(64 * i) + std::countr_zero(fit.words[i]);
-    }
-    return -1;
 }
 
 PackCodebook::PackCodebook(Bytes data) : data_(data.begin(), data.end()), identity_(hash_of(data)) {

@@ -30,6 +30,13 @@ struct alignas(64) PackProfile {  // whole lines of the cache
     std::array<PackRowPair, 4> pairs;
 };
 
+// What is needed to pack a block with one instruction for each four coefficients.
+struct PackQuads {
+    std::array<uint64_t, 16> fields;  // the bits of four coefficients that are kept
+    uint32_t used;                    // a bit for each four of which any are
+    bool gaps;                        // fields do not follow each other, so that this way is closed
+};
+
 // A set of profiles, as a bitmap.
 struct alignas(32) PackProfileSet {
     std::array<uint64_t, 4> words;
@@ -47,15 +54,15 @@ class PackBook {
     std::array<PackWidths, pack_profiles> widths;
     std::array<std::array<uint16_t, 64>, pack_profiles> bits;  // of the payload at which each field begins
 
-    // The first profile whose fields hold a block's coefficients; `nonzero` has a bit for each place but the first.
-    // -1 when none does.
-    int first_fit(const int16_t* block, uint64_t nonzero) const;
+    std::array<PackQuads, pack_profiles> quads;
+
+    // covering[k][w]: the profiles with at least w bits for coefficient k. The first one is no matter of profiles, so
+    // all of them are in its sets.
+    std::array<std::array<PackProfileSet, 17>, 64> covering;
 
    private:
     void expand(size_t number);
-
-    // covering_[k][w]: the profiles with at least w bits for coefficient k.
-    std::array<std::array<PackProfileSet, most_pack_width + 1>, 64> covering_;
+    void expand_quads(size_t number);
 };
 
 // Bytes that a payload of these widths takes.

@@ -1,6 +1,7 @@
 // The choice of profiles: candidates from clusters of blocks, and of those, one after the other, the one that saves
 // most; then the same again with clusters that are the blocks of each profile.
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <numeric>
 #include <queue>
@@ -10,7 +11,7 @@
 namespace pixelmill {
 namespace {
 
-constexpr size_t first_rounds = 6, rounds = 6;
+constexpr size_t first_rounds = 6, rounds = 4;
 // Which part of a cluster's blocks a candidate holds, coefficient by coefficient. In thousandths.
 constexpr std::array<uint64_t, 10> quantiles{400, 550, 700, 800, 880, 930, 960, 980, 995, 1000};
 
@@ -20,12 +21,6 @@ int distance(const PackWidths& a, const PackWidths& b) {
     int sum = 0;
     for (size_t k = 0; k < 64; ++k) sum += std::abs(a[k] - b[k]);
     return sum;
-}
-
-bool covers(const PackWidths& profile, const PackWidths& needs) {
-    uint8_t short_of = 0;
-    for (size_t k = 0; k < 64; ++k) short_of |= static_cast<uint8_t>(needs[k] > profile[k]);
-    return short_of == 0;
 }
 
 PackWidths universal() {
@@ -92,6 +87,42 @@ struct Candidate {
     std::vector<uint32_t> covered;  // blocks
 };
 
+// For each coefficient and each width: which candidates hold it, as a bitmap. A block takes some steps for all
+// candidates together instead of one or more for each.
+class Coverage {
+   public:
+    explicit Coverage(const std::vector<PackWidths>& candidates)
+        : words_((candidates.size() + 63) / 64), sets_(64 * (most_pack_width + 1) * words_), fit_(words_) {
+        for (size_t i = 0; i < candidates.size(); ++i) {
+            for (size_t k = 0; k < 64; ++k) {
+                for (size_t width = 0; width <= candidates[i][k]; ++width)
+                    sets_[place(k, width) + i / 64] |= uint64_t{1} << i % 64;
+            }
+        }
+    }
+
+    // Calls `found` with each candidate that holds a block.
+    template <typename Found>
+    void find(const PackWidths& needs, const Found& found) {
+        std::copy_n(sets_.begin() + static_cast<ptrdiff_t>(place(0, 0)), words_, fit_.begin());
+        for (size_t k = 1; k < 64; ++k) {
+            if (needs[k] == 0) continue;
+            const uint64_t* const holding = sets_.data() + place(k, needs[k]);
+            for (size_t word = 0; word < words_; ++word) fit_[word] &= holding[word];
+        }
+        for (size_t word = 0; word < words_; ++word) {
+            for (uint64_t left = fit_[word]; left != 0; left &= left - 1)
+                found(64 * word + static_cast<size_t>(std::countr_zero(left)));
+        }
+    }
+
+   private:
+    size_t place(size_t k, size_t width) const { return (k * (most_pack_width + 1) + width) * words_; }
+
+    size_t words_;
+    std::vector<uint64_t> sets_, fit_;
+};
+
 std::vector<Candidate> candidates_of(const PackBlockSample& sample, const Clusters& clusters,
                                      const std::vector<PackWidths>& kept) {
     std::vector<PackWidths> all = kept;
@@ -102,13 +133,11 @@ std::vector<Candidate> candidates_of(const PackBlockSample& sample, const Cluste
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
     std::vector<Candidate> candidates;
-    for (const PackWidths& widths : all) {
-        Candidate candidate{widths, static_cast<uint32_t>(pack_payload_length(widths)), {}};
-        for (uint32_t i = 0; i < sample.needs.size(); ++i) {
-            if (covers(widths, sample.needs[i])) candidate.covered.push_back(i);
-        }
-        candidates.push_back(std::move(candidate));
-    }
+    for (const PackWidths& widths : all)
+        candidates.push_back({widths, static_cast<uint32_t>(pack_payload_length(widths)), {}});
+    Coverage coverage(all);
+    for (uint32_t i = 0; i < sample.needs.size(); ++i)
+        coverage.find(sample.needs[i], [&](size_t candidate) { candidates[candidate].covered.push_back(i); });
     return candidates;
 }
 
@@ -122,7 +151,7 @@ class Choice {
 
     // Takes the best candidate again and again. A candidate never gains by what is taken before it, so most of them
     // need not be looked at again.
-    void take_best(const std::vector<Candidate>& candidates) {
+    void take_best(std::vector<Candidate> candidates) {
         using Entry = std::pair<uint64_t, size_t>;
         std::priority_queue<Entry> queue;
         for (size_t i = 0; i < candidates.size(); ++i) queue.emplace(gain(candidates[i]), i);
@@ -153,10 +182,17 @@ class Choice {
     const Clusters& owners() const { return owners_; }
 
    private:
-    uint64_t gain(const Candidate& candidate) const {
+    // Forgets the blocks that it does not make cheaper: they never become dearer again.
+    uint64_t gain(Candidate& candidate) const {
         uint64_t sum = 0;
-        for (const uint32_t i : candidate.covered)
-            sum += costs_[i] > candidate.length ? uint64_t{costs_[i] - candidate.length} * sample_.counts[i] : 0;
+        size_t kept = 0;
+        for (const uint32_t i : candidate.covered) {
+            const uint32_t saved = std::max(costs_[i], candidate.length) - candidate.length;
+            sum += uint64_t{saved} * sample_.counts[i];
+            candidate.covered[kept] = i;
+            kept += saved > 0 ? 1 : 0;
+        }
+        candidate.covered.resize(kept);
         return sum;
     }
 

@@ -23,7 +23,7 @@ bool same_frame(const JpegFrame& a, const JpegFrame& b) {
 
 }  // namespace
 
-std::vector<std::byte> PackRestorer::restore(Bytes packed) {
+void PackRestorer::restore(std::vector<std::byte>& out, Bytes packed) {
     layout_.read(packed, packed.size());
     const auto codebook = required_codebook(layout_.codebook);
     const Bytes tail = packed.subspan(layout_.tail);
@@ -31,7 +31,7 @@ std::vector<std::byte> PackRestorer::restore(Bytes packed) {
         throw Fault(FaultKind::checksum, "packed image: the checksum of the bytes around its scan does not fit");
     const Bytes before = tail.first(layout_.before_length), after = tail.subspan(layout_.before_length);
     read_header(before);
-    std::vector<std::byte> out;
+    out.clear();
     // What the header claims is believed only as far as the image is large itself.
     out.reserve(std::min<uint64_t>(layout_.original_length, 2 * packed.size()));
     out.insert(out.end(), before.begin(), before.end());
@@ -45,7 +45,6 @@ std::vector<std::byte> PackRestorer::restore(Bytes packed) {
     out.insert(out.end(), after.begin(), after.end());
     if (crc32c(out) != layout_.original_checksum)
         throw Fault(FaultKind::checksum, "packed image: what it restores is not its original");
-    return out;
 }
 
 void PackRestorer::read_header(Bytes before) {

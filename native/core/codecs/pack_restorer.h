@@ -13,7 +13,7 @@ class PackRestorer {
    public:
     // Faults: those of PackDecoder::open but too_large; checksum, corrupt. The bytes have the length and the checksum
     // of the original.
-    std::vector<std::byte> restore(Bytes packed);
+    void restore(std::vector<std::byte>& out, Bytes packed);
 
    private:
     void read_header(Bytes before);

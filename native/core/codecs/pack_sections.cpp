@@ -1,8 +1,6 @@
 #include "pack_sections.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 namespace pixelmill {
 namespace {
@@ -14,25 +12,6 @@ void put_field(uint8_t* to, uint32_t bit, int value, uint32_t width) {
     to[0] = static_cast<uint8_t>(to[0] | field);
     to[1] = static_cast<uint8_t>(to[1] | field >> 8);
     to[2] = static_cast<uint8_t>(to[2] | field >> 16);
-}
-
-constexpr size_t payload_words = 13;  // the longest payload has 95 bytes
-
-// Writes the fields of a block, and zeros after them up to `payload_words`.
-void write_payload(uint8_t* to, const int16_t* block, uint64_t nonzero, const PackWidths& widths,
-                   const std::array<uint16_t, 64>& bits) {
-    std::array<uint64_t, payload_words> words{};
-    for (; nonzero != 0; nonzero &= nonzero - 1) {
-        const auto k = static_cast<size_t>(std::countr_zero(nonzero));
-        const uint64_t field = static_cast<uint32_t>(block[k]) & ((1u << widths[k]) - 1);
-        const size_t word = bits[k] / 64, bit = bits[k] % 64;
-        words[word] |= field << bit;
-        words[word + 1] |= field >> 1 >> (63 - bit);
-    }
-    if constexpr (std::endian::native == std::endian::big) {
-        for (uint64_t& word : words) word = __builtin_bswap64(word);
-    }
-    std::memcpy(to, words.data(), sizeof words);
 }
 
 // The number of the smallest width that holds eight differences.
@@ -97,14 +76,17 @@ void PackSectionsWriter::add_dc_row(const PackSource& source, int component, int
     put_field(out.add(2), 0, block[0], 16);
     uint8_t* const widths = out.add((groups + 1) / 2);
     std::array<uint8_t, 8200 / 8> numbers;  // a row of 65500 pixels has 8188 blocks, and an MCU's padding
+    size_t total = 0;
     for (size_t group = 0; group < groups; ++group) {
         numbers[group] = static_cast<uint8_t>(dc_width_of(differences_.data() + 8 * group));
         widths[group / 2] = static_cast<uint8_t>(widths[group / 2] | numbers[group] << group % 2 * 4);
+        total += pack_dc_widths[numbers[group]];
     }
+    uint8_t* to = out.add(total);
     for (size_t group = 0; group < groups; ++group) {
         const uint32_t width = pack_dc_widths[numbers[group]];
-        uint8_t* const to = out.add(width);
-        for (uint32_t k = 0; k < 8; ++k) put_field(to, k * width, differences_[8 * group + k], width);
+        for (uint32_t k = 0; width > 0 && k < 8; ++k) put_field(to, k * width, differences_[8 * group + k], width);
+        to += width;
     }
 }
 
@@ -114,18 +96,10 @@ bool PackSectionsWriter::add_blocks(PackSectionWriter& out, const PackSource& so
     const int16_t* const blocks = source.block(component, 0, 0);
     nonzero_.resize(count);
     ids_.resize(count);
-    for (size_t i = 0; i < count; ++i) {
-        nonzero_[i] = kernels_->nonzero(blocks + 64 * i) & ~uint64_t{1};
-        const int id = book.first_fit(blocks + 64 * i, nonzero_[i]);
-        if (id < 0) return false;
-        ids_[i] = static_cast<uint8_t>(id);
-    }
+    if (!choose_profiles(ids_.data(), nonzero_.data(), blocks, count, book)) return false;
     std::copy(ids_.begin(), ids_.end(), out.add(count));
-    uint8_t* to = out.add(kernels_->payload_bytes(ids_.data(), static_cast<int64_t>(count), book));
-    for (size_t i = 0; i < count; ++i) {
-        write_payload(to, blocks + 64 * i, nonzero_[i], book.widths[ids_[i]], book.bits[ids_[i]]);
-        to += book.length[ids_[i]];
-    }
+    uint8_t* const to = out.add(kernels_->payload_bytes(ids_.data(), static_cast<int64_t>(count), book));
+    write_payloads(to, ids_.data(), nonzero_.data(), blocks, count, book);
     return true;
 }
 

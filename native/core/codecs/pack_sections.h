@@ -7,6 +7,7 @@
 
 #include "pack_kernels.h"
 #include "pack_layout.h"
+#include "pack_payloads.h"
 #include "pack_source.h"
 
 namespace pixelmill {
@@ -15,7 +16,7 @@ namespace pixelmill {
 class PackSectionWriter {
    public:
     void clear();
-    static constexpr size_t slack = 128;
+    static constexpr size_t slack = pack_payload_slack;
 
     // Appends bytes of zero, with `slack` more that may be written. Valid until the next call.
     uint8_t* add(size_t bytes);

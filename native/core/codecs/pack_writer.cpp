@@ -13,6 +13,9 @@ namespace {
 
 constexpr int64_t band_pixels = 32;   // rows of pixels that a band has at least
 constexpr int64_t checked_side = 64;  // of the window whose pixels are compared
+// It begins in the first rows, since a JPEG decoder reads all that comes before it. That every coefficient is right is
+// known by then; this compares what becomes of them, which depends on no row.
+constexpr int64_t checked_rows = 128;
 constexpr uint64_t most_bytes = uint64_t{1} << 31;
 
 // A buffer of known size that is filled from its beginning.
@@ -72,10 +75,11 @@ PackWriter::Result PackWriter::pack(Bytes file, const PackCodebook& codebook) {
     codebook_ = codebook.identity();
     // Encoders fill the last byte of a scan with ones; a few use zeros.
     for (const bool zero_padding : {false, true}) {
-        assemble(result.packed, file, scan_end, zero_padding);
-        if (!restores(result.packed, file)) continue;
-        if (has_same_pixels(result.packed, file)) return result;
-        break;
+        assemble(file, scan_end, zero_padding);
+        if (!restores(file)) continue;
+        if (!has_same_pixels(file)) break;
+        result.packed = packed_;
+        return result;
     }
     return {{}, "it would not be restored byte for byte"};
 }
@@ -97,7 +101,7 @@ std::string PackWriter::write_sections(const PackCodebook& codebook) {
 }
 
 // The order of the fields is that of docs/packed-image.md.
-void PackWriter::assemble(std::vector<std::byte>& packed, Bytes file, uint64_t scan_end, bool zero_padding) const {
+void PackWriter::assemble(Bytes file, uint64_t scan_end, bool zero_padding) {
     const JpegFrame& frame = source_.frame();
     const Quantization quantization(source_.parser());
     const JpegHeader header = read_jpeg_header(file);
@@ -107,9 +111,9 @@ void PackWriter::assemble(std::vector<std::byte>& packed, Bytes file, uint64_t s
                                 bands_ * pack_sections * (wide_lengths ? 8 : 6);
     size_t total = header_bytes + before.size() + after.size();
     for (size_t section = 0; section < pack_sections; ++section) total += sections_[section].bytes().size();
-    packed.resize(total);
+    packed_.resize(total);
 
-    Output out(packed.data());
+    Output out(packed_.data());
     out.put({reinterpret_cast<const std::byte*>(pack_magic), pack_magic_bytes});
     out.put(pack_version, 2);
     out.put(static_cast<uint64_t>(frame.count), 1);
@@ -147,7 +151,7 @@ void PackWriter::assemble(std::vector<std::byte>& packed, Bytes file, uint64_t s
     for (size_t section = 0; section < pack_sections; ++section) out.put(sections_[section].bytes());
     out.put(before);
     out.put(after);
-    Output(packed.data() + pack_checksum_at).put(pack_header_checksum(packed, header_bytes), 4);
+    Output(packed_.data() + pack_checksum_at).put(pack_header_checksum(packed_, header_bytes), 4);
 }
 
 bool PackWriter::has_long_band() const {
@@ -159,27 +163,28 @@ bool PackWriter::has_long_band() const {
     return false;
 }
 
-bool PackWriter::restores(Bytes packed, Bytes file) {
+bool PackWriter::restores(Bytes file) {
     try {
-        const std::vector<std::byte> restored = restorer_.restore(packed);
-        return restored.size() == file.size() && std::memcmp(restored.data(), file.data(), file.size()) == 0;
+        restorer_.restore(restored_, packed_);
+        return restored_.size() == file.size() && std::memcmp(restored_.data(), file.data(), file.size()) == 0;
     } catch (const Fault&) {
         return false;  // a file that encodes its coefficients as no writer of ours does
     }
 }
 
 // Compares a window with what the decoder of JPEG files makes of it; where, depends on the file.
-bool PackWriter::has_same_pixels(Bytes packed, Bytes file) {
+bool PackWriter::has_same_pixels(Bytes file) {
     const JpegFrame& frame = source_.frame();
-    const uint32_t seed = crc32c(file);
+    decoder_.open(packed_, Limits{.pixels = INT64_MAX, .side = INT64_MAX});
+    const uint32_t seed = decoder_.layout().original_checksum;
     const int64_t height = std::min(checked_side, frame.height), width = std::min(checked_side, frame.width);
-    const int64_t y = (seed & 0xFFFF) % (frame.height - height + 1), x = (seed >> 16) % (frame.width - width + 1);
+    const int64_t y = (seed & 0xFFFF) % (std::min(checked_rows, frame.height - height) + 1);
+    const int64_t x = (seed >> 16) % (frame.width - width + 1);
     const JpegRequest request{JpegColor::rgb, 1, {y, x, height, width}};
     std::vector<uint8_t> ours(static_cast<size_t>(3 * height * width)), theirs(ours.size());
     const auto view = [&](std::vector<uint8_t>& pixels) {
         return View<uint8_t>{pixels.data(), height, width, 3, 3 * width, 3, 1};
     };
-    decoder_.open(packed, Limits{.pixels = INT64_MAX, .side = INT64_MAX});
     decoder_.decode(request, view(ours));
     return jpeg_.open(file) && jpeg_.decode(request, view(theirs)) && ours == theirs;
 }

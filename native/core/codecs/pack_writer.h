@@ -17,26 +17,27 @@ namespace pixelmill {
 class PackWriter {
    public:
     struct Result {
-        std::vector<std::byte> packed;
+        Bytes packed;        // valid until the next call
         std::string reason;  // why the file was not packed; empty when it was
     };
 
-    // A packed image has been checked: it restores the file, and has its pixels in a window somewhere. The codebook is
+    // A packed image has been checked: it restores the file, and has its pixels in a window. The codebook is
     // registered.
     Result pack(Bytes file, const PackCodebook& codebook);
 
    private:
     std::string write_sections(const PackCodebook& codebook);
     bool has_long_band() const;
-    void assemble(std::vector<std::byte>& packed, Bytes file, uint64_t scan_end, bool zero_padding) const;
-    bool restores(Bytes packed, Bytes file);
-    bool has_same_pixels(Bytes packed, Bytes file);
+    void assemble(Bytes file, uint64_t scan_end, bool zero_padding);
+    bool restores(Bytes file);
+    bool has_same_pixels(Bytes file);
 
     PackSource source_;
     PackSectionsWriter sections_;
     uint64_t codebook_ = 0;
     int64_t band_rows_ = 1;
     size_t bands_ = 0;
+    std::vector<std::byte> packed_, restored_;
     PackRestorer restorer_;
     PackDecoder decoder_;
     JpegDecoder jpeg_;

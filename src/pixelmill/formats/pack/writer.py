@@ -12,7 +12,7 @@ from pixelmill.formats.annotations import MAX_ROW_BYTES, difference, encode_row
 from pixelmill.formats.dataset import Output, ShardWriter
 from pixelmill.formats.example import Example
 from pixelmill.formats.pack import codec, index_section
-from pixelmill.formats.pack.frames import FOOTER_BYTES, PART_BYTES, Footer, Head, crc, encode_header
+from pixelmill.formats.pack.frames import FOOTER_BYTES, HEAD_BYTES, PART_BYTES, Footer, Head, crc, encode_header
 from pixelmill.formats.pack.table_builder import TableBuilder
 from pixelmill.formats.sample import Sample
 
@@ -65,8 +65,8 @@ class PackWriter(ShardWriter):
             features_crc=crc(parts[3]),
         )
         self._builder.add(sample, head, offset=self._position)
-        data = b"".join((head.encode(self.samples), *parts))
-        self._put(data.ljust(head.size, b"\0"))
+        padding = bytes(head.size - HEAD_BYTES - sum(map(len, parts)))
+        self._put(b"".join((head.encode(self.samples), *parts, padding)))
         self._count(sample, image, packed if isinstance(packed, str) else None)
         self.samples += 1
 

@@ -1,0 +1,27 @@
+#include "pack_payloads.h"
+
+#include <bit>
+#include <cstring>
+
+#include "pack_kernels.h"
+
+namespace pixelmill {
+
+namespace {
+constexpr size_t payload_words = 13;  // the longest payload has 95 bytes
+static_assert(payload_words * sizeof(uint64_t) <= pack_payload_slack);
+}  // namespace
+
+#define KERNELS "../codecs/pack_payloads.inl"
+#include "../kernels/both_levels.inl"
+
+bool choose_profiles(uint8_t* ids, uint64_t* nonzero, const int16_t* blocks, size_t count, const PackBook& book) {
+    return AT_THIS_LEVEL(choose_profiles)(ids, nonzero, blocks, count, book);
+}
+
+void write_payloads(uint8_t* to, const uint8_t* ids, const uint64_t* nonzero, const int16_t* blocks, size_t count,
+                    const PackBook& book) {
+    AT_THIS_LEVEL(write_payloads)(to, ids, nonzero, blocks, count, book);
+}
+
+}  // namespace pixelmill

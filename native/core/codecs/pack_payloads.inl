@@ -1,0 +1,88 @@
+// For the SIMD level of the file that includes this.
+
+using Profiles [[gnu::vector_size(32), gnu::may_alias]] = uint64_t;  // PackProfileSet in a register
+
+inline int first_of(const Profiles& set) {
+    for (int i = 0; i < 4; ++i) {
+        if (set[i] != 0) return 64 * i + std::countr_zero(static_cast<uint64_t>(set[i]));
+    }
+    return -1;
+}
+
+// The first profile whose fields hold a block; -1 when none does. Four coefficients at a time, so that the processor
+// can predict where the loop ends. Where none is left it takes the first coefficient, which excludes no profile.
+inline int first_fit(const int16_t* block, uint64_t nonzero, const PackBook& book) {
+    Profiles fit = ~Profiles{};
+    while (nonzero != 0) {
+        for (int i = 0; i < 4; ++i, nonzero &= nonzero - 1) {
+            const auto k = static_cast<size_t>(std::countr_zero(nonzero) & 63);
+            const auto& covering = book.covering[k][static_cast<size_t>(pack_width(block[k]))];
+            fit &= *reinterpret_cast<const Profiles*>(covering.words.data());
+        }
+    }
+    return first_of(fit);
+}
+
+bool choose_profiles(uint8_t* ids, uint64_t* nonzero, const int16_t* blocks, size_t count, const PackBook& book) {
+    const auto nonzero_of = pack_kernels().nonzero;
+    for (size_t i = 0; i < count; ++i, blocks += 64) {
+        nonzero[i] = nonzero_of(blocks) & ~uint64_t{1};
+        const int id = first_fit(blocks, nonzero[i], book);
+        if (id < 0) return false;
+        ids[i] = static_cast<uint8_t>(id);
+    }
+    return true;
+}
+
+// Writes the fields of a block, and zeros after them up to `payload_words`.
+inline void write_fields(uint8_t* to, const int16_t* block, uint64_t nonzero, const PackWidths& widths,
+                         const std::array<uint16_t, 64>& bits) {
+    std::array<uint64_t, payload_words> words{};
+    for (; nonzero != 0; nonzero &= nonzero - 1) {
+        const auto k = static_cast<size_t>(std::countr_zero(nonzero));
+        const uint64_t field = static_cast<uint32_t>(block[k]) & ((1u << widths[k]) - 1);
+        const size_t word = bits[k] / 64, bit = bits[k] % 64;
+        words[word] |= field << bit;
+        words[word + 1] |= field >> 1 >> (63 - bit);
+    }
+    if constexpr (std::endian::native == std::endian::big) {
+        for (uint64_t& word : words) word = __builtin_bswap64(word);
+    }
+    std::memcpy(to, words.data(), sizeof words);
+}
+
+#if AVX2_CODE
+// The same for a profile without gaps between fields: one instruction takes the fields of four coefficients. Each store
+// writes 8 bytes and only the whole ones count: the next store overwrites the rest.
+inline void write_quads(uint8_t* to, const int16_t* block, const PackQuads& quads) {
+    uint64_t bits = 0;
+    uint32_t count = 0;
+    for (uint32_t left = quads.used; left != 0; left &= left - 1) {
+        const auto quad = static_cast<size_t>(std::countr_zero(left));
+        uint64_t four;
+        std::memcpy(&four, block + 4 * quad, sizeof four);
+        bits |= _pext_u64(four, quads.fields[quad]) << count;
+        std::memcpy(to, &bits, sizeof bits);
+        count += static_cast<uint32_t>(std::popcount(quads.fields[quad]));  // 7 + 4 * 12 at most
+        to += count / 8;
+        bits >>= count & ~7u;
+        count %= 8;
+    }
+}
+#endif
+
+void write_payloads(uint8_t* to, const uint8_t* ids, const uint64_t* nonzero, const int16_t* blocks, size_t count,
+                    const PackBook& book) {
+    for (size_t i = 0; i < count; ++i, blocks += 64) {
+        const size_t id = ids[i];
+#if AVX2_CODE
+        if (!book.quads[id].gaps) {
+            write_quads(to, blocks, book.quads[id]);
+            to += book.length[id];
+            continue;
+        }
+#endif
+        write_fields(to, blocks, nonzero[i], book.widths[id], book.bits[id]);
+        to += book.length[id];
+    }
+}
