@@ -94,13 +94,10 @@ def overview(found: Found) -> str:
     rows = []
     for source, name in ordered(found):
         contestants = found[source, name][1]["contestants"]
-        rates = [
-            max((row["median"] for row in contestants if row["peer"] == peer), default=None)
-            for peer in ("dali", "tfdata", "pillow", "opencv", "limit")
-        ]
+        rates = [fastest(contestants, peer) for peer in ("dali", "tfdata", "pillow", "opencv", "limit")]
         ours = next((row for row in contestants if row["peer"] == "pixelmill"), None)
         if ours is not None:
-            ratio = f"{ours['ratio_to_dali']['median']:.2f}" if ours["ratio_to_dali"] else ""
+            ratio = f"{ours['ratio_to_dali']['median']:.2f}" if ours["ratio_to_dali"] and rates[0] else ""
             cells = [tables.number(rate) if rate else "" for rate in (ours["median"], *rates)]
             rows.append([f"{name}, {source}", *cells, ratio])
     peers = ("DALI", "tf.data", "DataLoader + Pillow", "DataLoader + OpenCV", "limit")
@@ -108,15 +105,30 @@ def overview(found: Found) -> str:
     return table(headings, rows) if rows else NOTHING
 
 
+def fastest(contestants: list[dict[str, Any]], peer: str) -> float | None:
+    """Return images/s of the fastest variant of a peer; None if its rounds differ too much to say."""
+    found = max((row for row in contestants if row["peer"] == peer), key=lambda row: float(row["median"]), default=None)
+    return None if found is None or tables.spread(found) > tables.STEADY else float(found["median"])
+
+
+def steady(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the contestants whose rounds agree: figures of others say more about the machine than about them."""
+    return [contestant for contestant in result["contestants"] if tables.spread(contestant) <= tables.STEADY]
+
+
 def speed_section(source: str, name: str, run: dict[str, Any], result: dict[str, Any]) -> str:
     """Return the table and the targets of a workload."""
     options = run["options"]
     seconds = options["seconds"] or WORKLOADS[name].seconds
+    left_out = [tables.name(row) for row in result["contestants"] if row not in steady(result)]
     lines = [
         f"### {name}, {source}",
         tables.about(result),
         f"{options['threads']} threads, {options['rounds']} rounds of {seconds:g} s.",
-        table(tables.HEADINGS, [tables.row(contestant) for contestant in result["contestants"]]),
+        table(tables.HEADINGS, [tables.row(contestant) for contestant in steady(result)]),
+        f"Left out because their rounds differed by more than {tables.STEADY:.0%}: {', '.join(left_out)}."
+        if left_out
+        else "",
         "\n".join(f"- {met}: {text}" for text, met in map(tables.target, result["targets"])),
     ]
     return "\n\n".join(line for line in lines if line)

@@ -46,14 +46,23 @@ def about(workload: dict[str, Any]) -> str:
     )
 
 
+STEADY = 0.20  # what is published has rounds that differ by no more than this
+
+
+def spread(contestant: dict[str, Any]) -> float:
+    """Return how much the rounds of a contestant differ, as a fraction of their median."""
+    rates = contestant["rates"]
+    return float((max(rates) - min(rates)) / contestant["median"])
+
+
 def row(contestant: dict[str, Any]) -> list[str]:
     """Return the figures of a contestant under HEADINGS."""
-    rates, starts, ratio = contestant["rates"], contestant["first_batch_seconds"], contestant["ratio_to_dali"]
+    starts, ratio = contestant["first_batch_seconds"], contestant["ratio_to_dali"]
     return [
         name(contestant),
         number(contestant["median"]),
         number(contestant["best"]),
-        f"{(max(rates) - min(rates)) / contestant['median']:.0%}",
+        f"{spread(contestant):.0%}",
         f"{ratio['median']:.2f}" if ratio else "",
         f"{ratio['best']:.2f}" if ratio else "",
         f"{median(contestant['cpu_milliseconds']):.2f}",
