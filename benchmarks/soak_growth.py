@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-COLUMNS = ("seconds", "samples", "pool", "pss_mb", "heap_mb", "blocks", "threads", "files")
+COLUMNS = ("seconds", "samples", "pool", "private_mb", "heap_mb", "blocks", "threads", "files")
 Table = dict[str, np.ndarray[Any, Any]]
 # How much the last quarter of a run may use more than the second; the first is the warm-up. Numbers of threads and of
 # open files may not change at all.
-MOST_PSS = 0.10  # fraction; free memory that glibc keeps in its arenas moves by a few MB
+MOST_PRIVATE = 0.10  # fraction; free memory that glibc keeps in its arenas moves by a few MB
 MOST_HEAP_PER_SAMPLE = 0.5  # bytes; the smallest block that malloc hands out takes 32
 MOST_BLOCKS_PER_EPOCH = 0.25  # blocks of Python's allocator
 # Short runs would be judged by noise: batches in flight, and names that Python keeps in its caches.
@@ -67,10 +67,11 @@ class History:
         """
         gc.collect()
         rollup = Path("/proc/self/smaps_rollup").read_text()
-        pss = next(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
+        # Not the proportional share (PSS): that of a library grows when other processes that map it end.
+        private = sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Private_"))
         heap = self._libc.mallinfo2()
         threads, files = self._fewest()
-        megabytes = (pss * 1024 / 1e6, (heap.uordblks + heap.hblkhd) / 1e6)
+        megabytes = (private * 1024 / 1e6, (heap.uordblks + heap.hblkhd) / 1e6)
         self._values.extend((seconds, samples, pool, *megabytes, sys.getallocatedblocks(), threads, files))
 
     def _fewest(self) -> tuple[int, int]:
@@ -110,18 +111,18 @@ def growth(table: Table) -> tuple[dict[str, Any], list[str]]:
 def _memory(table: Table) -> tuple[dict[str, Any], dict[str, bool]]:
     quarters = [slice(len(table["pool"]) * part // 4, len(table["pool"]) * (part + 1) // 4) for part in range(4)]
     before, after = quarters[1], quarters[3]
-    pss = [float(table["pss_mb"][quarter].max()) for quarter in quarters]
+    private = [float(table["private_mb"][quarter].max()) for quarter in quarters]
     samples = float(np.median(table["samples"][after]) - np.median(table["samples"][before]))
     epochs = len(table["pool"]) / 2  # between the middle of the second and that of the last quarter
     heap = _least_growth(table, "heap_mb", before, after)
     blocks = _least_growth(table, "blocks", before, after)
     figures = {
-        "pss_mb_most_by_quarter": [round(most, 1) for most in pss],
+        "private_mb_most_by_quarter": [round(most, 1) for most in private],
         "heap_bytes_per_sample": round(heap * 1e6 / samples, 3),
         "blocks_per_epoch": round(blocks / epochs, 3),
     }
     return figures, {
-        f"memory (PSS) grew by {pss[3] - pss[1]:.1f} MB": pss[3] > pss[1] * (1 + MOST_PSS),
+        f"private memory grew by {private[3] - private[1]:.1f} MB": private[3] > private[1] * (1 + MOST_PRIVATE),
         f"the heap grew by {heap:.2f} MB in {samples:.0f} samples": heap
         > max(SLACK_HEAP_MB, samples * MOST_HEAP_PER_SAMPLE / 1e6),
         f"Python holds {blocks:.0f} blocks more after {epochs:.0f} epochs": blocks

@@ -180,7 +180,7 @@ def test_a_leak_ends_a_long_run_with_an_error(leak: str, found: str, tmp_path: P
 @pytest.mark.parametrize(
     ("column", "per_epoch", "found"),
     [
-        ("pss_mb", 0.02, "memory (PSS) grew by"),
+        ("private_mb", 0.02, "private memory grew by"),
         ("heap_mb", 0.01, "the heap grew by"),  # one byte for each sample
         ("blocks", 2.0, "Python holds"),
         ("threads", 0.01, "threads beside the pool"),
@@ -193,7 +193,7 @@ def test_growth_is_judged(monkeypatch: pytest.MonkeyPatch, column: str, per_epoc
     epochs = np.arange(1200)
     noise = np.random.default_rng(1).uniform(0, 4, 1200)
     pool = epochs % 3 + 1
-    table = {"seconds": epochs * 1.0, "samples": epochs * 1e4, "pool": pool, "pss_mb": 70 + pool + noise}
+    table = {"seconds": epochs * 1.0, "samples": epochs * 1e4, "pool": pool, "private_mb": 70 + pool + noise}
     table |= {
         "heap_mb": 20 + pool + noise,
         "blocks": 160_000 + 100 * noise,
