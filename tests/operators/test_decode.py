@@ -115,7 +115,7 @@ def png_samples(colour_type, depth):
 
 
 def png_rgb(samples, colour_type, depth, palette):
-    """Say what colors the samples mean."""
+    """Return the 8-bit RGB pixels of PNG samples."""
     if colour_type == 3:
         return palette[samples[..., 0]]
     eight = samples >> 8 if depth == 16 else samples * (255 // (2**depth - 1))

@@ -9,14 +9,6 @@ constexpr std::array<uint8_t, zigzag.size()> pair_zigzag = [] {
     return order;
 }();
 
-// Whether sixteen zeros or more precede one of the coefficients `left`: smearing each bit over the 16 places after it
-// covers every coefficient that a short run reaches. Long runs are rare, so the common loop has no branch for them.
-inline bool has_long_run(uint64_t left) {
-    uint64_t near = left | 1;  // up to fifteen places after the last
-    for (int by = 1; by < 16; by *= 2) near |= near << by;
-    return (left & ~(near << 1)) != 0;
-}
-
 // Adds the codes of the coefficients of a block after the first to a list.
 struct CodeList {
     const JpegCodes& codes;

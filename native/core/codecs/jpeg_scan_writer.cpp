@@ -31,14 +31,6 @@ inline uint64_t nonzero_places(uint64_t nonzero) {
     return found;
 }
 
-// Whether sixteen zeros or more precede one of the coefficients `left`: smearing each bit over the 16 places after it
-// covers every coefficient that a short run reaches. Long runs are rare, so the common loop has no branch for them.
-inline bool has_long_run(uint64_t left) {
-    uint64_t near = left | 1;  // up to fifteen places after the last
-    for (int by = 1; by < 16; by *= 2) near |= near << by;
-    return (left & ~(near << 1)) != 0;
-}
-
 // Two for the first coefficient, 63 others and 3 runs of sixteen zeros at most; the end mark takes the place of one.
 constexpr size_t codes_of_block = 2 + 63 + 3;
 constexpr int codes_at_once = 4;

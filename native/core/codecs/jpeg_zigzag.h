@@ -1,4 +1,4 @@
-// The order in which JPEG streams store the 64 coefficients of a block.
+// The order in which JPEG streams store the 64 coefficients of a block, and runs of zeros in it.
 #pragma once
 
 #include <array>
@@ -21,5 +21,14 @@ constexpr std::array<uint8_t, 64 + 16> zigzag = [] {
     for (size_t i = 64; i < order.size(); ++i) order[i] = 63;
     return order;
 }();
+
+// For encoders, which have a bit for each coefficient of the stream that is not zero: whether sixteen zeros or more
+// precede one of the coefficients `left`. Smearing each bit over the 16 places after it covers every coefficient that a
+// short run reaches. Long runs are rare, so the common loop has no branch for them.
+inline bool has_long_run(uint64_t left) {
+    uint64_t near = left | 1;  // up to fifteen places after the last
+    for (int by = 1; by < 16; by *= 2) near |= near << by;
+    return (left & ~(near << 1)) != 0;
+}
 
 }  // namespace pixelmill

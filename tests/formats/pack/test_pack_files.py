@@ -179,7 +179,7 @@ def test_an_address_is_read_in_two_ranges(path: Path) -> None:
 
 
 def test_unknown_fields_of_a_record_survive(tmp_path: Path) -> None:
-    """A TFRecord that goes through a pack has the same bytes again, fields that nobody knows included."""
+    """A TFRecord converted to a pack and back has the same bytes, including unknown fields."""
     features = Example({"image/encoded": bytes_feature(encoded("jpeg", seed=1)), "x": bytes_feature(b"1", b"2")})
     features["image/filename"], features["image/format"] = bytes_feature(b"a.jpg"), bytes_feature(b"jpeg")
     features.unknown, features.features_unknown = b"\xa2\x06\x03abc", b"\x98\x06\x05"
@@ -207,7 +207,7 @@ def test_an_empty_pack(tmp_path: Path) -> None:
 
 
 def damages(data: bytes) -> Iterator[bytes]:
-    """Give the file with single bytes changed, cut, added and removed: all of samples, some of codebooks and index."""
+    """Yield damaged copies of the file: bytes changed, cut off, added or removed, in samples and elsewhere."""
     offset = int(columns_of(data)["offset"][0])
     _, _, footer = split(data)
     places = [place for place in range(len(data)) if offset <= place < footer.index_offset + 64 or place % 61 == 0]
@@ -267,7 +267,7 @@ HUGE = (1 << 62, (1 << 63) - 1, (1 << 64) - 1)
 
 
 def lies(columns: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Give columns that cannot be those of the file."""
+    """Yield columns that cannot belong to the file."""
     for name, column in columns.items():
         if name == "codebook_data":
             continue

@@ -29,14 +29,14 @@ class Checkpoint:
     """
 
     def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all objects and states."""
         self._objects: dict[str, Stateful] = {}
         self._states: dict[str, tuple[Any, str | None]] = {}
         self._unused: set[str] = set()
         self._complete = self._loaded = False
-
-    def clear(self) -> None:
-        """Forget all objects and states."""
-        self.__init__()  # type: ignore[misc]
 
     is_complete = property(lambda self: self._complete, doc="Whether `collect` set the states.")
     is_loaded = property(lambda self: self._loaded, doc="Whether `load` or `deserialize` set the states.")
