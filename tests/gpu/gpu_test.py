@@ -27,12 +27,13 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from pixelmill import DataError, Pipeline, augment, fn, math, open_dataset, types
+from pixelmill import DataError, Pipeline, augment, fn, math, types
 from pixelmill.auto_aug import rand_augment
 from pixelmill.create import create_images, photo
 from pixelmill.engine import devices
 from pixelmill.engine.dali import versions
 from pixelmill.formats.example import decode as parsed
+from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.tfrecord import read_records
 from pixelmill.ingest import ingest
 from pixelmill.operators import REGISTRY

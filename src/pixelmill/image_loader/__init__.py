@@ -1,9 +1,9 @@
 """The simple way in: training batches from whatever dataset there is, and datasets sample by sample.
 
-    from pixelmill import ImageLoader
+from pixelmill import ImageLoader
 
-    for images, labels in ImageLoader("photos", size=224, batch_size=64, train=True):
-        ...
+for images, labels in ImageLoader("photos", size=224, batch_size=64, train=True):
+    ...
 """
 
 from __future__ import annotations
@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from pixelmill.image_loader.targets import detection_targets, multi_hot
     from pixelmill.image_loader.transform import ImageTransform
 
-__all__ = ["ImageDataset", "ImageLoader", "ImageSample", "ImageTransform", "boxes_after", "detection_targets", "multi_hot", "open_dataset"]
+__all__ = [
+    "ImageDataset",
+    "ImageLoader",
+    "ImageSample",
+    "ImageTransform",
+    "boxes_after",
+    "detection_targets",
+    "multi_hot",
+    "open_dataset",
+]
 __getattr__ = lazy_exports(
     __name__,
     {

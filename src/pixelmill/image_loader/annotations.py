@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.columns import column_index
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.index import Ragged
+from pixelmill.formats.sample import Sample, image_type
 from pixelmill.image_loader.settings import Task
 from pixelmill.types import Array
 
@@ -26,6 +28,8 @@ class Found:
         box_labels: Whether boxes have classes.
         labels: The numbers of labels that samples have.
         integers: Whether all labels are integers.
+        array_images: Whether images are npy files of pixels.
+        array_masks: Whether masks are npy files of class numbers.
     """
 
     masks: bool
@@ -33,6 +37,8 @@ class Found:
     box_labels: bool
     labels: frozenset[int]
     integers: bool
+    array_images: bool
+    array_masks: bool
 
     @property
     def task(self) -> Task:
@@ -56,19 +62,32 @@ def look_at(dataset: Dataset) -> Found:
     samples, last = [], None
     for number in numbers:
         try:
-            samples.append((dataset.description(number), dataset.has_mask(number)))
+            samples.append((number, dataset.outline(number), dataset.has_mask(number)))
         except DataError as error:
             last = error
     if not samples:
         raise last or DataError(f"{dataset.source} has no samples")
-    boxes = [sample.boxes for sample, _ in samples if sample.boxes is not None]
+    boxes = [sample.boxes for _, sample, _ in samples if sample.boxes is not None]
     return Found(
-        masks=any(sample.mask is not None or has_mask for sample, has_mask in samples),
+        masks=any(sample.mask is not None or has_mask for _, sample, has_mask in samples),
         boxes=bool(boxes),
         box_labels=any(found.labels is not None for found in boxes),
-        labels=frozenset(len(sample.labels) for sample, _ in samples),
-        integers=all(isinstance(label, int) for sample, _ in samples for label in sample.labels),
+        labels=frozenset(len(sample.labels) for _, sample, _ in samples),
+        integers=all(isinstance(label, int) for _, sample, _ in samples for label in sample.labels),
+        array_images=all(sample.extension.lower() == "npy" for _, sample, _ in samples),
+        array_masks=_has_array_masks(dataset, samples),
     )
+
+
+def _has_array_masks(dataset: Dataset, samples: Sequence[tuple[int, Sample, bool]]) -> bool:
+    for number, sample, has_mask in samples:
+        if sample.mask is None and not has_mask:
+            continue
+        try:
+            return image_type(dataset.sample(number).mask or b"") == "npy"
+        except DataError:
+            continue
+    return False
 
 
 def check_task(task: Task, found: Found, source: str) -> None:

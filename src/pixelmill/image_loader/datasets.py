@@ -50,7 +50,7 @@ class ImageDataset(Sequence[T], Generic[T]):
     def __getitem__(self, item: int | slice | Sequence[int]) -> T | ImageDataset[T]:
         if isinstance(item, slice):
             return self._select(self._numbers[item])
-        if hasattr(item, "__len__") and not isinstance(item, (str, bytes)):
+        if not isinstance(item, (int, str, bytes)) and hasattr(item, "__len__"):
             return self._select([self._numbers[self._place(place)] for place in item])
         number = self._numbers[self._place(item)]
         sample = ImageSample(self.container.sample(number), number)

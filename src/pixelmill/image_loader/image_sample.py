@@ -95,4 +95,3 @@ class ImageSample:
         if self.sample.mask is not None:
             parts.append("a mask")
         return f"ImageSample({', '.join(parts)})"
-

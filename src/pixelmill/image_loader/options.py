@@ -13,7 +13,7 @@ from pixelmill.errors import ArgumentError, UnknownNameError
 from pixelmill.graph.nodes import DataNode
 from pixelmill.image_loader.settings import DType, Framework, Layout, Sampler, Task, one_of
 from pixelmill.pipeline import Pipeline
-from pixelmill.pipeline.recovery import OnError
+from pixelmill.pipeline.recovery import OnError, Recovery
 from pixelmill.recipe import Recipe
 
 Augment: TypeAlias = str | os.PathLike[str] | Recipe | Callable[[DataNode], DataNode]
@@ -95,6 +95,14 @@ class Arguments:
             value = getattr(self, name)
             if value is not None and (type(value) is not int or not least <= value < 2**63):
                 raise ArgumentError(f"{name} must be an integer of at least {least}, got {value!r}")
+        for name in ("train", "drop_last"):
+            if type(getattr(self, name)) is not bool:
+                raise ArgumentError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        Recovery(self.on_error, self.max_errors, ())  # checks both
+        if (self.rank is None) != (self.world_size is None):
+            raise ArgumentError(
+                f"rank and world_size belong together, got rank={self.rank}, world_size={self.world_size}"
+            )
         if self.dtype == "uint8" and (self.mean is not None or self.std is not None):
             raise ArgumentError("dtype: images of type uint8 are not normalized; omit mean and std")
         if self.sampler == "balanced" and self.shuffle is False:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -58,7 +58,7 @@ class LoaderPlan:
     presets: Presets
     convert: Convert
     num_classes: int
-    ranks: Ranks = Ranks()
+    ranks: Ranks = field(default_factory=Ranks)
 
     def for_ranks(self, ranks: Ranks) -> LoaderPlan:
         """Return the plan of one of several processes."""
@@ -175,7 +175,7 @@ def make_plan(given: Arguments) -> LoaderPlan:
     classes = given.num_classes or len(container.classes)
     if task == "multilabel" and not classes:
         classes = len(class_counts(container, task))
-    presets = Presets(image, given.seed, origin, found.box_labels)
+    presets = Presets(image, given.seed, origin, found.box_labels, found.array_images, found.array_masks)
     return LoaderPlan(given, paths, container, found, image, presets, convert, classes)
 
 

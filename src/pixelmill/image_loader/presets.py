@@ -10,7 +10,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.image_loader.program import ApplyFunction, ApplyRecipe, Call, Name, Program, Scale, Statement
 from pixelmill.image_loader.settings import AUTO_AUGMENT, AutoAugment, Function, ImageSettings, ReaderSettings
 from pixelmill.recipe import Recipe, load_recipe
-from pixelmill.types import FLOAT, FLOAT16, GRAY, INT64, INTERP_NN, UINT8
+from pixelmill.types import FLOAT, FLOAT16, INT64, INTERP_NN, UINT8
 
 # For validation, the shorter side is resized to size / 0.875 and the center is cropped: 256 and 224 are the usual pair.
 CENTER_FRACTION = 0.875
@@ -38,12 +38,16 @@ class Presets:
         seed: The seed of recipes.
         origin: What `load_recipe` loads the recipe from, if it is known.
         has_box_labels: Whether the boxes of the dataset have classes.
+        array_images: Whether images are npy files of pixels.
+        array_masks: Whether masks are npy files of class numbers.
     """
 
     settings: ImageSettings
     seed: int = 0
     origin: str | None = None
     has_box_labels: bool = True
+    array_images: bool = False
+    array_masks: bool = False
 
     def program(self, reader: ReaderSettings) -> Program:
         """Return the pipeline of a loader."""
@@ -53,7 +57,7 @@ class Presets:
         elif self.settings.task == "segmentation":
             made, outputs = self._segmentation()
         else:
-            made, outputs = [_decoded(), *self.image_statements()], ["images"]
+            made, outputs = [*self._decoded(), *self.image_statements()], ["images"]
         if self.settings.task in ("classification", "multilabel"):
             made, outputs = [*made, _renamed("labels", "label")], ["images", "labels"]
         if self.settings.task == "unlabeled":
@@ -118,12 +122,12 @@ class Presets:
         lines: list[Statement] = [_renamed(name, columns[name]) for name in names]
         outputs = ["images", *names]
         if not self.settings.train:
-            lines += [_decoded(), self._resized("images"), self._normalized()]
+            lines += [*self._decoded(), self._resized("images"), self._normalized()]
             sizes = Call(("sizes",), "fn.peek_image_shape", (Name("columns", "image"),))
             lines, outputs = [*lines, sizes], [*outputs, "sizes"]
         elif isinstance(self.settings.augment, Recipe):
             lines += [
-                _decoded(),
+                *self._decoded(),
                 Call(("sizes",), "fn.shapes", (_IMAGES,)),
                 ApplyRecipe(self.settings.augment, self.origin, ("images",), self.seed),
                 Call(tuple(names), "boxes_after", (Name("scene"), Name("sizes"), *map(Name, names))),
@@ -146,12 +150,27 @@ class Presets:
         return [*lines, Scale("boxes", (width, height, width, height))], outputs
 
     def _segmentation(self) -> tuple[list[Statement], list[str]]:
-        gray = {"output_type": GRAY, "adjust_orientation": False}
-        lines: list[Statement] = [
-            Call(("images",), "fn.decoders.image", (Name("columns", "image"),), {"adjust_orientation": False}),
-            Call(("masks",), "fn.decoders.image", (Name("columns", "mask"),), gray),
-        ]
+        # Masks are stored as their images are: neither is turned upright.
+        lines = [*self._decoded(adjust_orientation=False), *self._decoded_masks()]
         return [*lines, *self.mask_statements()], ["images", "masks"]
+
+    def _decoded(self, **options: object) -> list[Statement]:
+        encoded = (Name("columns", "image"),)
+        if not self.array_images:
+            return [Call(("images",), "fn.decoders.image", encoded, options)]
+        return [
+            Call(("images",), "fn.decoders.numpy", encoded),
+            Call(("images",), "fn.reshape", (_IMAGES,), {"layout": "HWC"}),
+        ]
+
+    def _decoded_masks(self) -> list[Statement]:
+        encoded = (Name("columns", "mask"),)
+        if not self.array_masks:
+            return [Call(("masks",), "fn.decoders.mask", encoded)]
+        return [
+            Call(("masks",), "fn.decoders.numpy", encoded),
+            Call(("masks",), "fn.reshape", (_MASKS,), {"rel_shape": [1, 1, -1], "layout": "HWC"}),
+        ]
 
     def mask_statements(self) -> list[Statement]:
         """Return the statements from decoded images and masks to the tensors of a batch."""
@@ -187,10 +206,6 @@ def _read(reader: ReaderSettings, columns: list[str]) -> Call:
     return Call(("columns",), "fn.readers.dataset", (), {**arguments, **reader.options})
 
 
-def _decoded() -> Call:
-    return Call(("images",), "fn.decoders.image", (Name("columns", "image"),))
-
-
 def _renamed(name: str, column: str) -> Statement:
     return Column(name, Name("columns", column))
 
@@ -207,8 +222,8 @@ def _same_window(sizes: str) -> list[Statement]:
     """Cut the same random window out of images and masks."""
     window = Call(("anchor", "extent"), "fn.random_crop_generator", (Name(sizes),), {"random_area": SCENE_AREA})
     pixels = {"axes": [0, 1], "normalized_anchor": False, "normalized_shape": False}
-    cut = [Call((name,), "fn.slice", (Name(name), Name("anchor"), Name("extent")), pixels) for name in ("images", "masks")]
-    return [window, *cut]
+    place = Name("anchor"), Name("extent")
+    return [window, *(Call((name,), "fn.slice", (Name(name), *place), pixels) for name in ("images", "masks"))]
 
 
 @dataclass(frozen=True)

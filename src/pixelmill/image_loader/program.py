@@ -72,7 +72,9 @@ class Call(Statement):
         function: Any = _GLOBALS[first]
         for part in path:
             function = getattr(function, part)
-        given = {key: value.value(values) if isinstance(value, Name) else value for key, value in self.arguments.items()}
+        given = {
+            key: value.value(values) if isinstance(value, Name) else value for key, value in self.arguments.items()
+        }
         made = function(*(name.value(values) for name in self.inputs), **given)
         several = list(made) if isinstance(made, (list, tuple)) else [made]
         values.update(zip(self.targets, several, strict=True))

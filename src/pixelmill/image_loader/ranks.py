@@ -11,6 +11,8 @@ from typing import Any
 
 from pixelmill.errors import ArgumentError
 
+GIVEN = "given"
+
 
 @dataclass(frozen=True)
 class Ranks:
@@ -30,7 +32,7 @@ class Ranks:
         if not 0 <= self.rank < self.world_size:
             raise ArgumentError(
                 f"rank must be from 0 to world_size - 1, got rank={self.rank}, world_size={self.world_size}"
-                + (f" from {self.origin}" if self.origin else "")
+                + (f" by {self.origin}" if self.origin != GIVEN else "")
             )
 
     def __str__(self) -> str:
@@ -44,10 +46,8 @@ def find_ranks(rank: int | None = None, world_size: int | None = None) -> Ranks:
     NODE_RANK and WORLD_SIZE, which Lightning sets; SLURM_PROCID and the number of tasks, which srun sets. Without any
     of these there is one process.
     """
-    if rank is not None or world_size is not None:
-        if rank is None or world_size is None:
-            raise ArgumentError(f"rank and world_size belong together, got rank={rank}, world_size={world_size}")
-        return Ranks(rank, world_size, "given")
+    if rank is not None and world_size is not None:
+        return Ranks(rank, world_size, GIVEN)
     return _of_torch() or _of_environment(os.environ) or Ranks()
 
 
@@ -84,7 +84,7 @@ def processes_per_machine(ranks: Ranks) -> int:
             return min(int(found[0]), ranks.world_size)
     torch: Any = sys.modules.get("torch")
     devices = int(torch.cuda.device_count()) if torch is not None and ranks.origin == "torch.distributed" else 0
-    return min(devices, ranks.world_size) if devices else 1 if ranks.origin == "given" else ranks.world_size
+    return min(devices, ranks.world_size) if devices else 1 if ranks.origin == GIVEN else ranks.world_size
 
 
 def usable_processors() -> int:

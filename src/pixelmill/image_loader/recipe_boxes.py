@@ -12,7 +12,9 @@ from pixelmill.types import Array
 VISIBILITY = 0.3  # boxes of which less stays inside the image are dropped, as `augment` does
 
 
-def boxes_after(scene: Scene, sizes: DataNode, boxes: DataNode, labels: DataNode | None = None) -> DataNode | list[DataNode]:
+def boxes_after(
+    scene: Scene, sizes: DataNode, boxes: DataNode, labels: DataNode | None = None
+) -> DataNode | list[DataNode]:
     """Move boxes as a recipe has moved their image.
 
     Args:
@@ -39,5 +41,5 @@ def boxes_after(scene: Scene, sizes: DataNode, boxes: DataNode, labels: DataNode
 
     given = [boxes, *([] if labels is None else [labels]), *(node for move in scene.moves for node in move.nodes)]
     outputs = 1 if labels is None else 2
-    made = fn.python_function(sizes, *given, function=moved, num_outputs=outputs)
+    made: DataNode | list[DataNode] = fn.python_function(sizes, *given, function=moved, num_outputs=outputs)
     return made

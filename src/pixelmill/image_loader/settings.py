@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import Literal, get_args
 
 from pixelmill.errors import ArgumentError
@@ -57,13 +58,12 @@ class ImageSettings:
     def __post_init__(self) -> None:
         if self.augment is not None and not self.train:
             raise ArgumentError("augment: images are augmented with train=True only; pass it, or omit augment")
-        if self.task in ("detection", "segmentation") and self.augment is not None:
-            if not isinstance(self.augment, Recipe):
-                what = "boxes" if self.task == "detection" else "masks"
-                raise ArgumentError(
-                    f"augment: for {self.task} it must be a recipe, by name or file, so that {what} follow the image; "
-                    f"got {self.augment!r}"
-                )
+        if self.task in ("detection", "segmentation") and not isinstance(self.augment, (Recipe, NoneType)):
+            what = "boxes" if self.task == "detection" else "masks"
+            raise ArgumentError(
+                f"augment: for {self.task} it must be a recipe, by name or file, so that {what} follow the image; "
+                f"got {self.augment!r}"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

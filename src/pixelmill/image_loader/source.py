@@ -34,13 +34,13 @@ class LoaderSource:
         return "\n".join(lines) + "\n"
 
     def _imports(self) -> list[str]:
-        names = ["Loader", "fn", "pipeline_def", "types"]
         body = "\n".join(self.program.lines())
+        names = ["Loader", "fn", "pipeline_def", *(["types"] if "types." in body else [])]
         lines = []
         framework = SOURCE[self.framework][0]
         if framework:
             lines += [framework, ""]
-        lines.append(f"from pixelmill import {', '.join(name for name in names if name != 'types' or 'types.' in body)}")
+        lines.append(f"from pixelmill import {', '.join(names)}")
         used = self.program.globals()
         modules = sorted(used & set(AUTO_AUGMENT))
         if modules:

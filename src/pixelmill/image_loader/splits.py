@@ -27,7 +27,7 @@ def split_source(source: str | os.PathLike[str] | Sequence[str], split: str) -> 
         ArgumentError: There is no such split; the message lists what there is.
     """
     if not isinstance(source, (str, os.PathLike)):
-        raise ArgumentError(f"split: {split!r} needs a folder to look in, got a list of files; name the files of the split")
+        raise ArgumentError(f"split: {split!r} needs a folder to look in, got a list of files; name those of the split")
     folder = storage.plain(os.fspath(source))
     if not storage.is_folder(folder):
         raise ArgumentError(f"split: {folder} is not a folder; name the files of the split {split!r} instead")

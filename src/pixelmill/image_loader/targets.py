@@ -73,8 +73,7 @@ class Targets:
             return ['targets = [bytes(name).decode("utf-8", "surrogateescape") for name in batch["names"]]']
         item = wrapped.format("array")
         return [
-            f"targets = [{{name: {item} for name, array in target.items()}}"
-            " for target in detection_targets(batch)]"
+            f"targets = [{{name: {item} for name, array in target.items()}} for target in detection_targets(batch)]"
         ]
 
 

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from pixelmill import fn
-from pixelmill.engine.compile import Plan, compile_graph
-from pixelmill.engine.native import Samples
+from pixelmill.engine.compile import Key, Plan, compile_graph
+from pixelmill.engine.native import Data, Samples
 from pixelmill.engine.selection import Engine, EngineOptions, start_engine
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.graph.nodes import DataNode
@@ -30,7 +30,7 @@ from pixelmill.image_loader.settings import (
     one_of,
 )
 from pixelmill.plugin.framework_arrays import converter, to_bfloat16
-from pixelmill.steps.sources import source_of
+from pixelmill.steps.sources import BatchSource, source_of
 from pixelmill.types import Array, Limits
 
 ImageLike = Any  # an array, a tensor, a PIL image, or the bytes of a file
@@ -145,7 +145,7 @@ class _Program:
     """
 
     plan: Plan
-    names: dict[object, int]
+    names: dict[BatchSource, int]
     engine: Engine
 
     @classmethod
@@ -167,7 +167,7 @@ class _Program:
 
     def run(self, given: Sequence[Array], number: int) -> list[Array]:
         """Return the outputs for one sample."""
-        inputs = {key: [given[self.names[key[0].source]]] for key in self.plan.inputs}
+        inputs: dict[Key, Data] = {key: [given[self.names[key[0].source]]] for key in self.plan.inputs}
         samples = Samples(np.zeros(1, np.uint32), np.array([number], np.uint64), np.empty((1, 0), np.int64), inputs)
         result = self.engine.submit(samples).result()
         for trouble in result.troubles:

@@ -85,6 +85,19 @@ def image(
     return decode(data, None, output_type, dtype, adjust_orientation)
 
 
+@operator("decoders.mask", dali=BEFORE)
+def mask(data: Tensor) -> Tensor:
+    """Decode masks: class numbers in one channel, as they are stored.
+
+    The numbers of a palette PNG are its indices, whatever their colors are. Files with several channels are refused.
+    The EXIF orientation is not applied. Returns HWC with one channel; uint16 for files with 16 bits, else uint8.
+
+    Args:
+        data: Encoded masks, one uint8 vector per sample.
+    """
+    return Decode(encoded=data, window=None, color="index", dtype=None, orientation=False).value("HWC")
+
+
 def _drawn_slice(decoded: Expr) -> dict[str, Expr]:
     assert isinstance(decoded.step, Decode) and decoded.step.window is not None
     window = decoded.step.window.step

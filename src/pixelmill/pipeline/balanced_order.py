@@ -28,4 +28,4 @@ def balanced_numbers(places: Ints, groups: ClassGroups, *, seed: int, epoch: int
     if shuffle:
         place = permute_each(place, sizes, key=fold(seed, 2), groups=classes, turns=turn)
     items: Ints = groups.items[groups.starts[classes] + place]
-    return items + (turn - before // sizes) * groups.count
+    return np.asarray(items + (turn - before // sizes) * groups.count)
