@@ -100,7 +100,8 @@ class Presets:
     def _auto_augmented(self) -> Call:
         kind = str(self.settings.augment)
         strength = {"n": 2, "m": 9} if kind == "rand_augment" else {}
-        return Call(("images",), f"{kind}.{kind}", (_IMAGES,), {**strength, "shape": self._size})
+        function = {"trivial_augment": "trivial_augment.trivial_augment_wide"}.get(kind, f"{kind}.{kind}")
+        return Call(("images",), function, (_IMAGES,), {**strength, "shape": self._size})
 
     def _normalized(self, *, crop: list[int] | None = None, mirror: Name | None = None) -> Call:
         own = self.settings
