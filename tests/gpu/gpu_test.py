@@ -27,13 +27,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from pixelmill import DataError, Pipeline, augment, fn, math, types
+from pixelmill import DataError, Pipeline, augment, fn, math, open_dataset, types
 from pixelmill.auto_aug import rand_augment
 from pixelmill.create import create_images, photo
 from pixelmill.engine import devices
 from pixelmill.engine.dali import versions
 from pixelmill.formats.example import decode as parsed
-from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.tfrecord import read_records
 from pixelmill.ingest import ingest
 from pixelmill.operators import REGISTRY
@@ -504,7 +503,7 @@ def mode_augment(place: Place, folder: Path) -> str:
             command("augment", str(folder), "--mode", "gpu", "--output", f"{output}/gpu", "--to", "tfrecord")
         else:
             augment(folder, f"{output}/gpu", to="tfrecord", workers=1, mode="dali")
-        for got, wanted in zip(*(open_dataset(f"{output}/{mode}") for mode in ("gpu", "cpu")), strict=True):
+        for got, wanted in zip(*(open_dataset(f"{output}/{mode}").container for mode in ("gpu", "cpu")), strict=True):
             assert replace(got, image=b"", extra={}) == replace(wanted, image=b"", extra={})
             pixels = [np.asarray(Image.open(io.BytesIO(one.image))) for one in (got, wanted)]
             apart.append(near(pixels[0], pixels[1], DECODED))

@@ -10,21 +10,23 @@ from typing import Any, get_type_hints
 import numpy as np
 import pytest
 import torch
+from dataset_cases import write
 from loader_datasets import (
     TASKS,
     class_mask,
     classified,
     folder_of_classes,
     pixels,
+    png,
     with_boxes,
     with_masks,
     with_several_labels,
     write_task,
 )
 
-from dataset_cases import write
 from pixelmill import DataError, ImageLoader, fn
 from pixelmill.formats.registry import FORMATS
+from pixelmill.formats.sample import Boxes, Sample
 from pixelmill.image_loader.options import Arguments, LoaderOptions
 from pixelmill.recipe import Recipe, load_recipe
 
@@ -99,10 +101,6 @@ def test_boxes_are_in_pixels_of_the_resized_image(tmp_path: Path) -> None:
 @pytest.mark.parametrize("augment", [None, "detection"])
 def test_boxes_follow_augmented_images(tmp_path: Path, augment: str | None) -> None:
     """The image is white inside its only box, and black outside of it."""
-    from loader_datasets import png
-
-    from pixelmill.formats.sample import Boxes, Sample
-
     image = np.zeros((64, 64, 3), np.uint8)
     image[16:48, 24:56] = 255
     boxes = Boxes(np.array([[24, 16, 56, 48]], np.float32) / 64, np.array([5]))
@@ -138,10 +136,6 @@ def test_masks_are_class_numbers_whatever_their_palette(tmp_path: Path, palette:
 @pytest.mark.parametrize("augment", [None, "segmentation"])
 def test_masks_follow_augmented_images(tmp_path: Path, augment: str | None) -> None:
     """The image is 100 times its mask, which survives a resize except along the edges."""
-    from loader_datasets import png
-
-    from pixelmill.formats.sample import Sample
-
     mask = class_mask(0)
     image = np.repeat(mask[:, :, None] * 100, 3, axis=2)
     write(tmp_path / "d", "tfrecord", [Sample(f"s{n}", png(image), "png", mask=png(mask)) for n in range(8)])
@@ -234,7 +228,7 @@ def test_ranks_share_an_epoch(tmp_path: Path) -> None:
     source = write(tmp_path / "d", "tfrecord", classified(12, labels=range(12)))
     ranks = [ImageLoader(source, size=16, train=True, batch_size=2, rank=rank, world_size=3) for rank in range(3)]
     labels = [[int(label) for label in all_of(loader)[1]] for loader in ranks]
-    assert sorted(sum(labels, [])) == list(range(12)) and {len(own) for own in labels} == {4}
+    assert sorted(label for own in labels for label in own) == list(range(12)) and {len(own) for own in labels} == {4}
     assert "rank 2 of 3" in repr(ranks[2])
 
 

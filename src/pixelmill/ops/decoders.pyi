@@ -292,7 +292,7 @@ class Mask(OperatorClass):
     """Decode masks: class numbers in one channel, as they are stored.
 
     The numbers of a palette PNG are its indices, whatever their colors are. Files with several channels are refused.
-    The EXIF orientation is not applied. Returns HWC with one channel; uint16 for files with 16 bits, else uint8.
+    The EXIF orientation is not applied. Returns uint16, HWC with one channel.
 
     Args:
         device: Where it should run; the native engine runs everything on the CPU.

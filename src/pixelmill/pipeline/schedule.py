@@ -328,8 +328,6 @@ class Schedule:
         self.last = scheduled.main
         self.ends_epoch = scheduled.main is not None and scheduled.main.ends_epoch
 
-    # Epochs, and resuming
-
     def use_epochs_of(self, main: int, policy: LastBatchPolicy, *, pad: bool) -> ReaderOrder:
         """Align batches with the epochs of one reader, from the next batch on; return its order.
 
