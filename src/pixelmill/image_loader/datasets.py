@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from operator import index
-from typing import Generic, TypeVar, overload
+from typing import Generic, TypeAlias, TypeVar, overload
 
 from pixelmill import storage
 from pixelmill.errors import ArgumentError, IndexOutOfRangeError
@@ -18,7 +18,7 @@ from pixelmill.image_loader.splits import split_source
 
 T = TypeVar("T")
 U = TypeVar("U")
-Source = str | os.PathLike[str] | Sequence[str]
+Source: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 class ImageDataset(Sequence[T], Generic[T]):
@@ -170,9 +170,9 @@ def open_container(
     return registry.open_dataset(found, format, root=root, allow_outside=allow_outside)
 
 
-def expanded(source: Source) -> str | Sequence[str]:
+def expanded(source: Source) -> str | list[str]:
     """Return a source with the home folder of the user in place of `~`."""
     if not isinstance(source, (str, os.PathLike)):
-        return source
+        return [os.fspath(path) for path in source]
     text = storage.plain(os.fspath(source))
     return text if storage.is_remote(text) else os.path.expanduser(text)  # noqa: PTH111 - it may be a pattern

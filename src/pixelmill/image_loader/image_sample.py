@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from numpy.typing import NDArray
 
 from pixelmill.codecs import decode_image
 from pixelmill.dataset_jobs.sample_annotations import class_numbers
@@ -27,7 +29,7 @@ class ImageSample:
     sample: Sample
     number: int
 
-    def image(self, mode: Mode = "RGB") -> Array:
+    def image(self, mode: Mode = "RGB") -> NDArray[Any]:
         """Decode the image.
 
         Args:

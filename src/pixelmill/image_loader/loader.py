@@ -10,9 +10,9 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.image_loader.annotations import class_counts
-from pixelmill.image_loader.datasets import ImageDataset
+from pixelmill.image_loader.datasets import ImageDataset, Source
 from pixelmill.image_loader.image_sample import ImageSample
-from pixelmill.image_loader.options import Arguments, LoaderOptions, Source, refuse_unknown, signature
+from pixelmill.image_loader.options import Arguments, LoaderOptions, refuse_unknown, signature
 from pixelmill.image_loader.plan import LoaderPlan, make_plan
 from pixelmill.image_loader.ranks import find_ranks
 from pixelmill.image_loader.settings import Framework, Task

@@ -11,13 +11,13 @@ from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from pixelmill.errors import ArgumentError, UnknownNameError
 from pixelmill.graph.nodes import DataNode
+from pixelmill.image_loader.datasets import Source
 from pixelmill.image_loader.settings import DType, Framework, Layout, Sampler, Task, one_of
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.recovery import OnError, Recovery
 from pixelmill.recipe import Recipe
 
 Augment: TypeAlias = str | os.PathLike[str] | Recipe | Callable[[DataNode], DataNode]
-Source: TypeAlias = str | os.PathLike[str] | Sequence[str]
 
 
 class LoaderOptions(TypedDict, total=False):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -185,4 +184,4 @@ def _paths(given: Arguments) -> tuple[str, ...]:
         source = split_source(source, given.split)
     elif isinstance(source, str) and given.format is None:
         refuse_splits(source)
-    return (source,) if isinstance(source, str) else tuple(map(os.fspath, source))
+    return (source,) if isinstance(source, str) else tuple(source)

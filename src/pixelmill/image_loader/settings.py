@@ -62,7 +62,7 @@ class ImageSettings:
             what = "boxes" if self.task == "detection" else "masks"
             raise ArgumentError(
                 f"augment: for {self.task} it must be a recipe, by name or file, so that {what} follow the image; "
-                f"got {self.augment!r}"
+                f"got {getattr(self.augment, '__name__', self.augment)}"
             )
 
 
