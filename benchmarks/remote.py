@@ -167,6 +167,26 @@ def table(rows: list[dict[str, Any]], show: Callable[[str], object] = print) -> 
         )
 
 
+def contest(given: argparse.Namespace, data: Path, needed: int) -> list[dict[str, Any]]:
+    """Measure all contestants at all latencies, in turns; return a row for each."""
+    rows: list[dict[str, Any]] = []
+    names = chosen(given.contestants)
+    for latency in given.latencies:
+        server, endpoint = serve(built(given.build), data, latency / 1000)
+        found: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+        try:
+            for _ in range(given.rounds):
+                for name in names:
+                    row = measured(name, endpoint, data, threads=given.threads, peers=given.peers)
+                    found[name].append(row)
+                    print(json.dumps({"latency_ms": latency, **row}), file=sys.stderr)
+        finally:
+            server.terminate()
+            server.wait()
+        rows += [{"latency_ms": latency, **summary(found[name], needed)} for name in names]
+    return rows
+
+
 def main() -> None:
     """Measure all contestants at all latencies."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -184,29 +204,17 @@ def main() -> None:
     parser.add_argument("--data", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
-        return child(given.child, given.endpoint, given.data, given.threads)
+        child(given.child, given.endpoint, given.data, given.threads)
+        return
     if given.write_for_peers:
         files = sorted(Path(given.data, "folder").rglob("*.jpg"))
-        return print("\n".join(contestants.write_peer_formats(Path(given.data), files)))
+        print("\n".join(contestants.write_peer_formats(Path(given.data), files)))
+        return
     machine.compile_modules()
     data = prepared(given.build, given.count)
     write_for_peers(data, given.peers)
     needed = sum(path.stat().st_size for path in (data / "folder").rglob("*.jpg"))
-    rows: list[dict[str, Any]] = []
-    for latency in given.latencies:
-        server, endpoint = serve(built(given.build), data, latency / 1000)
-        names = chosen(given.contestants)
-        found: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
-        try:
-            for _ in range(given.rounds):
-                for name in names:
-                    row = measured(name, endpoint, data, threads=given.threads, peers=given.peers)
-                    found[name].append(row)
-                    print(json.dumps({"latency_ms": latency, **row}), file=sys.stderr)
-        finally:
-            server.terminate()
-            server.wait()
-        rows += [{"latency_ms": latency, **summary(found[name], needed)} for name in names]
+    rows = contest(given, data, needed)
     table(rows)
     about = {"bandwidth": BANDWIDTH, "images": given.count, "bytes_needed": needed, "threads": given.threads}
     given.json.parent.mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,7 @@ import random
 import tempfile
 import urllib.request
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -107,9 +108,9 @@ def _batches(loader: Iterable[Any]) -> Iterator[Any]:
 
 def litdata(endpoint: str, *, threads: int) -> Iterator[int]:
     """Read chunks with LitData."""
-    import litdata as ld
+    ld: Any = import_module("litdata")
 
-    class Cropped(ld.StreamingDataset):  # type: ignore[misc,name-defined]
+    class Cropped(ld.StreamingDataset):  # type: ignore[misc]
         """Decodes what the dataset reads."""
 
         def __getitem__(self, index: Any) -> Any:
@@ -128,7 +129,7 @@ def litdata(endpoint: str, *, threads: int) -> Iterator[int]:
 def mosaicml(endpoint: str, *, threads: int) -> Iterator[int]:
     """Read shards with mosaicml-streaming."""
     os.environ["S3_ENDPOINT_URL"] = endpoint
-    import streaming  # type: ignore[import-untyped]
+    streaming: Any = import_module("streaming")
 
     class Cropped(streaming.StreamingDataset):  # type: ignore[misc]
         """Decodes what the dataset reads."""
@@ -143,14 +144,14 @@ def mosaicml(endpoint: str, *, threads: int) -> Iterator[int]:
 
 def s3torchconnector(endpoint: str, *, threads: int) -> Iterator[int]:
     """Read files with s3torchconnector."""
-    from s3torchconnector import S3ClientConfig, S3MapDataset
+    s3: Any = import_module("s3torchconnector")
 
-    dataset = S3MapDataset.from_prefix(
+    dataset = s3.S3MapDataset.from_prefix(
         f"s3://{BUCKET}/folder",
         region=REGION,
         endpoint=endpoint,
         transform=lambda stream: cropped(stream.read()),
-        s3client_config=S3ClientConfig(force_path_style=True),
+        s3client_config=s3.S3ClientConfig(force_path_style=True),
     )
     yield from _loaded(dataset, threads=threads, shuffle=True)
 
@@ -158,7 +159,7 @@ def s3torchconnector(endpoint: str, *, threads: int) -> Iterator[int]:
 def dali(endpoint: str, *, threads: int) -> Iterator[int]:
     """Read files with DALI."""
     os.environ["AWS_ENDPOINT_URL"] = endpoint
-    from nvidia.dali import Pipeline, fn, types  # type: ignore[import-untyped]
+    from nvidia.dali import Pipeline, fn, types
 
     pipe = Pipeline(batch_size=BATCH, num_threads=threads, device_id=None, seed=1, prefetch_queue_depth=2)
     with pipe:
@@ -181,7 +182,8 @@ def _keys(key: str, secret: str) -> dict[str, str]:
 
 def batches(name: str, endpoint: str, data: str, *, threads: int) -> Iterator[int]:
     """Return the batches of a contestant by its name."""
-    os.environ |= {**_keys("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "AWS_REGION": REGION, "AWS_DEFAULT_REGION": REGION}
+    os.environ |= _keys("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+    os.environ |= {"AWS_REGION": REGION, "AWS_DEFAULT_REGION": REGION}
     kind, _, rest = name.partition(" ")
     peers: dict[str, Callable[..., Iterator[int]]] = {
         "webdataset": webdataset,
@@ -213,11 +215,11 @@ def write_peer_formats(data: Path, images: list[Path]) -> list[str]:
 
 
 def _write_litdata(data: Path, images: list[Path]) -> None:
-    from litdata.streaming.writer import BinaryWriter
+    binary: Any = import_module("litdata.streaming.writer")
 
     if (data / "litdata" / "index.json").exists():
         return
-    writer = BinaryWriter(str(data / "litdata"), chunk_bytes=8 << 20)
+    writer = binary.BinaryWriter(str(data / "litdata"), chunk_bytes=8 << 20)
     for number, path in enumerate(images):
         writer[number] = path.read_bytes()
     writer.done()
@@ -225,10 +227,10 @@ def _write_litdata(data: Path, images: list[Path]) -> None:
 
 
 def _write_mds(data: Path, images: list[Path]) -> None:
-    from streaming import MDSWriter
+    streaming: Any = import_module("streaming")
 
     if (data / "mds" / "index.json").exists():
         return
-    with MDSWriter(out=str(data / "mds"), columns={"jpg": "bytes"}, size_limit=8 << 20) as writer:
+    with streaming.MDSWriter(out=str(data / "mds"), columns={"jpg": "bytes"}, size_limit=8 << 20) as writer:
         for path in images:
             writer.write({"jpg": path.read_bytes()})

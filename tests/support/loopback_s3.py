@@ -41,6 +41,7 @@ class Faults:
     hangs: float = 0.0
     gone: set[str] = field(default_factory=set)
     denied: set[str] = field(default_factory=set)
+    expired: set[str] = field(default_factory=set)  # access keys
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -203,6 +204,9 @@ class _Connection(asyncio.Protocol):
             told = json.dumps({**server.counts, "sent": server.sent}).encode()
             server.reset()
             return self._send(200, told, {"Content-Type": "application/json"})
+        if any(f"Credential={key}/" in request.headers.get("authorization", "") for key in server.faults.expired):
+            server.counts["expired"] += 1
+            return self._fail(400, "ExpiredToken")
         if request.method == "PUT":
             server.counts["PUT"] += 1
             server.put(request.key, body)
@@ -250,7 +254,8 @@ class _Connection(asyncio.Protocol):
         return self._send(206 if is_part else 200, part, headers, is_cut=fault == "truncated")
 
     def _fail(self, status: int, code: str) -> None:
-        text = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>{code}</Message></Error>"
+        message = "The provided token has expired." if code == "ExpiredToken" else code
+        text = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>{message}</Message></Error>"
         self._send(status, text.encode(), {"Content-Type": "application/xml"})
 
     def _send(self, status: int, body: bytes, headers: dict[str, str], *, is_cut: bool = False) -> None:

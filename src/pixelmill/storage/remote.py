@@ -184,6 +184,15 @@ def open_store(path: str) -> tuple[Store, str]:
     return Store(system, path), str(inner)
 
 
+def forget_store(path: str) -> None:
+    """Open the file system of an address again when it is used next, with the credentials that there are then."""
+    if object_store.locate(path, active()) is None:
+        import fsspec
+
+        scheme = path.partition("://")[0]
+        fsspec.get_filesystem_class(scheme).clear_instance_cache()
+
+
 def _info(path: str) -> dict[str, Any]:
     system, inner = open_store(path)
     info: dict[str, Any] = _patiently(lambda: system.info(inner), path)
