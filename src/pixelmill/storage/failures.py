@@ -58,8 +58,8 @@ def explained(error: Exception, path: str) -> OSError:
         return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     if status == 416:
         return OSError(errno.EINVAL, "the file ends before the bytes that were asked for", path)
-    if isinstance(error, (IsADirectoryError, NotADirectoryError)):
-        return type(error)(error.errno, error.strerror, path)
+    if isinstance(error, (IsADirectoryError, NotADirectoryError, FileExistsError)):
+        return type(error)(error.errno or errno.EIO, error.strerror or text[:_LONGEST], path)
     if isinstance(error, OSError):
         return TransientError(error.strerror or text[:_LONGEST], path)
     if 400 <= status < 500 and status not in (408, 425, 429):
