@@ -65,6 +65,8 @@ class Dataset(ABC):
         source: The dataset as the user named it.
         index: The byte range of each sample, or the image file of each.
         faults: Pieces of the container that cannot be read; they do not count as samples.
+        remarks: A line for everything that was found with the dataset and that samples do not show: annotations of
+            other kinds, columns, files that are left out; and for what folders were taken for.
         is_recordio: Whether samples are RecordIO records, which the core reads itself.
     """
 
@@ -73,6 +75,7 @@ class Dataset(ABC):
     source: str
     index: Index
     faults: tuple[RecordFault, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.index)
@@ -121,6 +124,10 @@ class Dataset(ABC):
         """Whether a sample has a mask that `outline` leaves out."""
         del number
         return False
+
+    def split_of(self, number: int) -> str | None:
+        """Return the subset that a sample belongs to, without reading its image if possible."""
+        return self.outline(number).split
 
     def raw(self, number: int) -> bytes | None:
         """Return the bytes of a sample as they lie in the container, unchecked; None if they cannot be read."""

@@ -93,6 +93,11 @@ class Boxes:
     def _others(self) -> tuple[object, ...]:
         return self.names, self.polygons, self.masks, self.keypoints, dict(self.attributes)
 
+    @classmethod
+    def none(cls) -> Boxes:
+        """Return the boxes of an image without objects."""
+        return cls(np.empty((0, 4), np.float32), np.empty(0, np.int64))
+
     def only(self, kept: Array) -> Boxes:
         """Return the objects at which `kept` is true."""
         places = np.flatnonzero(kept).tolist()
