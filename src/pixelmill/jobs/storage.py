@@ -81,7 +81,7 @@ class Storage(Protocol):
 
 def open_storage(root: str | os.PathLike[str]) -> Storage:
     """Open the tree below a path or a URL such as ``s3://bucket/prefix``."""
-    text = os.fspath(root)
+    text = os.path.expanduser(os.fspath(root))  # noqa: PTH111 - addresses stay as they are
     return RemoteStorage(text) if _URL.match(text) else LocalStorage(text)
 
 
