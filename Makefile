@@ -15,7 +15,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format tidy api docs bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow clean FORCE
+.PHONY: help demo test gpu-test lint format tidy api mistakes docs bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -54,7 +54,10 @@ tidy: $(VENV)/test.stamp ## look for bugs in the C++ sources with clang-tidy (3 
 api: $(VENV)/installed.stamp ## write what is derived from operators and steps: stubs, docs/operators.md, C++ declarations
 	@$(PY) scripts/write_api.py
 
-docs: api ## write the generated pages of docs/
+mistakes: $(VENV)/test.stamp ## write docs/mistakes.md: make typical mistakes, and show what the commands say
+	@$(PY) scripts/write_mistakes.py
+
+docs: api mistakes ## write the generated pages of docs/
 	@$(PY) scripts/gallery.py
 	@$(PY) scripts/preview_image.py
 
