@@ -119,9 +119,8 @@ def smoke(wheel: Path) -> None:
         binaries = home / "env" / "bin"
         _run(str(binaries / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel))
         program = (ROOT / "packaging" / "smoke.py").resolve()
-        subprocess.run(
-            [binaries / "python", program], cwd=home, env={"PATH": str(binaries), "HOME": folder}, check=True
-        )
+        environment = {"PATH": str(binaries), "HOME": folder, "TMPDIR": folder, "PIXELMILL_NO_COMPILER": "1"}
+        subprocess.run([binaries / "python", program], env=environment, check=True)
 
 
 def _run(*command: str, **environment: str) -> None:
