@@ -198,8 +198,6 @@ class Schedule:
             scheduled.pending = engine.submit(scheduled.samples)
         return engine
 
-    # Starting batches
-
     def top_up(self, depth: int, before: Callable[[], None], renamed: Renamed) -> None:
         """Start batches until `depth` are in progress or a source stops; call `before` ahead of each."""
         self._after_fork()
@@ -209,6 +207,8 @@ class Schedule:
                     before()
                     if self.queue and any(feed.waiting for feed in self.feeds):
                         return
+                    if self.queue and self._ahead is not None and self._ahead.waits_after(self.queue[-1].main):
+                        break
                 self._begin(renamed)
             except StopIteration:
                 self.stopped = True
@@ -296,8 +296,6 @@ class Schedule:
         epochs, items = without_readers(size, self.feeds[0].epoch if self.feeds else 0)
         before = max(first, 0) * self._batch_size
         return epochs, np.arange(before, before + size, dtype=np.uint64), items
-
-    # Taking batches
 
     def next(self, recovery: Recovery) -> tuple[Result, Array]:
         """Take the oldest batch; return it and which of its samples were not filled in. StopIteration if none is left.
