@@ -145,8 +145,8 @@ def main() -> None:
     for name, found in result["batches"].items():
         first = median(result["first_batch_seconds"].get(name) or [0])
         print(
-            f"{name:22} {found['images_per_second']:8.0f} images/s {found['batch_cpu_milliseconds']:8.2f} CPU ms/batch  "
-            f"{found['cpu_of_program']:.3f} of the program's CPU  {found['time_of_program']:.3f} of its time"
+            f"{name:22} {found['images_per_second']:8.0f} images/s {found['batch_cpu_milliseconds']:8.2f} CPU ms/batch "
+            f" {found['cpu_of_program']:.3f} of the program's CPU  {found['time_of_program']:.3f} of its time"
             + (f"  first batch {first:.2f} s" if first else "")
         )
 

@@ -51,7 +51,8 @@ class ImageLoader(Generic[Images, Target]):
     Args:
         source: A folder, a file, a pattern such as `train-*.tfrecord`, an address such as `s3://bucket/photos`, or a
             list of files; any container that pixelmill reads.
-        split: A part of the dataset, such as `"train"`: the folder of this name, or the files that begin with it.
+        split: A part of the dataset, such as `"train"`: the samples that belong to it, the folder of this name, or the
+            files that begin with it.
         size: Height and width of the images: one number, or two.
         batch_size: Samples of a batch; the last one of an epoch may be smaller.
         train: Whether to shuffle and to augment.
