@@ -99,9 +99,9 @@ class Selection(Dataset):
 def open_split(open_dataset: Callable[[Source], Dataset], source: Source, split: str) -> Dataset:
     """Open one split of a dataset.
 
-    If samples of the dataset say which split they belong to, as those of a folder with `train/` and `val/` do, and those
-    of COCO, YOLO and Pascal VOC, it is the samples of this one; classes have the same numbers in all splits. Otherwise
-    it is the folder of this name, or the files that begin with it, such as `train-00000-of-00004.tfrecord`.
+    If samples of the dataset say which split they belong to, as those of a folder with `train/` and `val/` do, and
+    those of COCO, YOLO and Pascal VOC, it is the samples of this one; classes have the same numbers in all splits.
+    Otherwise it is the folder of this name, or the files that begin with it, such as `train-00000-of-00004.tfrecord`.
 
     Args:
         open_dataset: Opens a dataset.
