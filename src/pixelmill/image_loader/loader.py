@@ -20,6 +20,7 @@ from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.loader import Batch, Loader
 from pixelmill.pipeline.recovery import Errors
 from pixelmill.pipeline.sampling import State
+from pixelmill.plugin.framework_arrays import tf_dataset
 from pixelmill.types import Array
 
 if TYPE_CHECKING:
@@ -264,6 +265,16 @@ class ImageLoader(Generic[Images, Target]):
         weights = np.zeros(len(counts), np.float32)
         weights[present] = counts.sum() / (present.sum() * counts[present])
         return self._plan.convert(weights)
+
+    def tf_dataset(self) -> Any:
+        """Return the batches as a `tf.data.Dataset` with one epoch per pass, for `model.fit` of Keras.
+
+        Keep the loader as long as the dataset. Raises ArgumentError for other frameworks, and for tasks whose batches
+        are not pairs of tensors.
+        """
+        if self._plan.given.framework != "tf":
+            raise ArgumentError(f"tf_dataset: pass framework='tf' to the loader, got {self._plan.given.framework!r}")
+        return tf_dataset(self, *self._plan.shapes())
 
     # About the position
 

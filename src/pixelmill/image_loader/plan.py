@@ -125,6 +125,19 @@ class LoaderPlan:
             return images, [{name: self.convert(array) for name, array in target.items()} for target in made]
         return images, made if self.image.task == "unlabeled" else self.convert(made)
 
+    def shapes(self) -> list[tuple[tuple[int | None, ...], str]]:
+        """Return shape and type of the two halves of a batch. Raises ArgumentError if the second one is no array."""
+        height, width = self.image.height, self.image.width
+        sides = (3, height, width) if self.image.layout == "NCHW" else (height, width, 3)
+        targets: dict[str, tuple[tuple[int | None, ...], str]] = {
+            "classification": ((None,), "int64"),
+            "multilabel": ((None, self.num_classes), "float32"),
+            "segmentation": ((None, height, width), "int64"),
+        }
+        if self.image.task not in targets:
+            raise ArgumentError(f"tf_dataset: batches for {self.image.task} are not pairs of tensors; use a for loop")
+        return [((None, *sides), self.image.dtype), targets[self.image.task]]
+
     def source(self) -> str:
         """Return the text of a program that makes the same batches."""
         is_rounded = self.image.dtype == "bfloat16"
@@ -180,4 +193,3 @@ def make_plan(given: Arguments) -> LoaderPlan:
     presets = Presets(image, given.seed, origin, found.box_labels, found.array_images, found.array_masks)
     paths = (source,) if isinstance(source, str) else tuple(source)
     return LoaderPlan(given, paths, container, found, image, presets, convert, classes)
-
