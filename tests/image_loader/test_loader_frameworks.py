@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from loader_datasets import TASKS, folder_of_classes, write_task
-from test_pipeline_source import flat, namespace_of
+from loader_programs import flat, namespace_of
 
 from pixelmill import ArgumentError, ImageLoader, MissingDependency
 

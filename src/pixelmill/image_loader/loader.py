@@ -17,7 +17,7 @@ from pixelmill.image_loader.plan import LoaderPlan, make_plan
 from pixelmill.image_loader.ranks import find_ranks
 from pixelmill.image_loader.settings import Framework, Task
 from pixelmill.pipeline import Pipeline
-from pixelmill.pipeline.loader import Batch, Loader
+from pixelmill.pipeline.loader import Loader
 from pixelmill.pipeline.recovery import Errors
 from pixelmill.pipeline.sampling import State
 from pixelmill.plugin.framework_arrays import tf_dataset
@@ -206,11 +206,8 @@ class ImageLoader(Generic[Images, Target]):
 
     def __iter__(self) -> Iterator[tuple[Images, Target]]:
         """Start an epoch, or continue it after `load_state_dict`."""
-        return self._converted(iter(self._ready()))
-
-    def _converted(self, batches: Iterator[Batch]) -> Iterator[tuple[Images, Target]]:
-        for batch in batches:
-            yield self._plan.converted(batch)
+        # Not a generator, which would end with the first error: the next batch after a bad sample can be taken.
+        return map(self._plan.converted, iter(self._ready()))
 
     def __len__(self) -> int:
         """Return the number of batches of the current loop, or of the next one if none is running."""
@@ -222,6 +219,11 @@ class ImageLoader(Generic[Images, Target]):
         if self._loader is None:
             self._plan = self._plan.for_ranks(ranks)
             self._loader = self._plan.loader()
+            if self._loader.steps_per_epoch == 0:
+                raise ArgumentError(
+                    f"drop_last: {len(self._plan.container)} samples on {ranks.world_size} processes do not fill a "
+                    f"batch of {self._plan.batches.batch_size}; pass a smaller batch_size"
+                )
         elif (ranks.rank, ranks.world_size) != (self._plan.ranks.rank, self._plan.ranks.world_size):
             raise EngineError(
                 f"ImageLoader: it was first used as {self._plan.ranks}, and this is now {ranks}; "

@@ -120,6 +120,10 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
     "on_error": (lambda d: ImageLoader(d, on_error="ignore"), "on_error must be one of raise, skip, fill or a"),
     "half of a rank": (lambda d: ImageLoader(d, rank=1), "rank and world_size belong together, got rank=1"),
     "rank": (lambda d: len(ImageLoader(d, rank=2, world_size=2)), "rank must be from 0 to world_size - 1, got"),
+    "no batch": (
+        lambda d: len(ImageLoader(d, batch_size=10, drop_last=True)),
+        "drop_last: 9 samples on 1 processes do not fill a batch of 10; pass a smaller batch_size",
+    ),
     "splits": (lambda d: ImageLoader(d.parent / "splits"), "holds the splits train, val; pass split='train' or split="),
     "no split": (lambda d: ImageLoader(d, split="train"), "no folder or files of the split 'train'; it holds ant, bee"),
     "balanced boxes": (
