@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -64,7 +64,15 @@ def to_bfloat16(framework: str) -> Callable[[Any], Any]:
     raise ArgumentError("dtype: NumPy has no bfloat16; pass float32, float16 or uint8")
 
 
-def tf_dataset(loader: Collection[tuple[Any, Any]], *shapes: tuple[tuple[int | None, ...], str]) -> Any:
+class SizedLoader(Protocol):
+    """A loader of pairs."""
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]: ...
+
+    def __len__(self) -> int: ...
+
+
+def tf_dataset(loader: SizedLoader, *shapes: tuple[tuple[int | None, ...], str]) -> Any:
     """Return a loader of pairs as a `tf.data.Dataset`, one epoch per pass; `model.fit` of Keras takes it.
 
     Args:

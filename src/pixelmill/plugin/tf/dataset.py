@@ -207,7 +207,8 @@ class _Passes:
 
 
 def generated(
-    batches: Callable[[], Iterator[Batch] | Batches], signature: tuple[tf.TensorSpec, ...] | dict[str, tf.TensorSpec]
+    batches: Callable[[], Iterator[Batch] | Iterator[tuple[Any, Any]] | Batches],
+    signature: tuple[tf.TensorSpec, ...] | dict[str, tf.TensorSpec],
 ) -> tf.data.Dataset:
     """Return what a function yields in each pass as a dataset."""
     options = tf.data.Options()
