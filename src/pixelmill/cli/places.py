@@ -69,7 +69,8 @@ class Places:
         if self.output is not None and output is None and self.default is None:
             raise UsageError(f"Missing DST (where to write): {self._form()}", _context())
         if len(left) > 1 and not self.several:
-            raise UsageError(f"{len(places)} names for {self._form()}: {', '.join(places[:4])}", _context())
+            names = [*left, *([output] if output is not None else [])]
+            raise UsageError(f"{len(names)} names for {self._form()}: {', '.join(names[:4])}", _context())
         found: dict[str, OptionValue] = {}
         if self.source is not None:
             found[self.source] = None if not left else left[0] if len(left) == 1 else tuple(left)
