@@ -22,6 +22,7 @@ PixelmillError
 from __future__ import annotations
 
 import errno
+import os
 import re
 from dataclasses import dataclass
 
@@ -180,6 +181,8 @@ class DataError(PixelmillError, RuntimeError):
         self.events = events
 
 
+_MOST_NAMES = 10_000  # that are compared with a misspelled one
+
 # What the system says of a path that names no file that can be read.
 _WRONG_PATH = frozenset(
     {
@@ -207,7 +210,21 @@ def unreadable(what: str, path: str, error: OSError, *, hint: str = "") -> Argum
         hint: What to do about it.
     """
     kind = ArgumentError if error.errno in _WRONG_PATH else DataError
-    return kind(f"{what}: {error.strerror or error}: {path}{hint}")
+    meant = _similar_path(path) if error.errno == errno.ENOENT and "://" not in path else ""
+    return kind(f"{what}: {error.strerror or error}: {path}{meant}{hint}")
+
+
+def _similar_path(path: str) -> str:
+    """Return the question whether another name in the same folder was meant, or nothing if none is similar."""
+    import difflib
+
+    folder, name = os.path.split(path.rstrip("/"))
+    try:
+        names = os.listdir(folder or ".")  # noqa: PTH208 - pathlib takes long to import
+    except OSError:
+        return ""
+    found = difflib.get_close_matches(name, names[:_MOST_NAMES], n=1, cutoff=0.75)
+    return f"; did you mean {os.path.join(folder, found[0])}?" if found else ""  # noqa: PTH118
 
 
 class SampleArgumentError(DataError, ValueError):

@@ -84,10 +84,13 @@ def test_files_may_get_new_ones_next_to_them_only_if_that_is_asked_for(tmp_path:
         check_apart("augment", str(tmp_path / "*.tfrecord"), str(tmp_path))
 
 
-def test_addresses_are_compared_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pixelmill.storage.is_folder", lambda path: True)
+def test_addresses_are_compared_too() -> None:
+    """Without a request: there is no such bucket."""
     for output in ("s3://bucket/a", "s3://bucket/a/", "s3://bucket/a/b", "s3://bucket"):
         with pytest.raises(ArgumentError, match="the dataset that is read"):
             check_apart("convert", "s3://bucket/a", output)
     check_apart("convert", "s3://bucket/a", "s3://bucket/ab")
     check_apart("convert", "s3://bucket/a", "gs://bucket/a")
+    check_apart("convert", "s3://bucket/a/train-*.tar", "s3://bucket")
+    with pytest.raises(ArgumentError, match="is the folder of"):
+        check_apart("convert", "s3://bucket/a/train-*.tar", "s3://bucket/a")

@@ -249,7 +249,7 @@ class JobOutput:
 
     def _check_clashes(self, exists: Exists, *, shared: bool) -> None:
         """Raise OutputExists if a file of this job would overwrite one of another origin."""
-        foreign = [name for name in self.storage.names("") if name[0] != "." and name not in _IGNORED]
+        foreign = [name for name in self.storage.names("") if name and name[0] != "." and name not in _IGNORED]
         if exists == "overwrite" or not foreign:
             return
         for name in itertools.chain(() if self.plain else (self.manifest,), self._planned()):
