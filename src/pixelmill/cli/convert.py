@@ -14,7 +14,7 @@ from pixelmill.cli.commands import job_command
 from pixelmill.cli.exit_codes import SKIPPED
 from pixelmill.cli.options import OptionValue, json_option, with_options
 from pixelmill.cli.places import Places, with_places
-from pixelmill.cli.running import nothing_to_do, progress_bar, show_notes, show_skipped
+from pixelmill.cli.running import nothing_to_do, progress_bar, show_notes, show_remarks, show_skipped
 from pixelmill.cli.terminal import echo, echo_json
 from pixelmill.options.convert import ConvertArguments
 from pixelmill.options.running import Progress
@@ -82,6 +82,7 @@ def _show(report: ConvertReport, *, seconds: float, dry_run: bool, part: tuple[i
         _show_pack(report.pack)
     show_skipped(report.errors, (job.manifest for job in report.parts.values() if job.errors))
     show_notes(report.notes)
+    show_remarks(report.remarks)
 
 
 def _show_pack(figures: PackFigures) -> None:

@@ -14,7 +14,7 @@ from pixelmill.cli.commands import job_command
 from pixelmill.cli.exit_codes import MISMATCH, SKIPPED
 from pixelmill.cli.options import OptionValue, json_option, with_options
 from pixelmill.cli.places import Places, with_places
-from pixelmill.cli.running import sample_bar, show_notes
+from pixelmill.cli.running import sample_bar, show_notes, show_remarks
 from pixelmill.cli.terminal import echo, echo_json, plain_console
 from pixelmill.errors import printable
 from pixelmill.options.inspect import IndexOptions, InfoOptions, OverwriteOption, VerifyOptions
@@ -127,11 +127,17 @@ def _show_info(found: DatasetInfo, console: Console) -> None:
         low, mean, high = map(size_text, found.image_bytes)
         table.add_row("file size", low if low == high else f"{low} to {high}, mean {mean}")
     if found.boxes or found.masks:
-        table.add_row("with", f"{counted(found.boxes, 'box', 'boxes')}, {counted(found.masks, 'mask')}")
+        others = "".join(f", {count:,} {name}" for name, count in found.objects.items())
+        boxes, masks = counted(found.boxes, "box", "boxes"), counted(found.masks, "mask")
+        table.add_row("with", f"{boxes}, {masks}{others}")
+    if found.splits:
+        table.add_row("splits", printable(", ".join(f"{name} {count:,}" for name, count in found.splits.items())))
     console.print(table)
     _show_classes(found, console)
     _show_histogram("shorter side", found.sizes, console)
     _show_histogram("width : height", found.aspects, console)
+    for line in found.remarks:
+        console.print(Text.assemble(("note", "yellow"), f" {printable(line)}"), soft_wrap=True)
     for text in (*found.faults, *(str(event) for event in found.bad)):
         console.print(Text.assemble(("bad", "red"), f" {printable(text)}"), soft_wrap=True)
 
@@ -190,6 +196,7 @@ def _show_verification(found: Verification) -> None:
     else:
         echo(f"{found.source}: {counted(len(found.problems), 'problem')}. {read}", err=True)
     show_notes(found.notes)
+    show_remarks(found.remarks)
 
 
 def _finite(value: object) -> object:

@@ -107,6 +107,7 @@ class _Viewer:
         view = self._view
         recipe = None if view.recipe is None else load_recipe(view.recipe)
         with nullcontext() if recipe is None else VariantMaker(recipe, VariantOptions(seed=view.seed)) as maker:
+            self._dataset.expect(numbers)
             for done, number in enumerate(numbers, start=1):
                 yield list(self._group(number, maker))
                 if on_sample is not None:
