@@ -24,6 +24,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 # The notes of the core about samples that it delivers, by their bits in native/core/step.h.
@@ -214,6 +215,14 @@ def unreadable(what: str, path: str, error: OSError, *, hint: str = "") -> Argum
     kind = ArgumentError if error.errno in _WRONG_PATH else DataError
     meant = _similar_path(path) if error.errno == errno.ENOENT and "://" not in path else ""
     return kind(f"{what}: {error.strerror or error}: {path}{meant}{hint}")
+
+
+def suggestion(text: object, names: Iterable[str]) -> str:
+    """Return the question `; did you mean ...?` for a misspelled name, or nothing if no name is similar."""
+    import difflib
+
+    found = difflib.get_close_matches(str(text), list(names), n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def _similar_path(path: str) -> str:

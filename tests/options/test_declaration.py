@@ -14,6 +14,7 @@ import pytest
 import pixelmill
 from pixelmill import ArgumentError
 from pixelmill.create import create_images, create_recordio, create_tfrecords
+from pixelmill.errors import suggestion
 from pixelmill.ingest import ingest
 from pixelmill.jobs import run_job
 from pixelmill.options.augment import AugmentArguments, AugmentOptions, VariantOptions
@@ -31,7 +32,6 @@ from pixelmill.options.declaration import (
     options_of,
     pick,
     plan_values,
-    suggestion,
     takes,
     values_of,
     with_home,

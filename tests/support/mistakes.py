@@ -1,6 +1,6 @@
 """Typical mistakes at the command line: what was typed, how it ends, and what the message must contain.
 
-`tests/cli/test_mistakes.py` runs them; `scripts/write_mistakes.py` writes docs/mistakes.md from the same runs.
+`tests/cli/test_command_mistakes.py` runs them; `scripts/write_mistakes.py` writes docs/mistakes.md from the same runs.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from pixelmill.errors import suggestion
 from pixelmill.options.declaration import (
     FOLDER,
     PYTHON_ONLY,
@@ -16,7 +17,6 @@ from pixelmill.options.declaration import (
     Parsed,
     Range,
     options_of,
-    suggestion,
 )
 
 Command = TypeVar("Command", bound=Callable[..., object])
