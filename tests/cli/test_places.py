@@ -49,6 +49,13 @@ def test_files_without_a_destination_are_all_read(tmp_path: Path, monkeypatch: p
         assert split(AUGMENT, "train-1", folder) == {"source": "train-1", "output": folder}
 
 
+def test_a_file_to_write_is_known_by_its_ending() -> None:
+    places = Places("source", "output", several=True, default="preview.png", endings=(".png", ".html"))
+    assert split(places, "photos", "look.HTML") == {"source": "photos", "output": "look.HTML"}
+    assert split(places, "a.tfrecord", "b") == {"source": ("a.tfrecord", "b"), "output": "preview.png"}
+    assert split(places, "photos", output="x.png") == {"source": "photos", "output": "x.png"}
+
+
 @pytest.mark.parametrize(
     ("places", "words", "message"),
     [
