@@ -113,3 +113,18 @@ def test_a_log_file_tells_the_story(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_verbose_prints_the_log(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["create-images", str(tmp_path / "out"), "--width=8", "--height=8", "-v"])
     assert "writes 1 shard to" in done.stderr and "1 sample in 1 shard" in done.stdout
+
+
+def test_an_interrupted_job_says_how_it_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(**arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pixelmill.create.create_images", stop)
+    done = CliRunner().invoke(main, ["create-images", str(tmp_path / "out")])
+    assert done.exit_code == 130 and "interrupted; the same command with --exists resume continues" in done.stderr
+
+
+def test_an_option_without_effect_gets_a_note(tmp_path: Path) -> None:
+    create = ["create-images", str(tmp_path / "out"), "--width=8", "--height=8", "--img-per-file=5"]
+    done = CliRunner().invoke(main, create)
+    assert done.exit_code == 0 and "--img-per-file has no effect on image files" in done.stderr
