@@ -29,6 +29,7 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path, exists: str) -> No
 def test_what_file_systems_and_tools_leave_is_no_content(tmp_path: Path) -> None:
     (tmp_path / ".gitkeep").touch()
     (tmp_path / "lost+found").mkdir()
+    (tmp_path / "index" / "empty").mkdir(parents=True)  # of a job that was killed
     assert run_job(JOB, tmp_path, workers=1).complete
 
 
