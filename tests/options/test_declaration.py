@@ -199,7 +199,7 @@ def test_sizes_are_exact(text: str, size: int) -> None:
     assert parse_bytes(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "0", "-1", "1e6", "10XB", "KB", "0.1"])
+@pytest.mark.parametrize("text", ["", "0", "-1", "1e6", "10XB", "KB", "0.1", "5iB", "1,000"])
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(ValueError, match="is not a number of bytes such as 256MB"):
         parse_bytes(text)
