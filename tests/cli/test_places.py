@@ -128,3 +128,10 @@ def test_an_option_without_effect_gets_a_note(tmp_path: Path) -> None:
     create = ["create-images", str(tmp_path / "out"), "--width=8", "--height=8", "--img-per-file=5"]
     done = CliRunner().invoke(main, create)
     assert done.exit_code == 0 and "--img-per-file has no effect on image files" in done.stderr
+
+
+def test_names_are_not_turned_into_pictures(tmp_path: Path) -> None:
+    (tmp_path / "in" / ":smile: [bold]").mkdir(parents=True)
+    (tmp_path / "in" / ":smile: [bold]" / "0.jpg").write_bytes(encoded("jpeg", seed=0))
+    done = CliRunner().invoke(main, ["info", str(tmp_path / "in")])
+    assert done.exit_code == 0 and "0 :smile: [bold]" in done.output
