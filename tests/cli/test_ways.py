@@ -26,7 +26,7 @@ def test_synthetic_data_for_a_storage_benchmark(tmp_path: Path) -> None:
     assert "would write 100 images in 100 files, 2.0 MB (about 20.0 kB per image)" in planned
     assert not (tmp_path / "data").exists()
     written = pixelmill(tmp_path, f"create-images data/ {images}")
-    assert "100 samples in 2 shards, 2.0 MB in " in written and "MB/s)" in written
+    assert "100 samples in 2 shards, 2.0 MB in " in written and "images/s, " in written and "B/s)" in written
     assert sum(path.stat().st_size for path in (tmp_path / "data").iterdir()) == 2_000_000
 
     records = f"{images} --container tfrecord --img-per-file 25"
