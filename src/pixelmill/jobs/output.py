@@ -7,6 +7,7 @@ and the files being written. When it is finished, manifest.json replaces the hid
 from __future__ import annotations
 
 import itertools
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -249,8 +250,8 @@ class JobOutput:
 
     def _check_clashes(self, exists: Exists, *, shared: bool) -> None:
         """Raise OutputExists if a file of this job would overwrite one of another origin."""
-        foreign = [name for name in self.storage.names("") if name[0] != "." and name not in _IGNORED]
-        if exists == "overwrite" or not foreign:
+        foreign = [name for name in self.storage.names("") if name and name[0] != "." and name not in _IGNORED]
+        if exists == "overwrite" or not any(map(self._holds_files, foreign)):
             return
         for name in itertools.chain(() if self.plain else (self.manifest,), self._planned()):
             if self.storage.size(name) is not None:
@@ -260,6 +261,12 @@ class JobOutput:
                 raise OutputExists(f"job: {self.storage.where(name)} exists; {hint}")
         if not (self.plain or self.added or (shared and self._begun() is not None)):
             raise OutputExists(f"job: {_foreign(self.storage.root, foreign)}; {self._elsewhere()}")
+
+    def _holds_files(self, name: str) -> bool:
+        """Whether there is a file at or below a name; a job that was killed may leave empty folders."""
+        if not os.path.isdir(self.storage.where(name)):  # noqa: PTH112 - object stores have no empty folders
+            return True
+        return any(self._holds_files(f"{name}/{inside}") for inside in self.storage.names(name))
 
     def _elsewhere(self) -> str:
         add = ", or exists=add to write next to these files" if self._job.lists_files else ""
