@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -12,9 +11,10 @@ from functools import lru_cache
 from typing import Any
 
 from pixelmill.engine.placement import INSTEAD
-from pixelmill.errors import DataError, EngineError, MissingDependency, PixelmillError
+from pixelmill.errors import DataError, EngineError, PixelmillError
 from pixelmill.jobs.commit import OnSamples, ShardTask
 from pixelmill.jobs.manifest import Entry, entry_bytes
+from pixelmill.ray.connection import connect
 
 _RETRIES = 5  # if the node or worker of a task dies; errors in the data are not retried
 _PER_PROCESSOR = 4  # tasks that are submitted for each processor, so that none waits for the driver
@@ -39,10 +39,7 @@ class RayRunner:
     def __call__(self, task: ShardTask, numbers: list[int], *, on_samples: OnSamples) -> Generator[Entry, None, None]:
         if not numbers:
             return
-        ray = _import_ray()
-        ours = not ray.is_initialized()
-        if ours:
-            ray.init(address=self.address, log_to_driver=False, configure_logging=False)
+        ray, ours = connect(self.address)
         try:
             if self.num_gpus and ray.cluster_resources().get("GPU", 0) < self.num_gpus:
                 raise EngineError(f"job: no node of the Ray cluster has a GPU; {INSTEAD}")  # a task would wait forever
@@ -133,10 +130,3 @@ def _result(ray: Any, reference: Any) -> Entry:
     except ray.exceptions.RayError as error:
         raise EngineError(f"job: a Ray task was lost; exists=resume continues\n{error}") from error
     return entry
-
-
-def _import_ray() -> Any:
-    try:
-        return importlib.import_module("ray")
-    except ImportError as error:
-        raise MissingDependency("ray", "ray") from error
