@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
 import numpy as np
 
 Array = np.ndarray[Any, Any]
+
+# A name that is empty, or begins with a slash, or has a part `..`; or an address.
+_OUTSIDE = re.compile(rb"(?:^|\0)[\0/]|(?:^|[/\0])\.\.[/\0]|://")
 
 
 class PathTable(Sequence[str]):
@@ -47,6 +51,10 @@ class PathTable(Sequence[str]):
     def is_remote(self) -> bool:
         """Whether one of the paths is an address."""
         return "://" in self.prefix or b"://" in self.names.tobytes()
+
+    def are_below(self, prefix: str) -> bool:
+        """Whether the paths have this prefix, and names lead below the folder it names; see `file_names.is_below`."""
+        return self.prefix == prefix and _OUTSIDE.search(self.names.tobytes()) is None
 
     def name(self, number: int) -> str:
         """Return a path without the prefix."""

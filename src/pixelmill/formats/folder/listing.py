@@ -12,6 +12,7 @@ import numpy as np
 from pixelmill import storage
 from pixelmill.formats import index_cache
 from pixelmill.formats.index import Array
+from pixelmill.formats.path_table import PathTable
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, split_name
 from pixelmill.storage.file_names import are_below
 
@@ -30,7 +31,7 @@ class Listing:
         classes: The class folders, empty ones included, sorted by their bytes.
     """
 
-    names: Sequence[str]
+    names: PathTable
     classes: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -38,7 +39,7 @@ class Listing:
 
     def name(self, number: int) -> str:
         """Return the relative name of an image."""
-        return self.names[number]
+        return self.names.name(number)
 
 
 def load(root: str) -> Listing:
@@ -54,12 +55,15 @@ def load(root: str) -> Listing:
     times = np.array([_changed(root, folder) for folder in folders], np.int64)
     if times.max(initial=0) < began - _SETTLED_NS:
         arrays = {
-            "names": _packed(listing.names),
+            "names": listing.names.names,
+            "starts": listing.names.starts,
             "classes": _packed(listing.classes),
             "folders": _packed(folders),
             "times": times,
         }
         index_cache.store(root, _KIND, arrays)
+        stored = index_cache.load(root, _KIND)  # memory that is shared with other processes, unlike that of the scan
+        listing = (None if stored is None else _kept(root, stored)) or listing
     return listing
 
 
@@ -76,15 +80,18 @@ def _scan(root: str) -> tuple[Listing, list[str]]:
     names = list(by_class.pop(""))
     for folder in classes:
         names += sorted(by_class.get(folder, ()), key=os.fsencode)
-    return Listing(names, tuple(classes)), folders
+    return Listing(PathTable.of(names), tuple(classes)), folders
 
 
 def _kept(root: str, found: dict[str, Array]) -> Listing | None:
     """Return a listing from the cache; None if a folder has changed, or if a forged name leads out of the root."""
-    if found.keys() != {"names", "classes", "folders", "times"}:
+    if found.keys() != {"names", "starts", "classes", "folders", "times"}:
         return None
-    names, classes, folders = (_unpacked(found[part]) for part in ("names", "classes", "folders"))
-    if not (are_below(names) and are_below(classes) and folders[:1] == [""] and are_below(folders[1:])):
+    names = PathTable.checked(found["names"], found["starts"])
+    if names is None or not names.are_below(""):
+        return None
+    classes, folders = (_unpacked(found[part]) for part in ("classes", "folders"))
+    if not (are_below(classes) and folders[:1] == [""] and are_below(folders[1:])):
         return None
     try:
         is_unchanged = [_changed(root, folder) for folder in folders] == found["times"].tolist()
