@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from pixelmill.formats.recordio import frames as recordio
 from pixelmill.formats.recordio.index import open_records
 from pixelmill.formats.shared_index import packed, unpacked
 from pixelmill.formats.tfrecord.index import open_files
+from pixelmill.formats.webdataset.index import open_archives
 
 NAMES = ["a.jpg", "sub/ü.jpg", os.fsdecode(b"\xff.jpg"), "a b", ".hidden", "x..y"]
 
@@ -93,7 +96,8 @@ def an_index() -> Index:
     numbers = [np.array(values, np.int64) for values in ([0, 0, 1], [0, 9, 4], [9, 3, 5])]
     boxes = Ragged(np.ones((4, 4), np.float32), np.array([0, 1, 1, 4]))
     columns: dict[str, Any] = {"label": np.array([[1], [2], [3]], np.int32), "boxes": boxes}
-    return Index(paths, *numbers, columns=columns, root="root/")
+    parts = {"0": Index(paths, numbers[0], numbers[1] + 1, numbers[2] - 1)}
+    return Index(paths, *numbers, columns=columns, root="root/", parts=parts)
 
 
 def test_an_index_survives() -> None:
@@ -107,6 +111,8 @@ def test_an_index_survives() -> None:
     assert found.lengths.tolist() == [9, 3, 5]
     assert found.columns["label"].tolist() == [[1], [2], [3]]
     assert [len(found.columns["boxes"][item]) for item in range(3)] == [1, 0, 3]
+    assert found.parts["0"].offsets.tolist() == [1, 10, 5]
+    assert found.parts["0"].locate(2) == ("root/sub/ü.jpg", 5)
     whole = Index(PathTable.of(NAMES))
     again = unpacked(packed(whole) or {})
     assert again is not None
@@ -121,6 +127,8 @@ def test_forged_arrays_are_refused() -> None:
         "offsets": [[0, -1, 0], [0, 0, 1 << 62 | 1]],
         "lengths": [[-1, 0, 0], [1]],
         "column label": [[[1], [2]]],
+        "files of part 0": [[0, 0, 2], [0, 0]],
+        "lengths of part 0": [[0, 0, -1], [0, 0]],
         "starts of boxes": [[0, 1, 1, 5], [0, 2, 1, 4], [1, 1, 1, 4], [0, 4]],
         "path_starts": [[0, 3, 12]],
     }
@@ -128,7 +136,7 @@ def test_forged_arrays_are_refused() -> None:
         for value in values:
             assert unpacked({**arrays, name: np.array(value, arrays[name].dtype)}) is None, (name, value)
         assert unpacked({**arrays, name: arrays[name].astype(np.float32)}) is None or name == "column label"
-    for name in ("paths", "path_starts", "prefix", "root", "files", "starts of boxes"):
+    for name in ("paths", "path_starts", "prefix", "root", "files", "starts of boxes", "offsets of part 0"):
         assert unpacked({key: array for key, array in arrays.items() if key != name}) is None, name
 
 
@@ -194,6 +202,27 @@ def test_recordio_files_are_mapped(tmp_path: Path) -> None:
     index = open_records([str(path)], None)
     assert len(index) == 4
     assert is_mapped(index.offsets)
+
+
+def test_archives_are_mapped(tmp_path: Path) -> None:
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w") as archive:
+        for number in range(3):
+            for ending in ("jpg", "cls"):
+                member = tarfile.TarInfo(f"{number}.{ending}")
+                member.size = number + 1
+                archive.addfile(member, io.BytesIO(bytes(number + 1)))
+    os.utime(path, (1, 1))
+    options: dict[str, Any] = {"missing": "", "case_sensitive": True}
+    first = open_archives([str(path)], None, extensions=["jpg", "cls"], **options)
+    again = open_archives([str(path)], None, extensions=["jpg", "cls"], **options)
+    assert is_mapped(again.offsets)
+    assert is_mapped(again.parts["1"].offsets)
+    for index in (first, again):
+        assert index.parts["0"].lengths.tolist() == [1, 2, 3]
+        assert (index.parts["1"].offsets - index.parts["0"].offsets).tolist() == [1024] * 3
+    assert again.columns.keys() == first.columns.keys()
+    assert len(open_archives([str(path)], None, extensions=["jpg"], **options).parts) == 1
 
 
 def folder_of_classes(root: Path) -> Path:

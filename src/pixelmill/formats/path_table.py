@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
@@ -11,8 +10,8 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-# A name that is empty, or begins with a slash, or has a part `..`; or an address.
-_OUTSIDE = re.compile(rb"(?:^|\0)[\0/]|(?:^|[/\0])\.\.[/\0]|://")
+_OUTSIDE = (b"\0\0", b"\0/", b"://")  # a name that is empty, or begins with a slash, or is an address
+_UPWARD = (b"/../", b"/..\0", b"\0../", b"\0..\0")
 
 
 class PathTable(Sequence[str]):
@@ -54,7 +53,11 @@ class PathTable(Sequence[str]):
 
     def are_below(self, prefix: str) -> bool:
         """Whether the paths have this prefix, and names lead below the folder it names; see `file_names.is_below`."""
-        return self.prefix == prefix and _OUTSIDE.search(self.names.tobytes()) is None
+        if self.prefix != prefix:
+            return False
+        # Each name follows a zero byte now. One expression for all of this takes ten times as long.
+        data = b"\0" + self.names.tobytes()
+        return not (any(map(data.__contains__, _OUTSIDE)) or (b".." in data and any(map(data.__contains__, _UPWARD))))
 
     def name(self, number: int) -> str:
         """Return a path without the prefix."""

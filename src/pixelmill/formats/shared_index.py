@@ -89,12 +89,17 @@ def _digest(texts: Iterable[str]) -> int:
 
 def packed(index: Index) -> dict[str, Array] | None:
     """Return an index as arrays; None if it has something that is not kept: damage, versions, copies of files."""
-    if index.lost or index.names or len(index.versions) or len(index.sizes) or index.parts:
+    pieces = [index, *index.parts.values()]
+    if any(piece.lost or piece.names or any(piece.versions) or len(piece.sizes) for piece in pieces):
+        return None
+    if any(part.columns or part.parts or list(part.paths) != list(index.paths) for part in index.parts.values()):
         return None
     paths = index.path_table()
     arrays: dict[str, Array] = {"paths": paths.names, "path_starts": paths.starts}
     arrays |= {"prefix": _text(paths.prefix), "root": _text(index.root)}
     arrays |= {name: getattr(index, name) for name in _RANGES if getattr(index, name) is not NO_NUMBERS}
+    for name, part in index.parts.items():
+        arrays |= {f"{kind} of part {name}": getattr(part, kind) for kind in _RANGES}
     for name, column in index.columns.items():
         if isinstance(column, Ragged):
             arrays |= {f"rows of {name}": column.rows, f"starts of {name}": column.starts}
@@ -118,6 +123,24 @@ def unpacked(arrays: dict[str, Array]) -> Index | None:
         return None
     files, offsets, lengths = (ranges.get(name, NO_NUMBERS) for name in _RANGES)
     index = Index(table, files, offsets, lengths, root=_decoded(arrays["root"]))
+    parts, columns = _parts(arrays, table, len(index)), _columns(arrays)
+    if parts is None or columns is None:
+        return None
+    counts = {len(c.starts) - 1 if isinstance(c, Ragged) else len(c) for c in columns.values()}
+    return replace(index, columns=columns, parts=parts) if counts <= {len(index)} else None
+
+
+def _parts(arrays: dict[str, Array], paths: PathTable, count: int) -> dict[str, Index] | None:
+    parts: dict[str, Index] = {}
+    for name in [key.removeprefix("files of part ") for key in arrays if key.startswith("files of part ")]:
+        ranges = {kind: arrays[f"{kind} of part {name}"] for kind in _RANGES if f"{kind} of part {name}" in arrays}
+        if len(ranges) != 3 or len(ranges["files"]) != count or not _are_ranges(ranges, len(paths)):
+            return None
+        parts[name] = Index(paths, ranges["files"], ranges["offsets"], ranges["lengths"])
+    return parts
+
+
+def _columns(arrays: dict[str, Array]) -> dict[str, Array | Ragged] | None:
     columns: dict[str, Array | Ragged] = {}
     for name, array in arrays.items():
         if name.startswith("column "):
@@ -128,8 +151,7 @@ def unpacked(arrays: dict[str, Array]) -> Index | None:
             if starts is None or not _are_starts(starts, len(array)):
                 return None
             columns[name] = Ragged(array, starts)
-    counts = {len(c.starts) - 1 if isinstance(c, Ragged) else len(c) for c in columns.values()}
-    return replace(index, columns=columns) if counts <= {len(index)} else None
+    return columns
 
 
 def _are_ranges(ranges: dict[str, Array], paths: int) -> bool:
