@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from locations import SUPPORT
+from locations import ROOT, SUPPORT
 from ray_programs import NAMES, digest, per_row, sources, train, two_epochs
 
 from pixelmill import Loader, convert, open_dataset
 from pixelmill.create import create_photo_folder
 
 PROGRAM = """
-import json, logging, sys, warnings
+import contextlib, io, json, runpy, sys
 from itertools import islice
 from pathlib import Path
 import ray, ray.data
@@ -70,6 +70,12 @@ with RayWorkers(2, resources={"preprocessing": 1}, in_flight=2) as workers:
         said["bad"] = str(error)
     late.unlink()
 
+example = sys.argv[2]
+sys.argv = [example, "--data", str(folder / "files"), "--actors", "1", "--epochs", "1"]
+with contextlib.redirect_stdout(io.StringIO()) as printed:
+    runpy.run_path(example, run_name="__main__")
+said["example"] = printed.getvalue()
+
 for name, path in sources(folder).items():
     rows = read_dataset(path, override_num_blocks=4)
     said[name] = by_number(rows.take_all(), "image")
@@ -92,7 +98,15 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     convert(folder / "files", folder / "tfrecord", to="tfrecord")
     convert(folder / "files", folder / "tar", to="webdataset")
     result = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM, str(folder)],
+        [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-c",
+            PROGRAM,
+            str(folder),
+            str(ROOT / "examples" / "clusters" / "train_ray.py"),
+        ],
         env={**os.environ, "PYTHONPATH": str(SUPPORT), "RAY_DISABLE_IMPORT_WARNING": "1"},
         capture_output=True,
         text=True,
@@ -125,6 +139,10 @@ def test_the_iterator_for_pytorch_gets_the_same_batches(said: dict[str, Any]) ->
 def test_a_bad_sample_is_named(said: dict[str, Any]) -> None:
     assert "late.jpg" in said["bad"]
     assert "ray_programs.py" in said["bad"]
+
+
+def test_the_example_trains(said: dict[str, Any]) -> None:
+    assert said["example"].startswith("epoch 0: 45 samples, loss ")
 
 
 @pytest.mark.parametrize("name", ["folder", "tfrecord", "tar"])
