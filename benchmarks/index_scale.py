@@ -119,6 +119,7 @@ def main() -> None:
             (first,) = ranks(1, paths, folder / "cache")
             (one,) = ranks(1, paths, folder / "cache")
             together = ranks(arguments.ranks, paths, folder / "cache")
+            cold = ranks(arguments.ranks, paths, folder / f"cache-{records}")
             alone, all_ranks = megabytes([one]) - empty[1], megabytes(together) - empty[arguments.ranks]
             rows.append(
                 {
@@ -128,6 +129,7 @@ def main() -> None:
                     "index_megabytes_one_rank": round(alone, 1),
                     f"index_megabytes_{arguments.ranks}_ranks": round(all_ranks, 1),
                     "ratio": round(all_ranks / alone, 2),
+                    "ratio_without_cache": round((megabytes(cold) - empty[arguments.ranks]) / alone, 2),
                     "bytes_per_record": round(alone * (1 << 20) / records, 1),
                     "whole_processes_megabytes": [round(megabytes([one]), 1), round(megabytes(together), 1)],
                 }

@@ -311,6 +311,24 @@ def test_blocks_are_those_of_counting_item_by_item() -> None:
         assert found == [*expected, count]
 
 
+def test_ranks_that_start_together_map_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(b"")
+    arrays = {"a": np.arange(100), "b": np.zeros((0, 4), np.float32)}
+    index_cache.store(str(path), "kind", arrays)
+    (kept,) = (tmp_path / "cache").glob(f"*{index_cache.ENDING}")
+    first = kept.stat().st_ino
+    index_cache.store(str(path), "kind", arrays)
+    assert kept.stat().st_ino == first
+    index_cache.store(str(path), "kind", {**arrays, "a": np.arange(100) + 1})
+    assert kept.stat().st_ino != first
+    kept.write_bytes(kept.read_bytes()[:-1])
+    index_cache.store(str(path), "kind", arrays)
+    found = index_cache.load(str(path), "kind") or {}
+    assert found["a"].tolist() == list(range(100))
+    assert found["b"].shape == (0, 4)
+
+
 def test_processes_agree(tmp_path: Path) -> None:
     paths = records(tmp_path)
     program = (

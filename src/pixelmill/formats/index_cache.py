@@ -15,6 +15,7 @@ folder belongs to the user alone, and files in it are replaced as a whole and ne
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import mmap
@@ -34,6 +35,7 @@ ENDING = ".pixelmill-index"
 READ_BYTES = 1 << 32  # of a cache file beside the data: a hundred million records
 MAPPED_BYTES = 1 << 40
 _ALIGNED = 64
+_LOCK = ".index-lock"
 TEXT_BYTES = 1 << 16
 MAX_AXES = 4
 DTYPES = ("<i8", "<i4", "|u1", "<f4")
@@ -90,18 +92,45 @@ def _folder(*, create: bool) -> Path | None:
 
 
 def store(path: str, kind: str, arrays: Mapping[str, Array], *, stamp: tuple[int, int] | None = None) -> None:
-    """Keep arrays for a file. Does nothing if the cache folder cannot be written to."""
+    """Keep arrays for a file. Does nothing if the cache folder cannot be written to.
+
+    A file that holds the same already stays: ranks that start together make the same index, and those that map one
+    file share its memory, while copies would be in memory several times.
+    """
     folder = _folder(create=True)
     if folder is None:
         return
+    target = folder / _name(path, kind)
     with contextlib.suppress(OSError):
-        bound_to = stamp or stamp_of(path)
-        with cache.publishing(folder / _name(path, kind), sync=False) as new, new.path.open("wb") as stream:
-            checksum = 0
-            for piece in _pieces(kind, arrays, bound_to):
-                checksum = _core.crc32c(piece, checksum)
-                stream.write(piece)
-            stream.write(checksum.to_bytes(4, "little"))
+        pieces = list(_pieces(kind, arrays, stamp or stamp_of(path)))
+        checksum = 0
+        for piece in pieces:
+            checksum = _core.crc32c(piece, checksum)
+        with _alone(folder):
+            if _holds(target, sum(map(len, pieces)) + 4, checksum):
+                return
+            with cache.publishing(target, sync=False) as new, new.path.open("wb") as stream:
+                stream.writelines(pieces)
+                stream.write(checksum.to_bytes(4, "little"))
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold a lock that keeps other processes from publishing an index; without locks on this disk, do not."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(folder / _LOCK, flags, 0o600)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _holds(target: Path, size: int, checksum: int) -> bool:
+    """Whether a file of the cache has this size and this checksum."""
+    kept = _mapped(target)
+    return kept is not None and len(kept) == size and kept[-4:] == checksum.to_bytes(4, "little")
 
 
 def encoded(kind: str, arrays: Mapping[str, Array], stamp: tuple[int, int]) -> bytes:
