@@ -81,6 +81,7 @@ class LoopbackS3:
         self.counts: Counter[str] = Counter()
         self.log: list[tuple[str, int, int]] = []
         self.sent = 0
+        self.watch: Callable[[str, str], None] | None = None  # called with method and key of each request
         self.uploads: dict[str, tuple[str, dict[int, bytes]]] = {}
         self.latency, self.bandwidth = latency, bandwidth
         self.faults = faults or Faults()
@@ -121,6 +122,8 @@ class LoopbackS3:
     def running(self) -> Iterator[LoopbackS3]:
         """Serve from a thread."""
         ready = threading.Event()
+        if self._loop.is_closed():  # it ran before
+            self._loop = asyncio.new_event_loop()
         thread = threading.Thread(target=lambda: self.serve(ready.set), daemon=True)
         thread.start()
         if not ready.wait(10):
@@ -204,6 +207,8 @@ class _Connection(asyncio.Protocol):
         if self._transport.is_closing():
             return None
         server = self._server
+        if server.watch is not None:
+            server.watch(request.method, request.key)
         if request.key == COUNTS:
             told = json.dumps({**server.counts, "sent": server.sent}).encode()
             server.reset()

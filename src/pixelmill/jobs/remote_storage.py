@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
@@ -13,11 +11,9 @@ from pathlib import Path
 from pixelmill.jobs.disk import explained
 from pixelmill.jobs.storage import check_name
 from pixelmill.storage import files, remote, remote_writes
-from pixelmill.storage.cache import remove_abandoned
+from pixelmill.storage.temporary_folders import held_folder
 
 _PIECE = 8 << 20
-_SCRATCH = "pixelmill-job-"
-_IN_USE = ".in-use"
 
 
 class RemoteStorage:
@@ -97,16 +93,10 @@ class RemoteStorage:
         Those of processes that were killed are removed. The caller removes this one.
         """
         del folder
-        parent = Path(tempfile.gettempdir())
-        remove_abandoned(parent, _SCRATCH)
         for old in [path for path in self._held if not path.exists()]:
             os.close(self._held.pop(old))
-        path = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=parent))
-        unlocked = path / f"{_IN_USE}.new"  # it is locked before another process can take it for an abandoned one
-        self._held[path] = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with suppress(OSError):
-            fcntl.flock(self._held[path], fcntl.LOCK_EX | fcntl.LOCK_NB)
-            unlocked.rename(path / _IN_USE)
+        path, descriptor = held_folder()
+        self._held[path] = descriptor
         return path
 
     def where(self, name: str) -> str:
