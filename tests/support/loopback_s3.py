@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import hashlib
 import json
 import random
 import re
 import threading
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -91,7 +91,7 @@ class LoopbackS3:
 
     def put(self, key: str, content: bytes) -> None:
         self.objects[key] = content
-        self.tags[key] = f'"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
+        self.tags[key] = f'"{len(content):x}-{zlib.crc32(content):08x}"'  # a quick one: measurements count its time
 
     def put_folder(self, bucket: str, folder: Path) -> None:
         for path in sorted(folder.rglob("*")):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 from pixelmill.jobs.disk import explained
-from pixelmill.jobs.storage import check_name
+from pixelmill.jobs.storage import Item, Result, check_name
 from pixelmill.storage import files, remote, remote_writes
 from pixelmill.storage.temporary_folders import held_folder
 
@@ -98,6 +98,9 @@ class RemoteStorage:
         path, descriptor = held_folder()
         self._held[path] = descriptor
         return path
+
+    def each(self, call: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        return files.together(call, items)
 
     def where(self, name: str) -> str:
         return f"{self.root}/{check_name(name)}"
