@@ -44,6 +44,7 @@ class Faults:
     gone: set[str] = field(default_factory=set)
     denied: set[str] = field(default_factory=set)
     expired: set[str] = field(default_factory=set)  # access keys
+    answer: tuple[int, str] | None = None  # status and code of every answer
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -213,6 +214,8 @@ class _Connection(asyncio.Protocol):
             told = json.dumps({**server.counts, "sent": server.sent}).encode()
             server.reset()
             return self._send(200, told, {"Content-Type": "application/json"})
+        if server.faults.answer is not None:
+            return self._fail(*server.faults.answer)
         if any(f"Credential={key}/" in request.headers.get("authorization", "") for key in server.faults.expired):
             server.counts["expired"] += 1
             return self._fail(400, "ExpiredToken")

@@ -47,6 +47,14 @@ _AZURE = {
     "client_id": "client_id",
     "client_secret": "client_secret",
 }
+_HINT = "check storage_options and the environment variables of the store"
+_AZURE_HINT = "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, or pass storage_options with account_name"
+_GCS_HINT = "check GOOGLE_APPLICATION_CREDENTIALS, or pass storage_options with the path of a key file as token"
+_HINTS = {
+    **dict.fromkeys(("az", "abfs", "abfss", "adl"), _AZURE_HINT),
+    **dict.fromkeys(("gs", "gcs"), _GCS_HINT),
+}
+_BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")  # kinds of addresses that begin with a bucket
 _NO_RETRIES = {"max_retries": 0}  # retries are ours, with a deadline
 _CONNECT = "5s"
 _REQUEST = "60s"
@@ -80,6 +88,8 @@ def locate(path: str, options: StorageOptions) -> Place | None:
         store = _store(scheme, parts.netloc, _frozen(options))
         return None if store is None else Place(store, unquote(parts.path).lstrip("/"))
     bucket, _, key = rest.partition("/")
+    if scheme in _BUCKETS and not bucket:
+        raise DataError(f"{path} names no bucket; write {scheme}://BUCKET/{key.lstrip('/')}")
     store = _store(scheme, bucket, _frozen(options)) if bucket else None
     return None if store is None else Place(store, key)
 
@@ -235,6 +245,17 @@ def _opened(
         return None
     _users.add(os.getpid())
     given = {name: value for name, value in options if value is not None}
+    try:
+        return _of_scheme(scheme, bucket, given)
+    except Exception as error:  # obstore's errors have no common base that is exported
+        raise DataError(f"{scheme}://{bucket} cannot be opened: {_short(error)}; {_HINTS.get(scheme, _HINT)}") from None
+
+
+def _short(error: Exception) -> str:
+    return str(error).split("Debug source:")[0].strip().removeprefix("Generic ").rstrip(".")
+
+
+def _of_scheme(scheme: str, bucket: str, given: dict[str, object]) -> ObjectStore | None:
     if scheme in ("http", "https"):
         return _http(f"{scheme}://{bucket}", given)
     if scheme in ("s3", "s3a"):
