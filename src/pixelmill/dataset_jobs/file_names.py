@@ -56,6 +56,9 @@ def find_file_names(dataset: Dataset, numbers: Iterable[int], *, to: str, keep_e
     """
     masks = False
     outlines: list[Sample | None] = []
+    numbers = list(map(int, numbers))
+    if type(dataset).outline is Dataset.outline:  # which reads whole samples
+        dataset.expect(numbers)
     for number in numbers:
         try:
             outline = dataset.outline(int(number))
