@@ -221,6 +221,9 @@ class _Connection(asyncio.Protocol):
             return self._fail(400, "ExpiredToken")
         if request.method in ("PUT", "POST", "DELETE") or "uploads" in request.query:
             return self._send(*_changed(server, request, body))
+        if request.query.get("comp") == ["list"]:
+            server.counts["LIST"] += 1
+            return self._send(200, _azure_listing(server, request), {"Content-Type": "application/xml"})
         if "list-type" in request.query:
             server.counts["LIST"] += 1
             bucket = request.key.rstrip("/")
@@ -308,7 +311,8 @@ def _changed(server: LoopbackS3, request: _Request, body: bytes) -> tuple[int, b
     if request.method == "DELETE":
         server.objects.pop(key, None)
         return 204, b"", {}
-    if request.headers.get("if-none-match") == "*" and key in server.objects:
+    is_new = request.headers.get("if-none-match") == "*" or request.headers.get("x-goog-if-generation-match") == "0"
+    if is_new and key in server.objects:
         return 412, b"<Error><Code>PreconditionFailed</Code></Error>", {}
     server.put(key, body)
     return 200, b"", {"ETag": server.tags[key]}
@@ -396,6 +400,27 @@ def _listing(server: LoopbackS3, bucket: str, query: dict[str, list[str]]) -> by
         f"<MaxKeys>{limit}</MaxKeys><IsTruncated>{str(is_cut).lower()}</IsTruncated>{token}{''.join(entries)}"
         "</ListBucketResult>"
     ).encode()
+
+
+def _azure_listing(server: LoopbackS3, request: _Request) -> bytes:
+    """Return a listing as Azure gives it, all in one answer."""
+    container, prefix = request.key.rstrip("/"), request.query.get("prefix", [""])[0]
+    delimiter = request.query.get("delimiter", [""])[0]
+    blobs: dict[str, str] = {}
+    for key in sorted(server.objects):
+        name = key[len(container) + 1 :]
+        if not key.startswith(f"{container}/{prefix}"):
+            continue
+        end = name.find(delimiter, len(prefix)) if delimiter else -1
+        if end >= 0:
+            folder = escape(name[: end + 1])
+            blobs[folder] = f"<BlobPrefix><Name>{folder}</Name></BlobPrefix>"
+            continue
+        about = f"<Content-Length>{len(server.objects[key])}</Content-Length><Etag>{escape(server.tags[key])}</Etag>"
+        about += "<Content-Type>x</Content-Type>"
+        about += f"<Last-Modified>{formatdate(WHEN, usegmt=True)}</Last-Modified>"
+        blobs[name] = f"<Blob><Name>{escape(name)}</Name><Properties>{about}</Properties></Blob>"
+    return f"<EnumerationResults><Blobs>{''.join(blobs.values())}</Blobs><NextMarker/></EnumerationResults>".encode()
 
 
 def _folder(name: str) -> str:

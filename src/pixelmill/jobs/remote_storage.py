@@ -10,7 +10,8 @@ from pathlib import Path
 
 from pixelmill.jobs.disk import explained
 from pixelmill.jobs.storage import Item, Result, check_name
-from pixelmill.storage import files, remote, remote_writes
+from pixelmill.storage import files, object_store, remote, remote_writes
+from pixelmill.storage.options import active
 from pixelmill.storage.temporary_folders import held_folder
 
 _PIECE = 8 << 20
@@ -23,7 +24,8 @@ class RemoteStorage:
         self.root = root.rstrip("/")
         self._beat = 0
         self._held: dict[Path, int] = {}
-        remote.open_store(self.root)  # fails here, in one sentence, if the address is of no known kind
+        if object_store.locate(self.root, active()) is None:
+            remote.open_store(self.root)  # fails here, in one sentence, if the address is of no known kind
 
     def read(self, name: str) -> bytes | None:
         try:

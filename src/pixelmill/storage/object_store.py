@@ -230,6 +230,8 @@ def _warn_about_fork(process: int) -> None:
 def _environment() -> tuple[str, ...]:
     """Return what else a store depends on: tests, and programs, change it between two uses."""
     names = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_PROFILE", "DALI_S3_NO_VERIFY_SSL", "DALI_GCS_ANONYMOUS")
+    names += ("DALI_GCS_ENDPOINT_URL", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_SERVICE_ACCOUNT")
+    names += ("AZURE_STORAGE_ENDPOINT", "AZURE_STORAGE_ACCOUNT_NAME")
     return tuple(os.environ.get(name, "") for name in names)
 
 
@@ -294,17 +296,22 @@ def _gcs(bucket: str, given: dict[str, object]) -> ObjectStore | None:
     from obstore.store import GCSStore
 
     is_anonymous = given.get("token") == "anon" or _is_set("DALI_GCS_ANONYMOUS")
+    endpoint = os.environ.get("DALI_GCS_ENDPOINT_URL", "")
     config = {"skip_signature": True} if is_anonymous else _renamed(given, _GCS)
-    if config is None or os.environ.get("DALI_GCS_ENDPOINT_URL"):
+    if config is None:
         return None
-    return GCSStore(bucket, **_common(), **config)
+    common = _common(plain_http=endpoint.startswith("http://"))
+    return GCSStore(bucket, **common, **config, **({"base_url": endpoint} if endpoint else {}))
 
 
 def _azure(container: str, given: dict[str, object]) -> ObjectStore | None:
     from obstore.store import AzureStore
 
     config = _renamed(given, _AZURE)
-    return None if config is None or "@" in container else AzureStore(container, **_common(), **config)
+    if config is None or "@" in container:
+        return None
+    common = _common(plain_http=os.environ.get("AZURE_STORAGE_ENDPOINT", "").startswith("http://"))
+    return AzureStore(container, **common, **config)
 
 
 def _is_set(variable: str) -> bool:
