@@ -126,7 +126,7 @@ class Schedule:
 
     def _order(self, reader: Reader) -> ReaderOrder:
         return ReaderOrder(
-            length=len(reader.index),
+            length=reader.epoch_size,
             shuffle=reader.shuffle,
             seed=self._seed,
             num_shards=reader.num_shards,
@@ -134,6 +134,7 @@ class Schedule:
             stick_to_shard=reader.stick_to_shard,
             pad_last_batch=reader.pad_last_batch or self.padded,
             blocks=reader.blocks,
+            classes=reader.classes,
         )
 
     def start(self, positions: list[Position]) -> None:
@@ -290,7 +291,7 @@ class Schedule:
         if batches:
             alone = len(batches) == 1
             items = batches[0].items[:, None] if alone else np.stack([batch.items for batch in batches], axis=1)
-            return batches[0].epochs, batches[0].items.astype(np.uint64), items
+            return batches[0].epochs, batches[0].numbers.astype(np.uint64), items
         first = self.feeds[0].iteration - 1 if self.feeds else self.iterations + len(self.queue)
         epochs, items = without_readers(size, self.feeds[0].epoch if self.feeds else 0)
         before = max(first, 0) * self._batch_size
@@ -324,8 +325,6 @@ class Schedule:
         self.iterations += 1
         self.last = scheduled.main
         self.ends_epoch = scheduled.main is not None and scheduled.main.ends_epoch
-
-    # Epochs, and resuming
 
     def use_epochs_of(self, main: int, policy: LastBatchPolicy, *, pad: bool) -> ReaderOrder:
         """Align batches with the epochs of one reader, from the next batch on; return its order.

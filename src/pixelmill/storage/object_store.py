@@ -55,6 +55,18 @@ _HINTS = {
     **dict.fromkeys(("gs", "gcs"), _GCS_HINT),
 }
 _BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")  # kinds of addresses that begin with a bucket
+_VARIABLES = (  # what a store depends on besides its options
+    "AWS_ENDPOINT_URL",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_PROFILE",
+    "DALI_S3_NO_VERIFY_SSL",
+    "DALI_GCS_ANONYMOUS",
+    "DALI_GCS_ENDPOINT_URL",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "GOOGLE_SERVICE_ACCOUNT",
+    "AZURE_STORAGE_ENDPOINT",
+    "AZURE_STORAGE_ACCOUNT_NAME",
+)
 _NO_RETRIES = {"max_retries": 0}  # retries are ours, with a deadline
 _CONNECT = "5s"
 _REQUEST = "60s"
@@ -229,10 +241,7 @@ def _warn_about_fork(process: int) -> None:
 
 def _environment() -> tuple[str, ...]:
     """Return what else a store depends on: tests, and programs, change it between two uses."""
-    names = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_PROFILE", "DALI_S3_NO_VERIFY_SSL", "DALI_GCS_ANONYMOUS")
-    names += ("DALI_GCS_ENDPOINT_URL", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_SERVICE_ACCOUNT")
-    names += ("AZURE_STORAGE_ENDPOINT", "AZURE_STORAGE_ACCOUNT_NAME")
-    return tuple(os.environ.get(name, "") for name in names)
+    return tuple(os.environ.get(name, "") for name in _VARIABLES)
 
 
 @lru_cache(64)
@@ -297,11 +306,12 @@ def _gcs(bucket: str, given: dict[str, object]) -> ObjectStore | None:
 
     is_anonymous = given.get("token") == "anon" or _is_set("DALI_GCS_ANONYMOUS")
     endpoint = os.environ.get("DALI_GCS_ENDPOINT_URL", "")
-    config = {"skip_signature": True} if is_anonymous else _renamed(given, _GCS)
+    config: dict[str, Any] | None = {"skip_signature": True} if is_anonymous else _renamed(given, _GCS)
     if config is None:
         return None
-    common = _common(plain_http=endpoint.startswith("http://"))
-    return GCSStore(bucket, **common, **config, **({"base_url": endpoint} if endpoint else {}))
+    if endpoint:
+        config["base_url"] = endpoint
+    return GCSStore(bucket, **_common(plain_http=endpoint.startswith("http://")), **config)
 
 
 def _azure(container: str, given: dict[str, object]) -> ObjectStore | None:

@@ -13,6 +13,7 @@ from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.file_index import whole_files
 from pixelmill.formats.folder import listing
+from pixelmill.formats.folder.arrangement import arrange
 from pixelmill.formats.folder.names import CLASSES, IMAGES, MASKS, RESERVED, implied_sample
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Sample, split_name
@@ -43,9 +44,15 @@ class FolderDataset(Dataset):
         if not len(self._listing):
             endings = ", ".join(sorted(listing.ENDINGS))
             raise ArgumentError(f"folder: no file below {self._images} ends in one of {endings}")
-        self._classes = _listed_classes(source, files, self._listing.classes)
+        self._arrangement = arrange(self._listing, _listed_classes(source, files))
+        self._listing = self._arrangement.listing
+        self._classes = self._arrangement.classes
         self._numbers = {name: number for number, name in enumerate(self._classes) if name}
-        self._masks = _by_stem(self._masks_root)
+        if self._arrangement.masks is not None:
+            self._masks_root, self._masks = self._images, self._arrangement.masks
+        else:
+            self._masks = _by_stem(self._masks_root)
+        self.remarks = self._arrangement.remarks()
         self._rows, self.faults = _read_rows([storage.join(source, name) for name in files if is_annotation(name)])
         self.index = Index(_Paths(self._images, self._listing))
 
@@ -106,6 +113,7 @@ class FolderDataset(Dataset):
     @property
     def layout(self) -> str:
         text = "class folders" if self.classes else "flat"
+        text += f" in the splits {', '.join(self._arrangement.splits)}" if self._arrangement.splits else ""
         return text + (", images and masks" if self._masks_root else "")
 
     @property
@@ -116,19 +124,18 @@ class FolderDataset(Dataset):
 
     def _described(self, number: int, image: bytes, mask: bytes | None) -> Sample:
         name = self._listing.name(number)
-        implied = implied_sample(name, self._numbers, image=image, mask=mask)
+        bare, divided = self._arrangement.bare(name), bool(self._arrangement.splits)
+        implied = implied_sample(bare, self._numbers, image=image, mask=mask, divided=divided)
         where, row = self._rows.get(name, ("", None))
         return implied if row is None else apply_row(row, implied=implied, where=where)
 
 
-def _listed_classes(source: str, files: Sequence[str], folders: Sequence[str]) -> tuple[str, ...]:
-    """Return the class folders by label: as `classes.txt` lists them if it has all of them, else sorted."""
-    if CLASSES in files:
-        text = storage.read_file(storage.join(source, CLASSES)).decode("utf-8", "surrogateescape")
-        listed = tuple(text.split("\n")[:-1])
-        if set(folders) <= set(listed):
-            return listed
-    return tuple(folders)
+def _listed_classes(source: str, files: Sequence[str]) -> tuple[str, ...]:
+    """Return the lines of `classes.txt`."""
+    if CLASSES not in files:
+        return ()
+    text = storage.read_file(storage.join(source, CLASSES)).decode("utf-8", "surrogateescape")
+    return tuple(text.split("\n")[:-1])
 
 
 def is_annotation(name: str) -> bool:
