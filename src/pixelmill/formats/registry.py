@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import ArgumentError, DataError, suggestion
 from pixelmill.formats import recognize
 from pixelmill.formats.containers import FORMATS, get_format
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
@@ -97,5 +97,6 @@ def open_shard(
 
 def _known(name: str) -> Format:
     if name not in FORMATS:
-        raise ArgumentError(f"format must be one of {', '.join(FORMATS)}, got {name!r}")
+        hint = suggestion(name, FORMATS)
+        raise ArgumentError(f"format must be one of {', '.join(FORMATS)}, got {name!r}{hint}")
     return get_format(name)
