@@ -54,7 +54,7 @@ def test_a_framework_that_is_not_installed_is_named(tmp_path: Path, monkeypatch:
 
 
 def test_keras_fits_a_loader(tmp_path: Path) -> None:
-    import keras
+    keras = pytest.importorskip("keras")
 
     loader = ImageLoader(folder_of_classes(tmp_path / "d"), size=16, batch_size=4, train=True, framework="tf")
     dataset = loader.tf_dataset()

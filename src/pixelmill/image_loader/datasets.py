@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from operator import index
-from typing import Generic, TypeAlias, TypeVar, overload
+from typing import Any, Generic, TypeAlias, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pixelmill import storage
 from pixelmill.errors import ArgumentError, IndexOutOfRangeError
@@ -43,13 +46,13 @@ class ImageDataset(Sequence[T], Generic[T]):
         return len(self._numbers)
 
     @overload
-    def __getitem__(self, item: int) -> T: ...
+    def __getitem__(self, item: int | np.integer[Any]) -> T: ...
     @overload
-    def __getitem__(self, item: slice | Sequence[int]) -> ImageDataset[T]: ...
-    def __getitem__(self, item: int | slice | Sequence[int]) -> T | ImageDataset[T]:
+    def __getitem__(self, item: slice | Sequence[int] | NDArray[Any]) -> ImageDataset[T]: ...
+    def __getitem__(self, item: object) -> T | ImageDataset[T]:
         if isinstance(item, slice):
             return self._select(self._numbers[item])
-        if not isinstance(item, (int, str, bytes)) and hasattr(item, "__len__"):
+        if isinstance(item, (Sequence, np.ndarray)) and not isinstance(item, (str, bytes)):
             return self._select([self._numbers[self._place(place)] for place in item])
         number = self._numbers[self._place(item)]
         sample = ImageSample(self.container.sample(number), number)

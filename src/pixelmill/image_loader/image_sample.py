@@ -82,6 +82,11 @@ class ImageSample:
         return self.sample.class_name
 
     @property
+    def split(self) -> str | None:
+        """The subset that the sample belongs to, such as `train`; None if the dataset is not divided."""
+        return self.sample.split
+
+    @property
     def boxes(self) -> Boxes | None:
         """The boxes, as fractions of width and height; None if the dataset has none."""
         return self.sample.boxes
