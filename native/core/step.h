@@ -80,7 +80,7 @@ struct Fetched {
 struct SparseImage {
     std::byte* data = nullptr;  // where byte `offset` of the file goes
     int64_t have = 0;           // bytes that are there, from the beginning
-    const std::string* path = nullptr;
+    std::string path;
     int64_t offset = 0;
 };
 

@@ -1,18 +1,20 @@
 """An S3-compatible server on 127.0.0.1, for tests and measurements.
 
-It keeps objects in memory, answers GET (with ranges and validators), HEAD, PUT and ListObjectsV2, and can be slow or
-faulty on purpose: latency, a limit of bandwidth for each connection, errors, resets, truncated bodies, answers that
-never come, objects that vanish. Signatures are not checked. Run as a program, it serves the files of a folder.
+It keeps objects in memory, answers GET (with ranges and validators), HEAD, PUT (with `If-None-Match: *`), DELETE,
+uploads in parts and ListObjectsV2, and can be slow or faulty on purpose: latency, a limit of bandwidth for each
+connection, errors, resets, truncated bodies, answers that never come, objects that vanish, keys that expire. Signatures
+are not checked. Run as a program, it serves the files of a folder.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import hashlib
 import json
 import random
+import re
 import threading
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +22,7 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, unescape
 
 MAX_HEAD = 1 << 16
 MAX_BODY = 1 << 28
@@ -41,6 +43,8 @@ class Faults:
     hangs: float = 0.0
     gone: set[str] = field(default_factory=set)
     denied: set[str] = field(default_factory=set)
+    expired: set[str] = field(default_factory=set)  # access keys
+    answer: tuple[int, str] | None = None  # status and code of every answer
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -64,6 +68,7 @@ class LoopbackS3:
         counts: How many requests of each kind were answered: GET and HEAD of objects, LIST, PUT.
         log: The objects of GET requests with their ranges, in the order of arrival.
         sent: Bytes of objects that were sent.
+        uploads: The parts of each upload that is not complete, by its number, with the key of the object first.
 
     Args:
         latency: Seconds before each answer begins.
@@ -77,6 +82,8 @@ class LoopbackS3:
         self.counts: Counter[str] = Counter()
         self.log: list[tuple[str, int, int]] = []
         self.sent = 0
+        self.watch: Callable[[str, str], None] | None = None  # called with method and key of each request
+        self.uploads: dict[str, tuple[str, dict[int, bytes]]] = {}
         self.latency, self.bandwidth = latency, bandwidth
         self.faults = faults or Faults()
         self.port = 0
@@ -85,7 +92,7 @@ class LoopbackS3:
 
     def put(self, key: str, content: bytes) -> None:
         self.objects[key] = content
-        self.tags[key] = f'"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
+        self.tags[key] = f'"{len(content):x}-{zlib.crc32(content):08x}"'  # a quick one: measurements count its time
 
     def put_folder(self, bucket: str, folder: Path) -> None:
         for path in sorted(folder.rglob("*")):
@@ -116,6 +123,8 @@ class LoopbackS3:
     def running(self) -> Iterator[LoopbackS3]:
         """Serve from a thread."""
         ready = threading.Event()
+        if self._loop.is_closed():  # it ran before
+            self._loop = asyncio.new_event_loop()
         thread = threading.Thread(target=lambda: self.serve(ready.set), daemon=True)
         thread.start()
         if not ready.wait(10):
@@ -199,14 +208,22 @@ class _Connection(asyncio.Protocol):
         if self._transport.is_closing():
             return None
         server = self._server
+        if server.watch is not None:
+            server.watch(request.method, request.key)
         if request.key == COUNTS:
             told = json.dumps({**server.counts, "sent": server.sent}).encode()
             server.reset()
             return self._send(200, told, {"Content-Type": "application/json"})
-        if request.method == "PUT":
-            server.counts["PUT"] += 1
-            server.put(request.key, body)
-            return self._send(200, b"", {"ETag": server.tags[request.key]})
+        if server.faults.answer is not None:
+            return self._fail(*server.faults.answer)
+        if any(f"Credential={key}/" in request.headers.get("authorization", "") for key in server.faults.expired):
+            server.counts["expired"] += 1
+            return self._fail(400, "ExpiredToken")
+        if request.method in ("PUT", "POST", "DELETE") or "uploads" in request.query:
+            return self._send(*_changed(server, request, body))
+        if request.query.get("comp") == ["list"]:
+            server.counts["LIST"] += 1
+            return self._send(200, _azure_listing(server, request), {"Content-Type": "application/xml"})
         if "list-type" in request.query:
             server.counts["LIST"] += 1
             bucket = request.key.rstrip("/")
@@ -250,7 +267,8 @@ class _Connection(asyncio.Protocol):
         return self._send(206 if is_part else 200, part, headers, is_cut=fault == "truncated")
 
     def _fail(self, status: int, code: str) -> None:
-        text = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>{code}</Message></Error>"
+        message = "The provided token has expired." if code == "ExpiredToken" else code
+        text = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>{message}</Message></Error>"
         self._send(status, text.encode(), {"Content-Type": "application/xml"})
 
     def _send(self, status: int, body: bytes, headers: dict[str, str], *, is_cut: bool = False) -> None:
@@ -274,6 +292,66 @@ class _Connection(asyncio.Protocol):
             return
         self._is_busy = False
         self._next()
+
+
+def _changed(server: LoopbackS3, request: _Request, body: bytes) -> tuple[int, bytes, dict[str, str]]:
+    """Write, remove or list what a request names; return status, body and headers of the answer."""
+    query, key = request.query, request.key
+    if key.partition("/")[0] in server.faults.denied:
+        return 403, b"<Error><Code>AccessDenied</Code></Error>", {}
+    if "uploads" in query or "uploadId" in query:
+        return _upload(server, request, body)
+    server.counts[request.method] += 1
+    if "delete" in query:
+        names = re.findall(r"<Key>(.*?)</Key>", body.decode())
+        for name in names:
+            server.objects.pop(f"{key.rstrip('/')}/{unescape(name)}", None)
+        gone = "".join(f"<Deleted><Key>{name}</Key></Deleted>" for name in names)
+        return 200, f"<DeleteResult>{gone}</DeleteResult>".encode(), {"Content-Type": "application/xml"}
+    if request.method == "DELETE":
+        server.objects.pop(key, None)
+        return 204, b"", {}
+    is_new = request.headers.get("if-none-match") == "*" or request.headers.get("x-goog-if-generation-match") == "0"
+    if is_new and key in server.objects:
+        return 412, b"<Error><Code>PreconditionFailed</Code></Error>", {}
+    server.put(key, body)
+    return 200, b"", {"ETag": server.tags[key]}
+
+
+def _upload(server: LoopbackS3, request: _Request, body: bytes) -> tuple[int, bytes, dict[str, str]]:
+    """Begin, continue, complete, abort or list uploads in parts."""
+    kind = {"Content-Type": "application/xml"}
+    query, key = request.query, request.key
+    if request.method == "GET":
+        bucket = key.rstrip("/")
+        open_ones = [
+            f"<Upload><Key>{escape(name[len(bucket) + 1 :])}</Key><UploadId>{number}</UploadId></Upload>"
+            for number, (name, _) in server.uploads.items()
+            if name.startswith(f"{bucket}/{query.get('prefix', [''])[0]}")
+        ]
+        text = f"<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>{''.join(open_ones)}"
+        return 200, f"{text}</ListMultipartUploadsResult>".encode(), kind
+    if "uploads" in query:
+        server.counts["uploads"] += 1
+        number = f"u{server.counts['uploads']}-{len(server.objects)}"
+        server.uploads[number] = (key, {})
+        text = f"<InitiateMultipartUploadResult><UploadId>{number}</UploadId></InitiateMultipartUploadResult>"
+        return 200, text.encode(), kind
+    number = query["uploadId"][0]
+    if number not in server.uploads:
+        return 404, b"<Error><Code>NoSuchUpload</Code></Error>", kind
+    if request.method == "DELETE":
+        del server.uploads[number]
+        return 204, b"", {}
+    if request.method == "PUT":
+        server.counts["parts"] += 1
+        server.uploads[number][1][int(query["partNumber"][0])] = body
+        return 200, b"", {"ETag": f'"{len(body)}"'}
+    _, parts = server.uploads.pop(number)
+    server.put(key, b"".join(parts[part] for part in sorted(parts)))
+    tag = escape(server.tags[key])
+    text = f"<CompleteMultipartUploadResult><ETag>{tag}</ETag></CompleteMultipartUploadResult>"
+    return 200, text.encode(), kind
 
 
 def _parsed(head: bytes) -> _Request:
@@ -322,6 +400,27 @@ def _listing(server: LoopbackS3, bucket: str, query: dict[str, list[str]]) -> by
         f"<MaxKeys>{limit}</MaxKeys><IsTruncated>{str(is_cut).lower()}</IsTruncated>{token}{''.join(entries)}"
         "</ListBucketResult>"
     ).encode()
+
+
+def _azure_listing(server: LoopbackS3, request: _Request) -> bytes:
+    """Return a listing as Azure gives it, all in one answer."""
+    container, prefix = request.key.rstrip("/"), request.query.get("prefix", [""])[0]
+    delimiter = request.query.get("delimiter", [""])[0]
+    blobs: dict[str, str] = {}
+    for key in sorted(server.objects):
+        name = key[len(container) + 1 :]
+        if not key.startswith(f"{container}/{prefix}"):
+            continue
+        end = name.find(delimiter, len(prefix)) if delimiter else -1
+        if end >= 0:
+            folder = escape(name[: end + 1])
+            blobs[folder] = f"<BlobPrefix><Name>{folder}</Name></BlobPrefix>"
+            continue
+        about = f"<Content-Length>{len(server.objects[key])}</Content-Length><Etag>{escape(server.tags[key])}</Etag>"
+        about += "<Content-Type>x</Content-Type>"
+        about += f"<Last-Modified>{formatdate(WHEN, usegmt=True)}</Last-Modified>"
+        blobs[name] = f"<Blob><Name>{escape(name)}</Name><Properties>{about}</Properties></Blob>"
+    return f"<EnumerationResults><Blobs>{''.join(blobs.values())}</Blobs><NextMarker/></EnumerationResults>".encode()
 
 
 def _folder(name: str) -> str:

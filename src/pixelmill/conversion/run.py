@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from pixelmill import storage
 from pixelmill.conversion.codebook import PackFigures, chosen_codebook, pack_figures
@@ -16,10 +14,12 @@ from pixelmill.conversion.encoding import encoding_of
 from pixelmill.conversion.job import ConvertJob, size_of
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.containers import get_format
+from pixelmill.jobs.apart import check_apart
 from pixelmill.jobs.run import JobReport, run_job
 from pixelmill.options.convert import ConvertArguments, ConvertOptions, split_pairs
 from pixelmill.options.declaration import pick, takes, values_of
 from pixelmill.options.running import Progress, QuarantineOption, RunOptions, source_paths
+from pixelmill.storage.temporary_folders import temporary_folder
 
 _SMALL = 64 * 1000 * 1000
 
@@ -41,6 +41,7 @@ class ConvertReport:
         parts: The reports of the subsets by name; one named "" without a split. Empty for a dry run.
         plan: For each subset the number of samples and of shards.
         pack: For packs: how many images were packed, and why others were not. None for a dry run.
+        remarks: What is to know about the dataset, such as files that are not read, in one line each.
     """
 
     source: str
@@ -55,6 +56,7 @@ class ConvertReport:
     parts: Mapping[str, JobReport]
     plan: Mapping[str, tuple[int, int]]
     pack: PackFigures | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @takes(ConvertArguments)
@@ -68,21 +70,22 @@ def convert(given: ConvertArguments) -> ConvertReport:
         What was written.
     """
     target = os.fspath(given.output)
-    with tempfile.TemporaryDirectory(prefix="pixelmill-") as folder:
-        whole = ConvertJob(options=_resolved(given), names_file=str(Path(folder) / "names.json"))
+    check_apart("convert", source_paths(given.source), target, adding=given.exists == "add")
+    with temporary_folder() as folder:
+        whole = ConvertJob(options=_resolved(given), names_file=str(folder / "names.json"))
         whole = dataclasses.replace(whole, opened=whole.dataset)  # opened once for all subsets
         if given.to == "pack" and not given.dry_run:
             whole = dataclasses.replace(whole, codebook=chosen_codebook(whole))
         jobs = {"": whole}
         if given.split:
             jobs = {
-                name: dataclasses.replace(whole, part=name, names_file=str(Path(folder) / f"names{number}.json"))
+                name: dataclasses.replace(whole, part=name, names_file=str(folder / f"names{number}.json"))
                 for number, (name, _) in enumerate(split_pairs(given.split))
             }
         if given.on_start is not None:
             given.on_start(sum(len(job.order) for job in jobs.values()))
-        reports = {} if given.dry_run else _run(jobs, target, given, workers=_workers(given, whole))
-        return _report(whole, jobs, target, reports)
+        reports = _run(jobs, target, given, workers=_workers(given, whole))
+        return _report(whole, jobs, target, {} if given.dry_run else reports)
 
 
 def _resolved(given: ConvertArguments) -> ConvertOptions:
@@ -157,6 +160,7 @@ def _report(
         parts=dict(reports),
         plan=planned,
         pack=pack_figures(report.counts for report in reports.values()) if reports and whole.to == "pack" else None,
+        remarks=whole.dataset.remarks,
     )
 
 

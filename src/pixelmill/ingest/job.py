@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from pixelmill import storage
+from pixelmill.amounts import counted
 from pixelmill.engine.native import Pending, Trouble
 from pixelmill.engine.placement import placement_for, versions_of
 from pixelmill.errors import ArgumentError, DataError, Event
@@ -26,6 +27,8 @@ from pixelmill.log import log
 from pixelmill.options.declaration import pick
 from pixelmill.options.ingest import DType, IngestArguments, RecordOptions
 from pixelmill.pipeline.permutation import fold, permute
+from pixelmill.storage.announced_reads import whole_file
+from pixelmill.storage.range_reader import RangeReader
 from pixelmill.types import Array
 
 _BATCH = 16
@@ -83,14 +86,13 @@ class IngestJob(Job):
 
     @property
     def inputs(self) -> Iterator[InputFile]:
-        for image in self.images:
+        stats = storage.stats([image.path for image in self.images])
+        for image, status in zip(self.images, stats, strict=True):
             name = f"{image.folder}/{_base(image)}"
-            try:
-                status = os.stat(image.path)  # noqa: PTH116 - a Path for each of a million files takes its time
-            except OSError:  # reported when it is read
+            if isinstance(status, OSError):  # reported when it is read
                 yield InputFile(name, 0)
-                continue
-            yield InputFile(name, status.st_size, status.st_mtime_ns)
+            else:
+                yield InputFile(name, status.size, status.modified)
 
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
         first, end = (self.options.num_images * edge // self.options.num_shards for edge in (number, number + 1))
@@ -115,6 +117,8 @@ class IngestJob(Job):
         program, refused = self._program(files.threads), files.refused_notes
         most = 2 + -(-2 * files.threads // _BATCH)  # two images for each thread, besides those read and written
         waiting: deque[tuple[dict[int, bytes | Event], Pending | None]] = deque()
+        if storage.is_remote(self.input_dir):
+            self._reader.expect(whole_file(self.images[place].path) for place in places)
         for begin in range(places.start, places.stop, program.batch_size):
             end = min(begin + program.batch_size, places.stop)
             read = {place: self._read(place) for place in range(begin, end)}
@@ -126,7 +130,7 @@ class IngestJob(Job):
 
     def _read(self, place: int) -> bytes | Event:
         try:
-            return storage.read_file(self.images[place].path)
+            return self._reader.read_file(self.images[place].path)
         except OSError as error:
             return self._event(place, "io", error.strerror or str(error))
         except DataError as error:
@@ -170,6 +174,10 @@ class IngestJob(Job):
         return self._programs[threads]
 
     @cached_property
+    def _reader(self) -> RangeReader:
+        return RangeReader()
+
+    @cached_property
     def _programs(self) -> dict[int, CropProgram]:
         return {}
 
@@ -209,6 +217,9 @@ class IngestJob(Job):
 
 def list_images(input_dir: str) -> list[SourceImage]:
     """Return the images of all class folders, sorted."""
+    if not storage.list_folder(input_dir)[0]:
+        text = "has no sub-folders with images; there must be one for each class"
+        raise ArgumentError(f"ingest: {input_dir} {text} (`pixelmill convert` takes images without classes)")
     index = files.from_root(input_dir)
     return [SourceImage(path, path.rsplit("/", 2)[-2]) for path in index.paths]
 
@@ -230,7 +241,7 @@ def make_job(options: IngestArguments) -> IngestJob:
             options.name and not set(options.name) & set("/\0"),
             f"name must be the start of a file name, got {options.name!r}",
         ),
-        (Path(root).is_dir(), f"input_dir must be a folder with a folder for each class, got {root}"),
+        (storage.is_folder(root), f"input_dir must be a folder with a folder for each class, got {root}"),
     )
     for holds, message in rules:
         if not holds:
@@ -244,12 +255,13 @@ def make_job(options: IngestArguments) -> IngestJob:
         log.warning(f"ingest: num_images is {options.num_images}; {root} has {len(found)} images, all are taken")
     count = len(found) if options.num_images == -1 else min(options.num_images, len(found))
     if options.num_shards > count:
-        raise ArgumentError(f"ingest: {count} images cannot be divided into {options.num_shards} shards")
+        text = f"{counted(count, 'image')} cannot be divided into {counted(options.num_shards, 'shard')}"
+        raise ArgumentError(f"ingest: {text}; set num_shards to {count} or less")
     return IngestJob(
         options=pick(RecordOptions, options, num_images=count),
         classes={folder: (label.label, label.text) for folder, label in classes.items()},
-        input_dir=str(Path(root).absolute()),
-        listed=tuple(found) if Path(root).is_absolute() else None,
+        input_dir=root if storage.is_remote(root) else str(Path(root).absolute()),
+        listed=tuple(found) if storage.is_remote(root) or Path(root).is_absolute() else None,
     )
 
 

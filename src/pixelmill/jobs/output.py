@@ -7,11 +7,13 @@ and the files being written. When it is finished, manifest.json replaces the hid
 from __future__ import annotations
 
 import itertools
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pixelmill.amounts import counted
 from pixelmill.errors import DataError, OutputExists
 from pixelmill.jobs import manifest
 from pixelmill.jobs.commit import Site, json_line, place, scratch_folder, write_intent, write_through
@@ -26,6 +28,8 @@ from pixelmill.options.running import Exists
 Situation = Literal["new", "resume", "complete", "replace"]
 
 _COMPLETE = "complete.json"
+
+_AT_ONCE = 64  # sidecars that are read together
 
 
 class JobOutput:
@@ -42,6 +46,11 @@ class JobOutput:
         self.state = f"{STATE}-{plan.name}" if plain or added else STATE
         self.manifest = plan.added_manifest if added else manifest.NAME
         self._job = job
+
+    @property
+    def samples(self) -> int | None:
+        """Number of samples of the whole job, if that is known."""
+        return self._job.samples
 
     def situation(self, exists: Exists, *, shared: bool) -> Situation:
         """Return what a run finds here, without changing anything. Raises OutputExists if the run must not start."""
@@ -63,11 +72,11 @@ class JobOutput:
             how = differences({name: old[name] for name in new if name in old}, new)
             raise OutputExists(f"job: {self.storage.root} holds the output of another job ({how}); {_HINT}")
         if finished is not None:
-            if exists == "error":
+            if exists == "error" and not shared:  # the other parts of this run may have finished the job
                 raise OutputExists(f"job: {self.storage.root} holds the finished output of this job; {_HINT}")
             return "complete"
         if exists == "error" and not shared:
-            done = f"{len(self._sidecars())} of {self.plan.shards} shards"
+            done = f"{len(self._sidecars())} of {counted(self.plan.shards, 'shard')}"
             text = f"job: {self.storage.root} holds this job, unfinished ({done}); exists=resume continues it"
             raise OutputExists(f"{text}, overwrite starts again")
         if begun is not None and begun.get("sources") != self.plan.sources:
@@ -76,19 +85,20 @@ class JobOutput:
             raise OutputExists(f"{text}; {again} again")
         return "resume"
 
-    def prepare(self, situation: Situation, *, scratch: str, hashed: bool = False) -> None:
+    def prepare(self, situation: Situation, *, scratch: str, hashed: bool = False, kept: bool = False) -> None:
         """Prepare the folder for making shards. The lock must be held.
 
         Args:
             situation: What `situation` has returned.
             scratch: Start of the names of unfinished files to remove.
             hashed: Whether to compare the hashes of all files of a finished job, instead of the last shard.
+            kept: Whether shards must have kept the bytes of skipped samples; others are made again.
         """
         self.claim.check(self.storage)
         if situation == "replace":
             self._remove_old()
         if situation == "complete":
-            self._reopen(hashed=hashed)
+            self._reopen(hashed=hashed, kept=kept)
         if situation != "complete":
             self.storage.write(f"{self.state}/{manifest.PLAN}", self._plan_text())
         if self.added and situation != "complete":
@@ -116,22 +126,28 @@ class JobOutput:
 
     def _remove_files(self, names: Sequence[str]) -> None:
         """Remove files durably."""
-        for name in names:
-            self.storage.remove(name)
+        self.storage.each(self.storage.remove, names)
         self.storage.sync(names)
 
-    def done(self, *, hashed: bool | None = None) -> dict[int, Figures]:
+    def done(self, *, hashed: bool | None = None, kept: bool = False) -> dict[int, Figures]:
         """Return the figures of each shard that is done, by number.
 
         Args:
             hashed: Compare the hashes of all shards; False for the last one, None for none. Sizes always are.
+            kept: Leave out shards that have skipped samples without keeping their bytes.
         """
         done = {}
         numbers = self._sidecars()
-        for number in numbers:
+
+        def whole(number: int) -> Entry | None:
             entry = manifest.read_entry(self.storage, self._site().sidecar(number))
             deep = hashed or (hashed is False and number == numbers[-1])
-            if entry is not None and self._is_whole(entry, hashed=deep):
+            if entry is None or not (manifest.is_kept(entry) or not kept):
+                return None
+            return entry if self._is_whole(entry, hashed=deep) else None
+
+        for number, entry in zip(numbers, self.storage.each(whole, numbers), strict=True):
+            if entry is not None:
                 done[number] = figures(entry)
         return done
 
@@ -162,20 +178,21 @@ class JobOutput:
 
     def entries(self) -> Iterator[Entry]:
         """Yield the content of all sidecars in order."""
-        for number in range(self.plan.shards):
-            entry = manifest.read_entry(self.storage, self._site().sidecar(number))
-            if entry is None:
-                where = self.storage.where(self._site().sidecar(number))
-                raise DataError(f"job: {where} is missing or damaged; continue with exists=resume")
-            yield entry
+        for first in range(0, self.plan.shards, _AT_ONCE):
+            names = [self._site().sidecar(n) for n in range(first, min(first + _AT_ONCE, self.plan.shards))]
+            found = self.storage.each(lambda name: manifest.read_entry(self.storage, name), names)
+            for name, entry in zip(names, found, strict=True):
+                if entry is None:
+                    where = self.storage.where(name)
+                    raise DataError(f"job: {where} is missing or damaged; continue with exists=resume")
+                yield entry
 
     def remove_state(self) -> None:
         """Remove the hidden folder; the file that says that the job is finished goes last."""
         if not self.is_finished():  # another part of a split job may have finished it, and removed all locks
             self.claim.check(self.storage)
-        for name in self.storage.names(self.state):
-            if name.startswith("shard-"):
-                self.storage.remove(f"{self.state}/{name}")
+        sidecars = [f"{self.state}/{name}" for name in self.storage.names(self.state) if name.startswith("shard-")]
+        self.storage.each(self.storage.remove, sidecars)
         self.storage.remove_tree(f"{self.state}/tmp")
         self.storage.remove(f"{self.state}/{manifest.PLAN}")
         self.storage.remove_tree(self.state)
@@ -241,7 +258,8 @@ class JobOutput:
 
     def _check_clashes(self, exists: Exists, *, shared: bool) -> None:
         """Raise OutputExists if a file of this job would overwrite one of another origin."""
-        if exists == "overwrite" or not [name for name in self.storage.names("") if name != self.state]:
+        foreign = [name for name in self.storage.names("") if name and name[0] != "." and name not in _IGNORED]
+        if exists == "overwrite" or not any(map(self._holds_files, foreign)):
             return
         for name in itertools.chain(() if self.plain else (self.manifest,), self._planned()):
             if self.storage.size(name) is not None:
@@ -249,6 +267,18 @@ class JobOutput:
                     return  # another part of this job has just started
                 hint = "choose another folder, or remove it" if self.added else "exists=overwrite replaces it"
                 raise OutputExists(f"job: {self.storage.where(name)} exists; {hint}")
+        if not (self.plain or self.added or (shared and self._begun() is not None)):
+            raise OutputExists(f"job: {_foreign(self.storage.root, foreign)}; {self._elsewhere()}")
+
+    def _holds_files(self, name: str) -> bool:
+        """Whether there is a file at or below a name; a job that was killed may leave empty folders."""
+        if not os.path.isdir(self.storage.where(name)):  # noqa: PTH112 - object stores have no empty folders
+            return True
+        return any(self._holds_files(f"{name}/{inside}") for inside in self.storage.names(name))
+
+    def _elsewhere(self) -> str:
+        add = ", or exists=add to write next to these files" if self._job.lists_files else ""
+        return f"choose a new folder{add}"
 
     def _remove_old(self) -> None:
         """Remove the output of an earlier job. Manifest and plan go last: after a kill it is still recognized."""
@@ -267,13 +297,14 @@ class JobOutput:
         if old:
             self._remove_files([self.manifest])
 
-    def _reopen(self, *, hashed: bool) -> None:
-        """Turn the manifest back into sidecars if files are missing or have changed, so that they are made again."""
+    def _reopen(self, *, hashed: bool, kept: bool) -> None:
+        """Turn the manifest back into sidecars if some shards must be made again: files are missing or have changed."""
         finished = self._finished()
         if finished is None:
             return
         last = self.plan.shards - 1
-        whole = [e for e in finished["entries"] if self._is_whole(e, hashed=hashed or e["number"] == last)]
+        entries = [e for e in finished["entries"] if manifest.is_kept(e) or not kept]
+        whole = [e for e in entries if self._is_whole(e, hashed=hashed or e["number"] == last)]
         if len(whole) == self.plan.shards and self._is_whole({"files": finished.get("files", [])}, hashed=True):
             return
         for entry in whole:
@@ -343,5 +374,12 @@ def total(shards: Iterable[Figures]) -> Figures:
     return Figures(samples, size, errors, dict(sorted(notes.items())), dict(sorted(counts.items())))
 
 
+def _foreign(root: str, names: Sequence[str]) -> str:
+    """Describe a folder with files that no job has written."""
+    shown = ", ".join(sorted(names)[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+    return f"{root} is not empty ({shown}), and no job of pixelmill has written it"
+
+
+_IGNORED = frozenset({"lost+found"})  # of file systems
 _OVERWRITE = "exists=overwrite starts"
 _HINT = "choose another folder, or exists=overwrite to replace it; exists=add adds to the files of other jobs"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -15,42 +14,25 @@ from pixelmill.engine.compile import Key, Plan, is_fetched
 from pixelmill.engine.native import Array, Data, Pending, Result, Samples
 from pixelmill.engine.selection import Engine, EngineOptions, start_engine
 from pixelmill.engine.worker_thread import signal_stop
-from pixelmill.errors import ArgumentError, DataError, EngineError, UnknownNameError
+from pixelmill.errors import ArgumentError, DataError, EngineError
 from pixelmill.graph.nodes import DataNode
-from pixelmill.pipeline.external_source import Feed
+from pixelmill.pipeline.batch_in_progress import Scheduled
+from pixelmill.pipeline.external_source import Feed, find_feed
 from pixelmill.pipeline.reader_position import Position
 from pixelmill.pipeline.recovery import Recovery
 from pixelmill.pipeline.sampling import Batch, LastBatchPolicy, ReaderOrder, State, check_in_step, without_readers
-from pixelmill.steps.sources import ExternalInput, Reader
+from pixelmill.steps.sources import Reader
 
 # What reads from stores is imported where it is used: it needs asyncio, and most programs start sooner without.
 if TYPE_CHECKING:
     from pixelmill.pipeline.look_ahead import LookAhead
 
 
-@dataclass(eq=False)
-class Scheduled:
-    """A batch in progress.
-
-    Attributes:
-        samples: Its samples.
-        pending: The batch on the engine.
-        positions: The positions of the readers after it.
-        main: The batch of the main reader; None without readers.
-        raised: Whether it has raised an error for bad samples.
-        result: Its result, if it was taken from the engine.
-    """
-
-    samples: Samples
-    pending: Pending
-    positions: list[Position]
-    main: Batch | None
-    raised: bool = False
-    result: Result | None = None
-
-
 # Returns a plan for the graph with the layouts that the data of a source turned out to have.
 Renamed: TypeAlias = Callable[[Feed], Plan]
+
+# Starts an engine for a plan that was compiled with a seed.
+NewEngine: TypeAlias = Callable[[Plan, int], Engine]
 
 
 class Schedule:
@@ -92,6 +74,8 @@ class Schedule:
         self._options = options
         self._engine: Engine | None = None
         self._finalizer: weakref.finalize[..., Schedule] | None = None
+        self._new_engine: NewEngine = lambda plan, seed: start_engine(plan, options)
+        self._fetches = True
         self._orphans: list[Engine | Pending | LookAhead] = []
         self._ahead: LookAhead | None = None
         self.replace(plan, feeds, seed=seed)
@@ -112,21 +96,11 @@ class Schedule:
 
     def feed_of(self, data_node: DataNode | str) -> Feed:
         """Find an external source by its node or its name."""
-        for feed in self.feeds:
-            if isinstance(data_node, str):
-                found = feed.name == data_node
-            else:
-                made = data_node.expr.step
-                found = isinstance(made, ExternalInput) and made.source is feed.external
-            if found:
-                return feed
-        name = data_node if isinstance(data_node, str) else data_node.name
-        known = ", ".join(repr(feed.name) for feed in self.feeds) or "none"
-        raise UnknownNameError(f"feed_input: {name!r} is not an external_source of this pipeline, which has: {known}")
+        return find_feed(self.feeds, data_node)
 
     def _order(self, reader: Reader) -> ReaderOrder:
         return ReaderOrder(
-            length=len(reader.index),
+            length=reader.epoch_size,
             shuffle=reader.shuffle,
             seed=self._seed,
             num_shards=reader.num_shards,
@@ -134,6 +108,7 @@ class Schedule:
             stick_to_shard=reader.stick_to_shard,
             pad_last_batch=reader.pad_last_batch or self.padded,
             blocks=reader.blocks,
+            classes=reader.classes,
         )
 
     def start(self, positions: list[Position]) -> None:
@@ -152,7 +127,7 @@ class Schedule:
             self._engine.close()
         if self._finalizer is not None:
             self._finalizer.detach()
-        self._engine = start_engine(self.plan, self._options)
+        self._engine = self._new_engine(self.plan, self._seed)
         if self._ahead is not None:
             self._engine = self._ahead.engine(self._engine)
         # A finalizer must not wait (see WorkerThread). It refers to the threads and not to the engine: functions of the
@@ -166,10 +141,23 @@ class Schedule:
         if self._ahead is not None:
             self._ahead.source.fetcher.close()
         self._ahead = None
-        if any(map(is_fetched, self.plan.ranges)):
+        if self._fetches and any(map(is_fetched, self.plan.ranges)):
             from pixelmill.pipeline.look_ahead import LookAhead
 
             self._ahead = LookAhead(self.plan, self._batch_size)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that runs the batches."""
+        return self._after_fork()
+
+    def run_elsewhere(self, new_engine: NewEngine) -> None:
+        """Continue on another engine, which fetches on its own. Batches in progress are dropped and started there."""
+        if self.feeds and self.queue:
+            raise EngineError("the pipeline has started batches already; set its workers before the first run")
+        self._new_engine, self._fetches = new_engine, False
+        self._open_source()
+        self.start(self.delivered)
 
     def close(self) -> None:
         """Stop the threads and wait for them."""
@@ -197,8 +185,6 @@ class Schedule:
             scheduled.pending = engine.submit(scheduled.samples)
         return engine
 
-    # Starting batches
-
     def top_up(self, depth: int, before: Callable[[], None], renamed: Renamed) -> None:
         """Start batches until `depth` are in progress or a source stops; call `before` ahead of each."""
         self._after_fork()
@@ -208,6 +194,8 @@ class Schedule:
                     before()
                     if self.queue and any(feed.waiting for feed in self.feeds):
                         return
+                    if self.queue and self._ahead is not None and self._ahead.waits_after(self.queue[-1].main):
+                        break
                 self._begin(renamed)
             except StopIteration:
                 self.stopped = True
@@ -290,13 +278,11 @@ class Schedule:
         if batches:
             alone = len(batches) == 1
             items = batches[0].items[:, None] if alone else np.stack([batch.items for batch in batches], axis=1)
-            return batches[0].epochs, batches[0].items.astype(np.uint64), items
+            return batches[0].epochs, batches[0].numbers.astype(np.uint64), items
         first = self.feeds[0].iteration - 1 if self.feeds else self.iterations + len(self.queue)
         epochs, items = without_readers(size, self.feeds[0].epoch if self.feeds else 0)
         before = max(first, 0) * self._batch_size
         return epochs, np.arange(before, before + size, dtype=np.uint64), items
-
-    # Taking batches
 
     def next(self, recovery: Recovery) -> tuple[Result, Array]:
         """Take the oldest batch; return it and which of its samples were not filled in. StopIteration if none is left.
@@ -326,8 +312,6 @@ class Schedule:
         self.iterations += 1
         self.last = scheduled.main
         self.ends_epoch = scheduled.main is not None and scheduled.main.ends_epoch
-
-    # Epochs, and resuming
 
     def use_epochs_of(self, main: int, policy: LastBatchPolicy, *, pad: bool) -> ReaderOrder:
         """Align batches with the epochs of one reader, from the next batch on; return its order.

@@ -29,7 +29,9 @@ def is_remote(path: str) -> bool:
 
 
 def plain(path: str) -> str:
-    """Return a path as the other functions take it: `file://` addresses are paths of this machine."""
+    """Return a path as the other functions take it: without `file://`, and with the home folder in place of `~`."""
+    if path.startswith("~"):
+        return os.path.expanduser(path)  # noqa: PTH111
     return unquote(urlsplit(path).path) if path.startswith("file://") else path
 
 
@@ -114,21 +116,41 @@ def list_folder(path: str) -> tuple[list[str], list[str]]:
 
 def walk(root: str, *, below: str = "") -> Iterator[tuple[str, list[str]]]:
     """Yield each folder below `root`, `root` first, as a relative path with `/`, and the names of its files."""
+    if is_remote(root):
+        yield from _walk_remote(root, below)
+        return
     seen: set[tuple[int, int]] = set()
 
     def visit(folder: str, depth: int) -> Iterator[tuple[str, list[str]]]:
         path = join(root, folder) if folder else root
-        if not is_remote(path):
-            found = os.stat(path)  # noqa: PTH116
-            if (found.st_dev, found.st_ino) in seen or depth > _MAX_DEPTH:
-                return  # a link back to a parent folder
-            seen.add((found.st_dev, found.st_ino))
+        found = os.stat(path)  # noqa: PTH116
+        if (found.st_dev, found.st_ino) in seen or depth > _MAX_DEPTH:
+            return  # a link back to a parent folder
+        seen.add((found.st_dev, found.st_ino))
         folders, files = list_folder(path)
         yield folder, files
         for name in folders:
             yield from visit(f"{folder}/{name}" if folder else name, depth + 1)
 
     yield from visit(below, 0)
+
+
+def _walk_remote(root: str, below: str) -> Iterator[tuple[str, list[str]]]:
+    """List all folders of a depth together, and yield them in the order of `walk`."""
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    level = [below]
+    for _ in range(_MAX_DEPTH + 1):
+        listings = together(list_folder, [join(root, folder) if folder else root for folder in level])
+        found |= dict(zip(level, listings, strict=True))
+        level = [f"{folder}/{name}" if folder else name for folder in level for name in found[folder][0]]
+        if not level:
+            break
+    left = [below]
+    while left:
+        folder = left.pop()
+        folders, names = found.get(folder, ([], []))
+        yield folder, names
+        left += [f"{folder}/{name}" if folder else name for name in reversed(folders)]
 
 
 def matching(pattern: str) -> list[str]:
@@ -149,7 +171,10 @@ def local_path(path: str) -> str:
 
 def local_paths(paths: Sequence[str]) -> list[str]:
     """Return what `local_path` returns for many files; those at addresses are fetched together."""
-    return together(local_path, paths, wait=any(map(is_remote, paths)))
+    if not any(map(is_remote, paths)):
+        return list(paths)
+    known = dict(zip(paths, stats(paths), strict=True))
+    return together(lambda path: remote.fetch(path, known[path]) if is_remote(path) else path, paths)
 
 
 def read_start(path: str, length: int) -> bytes:
