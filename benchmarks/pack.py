@@ -1,17 +1,23 @@
 """Measures training from packs next to pixelmill and DALI on the JPEG files, and the conversion.
 
-python benchmarks/pack.py [WORKLOAD ...] [--small DIR --camera DIR] [--rounds 5] [--json FILE]
+    python benchmarks/pack.py [WORKLOAD ...] [--small DIR --camera DIR] [--rounds 5] [--json FILE]
+
+`train` is also measured with FFCV and LitData on files of their own where they are installed; FFCV needs OpenCV's and
+libturbojpeg's headers: apt-get install libopencv-dev libturbojpeg0-dev pkg-config, then pip install ffcv litdata.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import shutil
+import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 import contest
 import data
@@ -33,8 +39,10 @@ TARGETS: dict[str, dict[str, float]] = {
     "camera_train": {"speed_vs_jpeg": 5, "speed_vs_dali": 18},
     "camera_resize": {"speed_vs_jpeg": 5},
 }
+STORES = ("ffcv", "litdata")  # peers with containers of their own
 MOST_BYTES = 1.12  # of those of the JPEG files, with a trained codebook
 LEAST_MEGABYTES = 60.0  # of JPEG files that a processor converts in a second
+CONVERTED_BYTES = 100e6  # at least, so that the start of a job does not count
 
 
 def main() -> None:
@@ -63,6 +71,9 @@ def main() -> None:
             *contest.tasks("pack", workload, pack, plan),
             *contest.tasks("dali", workload, jpeg, plan),
         ]
+        if name == "train":
+            tasks += [task for peer in STORES for task in contest.tasks(peer, workload, jpeg, plan)]
+            result["sizes"] = stored_sizes(files)
         records = contest.run_tasks(workload, tasks, plan, print)
         for problem in summary.disagreements(records, random=workload.random):
             print(f"not the same work: {problem}")
@@ -96,36 +107,56 @@ def converted(files: data.Dataset, folder: Path) -> tuple[str, dict[str, Any]]:
     figures: dict[str, Any] = {}
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    listed = folder / "files.txt"
-    listed.write_text("".join(f"{name}\t{number}\n" for number, name in enumerate(files.files)), "utf-8")
-    for codebook in ("default", "trained"):
-        began, cpu = time.perf_counter(), time.process_time()
-        report = convert(
-            listed,
-            folder / codebook,
-            to="pack",
-            codebook=codebook,
-            root="/",
-            allow_outside=True,
-            workers=1,
-            num_shards=1,
-        )
-        seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
-        assert report.pack is not None
-        before = report.pack.bytes_before
-        figures[codebook] = {
-            "packed": report.pack.packed,
-            "kept": dict(report.pack.kept),
-            "image_bytes_ratio": round(report.pack.bytes_after / before, 4),
-            "file_bytes_ratio": round(report.bytes / before, 4),
-            "megabytes_per_second": round(before / seconds / 1e6, 1),
-            "megabytes_per_cpu_second": round(before / cpu_seconds / 1e6, 1),
-        }
+    figures["default"] = conversion(files.files, folder / "default", "default")
+    figures["trained"] = conversion(files.files, folder / "trained", "trained")
+    repeats = math.ceil(CONVERTED_BYTES / sum(Path(name).stat().st_size for name in files.files))
+    figures["repeated"] = conversion(files.files * repeats, folder / "repeated", "default")
+    shutil.rmtree(folder / "repeated")
     figures["met"] = {
         "bytes": figures["trained"]["image_bytes_ratio"] <= MOST_BYTES,
-        "speed": figures["default"]["megabytes_per_cpu_second"] >= LEAST_MEGABYTES,
+        "speed": figures["repeated"]["megabytes_per_cpu_second"] >= LEAST_MEGABYTES,
     }
     return str(folder / "trained" / "data.pack"), figures
+
+
+def conversion(files: list[str], folder: Path, codebook: Literal["trained", "default"]) -> dict[str, Any]:
+    """Write a pack in this process; return what it took."""
+    listed = folder.with_suffix(".txt")
+    listed.write_text("".join(f"{name}\t{number}\n" for number, name in enumerate(files)), "utf-8")
+    shared: dict[str, Any] = {"root": "/", "allow_outside": True, "workers": 1, "num_shards": 1}
+    began, cpu = time.perf_counter(), time.process_time()
+    report = convert(listed, folder, to="pack", codebook=codebook, **shared)
+    seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
+    assert report.pack is not None
+    before = report.pack.bytes_before
+    return {
+        "packed": report.pack.packed,
+        "kept": dict(report.pack.kept),
+        "image_bytes_ratio": round(report.pack.bytes_after / before, 4),
+        "file_bytes_ratio": round(report.bytes / before, 4),
+        "megabytes_per_second": round(before / seconds / 1e6, 1),
+        "megabytes_per_cpu_second": round(before / cpu_seconds / 1e6, 1),
+    }
+
+
+def stored_sizes(files: data.Dataset) -> dict[str, float]:
+    """Return the bytes that containers of installed peers take for the images, as fractions of the JPEG files."""
+    from extra_peers import ffcv, litdata
+
+    before = sum(Path(name).stat().st_size for name in files.files)
+    sizes: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        ways: dict[str, Callable[[], int]] = {
+            "FFCV, raw pixels": lambda: ffcv.write(files.files, Path(folder, "raw.beton"), ffcv.RAW),
+            "FFCV, JPEG of quality 90": lambda: ffcv.write(files.files, Path(folder, "jpeg.beton"), ffcv.JPEG),
+            "LitData": lambda: litdata.write(files.files, Path(folder, "litdata")),
+        }
+        for name, write in ways.items():
+            try:
+                sizes[name] = round(write() / before, 3)
+            except ImportError as missing:
+                print(f"{name} is left out: {missing}")
+    return sizes
 
 
 def compared(name: str, records: list[Record]) -> dict[str, Any]:

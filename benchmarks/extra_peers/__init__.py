@@ -11,7 +11,7 @@ from pixelmill.benchmark import workload as shared_workload
 from pixelmill.benchmark.workload import Source
 
 PEERS = ("pixelmill", "dali", "tfdata", "pillow", "opencv", "limit")
-_OWN = ("opencv", "limit", "dali_engine", "pack")  # and all peers of the segmentation workload
+_OWN = ("opencv", "limit", "dali_engine", "pack", "ffcv", "litdata")  # and all peers of the segmentation workload
 _FOR_LARGE = {"pixelmill": "full-resolution decode", "pillow": "draft mode"}
 
 
