@@ -104,6 +104,9 @@ class Context {
     // buffer itself, so the step writes straight into the batch.
     Value allocate(int index, DType dtype, std::span<const int64_t> shape);
 
+    // Whether it does.
+    bool leaves(int index) const { return leaving[static_cast<size_t>(index)] >= 0; }
+
     // Memory that lives until the end of the sample.
     Value scratch(DType dtype, std::span<const int64_t> shape);
 

@@ -237,3 +237,11 @@ def test_readme_code_does_what_readme_says(tmp_path: Path) -> None:
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert result.stdout == expected
+
+
+def test_only_the_tests_pin_torch() -> None:
+    """A pin in an extra for users would make their choice of torch impossible."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    wanted = {name: [line for line in lines if re.match(r"torch\b", line)] for name, lines in extras.items()}
+    assert wanted.pop("test") == ["torch==2.13.0"]
+    assert all(">=" in line for lines in wanted.values() for line in lines)
