@@ -105,7 +105,7 @@ def preprocessing(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def shards(arguments: argparse.Namespace) -> dict[str, Any]:
     """Measure the driver of many tasks."""
-    ray.init(num_cpus=2, log_to_driver=False, configure_logging=False, **STORE)
+    ray.init(address="local", num_cpus=2, log_to_driver=False, configure_logging=False, **STORE)
     task = ray.remote(_nothing)
     rows = []
     for count in (1_000, 10_000, arguments.shards):
