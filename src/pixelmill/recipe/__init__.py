@@ -24,7 +24,8 @@ from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe.geometry import follow
 from pixelmill.recipe.scene import Move, Scene
-from pixelmill.recipe.steps import apply_steps, named_step
+from pixelmill.recipe.steps import apply_steps
+from pixelmill.recipe.vocabulary import entries
 from pixelmill.recipe.yaml_file import read_yaml
 
 _BUILTIN = Path(__file__).parent / "builtin"
@@ -51,15 +52,18 @@ class Recipe:
     function: Callable[[Scene], Scene] | None = field(default=None, compare=False)
     source: str | None = None
 
-    def apply(self, image: DataNode, mask: DataNode | None = None, *, seed: int = 0) -> Scene:
+    def apply(
+        self, image: DataNode, mask: DataNode | None = None, *, label: DataNode | None = None, seed: int = 0
+    ) -> Scene:
         """Add the recipe to a graph, for example in a `pipeline_def` function.
 
         Args:
             image: Images, HWC.
             mask: Masks of the size of the images.
+            label: Class numbers, for steps that depend on them.
             seed: Seed of the random numbers, in addition to the sample and the epoch.
         """
-        scene = Scene(image, mask)
+        scene = Scene(image, mask, label=label)
         if self.function is None:
             return apply_steps(scene, self.steps, seed=seed)
         found = self.function(scene)
@@ -123,10 +127,18 @@ def _from_yaml(path: Path) -> Recipe:
         raise ArgumentError(f"recipe: {path}: unknown field {unknown[0]!r}; expected {', '.join(sorted(_FIELDS))}")
     name = str(content.get("name", path.stem))
     try:
-        steps = tuple({key: value} for key, value in (named_step(s, n) for n, s in enumerate(content["steps"], 1)))
+        entries(content["steps"])
     except ArgumentError as error:
         raise ArgumentError(f"recipe {name}, {path}: {error}") from None
+    steps = tuple(_with_arguments(step) for step in content["steps"])
     return Recipe(name, str(content.get("about", "")), steps)
+
+
+def _with_arguments(step: str | Mapping[str, object]) -> Mapping[str, object]:
+    if isinstance(step, str):
+        return {step: {}}
+    ((name, arguments),) = step.items()
+    return {name: {} if arguments is None else arguments}
 
 
 def _from_function(path: Path, name: str) -> Recipe:

@@ -8,6 +8,7 @@ void declare_boxes(Declarations& all);
 void declare_codecs(Declarations& all);
 void declare_elements(Declarations& all);
 void declare_pixels(Declarations& all);
+void declare_placement(Declarations& all);
 void declare_random(Declarations& all);
 void declare_remapping(Declarations& all);
 void declare_resampling(Declarations& all);
@@ -22,6 +23,7 @@ const Declarations& declarations() {
         declare_codecs(made);
         declare_elements(made);
         declare_pixels(made);
+        declare_placement(made);
         declare_random(made);
         declare_remapping(made);
         declare_resampling(made);

@@ -1,0 +1,458 @@
+// Moves of images: each is a matrix and a canvas, and a chain of them is one placement. Pixels are not touched.
+#include "placement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <numbers>
+#include <vector>
+
+#include "../kernels/axis.h"
+#include "affine.h"
+#include "declared/placement.h"
+
+namespace pixelmill {
+
+const Placement& placement_of(const Value& value) {
+    if (value.dtype != DType::f64 || value.elements() != placement_numbers || !value.contiguous())
+        throw std::logic_error("a placement is " + std::to_string(placement_numbers) + " float64");
+    return *value.as<Placement>();
+}
+
+Matrix3 product(const Matrix3& a, const Matrix3& b) {
+    Matrix3 c{};
+    for (size_t row = 0; row < 3; ++row) {
+        for (size_t column = 0; column < 3; ++column) {
+            for (size_t k = 0; k < 3; ++k) c[row * 3 + column] += a[row * 3 + k] * b[k * 3 + column];
+        }
+    }
+    return c;
+}
+
+Matrix3 inverse(const Matrix3& m) {
+    const Matrix3 cofactors = {m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
+                               m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],
+                               m[3] * m[7] - m[4] * m[6], m[1] * m[6] - m[0] * m[7], m[0] * m[4] - m[1] * m[3]};
+    const double determinant = m[0] * cofactors[0] + m[1] * cofactors[3] + m[2] * cofactors[6];
+    Matrix3 result{};
+    if (determinant == 0) return result;
+    for (size_t i = 0; i < 9; ++i) result[i] = cofactors[i] / determinant;
+    return result;
+}
+
+Point mapped(const Matrix3& m, Point at) {
+    const double divisor = m[6] * at.x + m[7] * at.y + m[8], scale = divisor == 0 ? 0 : 1 / divisor;
+    return {(m[0] * at.x + m[1] * at.y + m[2]) * scale, (m[3] * at.x + m[4] * at.y + m[5]) * scale};
+}
+
+namespace {
+
+constexpr Matrix3 identity = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+Matrix3 shifted(double x, double y) { return {1, 0, x, 0, 1, y, 0, 0, 1}; }
+Matrix3 scaled(double x, double y) { return {x, 0, 0, 0, y, 0, 0, 0, 1}; }
+
+struct Extents {
+    double height, width;
+};
+
+struct Moved {
+    Matrix3 matrix;
+    Extents canvas;
+};
+
+// The arguments of a move, whatever arrays they came in.
+class Numbers {
+   public:
+    Numbers(std::span<const Value> values, const std::string& move) : move_(move) {
+        for (const Value& value : values) {
+            for (int64_t i = 0; i < value.elements(); ++i) numbers_.push_back(value.number(i));
+        }
+        for (double number : numbers_) {
+            if (!std::isfinite(number)) throw Fault(FaultKind::argument, move + ": an argument is not a finite number");
+        }
+    }
+    double operator[](size_t index) const {
+        if (index >= numbers_.size()) {
+            throw Fault(FaultKind::argument, move_ + ": " + std::to_string(index + 1) +
+                                                 " numbers are needed or more, got " + std::to_string(numbers_.size()));
+        }
+        return numbers_[index];
+    }
+    double positive(size_t index, const char* name) const {
+        if ((*this)[index] > 0) return (*this)[index];
+        throw Fault(FaultKind::argument,
+                    move_ + ": " + name + " must be above 0, got " + std::to_string((*this)[index]));
+    }
+
+   private:
+    std::vector<double> numbers_;
+    const std::string& move_;
+};
+
+double whole(double number) { return std::floor(number + 0.5); }
+double at_least_one(double number) { return std::max(1.0, whole(number)); }
+
+// Stretched to a size, or as large as fits into it (not_larger), or as small as covers it (not_smaller).
+Moved resize(Extents from, const Numbers& n) {
+    Extents to{n[0], n[1]};
+    const auto mode = static_cast<int>(n[2]);
+    if (to.height < 0 || to.width < 0 || to.height + to.width <= 0)
+        throw Fault(FaultKind::argument, "resize: size must be a height and a width, one of which may be 0");
+    double y = to.height / from.height, x = to.width / from.width;
+    if (to.height == 0 || to.width == 0 || mode != 0) {
+        const double common = to.height == 0 ? x : to.width == 0 ? y : mode == 1 ? std::min(x, y) : std::max(x, y);
+        x = y = common;
+    }
+    to = {at_least_one(from.height * y), at_least_one(from.width * x)};
+    return {scaled(to.width / from.width, to.height / from.height), to};
+}
+
+// As large as fits into a canvas, on a part of it.
+Moved letterbox(Extents from, const Numbers& n) {
+    const Extents to{n.positive(0, "the height"), n.positive(1, "the width")};
+    double scale = std::min(to.height / from.height, to.width / from.width);
+    if (n[4] == 0) scale = std::min(scale, 1.0);
+    const double height = std::min(at_least_one(from.height * scale), to.height);
+    const double width = std::min(at_least_one(from.width * scale), to.width);
+    const double top = whole((to.height - height) * n[2]), left = whole((to.width - width) * n[3]);
+    return {product(shifted(left, top), scaled(width / from.width, height / from.height)), to};
+}
+
+Moved pad(Extents from, const Numbers& n) {
+    return {shifted(n[1], n[0]), {from.height + n[0] + n[2], from.width + n[1] + n[3]}};
+}
+
+// At least a size, and a multiple of a number.
+Moved pad_to(Extents from, const Numbers& n) {
+    const auto extent = [](double now, double least, double multiple) {
+        const double wanted = std::max(now, least);
+        return multiple > 1 ? std::ceil(wanted / multiple) * multiple : wanted;
+    };
+    const Extents to{extent(from.height, n[0], n[2]), extent(from.width, n[1], n[3])};
+    return {shifted(whole((to.width - from.width) * n[5]), whole((to.height - from.height) * n[4])), to};
+}
+
+Moved window(double top, double left, Extents to) { return {shifted(-top, -left), to}; }
+
+Moved crop(Extents from, const Numbers& n) {
+    const Extents to{std::min(from.height, n.positive(0, "the height")),
+                     std::min(from.width, n.positive(1, "the width"))};
+    return window(std::floor(n[2] * (from.height - to.height)), std::floor(n[3] * (from.width - to.width)), to);
+}
+
+Moved crop_part(Extents from, const Numbers& n) {
+    const Extents to{std::min(from.height, at_least_one(from.height * n.positive(0, "the fraction"))),
+                     std::min(from.width, at_least_one(from.width * n.positive(1, "the fraction")))};
+    return window(std::floor(n[2] * (from.height - to.height)), std::floor(n[3] * (from.width - to.width)), to);
+}
+
+Moved crop_window(Extents, const Numbers& n) {
+    return window(n[0], n[1], {n.positive(2, "the height"), n.positive(3, "the width")});
+}
+
+Moved flip(Extents from, const Numbers& n) {
+    Matrix3 m = identity;
+    if (n[0] != 0) m = {-1, 0, from.width, 0, 1, 0, 0, 0, 1};
+    if (n[1] != 0) m = product({1, 0, 0, 0, -1, from.height, 0, 0, 1}, m);
+    return {m, from};
+}
+
+// Quarters of a turn, counterclockwise.
+Moved rotate90(Extents from, const Numbers& n) {
+    const auto times = ((static_cast<int64_t>(whole(n[0])) % 4) + 4) % 4;
+    if (times == 1) return {{0, 1, 0, -1, 0, from.width, 0, 0, 1}, {from.width, from.height}};
+    if (times == 2) return {{-1, 0, from.width, 0, -1, from.height, 0, 0, 1}, from};
+    if (times == 3) return {{0, -1, from.height, 1, 0, 0, 0, 0, 1}, {from.width, from.height}};
+    return {identity, from};
+}
+
+Moved transpose(Extents from, const Numbers&) { return {{0, 1, 0, 1, 0, 0, 0, 0, 1}, {from.width, from.height}}; }
+
+Matrix3 turned(double degrees) {
+    const double angle = degrees * std::numbers::pi / 180, c = std::cos(angle), s = std::sin(angle);
+    return {c, s, 0, -s, c, 0, 0, 0, 1};
+}
+
+// What `matrix` does about the middle of the image, with the result in the middle of the canvas.
+Moved centered(Extents from, Extents to, const Matrix3& matrix, double x = 0, double y = 0) {
+    return {product(shifted(to.width / 2 + x, to.height / 2 + y),
+                    product(matrix, shifted(-from.width / 2, -from.height / 2))),
+            to};
+}
+
+Moved rotate(Extents from, const Numbers& n) {
+    if (n[1] != 0) return centered(from, from, turned(n[0]));
+    const int64_t source[2] = {static_cast<int64_t>(from.width), static_cast<int64_t>(from.height)};
+    int64_t size[2];
+    rotated_canvas(size, source, -n[0] * std::numbers::pi / 180);
+    return centered(from, {static_cast<double>(size[1]), static_cast<double>(size[0])}, turned(n[0]));
+}
+
+// Scaled, sheared, rotated and shifted, in this order.
+Moved affine(Extents from, const Numbers& n) {
+    const auto slope = [&](size_t index) {
+        if (std::abs(n[index]) < 89) return std::tan(n[index] * std::numbers::pi / 180);
+        throw Fault(FaultKind::argument, "affine: shear must be from -89 to 89 degrees");
+    };
+    const Matrix3 sheared = {1, slope(3), 0, slope(4), 1, 0, 0, 0, 1};
+    const Matrix3 stretched = scaled(n.positive(1, "scale"), n.positive(2, "scale"));
+    const Matrix3 all = product(turned(n[0]), product(sheared, stretched));
+    return centered(from, from, all, n[5] * from.width, n[6] * from.height);
+}
+
+// A part of the image, or a larger canvas, at the size of the image.
+Moved zoom(Extents from, const Numbers& n) {
+    const double factor = n.positive(0, "factor");
+    return {
+        product(shifted(n[2] * from.width * (1 - factor), n[1] * from.height * (1 - factor)), scaled(factor, factor)),
+        from};
+}
+
+Moved expand(Extents from, const Numbers& n) {
+    if (n[0] < 1) throw Fault(FaultKind::argument, "expand: ratio must be at least 1, got " + std::to_string(n[0]));
+    const Extents to{whole(from.height * n[0]), whole(from.width * n[0])};
+    return {shifted(whole((to.width - from.width) * n[2]), whole((to.height - from.height) * n[1])), to};
+}
+
+// The map of the unit square to four corners: top left, top right, bottom right, bottom left.
+Matrix3 square_to(const Point* p) {
+    const double x = p[0].x - p[1].x + p[2].x - p[3].x, y = p[0].y - p[1].y + p[2].y - p[3].y;
+    const double ax = p[1].x - p[2].x, bx = p[3].x - p[2].x, ay = p[1].y - p[2].y, by = p[3].y - p[2].y;
+    const double below = ax * by - bx * ay;
+    if (below == 0) throw Fault(FaultKind::argument, "perspective: three corners lie on one line");
+    const double g = (x * by - bx * y) / below, h = (ax * y - x * ay) / below;
+    return {p[1].x - p[0].x + g * p[1].x,
+            p[3].x - p[0].x + h * p[3].x,
+            p[0].x,
+            p[1].y - p[0].y + g * p[1].y,
+            p[3].y - p[0].y + h * p[3].y,
+            p[0].y,
+            g,
+            h,
+            1};
+}
+
+// Four places of the image, given by how far they lie from its corners, become the corners of the canvas.
+Moved perspective(Extents from, const Numbers& n) {
+    constexpr Point corners[4] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    Point places[4];
+    for (size_t i = 0; i < 4; ++i) {
+        for (size_t axis = 0; axis < 2; ++axis) {
+            if (std::abs(n[2 * i + axis]) >= 0.5)
+                throw Fault(FaultKind::argument, "perspective: corners must move by less than half of the image");
+        }
+        places[i] = {(corners[i].x + n[2 * i]) * from.width, (corners[i].y + n[2 * i + 1]) * from.height};
+    }
+    return {product(scaled(from.width, from.height), inverse(square_to(places))), from};
+}
+
+const std::map<std::string, Moved (*)(Extents, const Numbers&)>& moves() {
+    static const std::map<std::string, Moved (*)(Extents, const Numbers&)> all = {
+        {"resize", resize},       {"letterbox", letterbox}, {"pad", pad},
+        {"pad_to", pad_to},       {"crop", crop},           {"crop_part", crop_part},
+        {"window", crop_window},  {"flip", flip},           {"rotate90", rotate90},
+        {"transpose", transpose}, {"rotate", rotate},       {"affine", affine},
+        {"zoom", zoom},           {"expand", expand},       {"perspective", perspective},
+    };
+    return all;
+}
+
+// Sutherland and Hodgman, for a polygon that is convex.
+class Clipper {
+   public:
+    explicit Clipper(const Placement& from) : points_(from.polygon, from.polygon + static_cast<int>(from.corners)) {}
+
+    void map(const Matrix3& matrix) {
+        for (Point& point : points_) point = mapped(matrix, point);
+    }
+
+    // Returns whether anything was taken off.
+    bool cut_to(double height, double width) {
+        const size_t before = points_.size();
+        bool inside = true;
+        for (const Point& p : points_) inside &= p.x >= 0 && p.y >= 0 && p.x <= width && p.y <= height;
+        if (inside) return false;
+        keep([](Point p) { return p.x; });
+        keep([&](Point p) { return width - p.x; });
+        keep([](Point p) { return p.y; });
+        keep([&](Point p) { return height - p.y; });
+        return before > 0;
+    }
+
+    void store(Placement& to) const {
+        if (points_.size() > most_corners)
+            throw Fault(FaultKind::argument, "an image is cut off at too many edges; use fewer geometric steps");
+        to.corners = static_cast<double>(points_.size());
+        std::copy(points_.begin(), points_.end(), to.polygon);
+    }
+
+   private:
+    template <class Distance>
+    void keep(Distance&& distance) {
+        std::vector<Point> kept;
+        for (size_t i = 0; i < points_.size(); ++i) {
+            const Point here = points_[i], there = points_[(i + 1) % points_.size()];
+            const double d = distance(here), e = distance(there);
+            if (d >= 0) kept.push_back(here);
+            if ((d >= 0) != (e >= 0)) {
+                const double t = d / (d - e);
+                kept.push_back({here.x + (there.x - here.x) * t, here.y + (there.y - here.y) * t});
+            }
+        }
+        points_ = std::move(kept);
+    }
+
+    std::vector<Point> points_;
+};
+
+Placement& put_placement(Context& context, std::span<Value> out) {
+    const int64_t count = placement_numbers;
+    out[0] = context.allocate(0, DType::f64, {&count, 1});
+    return *out[0].as<Placement>();
+}
+
+class StartPlacement : public Step {
+   public:
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const StartPlacementInputs in(values);
+        if (in.shape.elements() < 2) throw Fault(FaultKind::argument, "an image needs rows and columns");
+        Placement& made = put_placement(context, out);
+        std::memset(&made, 0, sizeof made);
+        made.matrix = identity;
+        made.height = made.source_height = static_cast<double>(in.shape.integer(0));
+        made.width = made.source_width = static_cast<double>(in.shape.integer(1));
+        if (made.height < 1 || made.width < 1) throw Fault(FaultKind::argument, "an image without pixels cannot move");
+        made.corners = 4;
+        made.polygon[1].x = made.polygon[2].x = made.width;
+        made.polygon[2].y = made.polygon[3].y = made.height;
+    }
+};
+
+class MovePlacement : public Step {
+   public:
+    explicit MovePlacement(const MovePlacementParams& params) : name_(params.move), move_(moves().at(params.move)) {}
+
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const MovePlacementInputs in(values);
+        const Placement& from = placement_of(in.placement);
+        Moved moved{identity, {from.height, from.width}};
+        if (!in.active.present() || in.active.number() != 0) moved = move_(moved.canvas, Numbers(in.numbers, name_));
+        check(context, moved.canvas);
+        Placement& made = put_placement(context, out);
+        made = from;
+        made.matrix = product(moved.matrix, from.matrix);
+        made.height = moved.canvas.height;
+        made.width = moved.canvas.width;
+        if (moved.matrix != identity || made.height != from.height || made.width != from.width) {
+            Clipper clipper(from);
+            clipper.map(moved.matrix);
+            made.cut = from.cut != 0 || from.clipped != 0;
+            made.clipped = clipper.cut_to(made.height, made.width);
+            clipper.store(made);
+        }
+        const int64_t count = 11;
+        out[1] = context.allocate(1, DType::f64, {&count, 1});
+        auto* numbers = out[1].as<double>();
+        std::copy(moved.matrix.begin(), moved.matrix.end(), numbers);
+        numbers[9] = moved.canvas.height;
+        numbers[10] = moved.canvas.width;
+    }
+
+   private:
+    void check(const Context& context, Extents canvas) const {
+        if (!(canvas.height >= 1 && canvas.width >= 1)) {
+            throw Fault(FaultKind::argument, name_ + ": the result has no pixels");
+        }
+        const auto most = static_cast<double>(context.limits.side);
+        if (canvas.height > most || canvas.width > most ||
+            canvas.height * canvas.width > static_cast<double>(context.limits.pixels)) {
+            throw Fault(FaultKind::too_large, name_ + ": an image of " + std::to_string(canvas.height) + " x " +
+                                                  std::to_string(canvas.width) + " is above the limit of " +
+                                                  std::to_string(context.limits.pixels) + " pixels");
+        }
+    }
+
+    std::string name_;
+    Moved (*move_)(Extents, const Numbers&);
+};
+
+class PlacementShape : public Step {
+   public:
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const Placement& from = placement_of(PlacementShapeInputs(values).placement);
+        const int64_t count = 2;
+        out[0] = context.allocate(0, DType::i64, {&count, 1});
+        out[0].as<int64_t>()[0] = static_cast<int64_t>(from.height);
+        out[0].as<int64_t>()[1] = static_cast<int64_t>(from.width);
+    }
+};
+
+// The part of the source under the canvas, at the largest scale that the placement has anywhere along its edge.
+class PlacementGeometry : public Step {
+   public:
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const PlacementGeometryInputs in(values);
+        const Placement& from = placement_of(in.placement);
+        Point low{0, 0}, high{from.source_width, from.source_height};
+        const Matrix3 back = inverse(from.matrix);
+        const bool affine = back[6] == 0 && back[7] == 0 && back[8] != 0;
+        double scale = 1;
+        if (affine && !in.field.present()) {
+            narrow(low, high, from, back);
+            scale = largest_scale(from.matrix);
+        }
+        const int64_t shape[2] = {2, 8};
+        out[0] = context.allocate(0, DType::f64, shape);
+        auto* axes = out[0].as<Axis>();
+        const auto axis = [&](double first, double last, double source) {
+            const double length = std::max(1.0, std::ceil((last - first) * scale));
+            return Axis{first, last, length, 0, length, 0, source, 0};
+        };
+        axes[0] = axis(low.y, high.y, from.source_height);
+        axes[1] = axis(low.x, high.x, from.source_width);
+    }
+
+   private:
+    // Two pixels are blended, vector code reads a little further, and the running sums of coordinates are not exact.
+    static void narrow(Point& low, Point& high, const Placement& from, const Matrix3& back) {
+        Point least{1e300, 1e300}, most{-1e300, -1e300};
+        for (const Point corner : {Point{0, 0}, {from.width, 0}, {from.width, from.height}, {0, from.height}}) {
+            const Point at = mapped(back, corner);
+            least = {std::min(least.x, at.x), std::min(least.y, at.y)};
+            most = {std::max(most.x, at.x), std::max(most.y, at.y)};
+        }
+        // A scaled decode has pixels of up to eight, and a large reduction averages pixels first: what that repeats at
+        // an edge must lie outside of what is read.
+        const double reduction = std::sqrt(std::abs(back[0] * back[4] - back[1] * back[3])) / std::abs(back[8]) +
+                                 std::abs(back[0]) + std::abs(back[1]) + std::abs(back[3]) + std::abs(back[4]);
+        const auto inside = [&](double& first, double& last, double least, double most, double size) {
+            const double margin = 16 + 4 * std::ceil(reduction) + size * 0x1p-13;
+            first = std::clamp(std::floor(least) - margin, 0.0, std::max(size - 2 * margin, 0.0));
+            last = std::clamp(std::ceil(most) + margin, std::min(first + 2 * margin, size), size);
+        };
+        inside(low.x, high.x, least.x, most.x, from.source_width);
+        inside(low.y, high.y, least.y, most.y, from.source_height);
+    }
+
+    static double largest_scale(const Matrix3& m) {
+        const double a = m[0] / m[8], b = m[1] / m[8], c = m[3] / m[8], d = m[4] / m[8];
+        const double sum = a * a + b * b + c * c + d * d, area = a * d - b * c;
+        return std::sqrt(std::max(0.0, (sum + std::sqrt(std::max(0.0, sum * sum - 4 * area * area))) / 2));
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_start_placement(const StartPlacementParams&) { return std::make_unique<StartPlacement>(); }
+std::unique_ptr<Step> make_move_placement(const MovePlacementParams& params) {
+    return std::make_unique<MovePlacement>(params);
+}
+std::unique_ptr<Step> make_placement_shape(const PlacementShapeParams&) { return std::make_unique<PlacementShape>(); }
+std::unique_ptr<Step> make_placement_geometry(const PlacementGeometryParams&) {
+    return std::make_unique<PlacementGeometry>();
+}
+
+}  // namespace pixelmill
