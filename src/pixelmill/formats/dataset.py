@@ -12,6 +12,7 @@ from pixelmill import storage
 from pixelmill.errors import DataError, Event
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.index import Index, Ragged
+from pixelmill.formats.object_rows import objects_to_json
 from pixelmill.formats.sample import Sample
 
 BytesColumn = Literal["image", "mask"]
@@ -256,6 +257,10 @@ def _described(sample: Sample) -> dict[str, str]:
         fields["class_name"] = "text"
     if sample.boxes is not None:
         fields["boxes"] = "left, top, right, bottom and label of each"
+        fields |= {name: "of each box" for name in objects_to_json(sample.boxes) if name != "attributes"}
+        fields |= dict.fromkeys(sample.boxes.attributes, "attribute of each box")
+    if sample.split is not None:
+        fields["split"] = "text"
     if sample.mask is not None:
         fields["mask"] = "encoded image"
     for name, feature in sorted(sample.extra.items()):

@@ -13,6 +13,7 @@ from pixelmill.errors import DataError
 from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.index import Array, Index, Ragged
+from pixelmill.formats.object_rows import with_features
 from pixelmill.formats.pack import codec
 from pixelmill.formats.pack.frames import HEAD_BYTES, Head, crc
 from pixelmill.formats.pack.scan import PackFile, check_parts, features, scan
@@ -61,8 +62,8 @@ class PackDataset(Dataset):
                 raise DataError("the head of the sample is damaged, or does not match the index")
             parts = check_parts(head, data[HEAD_BYTES:])
             image = self._restored(file, head, parts["image"])
-            described, extra = self._tables[file].outline(place), features(parts["features"])
-            return replace(described, image=image, mask=parts["mask"] or None, extra=extra)
+            described = with_features(self._tables[file].outline(place), features(parts["features"]))
+            return replace(described, image=image, mask=parts["mask"] or None)
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
         except DataError as error:
@@ -79,7 +80,7 @@ class PackDataset(Dataset):
             data = self._ranges.read(self._names[file], begin, head.features_length)
             if crc(data) != head.features_crc:
                 raise DataError("features: the checksum does not match")
-            return replace(found, extra=features(data))
+            return with_features(found, features(data))
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
         except DataError as error:
