@@ -111,6 +111,7 @@ MOVES = {
         (320, 320),
     ),
     "longest_side": ({"size": 200}, np.diag([0.5, 0.5, 1]), (150, 200)),
+    "rescale": ({"factor": 0.8}, np.diag([0.8, 0.8, 1]), (240, 320)),
     "smallest_side": ({"size": 450}, np.diag([1.5, 1.5, 1]), (450, 600)),
     "pad": ({"size": [0, 420], "multiple_of": 32}, np.array([[1, 0, 24], [0, 1, 10], [0, 0, 1.0]]), (320, 448)),
     "crop_part": (

@@ -15,6 +15,7 @@ import numpy as np
 import numpy_operators
 from encoded_images import pillow
 from numpy_operators import SEED, centred, resized, round_half_up, saturated, twisted, window
+from reference_effects import effects
 
 
 @dataclass(frozen=True)
@@ -488,3 +489,4 @@ ENTRIES = {
         "shapes",
     ),
 }
+ENTRIES |= effects(Entry)

@@ -53,6 +53,19 @@ def show(name: str) -> None:
     click.echo(text, nl=False)
 
 
+@recipe.command(short_help="Print the JSON schema of recipes.")
+def schema() -> None:
+    """Print the JSON schema of recipes, with which editors complete and check them.
+
+    \b
+    Save it, and begin a recipe with
+      # yaml-language-server: $schema=recipe.schema.json
+    """
+    from pixelmill.recipe.schema import recipe_schema
+
+    echo_json(recipe_schema())
+
+
 @recipe.command(short_help="Check a recipe.")
 @click.argument("source", metavar="RECIPE")
 def validate(source: str) -> None:

@@ -3,8 +3,10 @@
 from pixelmill.operators import (
     batch,
     beta,
+    blurs,
     boxes,
     branches,
+    channels,
     coco,
     color,
     container_readers,
@@ -13,6 +15,7 @@ from pixelmill.operators import (
     dataset_reader,
     decoders,
     dlpack,
+    dropout,
     effects,
     encoders,
     erase,
@@ -20,6 +23,7 @@ from pixelmill.operators import (
     generic,
     geometry,
     jitter,
+    levels,
     lmdb_readers,
     mixing,
     noise,
@@ -40,6 +44,7 @@ from pixelmill.operators import (
     tensor_resize,
     transforms,
     values,
+    weather,
 )
 from pixelmill.operators.declare import REGISTRY, Operator, public_names, public_operators
 
@@ -75,8 +80,10 @@ __all__ = [
     "Operator",
     "batch",
     "beta",
+    "blurs",
     "boxes",
     "branches",
+    "channels",
     "coco",
     "color",
     "container_readers",
@@ -85,6 +92,7 @@ __all__ = [
     "dataset_reader",
     "decoders",
     "dlpack",
+    "dropout",
     "effects",
     "encoders",
     "erase",
@@ -92,6 +100,7 @@ __all__ = [
     "generic",
     "geometry",
     "jitter",
+    "levels",
     "lmdb_readers",
     "mixing",
     "noise",
@@ -114,4 +123,5 @@ __all__ = [
     "tensor_resize",
     "transforms",
     "values",
+    "weather",
 ]

@@ -9,6 +9,7 @@ from pixelmill.steps.placement import MovePlacement, Place, PlacementShape, Star
 
 MoveName = Literal[
     "resize",
+    "rescale",
     "letterbox",
     "pad",
     "pad_to",

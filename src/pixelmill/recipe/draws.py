@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from pixelmill import fn, types
 from pixelmill import math as node_math
@@ -19,6 +22,7 @@ DRAWS = {
     "choice": "a list to choose from",
     "integers": "two integers, the smallest and the largest",
     "log_uniform": "two numbers above 0, the smallest and the largest",
+    "permutation": "an integer from 1 to 5: so many numbers from 0, in any order",
 }
 NAME, REFERENCE = "as", "ref"
 _OPTIONS = {"choice": {"weights"}}
@@ -102,13 +106,15 @@ def _is_number(value: object) -> bool:
 
 def _drawn(kind: str, given: object, weights: object, seed: int) -> DataNode:
     numbers: list[Any] = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
-    wanted = {"coin": 1, "choice": len(numbers)}.get(kind, 2)
+    wanted = {"coin": 1, "permutation": 1, "choice": len(numbers)}.get(kind, 2)
     if not all(map(_is_number, numbers)) or len(numbers) != wanted or not numbers:
         raise ArgumentError(f"{kind} needs {DRAWS[kind]}, got {given!r}")
     if kind == "coin":
         return fn.random.coin_flip(probability=float(numbers[0]), seed=seed)
     if kind == "choice":
         return _chosen(numbers, weights, seed)
+    if kind == "permutation":
+        return _permutation(numbers[0], seed)
     first, second = float(numbers[0]), float(numbers[1])
     if kind == "normal":
         return fn.random.normal(mean=first, stddev=second, seed=seed)
@@ -124,6 +130,15 @@ def _drawn(kind: str, given: object, weights: object, seed: int) -> DataNode:
     if first <= 0:
         raise ArgumentError(f"{kind} needs {DRAWS[kind]}, got {given!r}")
     return node_math.exp(fn.random.uniform(range=[math.log(first), math.log(second)], seed=seed))
+
+
+def _permutation(count: object, seed: int) -> DataNode:
+    if type(count) is not int or not 1 <= count <= 5:
+        raise ArgumentError(f"permutation needs {DRAWS['permutation']}, got {count!r}")
+    rows = np.array(list(itertools.permutations(range(count))), np.int32)
+    table = fn.constant(idata=rows.reshape(-1).tolist(), shape=list(rows.shape))
+    drawn: DataNode = table[fn.random.choice(len(rows), seed=seed)]
+    return drawn
 
 
 def _chosen(numbers: list[float], weights: object, seed: int) -> DataNode:

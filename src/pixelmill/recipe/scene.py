@@ -101,15 +101,33 @@ class Scene(Distortions):
         if mode not in _MODES:
             raise ArgumentError(f"resize: mode must be one of {', '.join(_MODES)}, got {mode!r}")
         alone = partial(direct.resized, size=size, mode=mode, arguments=arguments)
-        return self._moved("resize", *_pair("resize", size), _MODES[mode], alone=alone)
+        return self._moved("resize", *_pair("resize", size), _MODES[mode], 1, alone=alone)
 
-    def longest_side(self, *, size: Number) -> Self:
-        """Resize so that the longer side has this many pixels."""
-        return self._moved("resize", size, size, _MODES["not_larger"])
+    def longest_side(self, *, size: Number, enlarge: bool = True) -> Self:
+        """Resize so that the longer side has this many pixels.
 
-    def smallest_side(self, *, size: Number) -> Self:
-        """Resize so that the shorter side has this many pixels."""
-        return self._moved("resize", size, size, _MODES["not_smaller"])
+        Args:
+            size: The longer side in pixels.
+            enlarge: Whether smaller images are enlarged.
+        """
+        return self._moved("resize", size, size, _MODES["not_larger"], int(enlarge))
+
+    def smallest_side(self, *, size: Number, enlarge: bool = True) -> Self:
+        """Resize so that the shorter side has this many pixels.
+
+        Args:
+            size: The shorter side in pixels.
+            enlarge: Whether smaller images are enlarged.
+        """
+        return self._moved("resize", size, size, _MODES["not_smaller"], int(enlarge))
+
+    def rescale(self, *, factor: Number) -> Self:
+        """Resize by a factor.
+
+        Args:
+            factor: Height and width of the result as a multiple of those of the image.
+        """
+        return self._moved("rescale", factor)
 
     def letterbox(
         self,

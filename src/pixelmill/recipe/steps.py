@@ -9,6 +9,7 @@ from pixelmill import fn, types
 from pixelmill import math as node_math
 from pixelmill.errors import ArgumentError, PixelmillError
 from pixelmill.graph.nodes import DataNode
+from pixelmill.operators import REGISTRY
 from pixelmill.recipe.draws import Draws, normalized
 from pixelmill.recipe.scene import Scene
 from pixelmill.recipe.vocabulary import DRAWING, GEOMETRY, SHORT_NAMES, StepEntry, entries
@@ -124,6 +125,6 @@ def _pixel_change(name: str, values: dict[str, object], *, seed: int) -> Callabl
     operator: Any = fn
     for part in name.split("."):
         operator = getattr(operator, part)
-    if name.startswith("noise."):
+    if REGISTRY[name].draws:
         values["seed"] = seed
     return lambda image: operator(image, **values)

@@ -9,7 +9,7 @@ from pixelmill.errors import ArgumentError
 
 # Geometric steps: methods of the scene.
 GEOMETRY = (
-    *("resize", "longest_side", "smallest_side", "letterbox", "pad", "expand", "zoom"),
+    *("resize", "rescale", "longest_side", "smallest_side", "letterbox", "pad", "expand", "zoom"),
     *("crop", "crop_part", "random_resized_crop"),
     *("flip", "transpose", "rotate90", "rotate", "affine", "shift_scale_rotate", "shear", "perspective"),
     *("elastic", "grid_distortion", "optical_distortion", "thin_plate"),
@@ -21,6 +21,11 @@ PIXELS = (
     *("brightness", "contrast", "brightness_contrast", "hue", "saturation", "hsv", "color_twist"),
     *("gaussian_blur", "laplacian", "median_blur", "experimental.equalize", "clahe", "jpeg_compression_distortion"),
     *("noise.gaussian", "noise.salt_and_pepper", "noise.shot", "erase", "grid_mask"),
+    *("gamma", "posterize", "solarize", "invert", "tone_curve"),
+    *("color_jitter", "to_gray", "sepia", "channel_shuffle", "channel_dropout", "rgb_shift", "pca_lighting"),
+    *("noise.speckle", "noise.iso"),
+    *("box_blur", "motion_blur", "defocus", "zoom_blur", "glass_blur", "sharpen", "emboss", "downscale"),
+    *("coarse_dropout", "random_erasing", "rain", "snow", "fog", "sun_flare", "shadow", "spatter"),
 )
 SHORT_NAMES = {"equalize": "experimental.equalize", "median_blur": "experimental.median_blur"}
 # Steps that hold other steps, and their arguments beside `steps` and `p`.

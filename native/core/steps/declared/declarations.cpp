@@ -6,6 +6,7 @@ namespace pixelmill {
 
 void declare_boxes(Declarations& all);
 void declare_codecs(Declarations& all);
+void declare_effects(Declarations& all);
 void declare_elements(Declarations& all);
 void declare_pixels(Declarations& all);
 void declare_placement(Declarations& all);
@@ -21,6 +22,7 @@ const Declarations& declarations() {
         Declarations made;
         declare_boxes(made);
         declare_codecs(made);
+        declare_effects(made);
         declare_elements(made);
         declare_pixels(made);
         declare_placement(made);

@@ -47,7 +47,7 @@ struct PlacementShapeInputs {
 };
 std::unique_ptr<Step> make_placement_shape(const PlacementShapeParams& params);
 
-// Return the part of the source that a placement needs and the scale it needs it at, as the geometry of a decode.
+// Return the part of the source that a placement needs, and its scale, as the geometry of a decode.
 struct PlacementGeometryParams {
 };
 struct PlacementGeometryInputs {

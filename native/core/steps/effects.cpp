@@ -1,0 +1,387 @@
+// Effects that are a table of levels or a matrix of colors, kernels of filters, and pixels from other places.
+#include "declared/effects.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <numbers>
+
+#include "../kernels/color.h"
+#include "../kernels/convert.h"
+#include "../kernels/draws.h"
+#include "../rng.h"
+#include "strided_access.h"
+
+namespace pixelmill {
+
+namespace {
+
+double number_at(std::span<const Value> values, size_t index, const std::string& name) {
+    return argument(values[index], name);
+}
+
+uint8_t level(double value) { return convert<uint8_t>(static_cast<float>(value)); }
+
+using Table = std::array<uint8_t, 256>;
+
+Table table_of(const std::string& curve, std::span<const Value> numbers) {
+    Table table;
+    const auto number = [&](size_t index) { return number_at(numbers, index, curve); };
+    for (int v = 0; v < 256; ++v) {
+        const double t = v / 255.0;
+        double to = v;
+        if (curve == "gamma") {
+            to = 255 * std::pow(t, std::max(number(0), 0.0));
+        } else if (curve == "posterize") {
+            const auto bits = std::clamp<int64_t>(static_cast<int64_t>(number(0)), 0, 8);
+            to = v & ~((1 << (8 - bits)) - 1) & 255;
+        } else if (curve == "solarize") {
+            to = v >= number(0) ? 255 - v : v;
+        } else if (curve == "invert") {
+            to = 255 - v;
+        } else {  // a Bezier curve from black to white
+            to = 255 * (3 * (1 - t) * (1 - t) * t * number(0) + 3 * (1 - t) * t * t * number(1) + t * t * t);
+        }
+        table[static_cast<size_t>(v)] = level(to);
+    }
+    return table;
+}
+
+class Levels : public Step {
+   public:
+    explicit Levels(const LevelsParams& params) : curve_(params.curve) {}
+
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const LevelsInputs in(values);
+        require_type(in.image, {DType::u8}, curve_);
+        out[0] = context.allocate(0, DType::u8, shape_of(in.image));
+        const Table table = table_of(curve_, in.numbers);
+        const Value source = run_length(in.image) < 64 ? packed(context, in.image) : in.image;
+        for_each_run(source, [&](int64_t to, int64_t from, int64_t count) {
+            uint8_t* target = out[0].as<uint8_t>() + to;
+            const uint8_t* start = source.as<uint8_t>() + from;
+            int64_t i = 0;
+            for (; i + 8 <= count; i += 8) {  // one load of eight levels
+                uint64_t eight;
+                std::memcpy(&eight, start + i, 8);
+                uint64_t made = 0;
+                for (int k = 0; k < 8; ++k) made |= uint64_t{table[eight >> (8 * k) & 255]} << (8 * k);
+                std::memcpy(target + i, &made, 8);
+            }
+            for (; i < count; ++i) target[i] = table[start[i]];
+        });
+    }
+
+   private:
+    std::string curve_;
+};
+
+// 3 x 3 weights and an offset for each row.
+using Mix = std::array<std::array<double, 4>, 3>;
+
+constexpr Mix unchanged{{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+constexpr double luma[3] = {0.299, 0.587, 0.114};
+
+Mix then(const Mix& second, const Mix& first) {
+    Mix made{};
+    for (size_t i = 0; i < 3; ++i) {
+        for (size_t j = 0; j < 4; ++j) {
+            for (size_t k = 0; k < 3; ++k) made[i][j] += second[i][k] * first[k][j];
+        }
+        made[i][3] += second[i][3];
+    }
+    return made;
+}
+
+Mix scaled(double factor, double offset) {
+    Mix made = unchanged;
+    for (size_t i = 0; i < 3; ++i) {
+        made[i][i] = factor;
+        made[i][3] = offset;
+    }
+    return made;
+}
+
+Mix saturated(double factor) {
+    Mix made{};
+    for (size_t i = 0; i < 3; ++i) {
+        for (size_t j = 0; j < 3; ++j) made[i][j] = (1 - factor) * luma[j] + (i == j ? factor : 0);
+    }
+    return made;
+}
+
+// A rotation about the gray axis.
+Mix turned(double degrees) {
+    const double angle = degrees * std::numbers::pi / 180, c = std::cos(angle), third = (1 - c) / 3,
+                 s = std::sin(angle) / std::sqrt(3.0);
+    return {{{c + third, third - s, third + s, 0},
+             {third + s, c + third, third - s, 0},
+             {third - s, third + s, c + third, 0}}};
+}
+
+void mix(Context& context, const Value& image, std::span<Value> out, const Mix& colors, const std::string& name) {
+    require_type(image, {DType::u8, DType::i16, DType::i32, DType::f16, DType::f32}, name);
+    if (image.ndim < 3 || image.shape[image.ndim - 1] != 3)
+        throw Fault(FaultKind::argument, name + ": three channels are needed, got " + describe(image));
+    out[0] = context.allocate(0, image.dtype, shape_of(image));
+    if (image.elements() == 0) return;
+    ColorMatrix matrix;
+    for (size_t i = 0; i < 3; ++i) {
+        for (size_t j = 0; j < 3; ++j) matrix.weight[i][j] = static_cast<float>(colors[i][j]);
+        matrix.offset[i] = static_cast<float>(colors[i][3]);
+    }
+    for (int64_t i = 0; i < image_count(image); ++i)
+        transform_colors(image_at(out[0], i), image_at(image, i), matrix, context.thread.arena);
+}
+
+class ColorJitter : public Step {
+   public:
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ColorJitterInputs in(values);
+        const std::string name = "color_jitter";
+        const double gray = in.image.dtype == DType::f32 || in.image.dtype == DType::f16 ? 0.5 : 128;
+        const double contrast = argument(in.contrast, name);
+        const Mix changes[4] = {scaled(argument(in.brightness, name), 0), scaled(contrast, gray * (1 - contrast)),
+                                saturated(argument(in.saturation, name)), turned(argument(in.hue, name))};
+        if (in.order.elements() != 4) throw Fault(FaultKind::argument, name + ": order must be four numbers");
+        Mix all = unchanged;
+        for (int64_t i = 0; i < 4; ++i) {
+            const int64_t which = in.order.integer(i);
+            if (which < 0 || which > 3) throw Fault(FaultKind::argument, name + ": order must hold 0, 1, 2 and 3");
+            all = then(changes[which], all);
+        }
+        mix(context, in.image, out, all, name);
+    }
+};
+
+// Directions of the colors of natural images, and how far they spread along each (Krizhevsky et al., 2012).
+constexpr double spread[3] = {0.2175, 0.0188, 0.0045};
+constexpr double direction[3][3] = {{-0.5675, 0.7192, 0.4009}, {-0.5808, -0.0045, -0.8140}, {-0.5836, -0.6948, 0.4203}};
+constexpr double sepia[3][3] = {{0.393, 0.769, 0.189}, {0.349, 0.686, 0.168}, {0.272, 0.534, 0.131}};
+
+class MixChannels : public Step {
+   public:
+    explicit MixChannels(const MixChannelsParams& params) : mix_(params.mix) {}
+
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const MixChannelsInputs in(values);
+        const int64_t wanted = mix_ == "to_gray" || mix_ == "sepia" ? 1 : 3;
+        if (in.numbers.elements() != wanted) {
+            throw Fault(FaultKind::argument,
+                        mix_ + ": " + std::to_string(wanted) + " numbers are needed, got " + describe(in.numbers));
+        }
+        mix(context, in.image, out, colors(in.numbers), mix_);
+    }
+
+   private:
+    Mix colors(const Value& numbers) const {
+        Mix made = unchanged;
+        if (mix_ == "to_gray") return saturated(1 - numbers.number());
+        for (size_t i = 0; i < 3; ++i) {
+            const auto at = static_cast<int64_t>(i);
+            if (mix_ == "sepia") {
+                const double amount = numbers.number();
+                for (size_t j = 0; j < 3; ++j) made[i][j] = (i == j ? 1 - amount : 0) + amount * sepia[i][j];
+            } else if (mix_ == "channel_shuffle") {
+                const int64_t from = numbers.integer(at);
+                if (from < 0 || from > 2) throw Fault(FaultKind::argument, mix_ + ": order must hold 0, 1 and 2");
+                made[i] = {};
+                made[i][static_cast<size_t>(from)] = 1;
+            } else if (mix_ == "channel_dropout") {
+                if (numbers.number(at) != 0) made[i] = {};
+            } else if (mix_ == "rgb_shift") {
+                made[i][3] = numbers.number(at);
+            } else {
+                for (int64_t k = 0; k < 3; ++k) made[i][3] += 255 * direction[i][k] * spread[k] * numbers.number(k);
+            }
+        }
+        return made;
+    }
+
+    std::string mix_;
+};
+
+class FilterKernel : public Step {
+   public:
+    explicit FilterKernel(const FilterKernelParams& params) : shape_(params.shape) {}
+
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const FilterKernelInputs in(values);
+        const auto number = [&](size_t index) { return number_at(in.numbers, index, shape_); };
+        if (shape_ == "sharpen" || shape_ == "emboss") {
+            const double alpha = number(0), strength = number(1);
+            const double sharp[9] = {-1, -1, -1, -1, 8 + strength, -1, -1, -1, -1};
+            const double raised[9] = {-1 - strength, -strength, 0, -strength, 1, strength, 0, strength, 1 + strength};
+            float* weights = put(context, out, 3, 3);
+            for (int i = 0; i < 9; ++i) {
+                const double effect = shape_ == "sharpen" ? sharp[i] : raised[i];
+                weights[i] = static_cast<float>((i == 4 ? 1 - alpha : 0) + alpha * effect);
+            }
+            return;
+        }
+        if (shape_ == "box") {
+            const int64_t height = side(number(0)), width = side(number(1));
+            float* weights = put(context, out, height, width);
+            std::fill_n(weights, height * width, 1 / static_cast<float>(height * width));
+            return;
+        }
+        if (shape_ == "disk") return disk(context, out, number(0));
+        motion(context, out, side(number(0)), number(1), number(2));
+    }
+
+   private:
+    static int64_t side(double given) {
+        if (given >= 1 && given <= 255) return static_cast<int64_t>(given) | 1;
+        throw Fault(FaultKind::argument, "the window must be from 1 to 255 pixels, got " + std::to_string(given));
+    }
+
+    static float* put(Context& context, std::span<Value> out, int64_t height, int64_t width) {
+        const int64_t shape[2] = {height, width};
+        out[0] = context.allocate(0, DType::f32, shape);
+        return out[0].as<float>();
+    }
+
+    // The part of each pixel that lies in a circle, by 8 x 8 places of it.
+    static void disk(Context& context, std::span<Value> out, double radius) {
+        if (!(radius >= 0 && radius <= 100)) throw Fault(FaultKind::argument, "defocus: radius must be from 0 to 100");
+        const auto reach = static_cast<int64_t>(std::ceil(radius)), size = 2 * reach + 1;
+        float* weights = put(context, out, size, size);
+        double sum = 0;
+        for (int64_t i = 0; i < size * size; ++i) {
+            int inside = 0;
+            for (int k = 0; k < 64; ++k) {
+                const double x = static_cast<double>(i % size - reach) + (k % 8 + 0.5) / 8 - 0.5;
+                const double y = static_cast<double>(i / size - reach) + (k / 8 + 0.5) / 8 - 0.5;
+                inside += x * x + y * y <= (radius + 0.5) * (radius + 0.5);
+            }
+            weights[i] = static_cast<float>(inside);
+            sum += inside;
+        }
+        for (int64_t i = 0; i < size * size; ++i) weights[i] /= static_cast<float>(sum);
+    }
+
+    // A line through the center; a positive direction weighs its end more, a negative one its start.
+    static void motion(Context& context, std::span<Value> out, int64_t size, double degrees, double direction) {
+        float* weights = put(context, out, size, size);
+        std::fill_n(weights, size * size, 0.0f);
+        const double angle = degrees * std::numbers::pi / 180, half = static_cast<double>(size / 2);
+        const int steps = static_cast<int>(size) * 4;
+        double sum = 0;
+        for (int i = 0; i <= steps; ++i) {
+            const double t = 2.0 * i / steps - 1, weight = std::max(0.0, 1 + direction * t);
+            const double x = half + t * half * std::cos(angle), y = half - t * half * std::sin(angle);
+            const auto left = static_cast<int64_t>(x), top = static_cast<int64_t>(y);
+            const double across = x - static_cast<double>(left), down = y - static_cast<double>(top);
+            for (int k = 0; k < 4; ++k) {
+                const int64_t column = std::min(left + k % 2, size - 1), row = std::min(top + k / 2, size - 1);
+                const double share = (k % 2 ? across : 1 - across) * (k / 2 ? down : 1 - down) * weight;
+                weights[row * size + column] += static_cast<float>(share);
+                sum += share;
+            }
+        }
+        for (int64_t i = 0; i < size * size; ++i) weights[i] /= static_cast<float>(sum);
+    }
+
+    std::string shape_;
+};
+
+// Sums along the ray from the center of the image through each pixel.
+class ZoomBlur : public Step {
+   public:
+    explicit ZoomBlur(const ZoomBlurParams& params) : samples_(params.samples) {}
+
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ZoomBlurInputs in(values);
+        require_type(in.image, {DType::u8}, "zoom_blur");
+        if (in.image.ndim != 3)
+            throw Fault(FaultKind::argument, "zoom_blur: one image is needed, got " + describe(in.image));
+        const double factor = argument(in.factor, "zoom_blur: factor");
+        if (!(factor >= 1)) throw Fault(FaultKind::argument, "zoom_blur: factor must be at least 1");
+        const Value x = packed(context, in.image);
+        out[0] = context.allocate(0, DType::u8, shape_of(x));
+        const int64_t height = x.shape[0], width = x.shape[1], channels = x.shape[2];
+        // For each copy, the source row of every row and the source column of every column.
+        Arena& arena = context.thread.arena;
+        auto* columns = arena.take<int32_t>(static_cast<size_t>(samples_ * width));
+        auto* sums = arena.take<int32_t>(static_cast<size_t>(width * channels));
+        const auto place = [](int64_t at, int64_t extent, double scale) {
+            const double middle = static_cast<double>(extent) / 2;
+            const double source = middle + (static_cast<double>(at) + 0.5 - middle) / scale;
+            return std::clamp<int64_t>(static_cast<int64_t>(source), 0, extent - 1);
+        };
+        const auto scale = [&](int64_t k) {
+            return 1 + (factor - 1) * static_cast<double>(k) / static_cast<double>(samples_ - 1);
+        };
+        for (int64_t k = 0; k < samples_; ++k) {
+            for (int64_t i = 0; i < width; ++i)
+                columns[k * width + i] = static_cast<int32_t>(place(i, width, scale(k)) * channels);
+        }
+        for (int64_t y = 0; y < height; ++y) {
+            std::fill_n(sums, width * channels, 0);
+            for (int64_t k = 0; k < samples_; ++k) {
+                const uint8_t* row = x.as<uint8_t>() + place(y, height, scale(k)) * width * channels;
+                const int32_t* from = columns + k * width;
+                for (int64_t i = 0; i < width; ++i) {
+                    for (int64_t c = 0; c < channels; ++c) sums[i * channels + c] += row[from[i] + c];
+                }
+            }
+            uint8_t* to = out[0].as<uint8_t>() + y * width * channels;
+            const auto count = static_cast<int32_t>(samples_);
+            for (int64_t i = 0; i < width * channels; ++i) to[i] = static_cast<uint8_t>((sums[i] + count / 2) / count);
+        }
+    }
+
+   private:
+    int64_t samples_;
+};
+
+class ScatterPixels : public Step {
+   public:
+    explicit ScatterPixels(const ScatterPixelsParams& params) : key_(params.key) {}
+
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const ScatterPixelsInputs in(values);
+        if (in.image.ndim != 3)
+            throw Fault(FaultKind::argument, "glass_blur: one image is needed, got " + describe(in.image));
+        const auto reach = static_cast<int64_t>(argument(in.distance, "glass_blur: distance"));
+        if (reach < 0 || reach > 100) throw Fault(FaultKind::argument, "glass_blur: distance must be from 0 to 100");
+        const Value x = packed(context, in.image);
+        out[0] = context.allocate(0, x.dtype, shape_of(x));
+        const int64_t height = x.shape[0], width = x.shape[1];
+        const auto pixel = static_cast<size_t>(x.shape[2] * size_of(x.dtype));
+        const auto range = static_cast<uint64_t>(2 * reach + 1);
+        for_each_words(stream_id(key_, context.id), height * width,
+                       [&](const uint32_t* words, int64_t first, int64_t count) {
+                           for (int64_t i = 0; i < count; ++i) {
+                               const int64_t at = first + i;
+                               const auto across = static_cast<int64_t>((words[i] & 0xffff) * range >> 16) - reach;
+                               const auto down = static_cast<int64_t>((words[i] >> 16) * range >> 16) - reach;
+                               const int64_t row = std::clamp<int64_t>(at / width + down, 0, height - 1);
+                               const int64_t column = std::clamp<int64_t>(at % width + across, 0, width - 1);
+                               std::memcpy(out[0].data + static_cast<size_t>(at) * pixel,
+                                           x.data + static_cast<size_t>(row * width + column) * pixel, pixel);
+                           }
+                       });
+    }
+
+   private:
+    uint64_t key_;
+};
+
+}  // namespace
+
+std::unique_ptr<Step> make_levels(const LevelsParams& params) { return std::make_unique<Levels>(params); }
+std::unique_ptr<Step> make_color_jitter(const ColorJitterParams&) { return std::make_unique<ColorJitter>(); }
+std::unique_ptr<Step> make_mix_channels(const MixChannelsParams& params) {
+    return std::make_unique<MixChannels>(params);
+}
+std::unique_ptr<Step> make_filter_kernel(const FilterKernelParams& params) {
+    return std::make_unique<FilterKernel>(params);
+}
+std::unique_ptr<Step> make_zoom_blur(const ZoomBlurParams& params) { return std::make_unique<ZoomBlur>(params); }
+std::unique_ptr<Step> make_scatter_pixels(const ScatterPixelsParams& params) {
+    return std::make_unique<ScatterPixels>(params);
+}
+
+}  // namespace pixelmill
