@@ -7,6 +7,8 @@ namespace pixelmill {
 
 namespace {
 
+constexpr float nowhere = -1e8f;
+
 struct Support {
     int32_t nodes[4];
     float weights[4];
@@ -49,7 +51,7 @@ DisplacedPlaces::DisplacedPlaces(const FieldNodes& nodes, const std::array<doubl
     for (int64_t x = 0; x < width; ++x) {
         const Support made = support(x, width, nodes.columns, nodes.smooth);
         std::copy_n(made.nodes, 4, first_ + 4 * x);
-        std::copy_n(made.weights, 4, weights_ + 4 * x);
+        for (int64_t k = 0; k < 4; ++k) weights_[k * width + x] = made.weights[k];
     }
     double area = 0;
     for (int i = 0; i < polygon.count; ++i) {
@@ -76,21 +78,45 @@ void DisplacedPlaces::row(float* x, float* y, int64_t at, int64_t width) const {
         for (int k = 0; k < 4; ++k) sum += made.weights[k] * nodes_.data[made.nodes[k] * length + i];
         line_[i] = sum;
     }
-    const auto& m = matrix_;
-    for (int64_t i = 0; i < width; ++i) {
-        const int32_t* nodes = first_ + 4 * i;
-        const float* weights = weights_ + 4 * i;
-        float dx = 0, dy = 0;
+    // The pixels of a cell look at the same nodes, so that the loop over them is one of vectors.
+    for (int64_t first = 0; first < width;) {
+        const int32_t* nodes = first_ + 4 * first;
+        int64_t end = first + 1;
+        while (end < width && first_[4 * end + 1] == nodes[1]) ++end;
+        float across[4], down[4];
         for (int k = 0; k < 4; ++k) {
-            dx += weights[k] * line_[2 * nodes[k]];
-            dy += weights[k] * line_[2 * nodes[k] + 1];
+            across[k] = line_[2 * nodes[k]] * static_cast<float>(width_);
+            down[k] = line_[2 * nodes[k] + 1] * static_cast<float>(height_);
         }
-        const double across = static_cast<double>(i) + static_cast<double>(dx) * static_cast<double>(width_);
-        const double down = static_cast<double>(at) + static_cast<double>(dy) * static_cast<double>(height_);
-        if (polygon_.count > 0 && !is_inside(across + 0.5, down + 0.5)) {
-            x[i] = y[i] = -1e8f;
-            continue;
+        for (int64_t i = first; i < end; ++i) {
+            const float *a = weights_, *b = a + width_, *c = b + width_, *d = c + width_;
+            x[i] = static_cast<float>(i) + (a[i] * across[0] + b[i] * across[1] + c[i] * across[2] + d[i] * across[3]);
+            y[i] = static_cast<float>(at) + (a[i] * down[0] + b[i] * down[1] + c[i] * down[2] + d[i] * down[3]);
         }
+        first = end;
+    }
+    if (polygon_.count > 0) {
+        for (int64_t i = 0; i < width; ++i) {
+            if (!is_inside(static_cast<double>(x[i]) + 0.5, static_cast<double>(y[i]) + 0.5)) x[i] = y[i] = nowhere;
+        }
+    }
+    map_row(x, y, width);
+}
+
+void DisplacedPlaces::map_row(float* x, float* y, int64_t width) const {
+    const auto& m = matrix_;
+    const bool affine = m[6] == 0 && m[7] == 0 && m[8] == 1;
+    if (affine && polygon_.count == 0) {
+        for (int64_t i = 0; i < width; ++i) {
+            const auto across = static_cast<double>(x[i]), down = static_cast<double>(y[i]);
+            x[i] = static_cast<float>(m[0] * across + m[1] * down + m[2]);
+            y[i] = static_cast<float>(m[3] * across + m[4] * down + m[5]);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < width; ++i) {
+        if (x[i] == nowhere) continue;
+        const auto across = static_cast<double>(x[i]), down = static_cast<double>(y[i]);
         const double divisor = m[6] * across + m[7] * down + m[8], scale = divisor == 0 ? 0 : 1 / divisor;
         x[i] = static_cast<float>((m[0] * across + m[1] * down + m[2]) * scale);
         y[i] = static_cast<float>((m[3] * across + m[4] * down + m[5]) * scale);

@@ -32,6 +32,7 @@ class DisplacedPlaces : public SourcePlaces {
 
    private:
     bool is_inside(double x, double y) const;
+    void map_row(float* x, float* y, int64_t width) const;
 
     FieldNodes nodes_;
     std::array<double, 9> matrix_;
@@ -40,7 +41,7 @@ class DisplacedPlaces : public SourcePlaces {
     bool turns_left_ = false;
     float* line_;     // the nodes of the current row, blended
     int32_t* first_;  // for each column its four nodes
-    float* weights_;  // and their weights
+    float* weights_;  // and their weights, those of all columns for the first node, then for the next
 };
 
 }  // namespace pixelmill

@@ -59,12 +59,14 @@ class Holes : public Step {
     static void fill(const Value& out, const Value& levels, int64_t top, int64_t left, int64_t rows, int64_t columns) {
         with_type(out.dtype, [&](auto zero) {
             using T = decltype(zero);
-            const int64_t channels = out.shape[2];
-            for (int64_t y = top; y < top + rows; ++y) {
-                T* to = out.as<T>() + (y * out.shape[1] + left) * channels;
-                for (int64_t i = 0; i < columns * channels; ++i)
-                    to[i] = convert<T>(levels.number(levels.elements() > 1 ? i % channels : 0));
+            const int64_t channels = out.shape[2], length = columns * channels;
+            if (rows == 0 || columns == 0) return;
+            T* first = out.as<T>() + (top * out.shape[1] + left) * channels;
+            for (int64_t i = 0; i < length; ++i) {
+                first[i] =
+                    i < channels ? convert<T>(levels.number(levels.elements() > 1 ? i : 0)) : first[i - channels];
             }
+            for (int64_t y = 1; y < rows; ++y) std::copy_n(first, length, first + y * out.shape[1] * channels);
         });
     }
 

@@ -10,6 +10,7 @@
 #include "../kernels/color.h"
 #include "../kernels/convert.h"
 #include "../kernels/draws.h"
+#include "../kernels/levels.h"
 #include "../rng.h"
 #include "strided_access.h"
 
@@ -58,18 +59,16 @@ class Levels : public Step {
         out[0] = context.allocate(0, DType::u8, shape_of(in.image));
         const Table table = table_of(curve_, in.numbers);
         const Value source = run_length(in.image) < 64 ? packed(context, in.image) : in.image;
+        const LevelPasses& passes = level_passes();
+        const auto first = curve_ == "solarize" ? number_at(in.numbers, 0, curve_) : 0.0;
         for_each_run(source, [&](int64_t to, int64_t from, int64_t count) {
             uint8_t* target = out[0].as<uint8_t>() + to;
             const uint8_t* start = source.as<uint8_t>() + from;
-            int64_t i = 0;
-            for (; i + 8 <= count; i += 8) {  // one load of eight levels
-                uint64_t eight;
-                std::memcpy(&eight, start + i, 8);
-                uint64_t made = 0;
-                for (int k = 0; k < 8; ++k) made |= uint64_t{table[eight >> (8 * k) & 255]} << (8 * k);
-                std::memcpy(target + i, &made, 8);
+            if (curve_ == "posterize") return passes.keep_bits(target, start, count, table[255]);
+            if (curve_ == "invert" || (curve_ == "solarize" && first > 0 && first <= 255)) {
+                return passes.invert_from(target, start, count, static_cast<uint8_t>(std::ceil(first)));
             }
-            for (; i < count; ++i) target[i] = table[start[i]];
+            passes.look_up(target, start, count, table.data());
         });
     }
 
@@ -171,10 +170,35 @@ class MixChannels : public Step {
             throw Fault(FaultKind::argument,
                         mix_ + ": " + std::to_string(wanted) + " numbers are needed, got " + describe(in.numbers));
         }
-        mix(context, in.image, out, colors(in.numbers), mix_);
+        const Mix made = colors(in.numbers);
+        if (in.image.dtype == DType::u8 && in.image.ndim == 3 && in.image.shape[2] == 3 &&
+            (mix_ == "channel_shuffle" || mix_ == "channel_dropout")) {
+            return copy_channels(context, in.image, out, made);
+        }
+        mix(context, in.image, out, made, mix_);
     }
 
    private:
+    // Each channel is another one, or nothing.
+    static void copy_channels(Context& context, const Value& image, std::span<Value> out, const Mix& colors) {
+        int from[3] = {};
+        uint8_t kept[3] = {};
+        for (size_t i = 0; i < 3; ++i) {
+            for (size_t j = 0; j < 3; ++j) {
+                if (colors[i][j] == 0) continue;
+                from[i] = static_cast<int>(j);
+                kept[i] = 255;
+            }
+        }
+        const Value x = packed(context, image);
+        out[0] = context.allocate(0, DType::u8, shape_of(x));
+        const uint8_t* in = x.as<uint8_t>();
+        uint8_t* to = out[0].as<uint8_t>();
+        for (int64_t i = 0; i < x.elements(); i += 3) {
+            for (int c = 0; c < 3; ++c) to[i + c] = in[i + from[c]] & kept[c];
+        }
+    }
+
     Mix colors(const Value& numbers) const {
         Mix made = unchanged;
         if (mix_ == "to_gray") return saturated(1 - numbers.number());
@@ -202,6 +226,23 @@ class MixChannels : public Step {
     std::string mix_;
 };
 
+class BoxBlur : public Step {
+   public:
+    void run(Context& context, std::span<const Value> values, std::span<Value> out) const override {
+        const BoxBlurInputs in(values);
+        require_type(in.image, {DType::u8}, "box_blur");
+        if (in.image.ndim != 3) {
+            throw Fault(FaultKind::argument, "box_blur: one image is needed, got " + describe(in.image));
+        }
+        const double size = argument(in.size, "box_blur: size");
+        if (!(size >= 1 && size <= 255)) throw Fault(FaultKind::argument, "box_blur: size must be from 1 to 255");
+        const int64_t side = static_cast<int64_t>(size) | 1;
+        const Value x = packed(context, in.image);
+        out[0] = context.allocate(0, DType::u8, shape_of(x));
+        if (x.elements() > 0) box_mean(image_at(out[0], 0), image_at(x, 0), side, side, context.thread.arena);
+    }
+};
+
 class FilterKernel : public Step {
    public:
     explicit FilterKernel(const FilterKernelParams& params) : shape_(params.shape) {}
@@ -218,12 +259,6 @@ class FilterKernel : public Step {
                 const double effect = shape_ == "sharpen" ? sharp[i] : raised[i];
                 weights[i] = static_cast<float>((i == 4 ? 1 - alpha : 0) + alpha * effect);
             }
-            return;
-        }
-        if (shape_ == "box") {
-            const int64_t height = side(number(0)), width = side(number(1));
-            float* weights = put(context, out, height, width);
-            std::fill_n(weights, height * width, 1 / static_cast<float>(height * width));
             return;
         }
         if (shape_ == "disk") return disk(context, out, number(0));
@@ -304,7 +339,7 @@ class ZoomBlur : public Step {
         // For each copy, the source row of every row and the source column of every column.
         Arena& arena = context.thread.arena;
         auto* columns = arena.take<int32_t>(static_cast<size_t>(samples_ * width));
-        auto* sums = arena.take<int32_t>(static_cast<size_t>(width * channels));
+        auto* sums = arena.take<uint16_t>(static_cast<size_t>(width * channels));  // of at most 64 bytes
         const auto place = [](int64_t at, int64_t extent, double scale) {
             const double middle = static_cast<double>(extent) / 2;
             const double source = middle + (static_cast<double>(at) + 0.5 - middle) / scale;
@@ -318,13 +353,19 @@ class ZoomBlur : public Step {
                 columns[k * width + i] = static_cast<int32_t>(place(i, width, scale(k)) * channels);
         }
         for (int64_t y = 0; y < height; ++y) {
-            std::fill_n(sums, width * channels, 0);
+            std::fill_n(sums, width * channels, uint16_t{0});
             for (int64_t k = 0; k < samples_; ++k) {
                 const uint8_t* row = x.as<uint8_t>() + place(y, height, scale(k)) * width * channels;
                 const int32_t* from = columns + k * width;
-                for (int64_t i = 0; i < width; ++i) {
-                    for (int64_t c = 0; c < channels; ++c) sums[i * channels + c] += row[from[i] + c];
+                if (channels == 3) {
+                    for (int64_t i = 0; i < width; ++i) {
+                        for (int c = 0; c < 3; ++c)
+                            sums[3 * i + c] = static_cast<uint16_t>(sums[3 * i + c] + row[from[i] + c]);
+                    }
+                    continue;
                 }
+                for (int64_t i = 0; i < width * channels; ++i)
+                    sums[i] = static_cast<uint16_t>(sums[i] + row[from[i / channels] + i % channels]);
             }
             uint8_t* to = out[0].as<uint8_t>() + y * width * channels;
             const auto count = static_cast<int32_t>(samples_);
@@ -376,6 +417,7 @@ std::unique_ptr<Step> make_color_jitter(const ColorJitterParams&) { return std::
 std::unique_ptr<Step> make_mix_channels(const MixChannelsParams& params) {
     return std::make_unique<MixChannels>(params);
 }
+std::unique_ptr<Step> make_box_blur(const BoxBlurParams&) { return std::make_unique<BoxBlur>(); }
 std::unique_ptr<Step> make_filter_kernel(const FilterKernelParams& params) {
     return std::make_unique<FilterKernel>(params);
 }

@@ -110,6 +110,12 @@ class Weather : public Step {
     // What is darker than a threshold is covered by snow.
     static void snow(const Picture& image, double amount, double brightness) {
         const double threshold = 255 * std::clamp(amount, 0.0, 1.0) / 2 + 85;
+        int32_t factors[511];  // in parts of 256, by the sum of the darkest and the brightest channel
+        for (int sum = 0; sum < 511; ++sum) {
+            const double lightness = std::max(sum / 2.0, 1.0);
+            const double lighter = sum / 2.0 < threshold ? std::min(255.0, lightness * brightness) / lightness : 1;
+            factors[sum] = static_cast<int32_t>(std::max(lighter, 0.0) * 256 + 0.5);
+        }
         for (int64_t i = 0; i < image.height * image.width; ++i) {
             uint8_t* pixel = image.data + i * image.channels;
             int32_t low = 255, high = 0;
@@ -117,11 +123,10 @@ class Weather : public Step {
                 low = std::min<int32_t>(low, pixel[c]);
                 high = std::max<int32_t>(high, pixel[c]);
             }
-            const double lightness = (low + high) / 2.0;
-            if (lightness >= threshold) continue;
-            const double lighter = std::min(255.0, std::max(lightness, 1.0) * brightness) / std::max(lightness, 1.0);
+            const int32_t factor = factors[low + high];
+            if (factor == 256) continue;
             for (int64_t c = 0; c < image.channels; ++c)
-                pixel[c] = convert<uint8_t>(static_cast<float>(pixel[c] * lighter));
+                pixel[c] = static_cast<uint8_t>(std::min(255, (pixel[c] * factor + 128) >> 8));
         }
     }
 

@@ -154,7 +154,7 @@ def box_blur(
     """Blur with a square of equal weights; the border is reflected.
 
     Args:
-        data: Images.
+        data: Images of type uint8.
         size: Side of the square in pixels; even sizes are enlarged by one.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.

@@ -10,7 +10,7 @@ from pixelmill.operators.declare import PerSample, Range, Tensor, operator
 from pixelmill.operators.filters import filter
 from pixelmill.operators.filters import gaussian_blur as blur
 from pixelmill.operators.resize import resize
-from pixelmill.steps.effects import FilterKernel, KernelShape, ScatterPixels, ZoomBlur
+from pixelmill.steps.effects import BoxBlur, FilterKernel, KernelShape, ScatterPixels, ZoomBlur
 from pixelmill.steps.elements import Arithmetic, Cast
 from pixelmill.steps.shapes import Shape, SpatialShape
 from pixelmill.steps.sources import constant
@@ -30,10 +30,11 @@ def box_blur(data: Tensor, *, size: PerSample[Annotated[int, Range(1, 255)]] = 3
     """Blur with a square of equal weights; the border is reflected.
 
     Args:
-        data: Images.
+        data: Images of type uint8.
         size: Side of the square in pixels; even sizes are enlarged by one.
     """
-    return _filtered("box_blur", data, "box", size, size)
+    check_layout("box_blur", data.layout, ("HWC",))
+    return BoxBlur(image=data, size=size).value(image_layout(data.layout))
 
 
 @operator("motion_blur", dali=None)

@@ -8,7 +8,7 @@ from pixelmill.steps.random import RandomStep
 from pixelmill.steps.step import Input, Step, declared
 
 Curve = Literal["gamma", "posterize", "solarize", "invert", "tone_curve"]
-KernelShape = Literal["box", "motion", "disk", "sharpen", "emboss"]
+KernelShape = Literal["motion", "disk", "sharpen", "emboss"]
 Mix = Literal["to_gray", "sepia", "channel_shuffle", "channel_dropout", "rgb_shift", "pca_lighting"]
 Effect = Literal["rain", "snow", "fog", "sun_flare", "shadow", "spatter"]
 
@@ -64,6 +64,14 @@ class SensorNoise(RandomStep):
     luma: Input
     color: Input
     name: str
+
+
+@declared
+class BoxBlur(Step):
+    """Replace pixels by the mean of a square around them."""
+
+    image: Input
+    size: Input
 
 
 @declared

@@ -26,7 +26,6 @@ class MovePlacement(Step):
 
     placement: Input
     active: Input | None = None
-    boxes: Input | None = None
     numbers: tuple[Input, ...]
     move: str
 

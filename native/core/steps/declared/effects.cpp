@@ -38,11 +38,15 @@ void declare_effects(Declarations& all) {
             .key = given.key("key"),
             .name = given.text("name"),
         }); }};
+    all["box_blur"] = {
+        {{"image", one, required}, {"size", one, required}},
+        {1, 1},
+        [](Arguments&) { return make_box_blur({}); }};
     all["filter_kernel"] = {
         {{"numbers", many, required}},
         {1, 1},
         [](Arguments& given) { return make_filter_kernel({
-            .shape = given.choice("shape", {"box", "motion", "disk", "sharpen", "emboss"}),
+            .shape = given.choice("shape", {"motion", "disk", "sharpen", "emboss"}),
         }); }};
     all["zoom_blur"] = {
         {{"image", one, required}, {"factor", one, required}},

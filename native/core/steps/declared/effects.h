@@ -73,6 +73,16 @@ struct SensorNoiseInputs {
 };
 std::unique_ptr<Step> make_sensor_noise(const SensorNoiseParams& params);
 
+// Replace pixels by the mean of a square around them.
+struct BoxBlurParams {
+};
+struct BoxBlurInputs {
+    const Value &image, &size;
+    explicit BoxBlurInputs(std::span<const Value> in)
+        : image(in[0]), size(in[1]) {}
+};
+std::unique_ptr<Step> make_box_blur(const BoxBlurParams& params);
+
 // Return the weights of a filter.
 struct FilterKernelParams {
     std::string shape;

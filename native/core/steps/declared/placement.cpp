@@ -12,7 +12,7 @@ void declare_placement(Declarations& all) {
         {1, 1},
         [](Arguments&) { return make_start_placement({}); }};
     all["move_placement"] = {
-        {{"placement", one, required}, {"active", one, optional}, {"boxes", one, optional}, {"numbers", many, required}},
+        {{"placement", one, required}, {"active", one, optional}, {"numbers", many, required}},
         {2, 2},
         [](Arguments& given) { return make_move_placement({
             .move = given.text("move"),

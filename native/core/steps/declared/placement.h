@@ -30,10 +30,10 @@ struct MovePlacementParams {
     std::string move;
 };
 struct MovePlacementInputs {
-    const Value &placement, &active, &boxes;
+    const Value &placement, &active;
     std::span<const Value> numbers;
     explicit MovePlacementInputs(std::span<const Value> in)
-        : placement(in[0]), active(in[1]), boxes(in[2]), numbers(in.subspan(3)) {}
+        : placement(in[0]), active(in[1]), numbers(in.subspan(2)) {}
 };
 std::unique_ptr<Step> make_move_placement(const MovePlacementParams& params);
 
