@@ -10,7 +10,8 @@ import pytest
 from dataset_cases import write
 from PIL import Image
 
-from pixelmill import ArgumentError, augment, open_dataset
+from pixelmill import ArgumentError, augment
+from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.sample import Boxes, Sample
 from pixelmill.formats.shapes import Keypoints, Polygons
 from pixelmill.recipe import load_recipe

@@ -12,8 +12,9 @@ import yaml
 from locations import ROOT
 from PIL import Image
 
-from pixelmill import augment, fn, open_dataset, pipeline_def
+from pixelmill import augment, fn, pipeline_def
 from pixelmill.augmentation.variants import VariantMaker
+from pixelmill.formats.registry import open_dataset
 from pixelmill.options.augment import VariantOptions
 from pixelmill.recipe import load_recipe, recipe_names
 from pixelmill.recipe.schema import recipe_schema

@@ -202,6 +202,10 @@ class Scene(Distortions):
             horizontal: Whether left and right are swapped.
             vertical: Whether top and bottom are swapped.
         """
+        for name, flag in (("horizontal", horizontal), ("vertical", vertical)):
+            if not isinstance(flag, DataNode) and flag not in (0, 1):
+                chance = f"; for a chance write {name}: {{coin: {flag:g}}}" if 0 < flag < 1 else ""
+                raise ArgumentError(f"flip: {name} is 0 or 1, got {flag!r}{chance}")
         alone = partial(direct.flipped, horizontal=horizontal, vertical=vertical)
         return self._moved("flip", horizontal, vertical, alone=alone)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pixelmill.errors import ArgumentError
+from pixelmill.options.declaration import suggestion
 
 # Geometric steps: methods of the scene.
 GEOMETRY = (
@@ -115,7 +116,8 @@ def _entry(step: object, path: str, label: str) -> StepEntry:
         raise ArgumentError(f"{path}: expected a name with arguments, such as `flip: {{horizontal: 1}}`")
     ((name, arguments),) = step.items()
     if name not in GEOMETRY and name not in PIXELS and name not in SHORT_NAMES and name not in CONTROL:
-        raise ArgumentError(f"{path}: there is no step {name!r}; available steps: {', '.join(step_names())}")
+        known, hint = ", ".join(step_names()), suggestion(str(name), step_names())
+        raise ArgumentError(f"{path}: there is no step {name!r}; available steps: {known}{hint}")
     if name in CONTROL and isinstance(arguments, Sequence) and not isinstance(arguments, str):
         arguments = {"steps": arguments}
     arguments = {} if arguments is None else arguments
