@@ -61,6 +61,9 @@ docs: api mistakes ## write the generated pages of docs/
 	@$(PY) scripts/gallery.py
 	@$(PY) scripts/preview_image.py
 
+compositions: $(VENV)/test.stamp ## follow polygons and points through 10,000 random recipes, about 20 minutes
+	@PIXELMILL_COMPOSITIONS=10000 $(PY) -m pytest tests/recipe/test_composition.py -q -k where_the_pixels_are
+
 bench: $(VENV)/test.stamp ## measure beside DALI, tf.data and torch
 	@$(PY) benchmarks/run.py $(ARGS)
 

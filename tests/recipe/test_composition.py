@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pixelmill import fn, pipeline_def
+from pixelmill import ArgumentError, fn, pipeline_def
 from pixelmill.augmentation.program import Failure, ProgramInput, RecipeProgram, SampleShape
 from pixelmill.options.augment import VariantOptions
 from pixelmill.pipeline import Pipeline
@@ -317,3 +317,53 @@ def test_masks_of_any_type_follow(dtype, step):
     assert made.mask.dtype == dtype and set(np.unique(made.mask)) <= set(np.unique(mask)) | {0}
     same = run([step], image, mask.astype(np.uint8))
     np.testing.assert_array_equal(made.mask, same.mask.astype(dtype))
+
+
+HOSTILE = [
+    {"zoom": {"factor": 1e-12}},
+    {"zoom": {"factor": 1e12}},
+    {"zoom": {"factor": 1e300}},
+    {"affine": {"scale": 1e-300}},
+    {"affine": {"scale": 1e-9, "angle": 3}},
+    {"affine": {"scale": 1e9, "angle": 3}},
+    {"affine": {"shift_x": 1e30}},
+    {"affine": {"shear_x": 88.9, "shear_y": 88.9}},
+    {"affine": {"shear_x": 1e5}},
+    {"rotate": {"angle": 1e30, "p": 1}},
+    {"rotate": {"angle": {"choice": [float("1e38")]}, "p": 1}},
+    {"perspective": {"corners": [0.49, 0.49, -0.49, 0.49, -0.49, -0.49, 0.49, -0.49]}},
+    {"perspective": {"corners": [-0.49, -0.49, 0.49, -0.49, 0.49, 0.49, -0.49, 0.49]}},
+    {"perspective": {"corners": [0.4999] * 8}},
+    {"expand": {"ratio": 1e9}},
+    {"rescale": {"factor": 1e9}},
+    {"rescale": {"factor": 1e-9}},
+    {"letterbox": {"size": [1e9, 1e9]}},
+    {"letterbox": {"size": [1, 70]}},
+    {"pad": {"size": [-5, -5], "multiple_of": 100000000}},
+    {"crop_part": {"height": 1e-9, "width": 1e-9}},
+    {"crop": {"size": [50, 50], "y": 7, "x": -3, "p": 1}},
+    {"elastic": {"strength": 1e30}},
+    {"optical_distortion": {"strength": -1e30}},
+    {"rotate90": {"times": 1e17}},
+]
+
+
+@pytest.mark.parametrize("step", HOSTILE, ids=lambda step: str(step)[:60])
+def test_extreme_moves_end_with_an_image_or_a_reason(tmp_path, step):
+    """From files, so that the decode is restricted by what the move looks at."""
+    from PIL import Image
+
+    Image.fromarray(smooth_image(67, 83)).save(tmp_path / "x.jpg")
+    encoded = np.fromfile(tmp_path / "x.jpg", np.uint8)
+    steps = ({"flip": {"horizontal": 1, "p": 1}}, step, {"shear": {"x": 1}})
+    for recipe in (Recipe("x", steps=steps), Recipe("x", steps=(step,))):
+        try:
+            with Pipeline(batch_size=1, num_threads=1, device_id=None):
+                program = RecipeProgram(recipe, SampleShape(False, "", "png"), VariantOptions(), threads=1)
+        except ArgumentError as error:
+            assert next(iter(step)) in str(error)
+            continue
+        batch = [ProgramInput(0, 1, encoded, None)]
+        (made,) = program.take(program.submit(batch), batch)
+        program.close()
+        assert isinstance(made, Failure) is False or made.kind in ("argument", "too_large"), made

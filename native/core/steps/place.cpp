@@ -110,11 +110,16 @@ class Place : public Step {
             std::swap(source.top, source.left);
             m = {m[3], m[4], m[5], m[0], m[1], m[2], 0, 0, 1};
         }
+        for (double number : {1 / m[4], 1 / m[0], m[5] / m[4], m[2] / m[0]}) {
+            if (!(std::abs(number) < 1e12)) throw Fault(FaultKind::argument, "an image is enlarged or moved too far");
+        }
         const Span rows = span(m[4], m[5], placement.height, source.height);
         const Span columns = span(m[0], m[2], placement.width, source.width);
         const bool whole = static_cast<double>(rows.count) == placement.height &&
                            static_cast<double>(columns.count) == placement.width;
-        if (rows.count == 0 || columns.count == 0) {
+        // Of an image that is smaller than half a pixel nothing is seen, and its filter would be endless.
+        const bool vanishes = std::abs(m[4]) > 2 * source.height || std::abs(m[0]) > 2 * source.width;
+        if (rows.count == 0 || columns.count == 0 || vanishes) {
             const Value out = canvas(context, placement, source.pixels);
             fill(out);
             return out;
@@ -221,7 +226,8 @@ class Place : public Step {
         const double sum = m[0] * m[0] + m[1] * m[1] + m[3] * m[3] + m[4] * m[4], area = m[0] * m[4] - m[1] * m[3];
         const double least =
             std::sqrt(std::max(0.0, (sum - std::sqrt(std::max(0.0, sum * sum - 4 * area * area))) / 2));
-        const double factor = std::floor(least);
+        // An image of less than one pixel has none to average.
+        const double factor = std::min(std::floor(least), std::max(source.height, source.width));
         if (!(factor >= 2)) return;
         // Pixel i of the reduced source covers those from i * factor on, whatever part of the source is in memory.
         const double extents[2] = {source.height, source.width};

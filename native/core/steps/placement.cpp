@@ -189,6 +189,7 @@ class PlacementGeometry : public Step {
         if (affine && !in.field.present()) {
             narrow(low, high, from, back);
             scale = largest_scale(from.matrix);
+            if (!(scale < 1e6)) scale = 1;  // so does what is not a number
         }
         const int64_t shape[2] = {2, 8};
         out[0] = context.allocate(0, DType::f64, shape);
@@ -210,6 +211,7 @@ class PlacementGeometry : public Step {
             least = {std::min(least.x, at.x), std::min(least.y, at.y)};
             most = {std::max(most.x, at.x), std::max(most.y, at.y)};
         }
+        if (!(std::abs(least.x) + std::abs(least.y) + std::abs(most.x) + std::abs(most.y) < 1e15)) return;
         // A scaled decode has pixels of up to eight, and a large reduction averages pixels first: what that repeats at
         // an edge must lie outside of what is read.
         const double reduction = std::sqrt(std::abs(back[0] * back[4] - back[1] * back[3])) / std::abs(back[8]) +

@@ -16,6 +16,7 @@ from pixelmill.recipe.distortions import Distortions
 
 __all__ = ["Move", "Scene"]
 
+_LARGEST = 1e30  # of arguments, which are held in single precision
 _MODES = {"default": 0, "stretch": 0, "not_larger": 1, "not_smaller": 2}
 
 
@@ -430,8 +431,8 @@ class Scene(Distortions):
 
 def _check_numbers(name: str, value: object) -> None:
     numbers = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    if not all(isinstance(number, (int, float)) for number in numbers):
-        raise ArgumentError(f"{name}: expected numbers, got {value!r}")
+    if not all(isinstance(number, (int, float)) and abs(number) <= _LARGEST for number in numbers):
+        raise ArgumentError(f"{name}: expected numbers of at most {_LARGEST:g}, got {value!r}")
 
 
 def _pair(name: str, size: Sequence[float]) -> tuple[float, float]:
