@@ -15,7 +15,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format tidy api mistakes docs bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow wheel wheel-test clean FORCE
+.PHONY: help demo test gpu-test lint format tidy api mistakes docs compositions bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow wheel wheel-test clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
