@@ -143,6 +143,11 @@ TRANSFORMS: dict[str, tuple[dict[str, Any], Callable[[], Any], Callable[[], obje
     "pca lighting": ({"pca_lighting": {"alpha": [0.1, 0.1, 0.1]}}, lambda: A.FancyPCA(p=1), None),
     "gauss noise": ({"noise.gaussian": {"stddev": 20}}, lambda: A.GaussNoise(p=1), None),
     "iso noise": ({"noise.iso": {}}, lambda: A.ISONoise(p=1), None),
+    "speckle noise": (
+        {"noise.speckle": {"stddev": 0.1}},
+        lambda: A.MultiplicativeNoise(elementwise=True, p=1),
+        None,
+    ),
     "salt and pepper": ({"noise.salt_and_pepper": {"prob": 0.03}}, lambda: A.SaltAndPepper(p=1), None),
     "shot noise": ({"noise.shot": {"factor": 5}}, lambda: A.ShotNoise(p=1), None),
     "box blur 5": ({"box_blur": {"size": 5}}, lambda: A.Blur((5, 5), p=1), lambda: cv2.blur(IMAGE, (5, 5))),
