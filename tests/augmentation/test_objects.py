@@ -31,8 +31,8 @@ def augmented(tmp_path: Path, steps: str, samples, **options):
 
 
 def person():
-    square = np.float32([[0.25, 0.25], [0.75, 0.25], [0.75, 0.75], [0.25, 0.75]])
-    small = np.float32([[0.9, 0.9], [1, 0.9], [1, 1]])
+    square = np.array([[0.25, 0.25], [0.75, 0.25], [0.75, 0.75], [0.25, 0.75]], np.float32)
+    small = np.array([[0.9, 0.9], [1, 0.9], [1, 1]], np.float32)
     points = np.float32([[[0.5, 0.3], [0.3, 0.4], [0.7, 0.45], [0.95, 0.95]]])
     boxes = Boxes(
         np.float32([[0.25, 0.25, 0.75, 0.75]]),
@@ -86,5 +86,6 @@ def test_pairs_of_keypoints_are_checked(tmp_path, pairs):
 
 
 def test_pairs_of_keypoints_are_part_of_the_plan():
-    assert load_recipe("coco_keypoints").content()["keypoint_pairs"][0] == [1, 2]
+    pairs = load_recipe("coco_keypoints").content()["keypoint_pairs"]
+    assert isinstance(pairs, list) and pairs[0] == [1, 2]
     assert "keypoint_pairs" not in load_recipe("yolo").content()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cv2
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ GRAY = np.full((200, 300, 3), 120, np.uint8)
 
 
 def apply(name, image, **arguments):
-    operator = fn
+    operator: Any = fn
     for part in name.split("."):
         operator = getattr(operator, part)
     pipeline = Pipeline(batch_size=1, num_threads=1, device_id=None, seed=1)
@@ -29,7 +31,7 @@ def apply(name, image, **arguments):
 
 def test_filters_are_opencvs():
     np.testing.assert_allclose(apply("box_blur", IMAGE, size=5), cv2.blur(IMAGE, (5, 5)).astype(int), atol=1)
-    sharp = np.float32([[-1, -1, -1], [-1, 9, -1], [-1, -1, -1]]) * 0.4
+    sharp = np.array([[-1, -1, -1], [-1, 9, -1], [-1, -1, -1]], np.float32) * np.float32(0.4)
     sharp[1, 1] += 0.6
     expected = cv2.filter2D(IMAGE, -1, sharp).astype(int)
     np.testing.assert_allclose(apply("sharpen", IMAGE, alpha=0.4), expected, atol=1)

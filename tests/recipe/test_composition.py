@@ -84,8 +84,9 @@ def turned(degrees, scale=1.0):
     return made
 
 
-CORNERS = np.float32([[0.1, 0.05], [-0.2, 0.1], [-0.05, -0.1], [0.15, -0.2]])
-PLACES = np.float32([[0, 0], [1, 0], [1, 1], [0, 1]]) * np.float32([WIDTH, HEIGHT])
+EXTENTS = np.array([WIDTH, HEIGHT], np.float32)
+CORNERS = np.array([[0.1, 0.05], [-0.2, 0.1], [-0.05, -0.1], [0.15, -0.2]], np.float32)
+PLACES = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32) * EXTENTS
 MOVES = {
     "rotate": ({"angle": 25, "p": 1}, turned(25), (HEIGHT, WIDTH)),
     "affine": (
@@ -100,7 +101,7 @@ MOVES = {
     "shear": ({"y": 20}, about_center(np.array([[1, 0, 0], [np.tan(np.radians(20)), 1, 0], [0, 0, 1]])), (300, 400)),
     "perspective": (
         {"corners": CORNERS.reshape(-1).tolist()},
-        cv2.getPerspectiveTransform(PLACES + CORNERS * np.float32([WIDTH, HEIGHT]), PLACES),
+        cv2.getPerspectiveTransform(PLACES + CORNERS * EXTENTS, PLACES),
         (HEIGHT, WIDTH),
     ),
     "zoom": ({"factor": 0.6, "y": 0, "x": 1}, np.array([[0.6, 0, 160], [0, 0.6, 0], [0, 0, 1]]), (HEIGHT, WIDTH)),
@@ -252,7 +253,8 @@ def test_distortions_move_everything_alike(name):
     before = run([{"rotate": {"angle": 10, "p": 1}}], image, mask).image
     y, x = np.mgrid[:HEIGHT, :WIDTH] + 0.5
     places = field.source(np.stack([x.ravel(), y.ravel()], 1)).reshape(HEIGHT, WIDTH, 2) - 0.5
-    expected = cv2.remap(before, *np.moveaxis(places.astype(np.float32), -1, 0), cv2.INTER_LINEAR)[:, ::-1]
+    columns, rows = np.moveaxis(places.astype(np.float32), -1, 0)
+    expected = cv2.remap(before, columns, rows, cv2.INTER_LINEAR)[:, ::-1]
     difference = np.abs(made.image.astype(int) - expected)[40:-40, 40:-40]
     assert np.quantile(difference, 0.99) <= 4
 
@@ -366,4 +368,4 @@ def test_extreme_moves_end_with_an_image_or_a_reason(tmp_path, step):
         batch = [ProgramInput(0, 1, encoded, None)]
         (made,) = program.take(program.submit(batch), batch)
         program.close()
-        assert isinstance(made, Failure) is False or made.kind in ("argument", "too_large"), made
+        assert not isinstance(made, Failure) or made.kind in ("argument", "too_large"), made

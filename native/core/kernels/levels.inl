@@ -1,4 +1,5 @@
-// Included once per SIMD level; AVX2_CODE says which. Without vectors written out, the compiler makes them of the loops.
+// Included once per SIMD level; AVX2_CODE says which. Without vectors written out, the compiler makes them of the
+// loops.
 
 inline void look_up(uint8_t* out, const uint8_t* in, int64_t count, const uint8_t* table) {
     int64_t i = 0;
