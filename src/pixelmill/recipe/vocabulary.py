@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pixelmill.errors import ArgumentError
-from pixelmill.options.declaration import suggestion
+from pixelmill.errors import ArgumentError, suggestion
 
 # Geometric steps: methods of the scene.
 GEOMETRY = (
