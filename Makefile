@@ -15,7 +15,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format tidy api mistakes docs bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow wheel wheel-test clean FORCE
+.PHONY: help demo test gpu-test lint format tidy api mistakes docs compositions bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow wheel wheel-test clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -60,6 +60,9 @@ mistakes: $(VENV)/test.stamp ## write docs/mistakes.md: make typical mistakes, a
 docs: api mistakes ## write the generated pages of docs/
 	@$(PY) scripts/gallery.py
 	@$(PY) scripts/preview_image.py
+
+compositions: $(VENV)/test.stamp ## follow polygons and points through 10,000 random recipes, about 20 minutes
+	@PIXELMILL_COMPOSITIONS=10000 $(PY) -m pytest tests/recipe/test_composition.py -q -k where_the_pixels_are
 
 bench: $(VENV)/test.stamp ## measure beside DALI, tf.data and torch
 	@$(PY) benchmarks/run.py $(ARGS)

@@ -1,7 +1,8 @@
 """Write the files derived from operators, steps, containers and the native module, or `--check` them.
 
 These are the stubs of `fn`, `ops` and `_core`, docs/operators.md, docs/public_names.txt, the table of containers in
-docs/formats.md, the tables of docs/dali.md, and the C++ side of the steps in native/core/steps/declared/.
+docs/formats.md, the tables of docs/dali.md, docs/recipe.schema.json, and the C++ side of the steps in
+native/core/steps/declared/.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import ast
 import difflib
 import importlib.metadata
+import json
 import subprocess
 import sys
 import tempfile
@@ -25,6 +27,7 @@ from api_stubs import stubs
 
 from pixelmill import _core, fn, ops, types
 from pixelmill.operators import OLDER_FUNCTIONS
+from pixelmill.recipe.schema import recipe_schema
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "pixelmill"
@@ -52,6 +55,7 @@ def derived() -> dict[Path, str | None]:
     written[ROOT / "docs" / "public_names.txt"] = "".join(f"{name}\n" for name in sorted(public_names()))
     written |= dict.fromkeys((ROOT / api_steps.FOLDER).iterdir())
     written |= {ROOT / path: text for path, text in api_steps.files().items()}
+    written[ROOT / "docs" / "recipe.schema.json"] = json.dumps(recipe_schema(), indent=1) + "\n"
     formats = ROOT / "docs" / "formats.md"
     written[formats] = with_table(formats.read_text("utf-8"))
     dali = ROOT / "docs" / "dali.md"

@@ -95,7 +95,7 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
     ),
     "recipe typo": (
         lambda d: ImageLoader(d, train=True, augment="clasification"),
-        "no built-in recipe of this name; built-in: classification, detection, ",
+        "no built-in recipe of this name; built-in: cityscapes, classification, ",
     ),
     "augment for validation": (
         lambda d: ImageLoader(d, augment="heavy"),

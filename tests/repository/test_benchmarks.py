@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 from locations import ROOT
+from reference import Entry
+from reference_effects import effects
 
 import pixelmill
 from pixelmill import types
@@ -131,8 +133,11 @@ def test_photo_statistics_and_distinctness_are_measured(tmp_path: Path) -> None:
     assert "200 images of 2 seeds, no two equal" in run("find_duplicates.py", "--count", "100").stdout
 
 
-# DALI has nothing like these on a CPU.
-ONLY_HERE = {"decoders.mask", "decoders.raw", "encoders.image", "jitter", "readers.dataset", "readers.pack"}
+# DALI has nothing like these on a CPU. Effects of recipes are measured by benchmarks/augmentation_transforms.py.
+ONLY_HERE = {
+    *("decoders.mask", "decoders.raw", "encoders.image", "jitter", "readers.dataset", "readers.pack"),
+    *effects(Entry),
+}
 
 
 def test_every_operator_of_dali_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:

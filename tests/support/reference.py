@@ -16,6 +16,7 @@ import numpy_operators
 from encoded_images import pillow
 from numpy_operators import SEED, centred, resized, round_half_up, saturated, twisted, window
 from PIL import Image
+from reference_effects import effects
 
 
 @dataclass(frozen=True)
@@ -496,3 +497,4 @@ ENTRIES = {
         "shapes",
     ),
 }
+ENTRIES |= effects(Entry)

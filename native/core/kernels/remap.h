@@ -7,15 +7,9 @@
 #include "../arena.h"
 #include "convolve.h"
 #include "pointwise.h"
+#include "source_places.h"
 
 namespace pixelmill {
-
-// Where the pixels of an output row come from. The center of the first pixel of an image is (0, 0).
-class SourcePlaces {
-   public:
-    virtual ~SourcePlaces() = default;
-    virtual void row(float* x, float* y, int64_t at, int64_t width) const = 0;
-};
 
 // A projective map from the result to the source: 3 x 3, row by row. Coordinates are computed in double precision,
 // because far from the origin numerator and denominator cancel each other.

@@ -9,6 +9,8 @@
 
 namespace pixelmill {
 
+class SourcePlaces;
+
 // From the centers of output pixels to places in the source; rows and columns are in the order x, y, z.
 struct AffineMap {
     int axes = 2;
@@ -57,5 +59,9 @@ struct WarpCoordinates {
 // any kind that are only copied.
 bool fits_warp_image(const Grid& out, const Grid& in, const AffineMap& map, bool linear);
 void warp_image(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options);
+
+// Takes pixels from any places instead of those of a map. Returns false for images that have no passes of their own.
+bool warp_by_places(const Grid& out, const Grid& in, const SourcePlaces& places, const WarpOptions& options,
+                    Arena& arena);
 
 }  // namespace pixelmill

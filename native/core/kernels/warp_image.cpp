@@ -8,6 +8,7 @@
 
 #include "convert.h"
 #include "simd.h"
+#include "source_places.h"
 #include "warp.h"
 
 namespace pixelmill {
@@ -198,7 +199,33 @@ class ImageWarp {
         }
     }
 
+    void run(const SourcePlaces& places, float* x, float* y) {
+        const int64_t width = out_.size[0];
+        for (int64_t at = 0; at < out_.size[1]; ++at) {
+            places.row(x, y, at, width);
+            for (int64_t i = 0; i < width; ++i) {
+                x[i] = x[i] + 0.5f;  // from centers to corners
+                y[i] = y[i] + 0.5f;
+            }
+            for (int64_t first = 0; first < width; first += WarpCoordinates::columns) {
+                const auto count = static_cast<int>(std::min<int64_t>(WarpCoordinates::columns, width - first));
+                auto* out = reinterpret_cast<uint8_t*>(out_.at(first, at));
+                if (is_all_inner(x + first, y + first, count)) {
+                    inner(out, x + first, y + first, 0, count);
+                } else {
+                    outer(out, x + first, y + first, 0, count);
+                }
+            }
+        }
+    }
+
    private:
+    bool is_all_inner(const float* xs, const float* ys, int count) const {
+        bool all = true;
+        for (int i = 0; i < count; ++i) all &= is_inner(xs[i], ys[i]);
+        return all;
+    }
+
     bool all_inner(const WarpCoordinates& coordinates, int64_t rows, int from, int to) const {
         const auto corner = [&](int64_t r, int i) {
             return is_inner(coordinates.place[0][r][i], coordinates.place[1][r][i]);
@@ -357,6 +384,18 @@ bool fits_warp_image(const Grid& out, const Grid& in, const AffineMap& map, bool
 
 void warp_image(const Grid& out, const Grid& in, const AffineMap& map, const WarpOptions& options) {
     ImageWarp(out, in, options).run(map);
+}
+
+bool warp_by_places(const Grid& out, const Grid& in, const SourcePlaces& places, const WarpOptions& options,
+                    Arena& arena) {
+    if (!fits_warp_image(out, in, AffineMap{}, options.linear)) return false;
+    // Vector code reads whole strips.
+    const auto room = static_cast<size_t>(out.size[0] + WarpCoordinates::columns);
+    auto *x = arena.take<float>(room), *y = arena.take<float>(room);
+    std::fill_n(x + out.size[0], WarpCoordinates::columns, 0.0f);
+    std::fill_n(y + out.size[0], WarpCoordinates::columns, 0.0f);
+    ImageWarp(out, in, options).run(places, x, y);
+    return true;
 }
 
 }  // namespace pixelmill

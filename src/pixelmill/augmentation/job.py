@@ -21,7 +21,7 @@ from pixelmill.jobs.job import ShardPlan, ShardReport, declared
 from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.options.augment import AugmentOptions
 from pixelmill.options.running import source_paths
-from pixelmill.recipe import Recipe, load_recipe
+from pixelmill.recipe import Recipe, keypoint_pairs, load_recipe
 
 _PER_SHARD = 1000
 
@@ -74,7 +74,8 @@ class AugmentJob(DatasetJob):
         """The recipe as it was when the job was planned."""
         content = json.loads(json.dumps(self.recipe_content))  # workers have tuples for lists
         if "steps" in content:
-            return Recipe(self.options.recipe, steps=tuple(content["steps"]))
+            pairs = keypoint_pairs(content.get("keypoint_pairs", []), f"recipe {self.options.recipe}")
+            return Recipe(self.options.recipe, steps=tuple(content["steps"]), keypoint_pairs=pairs)
         recipe = load_recipe(self.options.recipe)
         if recipe.content() != content:
             raise ArgumentError(f"augment: the recipe {self.options.recipe} has changed since the job was planned")

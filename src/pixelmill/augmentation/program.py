@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from pixelmill.recipe import Move, Recipe, Scene
 from pixelmill.recipe.geometry import Transform
 from pixelmill.steps.sources import source_of
 from pixelmill.types import Array, Limits
+
+NO_LABEL: Array = np.array(-1, np.int64)  # the class of images without one
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,14 @@ class ProgramInput:
         variant: Which variant is made, from 1; variant 1 is what the first epoch of a training sees.
         image: The bytes of the file, or the pixels.
         mask: The same for the mask: class numbers, HW1.
+        label: The class of the image.
     """
 
     number: int
     variant: int
     image: Array
     mask: Array | None
+    label: Array = field(default_factory=lambda: NO_LABEL)
 
 
 @dataclass(eq=False, slots=True)
@@ -67,6 +71,7 @@ class ProgramOutput:
         after: Height and width after.
         path: The transform of each geometric step, if there are boxes.
         notes: Kinds of remarks about the sample.
+        keypoint_pairs: Numbers of the keypoints that swap when left and right do.
     """
 
     image: Array
@@ -75,6 +80,7 @@ class ProgramOutput:
     after: tuple[int, int]
     path: Sequence[Transform]
     notes: Collection[str] = ()
+    keypoint_pairs: Sequence[tuple[int, int]] = ()
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,7 @@ class RecipeGraph:
         image: The source of images.
         mask: The source of masks.
         mask_decoder: The operator that decodes masks.
+        label: The source of classes, if the recipe depends on them.
     """
 
     outputs: list[DataNode]
@@ -102,6 +109,7 @@ class RecipeGraph:
     image: DataNode
     mask: DataNode | None
     mask_decoder: OperatorNode | None
+    label: DataNode | None
 
 
 def recipe_graph(recipe: Recipe, shape: SampleShape, options: VariantOptions, *, where: Placement) -> RecipeGraph:
@@ -115,7 +123,8 @@ def recipe_graph(recipe: Recipe, shape: SampleShape, options: VariantOptions, *,
     decoder = mask.operator if shape.mask == "file" else None
     if where.device == "gpu":
         image, mask = image.gpu(), mask.gpu() if shape.mask else None
-    scene: Scene = recipe.apply(image, mask, seed=options.seed)
+    label: Any = fn.external_source(name="label") if recipe.depends_on_class() else None
+    scene: Scene = recipe.apply(image, mask, label=label, seed=options.seed)
     moves = scene.moves if shape.has_boxes else ()
     details = [node for move in moves for node in move.nodes]
     new = scene.image.cpu()
@@ -124,7 +133,7 @@ def recipe_graph(recipe: Recipe, shape: SampleShape, options: VariantOptions, *,
     if scene.mask is not None:
         new_mask: Any = scene.mask.cpu()
         outputs.append(fn.encoders.image(new_mask, format="png") if shape.mask == "file" else new_mask)
-    return RecipeGraph([node.cpu() for node in outputs], moves, source, mask_source, decoder)
+    return RecipeGraph([node.cpu() for node in outputs], moves, source, mask_source, decoder, label)
 
 
 class RecipeProgram:
@@ -161,8 +170,9 @@ class RecipeProgram:
         if where.engine == "dali":
             nodes, gpu = operators_of(outputs), where.device == "gpu"
             self._plan = split_for_dali(self._plan, nodes, outputs, seed=seed, gpu=gpu)
-        named = [("image", graph.image), *([("mask", graph.mask)] if graph.mask is not None else [])]
-        self._places = {source_of(node.expr): what for what, node in named}
+        named = [("image", graph.image), ("mask", graph.mask), ("label", graph.label)]
+        self._places = {source_of(node.expr): what for what, node in named if node is not None}
+        self._pairs = recipe.keypoint_pairs
         self._engine = start_engine(self._plan, EngineOptions(batch_size, threads, Limits(), where.device_id))
 
     def submit(self, batch: Sequence[ProgramInput]) -> Pending:
@@ -210,7 +220,7 @@ class RecipeProgram:
             at += len(move.nodes)
         mask = values[-1] if self._has_mask else None
         sizes = (int(before[0]), int(before[1])), (int(after[0]), int(after[1]))
-        return ProgramOutput(image, mask, *sizes, path, notes)
+        return ProgramOutput(image, mask, *sizes, path, notes, self._pairs)
 
 
 def _decoded(source: DataNode, where: Placement) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import click
@@ -24,6 +25,8 @@ def recipe() -> None:
       pixelmill recipe list
       pixelmill recipe show detection > mine.yaml
       pixelmill recipe validate mine.yaml
+      pixelmill recipe import albumentations.json > mine.yaml
+      pixelmill recipe bench mine.yaml photos/
     """
 
 
@@ -55,14 +58,89 @@ def show(name: str) -> None:
     Examples:
       pixelmill recipe show detection > mine.yaml
     """
-    import yaml
-
     found = pixelmill.recipe.load_recipe(name)
     if found.function is not None:
         raise click.UsageError(f"{name} is a function; see its file")
-    content = {"name": found.name, "about": found.about, "steps": [dict(step) for step in found.steps]}
-    text = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=110)  # escapes on its own
-    click.echo(text, nl=False)
+    content: dict[str, object] = {"name": found.name, "about": found.about}
+    if found.keypoint_pairs:
+        content["keypoint_pairs"] = [list(pair) for pair in found.keypoint_pairs]
+    content["steps"] = [dict(step) for step in found.steps]
+    click.echo(_as_yaml(content), nl=False)
+
+
+def _as_yaml(content: dict[str, object]) -> str:
+    import yaml
+
+    plain = json.loads(json.dumps(content))  # equal parts would become aliases, which recipes must not have
+    text: str = yaml.safe_dump(plain, sort_keys=False, default_flow_style=None, width=110)  # escapes on its own
+    return text
+
+
+@recipe.command("import", short_help="Translate a pipeline of Albumentations.")
+@click.argument("path", metavar="FILE.json")
+@click.option("--name", default="imported", show_default=True, help="The name of the recipe.")
+@click.option("--strict", is_flag=True, help="Fail if a transform has no translation.")
+def import_recipe(path: str, name: str, strict: bool) -> None:
+    """Translate a pipeline that Albumentations saved as JSON (A.save), and print it as a recipe.
+
+    Transforms without a translation are named on standard error and left out; so are those whose step looks alike but
+    is not the same arithmetic.
+    """
+    from pixelmill.recipe.albumentations import import_albumentations
+
+    made = import_albumentations(path)
+    notes = [
+        *(f"left out: {entry}" for entry in made.untranslated),
+        *(f"approximate: {entry}" for entry in made.approximate),
+        *(f"not part of a recipe, see the loader: {entry}" for entry in made.outside),
+    ]
+    for note in notes:
+        echo(note, err=True)
+    if strict and made.untranslated:
+        raise click.ClickException(f"{len(made.untranslated)} transforms have no translation")
+    about = f"Translated from {path.rpartition('/')[2]}."
+    click.echo(_as_yaml({"name": name, "about": about, "steps": made.steps}), nl=False)
+
+
+@recipe.command(short_help="Measure what each step costs.")
+@click.argument("source", metavar="RECIPE")
+@click.argument("dataset", metavar="DATASET")
+@click.option("--images", type=click.IntRange(1, 10000), default=64, show_default=True, help="How many images.")
+@click.option(
+    "--rounds", type=click.IntRange(1, 100), default=3, show_default=True, help="Take the shortest of so many."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the costs as JSON.")
+def bench(source: str, dataset: str, images: int, rounds: int, as_json: bool) -> None:
+    """Measure what each step of a recipe costs on the images of a dataset, on one thread.
+
+    The cost of a step is how much longer the recipe takes with it than without it, decoding included. Geometric steps
+    are composed, so a step can make those before it cheaper.
+    """
+    from pixelmill.benchmark.recipe_cost import step_costs
+    from pixelmill.formats.registry import open_dataset
+
+    found = pixelmill.recipe.load_recipe(source)
+    costs = step_costs(found, open_dataset(dataset), images=images, rounds=rounds)
+    if as_json:
+        echo_json([{"step": cost.step, "ms": cost.milliseconds, "total_ms": cost.total} for cost in costs])
+        return
+    width = max(len(cost.step) for cost in costs)
+    echo(f"{'step':<{width}}  ms per image     total")
+    for cost in costs:
+        echo(f"{cost.step:<{width}}  {cost.milliseconds:>12.3f}  {cost.total:>8.3f}")
+
+
+@recipe.command(short_help="Print the JSON schema of recipes.")
+def schema() -> None:
+    """Print the JSON schema of recipes, with which editors complete and check them.
+
+    \b
+    Save it, and begin a recipe with
+      # yaml-language-server: $schema=recipe.schema.json
+    """
+    from pixelmill.recipe.schema import recipe_schema
+
+    echo_json(recipe_schema())
 
 
 @recipe.command(short_help="Check a recipe.")

@@ -7,7 +7,8 @@ The passes run in an order that matters:
 
 1. `_fold` merges windows, flips and normalizations into the step before them, and computes shapes from headers.
 2. `_narrow_source` restricts the source of a rotation; it needs the window that `_fold` has put into the rotation.
-3. `_decode_for_resample` passes the geometry of a resampling to its decode; the passes before change that geometry.
+3. `_decode_for_resample` and `_decode_for_place` pass the geometry of a resampling, or of a placement, to its decode;
+   the passes before change that geometry.
 4. `_read_in_part` marks images that are only decoded; it needs the decodes that are left.
 5. `fusion.fuse` merges arithmetic; it comes last because the other rules look for single steps.
 """
@@ -22,13 +23,14 @@ from pixelmill.engine import fusion
 from pixelmill.steps.codecs import Decode, ImageShape
 from pixelmill.steps.elements import Cast, Normalize
 from pixelmill.steps.pixels import BrightnessContrast, ColorTwist
+from pixelmill.steps.placement import Place, PlacementGeometry, PlacementShape
 from pixelmill.steps.random import GaussianNoise
 from pixelmill.steps.resampling import FlipGeometry, Resample, RestrictGeometry
 from pixelmill.steps.shapes import Contiguous, Element, Flip, GeometryShape, Join, Shape, Window
 from pixelmill.steps.sources import Read
 from pixelmill.steps.step import Expr, Step
 from pixelmill.steps.warping import RotationMap, Warp, WarpBox
-from pixelmill.types import UINT8
+from pixelmill.types import INTERP_LINEAR, UINT8
 
 Rewrite = Callable[[Expr, bool], Expr]
 
@@ -42,6 +44,7 @@ def optimize(outputs: Sequence[Expr], *, decode_scaling: bool) -> list[Expr]:
     folded = _rewrite(outputs, _fold)
     narrowed = _rewrite(folded, _narrow_source)
     decoded = _rewrite(narrowed, lambda expr, alone: _decode_for_resample(expr, alone, decode_scaling))
+    decoded = _rewrite(decoded, lambda expr, alone: _decode_for_place(expr, alone, decode_scaling))
     return fusion.fuse(_read_in_part(decoded))
 
 
@@ -155,6 +158,9 @@ def _shape_of(data: Expr) -> Expr:
         return GeometryShape(geometry=made.geometry, shape=_shape_of(made.image), layout=made.layout).value()
     if isinstance(made, Warp) and _rotates(made):
         return _rotated_shape(made)
+    if isinstance(made, Place):
+        canvas = PlacementShape(placement=made.placement).value()
+        return Join(parts=(canvas, Element(vector=_shape_of(made.image), index=2).value())).value()
     return Shape(data=data).value()
 
 
@@ -280,6 +286,27 @@ def _decode_for_resample(expr: Expr, alone: bool, scaling: bool) -> Expr:
         scaling=SCALING_MARGIN if scaling else 0,
     )
     return _like(expr, replace(made, image=Expr(decode, 0, "HWC"), geometry=Expr(decode, 1)))
+
+
+def _decode_for_place(expr: Expr, alone: bool, scaling: bool) -> Expr:
+    """Make a decode decode only what a placement looks at, at a scale that leaves enough pixels for it."""
+    made = expr.step
+    if not isinstance(made, Place) or not alone or made.geometry is not None or not made.linear:
+        return expr
+    source = made.image.step
+    if not isinstance(source, Decode) or source.dtype != UINT8 or source.window is not None:
+        return expr
+    geometry = PlacementGeometry(placement=made.placement, field=made.field).value()
+    decode = replace(
+        source,
+        geometry=geometry,
+        filter_min=INTERP_LINEAR,
+        filter_mag=INTERP_LINEAR,
+        antialias=True,
+        padded_pixels=False,
+        scaling=SCALING_MARGIN if scaling else 0,
+    )
+    return _like(expr, replace(made, image=Expr(decode, 0, "HWC"), geometry=geometry, decoded=Expr(decode, 1)))
 
 
 def _like(expr: Expr, made: Step) -> Expr:

@@ -140,6 +140,27 @@ def bbox_rotate(
         seed: A seed for its random numbers.
     """
 
+def box_blur(
+    data: _Data | _Constant,
+    /,
+    *,
+    size: int | _Node = 3,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Blur with a square of equal weights; the border is reflected.
+
+    Args:
+        data: Images of type uint8.
+        size: Side of the square in pixels; even sizes are enlarged by one.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def box_encoder(
     boxes: _Data | _Constant,
     labels: DataNode | list[DataNode] | _Constant,
@@ -294,6 +315,48 @@ def cat(
         seed: A seed for its random numbers.
     """
 
+def channel_dropout(
+    data: _Data | _Constant,
+    /,
+    *,
+    drop: _Ints | _Node = (0, 0, 1),
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Set channels to 0.
+
+    Args:
+        data: Images of three channels.
+        drop: Whether each channel is dropped.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def channel_shuffle(
+    data: _Data | _Constant,
+    /,
+    *,
+    order: _Ints | _Node = (2, 1, 0),
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Take the channels in another order.
+
+    Args:
+        data: Images of three channels.
+        order: For each channel of the result, the number of the one it is taken from.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def clahe(
     data: _Data | _Constant,
     /,
@@ -318,6 +381,62 @@ def clahe(
         clip_limit: Largest count of a level in a tile, as a multiple of the mean count; 0 for no limit.
         luma_only: Whether to equalize only the lightness (L* of L*a*b*) instead of red, green and blue separately.
         bins: Number of histogram bins, a power of two. Accepted for compatibility; all 256 levels are always used.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def coarse_dropout(
+    data: _Data | _Constant,
+    /,
+    *,
+    holes: _Ints | _Node = (1, 8),
+    height: _Floats | _Node = (0.05, 0.15),
+    width: _Floats | _Node = (0.05, 0.15),
+    fill_value: _Floats | _Node = (0.0,),
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Fill random rectangles; one of them is known as cutout.
+
+    Args:
+        data: Images.
+        holes: How many: the smallest and the largest number, or one number.
+        height: Height of each as a fraction of that of the image: the smallest and the largest, or one number.
+        width: The same for the width.
+        fill_value: Value of the filled pixels: one, or one per channel.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def color_jitter(
+    data: _Data | _Constant,
+    /,
+    *,
+    brightness: float | _Node = 1.0,
+    contrast: float | _Node = 1.0,
+    saturation: float | _Node = 1.0,
+    hue: float | _Node = 0.0,
+    order: _Ints | _Node = (0, 1, 2, 3),
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Change brightness, contrast, saturation and hue in any order, in one pass without rounding in between.
+
+    Args:
+        data: RGB images.
+        brightness: Factor that every value is multiplied by.
+        contrast: Factor for the distance from the center, which is 128, or 0.5 for floats.
+        saturation: Factor for the distance from gray; 0 produces grayscale.
+        hue: Rotation about the gray axis, in degrees.
+        order: The order of the changes: 0 is brightness, 1 contrast, 2 saturation, 3 hue.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -609,6 +728,27 @@ def crop_mirror_normalize(
         seed: A seed for its random numbers.
     """
 
+def defocus(
+    data: _Data | _Constant,
+    /,
+    *,
+    radius: float | _Node = 3.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Blur with a disk, like a lens out of focus; the border is reflected.
+
+    Args:
+        data: Images.
+        radius: Radius of the disk in pixels.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 @overload
 def dl_tensor_python_function(
     *inputs: DataNode | _Constant,
@@ -667,6 +807,27 @@ def dl_tensor_python_function(
         seed: A seed for its random numbers.
     """
 
+def downscale(
+    data: _Data | _Constant,
+    /,
+    *,
+    scale: float | _Node = 0.25,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Lose detail: reduce images and enlarge them again, both with nearest neighbors.
+
+    Args:
+        data: Images.
+        scale: Size of the reduced image as a fraction.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def element_extract(
     data: _Data | _Constant,
     /,
@@ -683,6 +844,29 @@ def element_extract(
     Args:
         data: Sequences; the first letter of the layout, if there is one, must be `F`.
         element_map: The indices of the elements; there is one output for each.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def emboss(
+    data: _Data | _Constant,
+    /,
+    *,
+    alpha: float | _Node = 0.3,
+    strength: float | _Node = 0.5,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Raise edges as if they were lit from the upper left.
+
+    Args:
+        data: Images.
+        alpha: The share of the embossed image in the result.
+        strength: How much edges are raised.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -916,6 +1100,27 @@ def flip(
         seed: A seed for its random numbers.
     """
 
+def fog(
+    data: _Data | _Constant,
+    /,
+    *,
+    density: float | _Node = 0.5,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Blend images with fog of varying density.
+
+    Args:
+        data: Images of type uint8.
+        density: The share of the fog where it is densest.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def full(
     fill_value: _Data | _Constant,
     /,
@@ -955,6 +1160,27 @@ def full_like(
     Args:
         data_like: The array whose shape, type and layout the result takes.
         fill_value: A number, or an array that is broadcast to the shape; rounded and clamped to the type.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def gamma(
+    data: _Data | _Constant,
+    /,
+    *,
+    gamma: float | _Node = 1.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Apply a gamma curve: `255 * (x / 255) ** gamma`.
+
+    Args:
+        data: Images of type uint8.
+        gamma: The exponent; below 1 is brighter, above 1 is darker.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1005,6 +1231,29 @@ def get_property(
     Args:
         data: Any value.
         key: `"source_info"` for the origin of the sample, `"layout"` for its layout.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def glass_blur(
+    data: _Data | _Constant,
+    /,
+    *,
+    sigma: float | _Node = 0.7,
+    distance: int | _Node = 4,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Blur as if seen through rough glass: each pixel comes from a random neighbor, blurred.
+
+    Args:
+        data: Images.
+        sigma: Standard deviation of the blur in pixels.
+        distance: The farthest that a pixel comes from, along each axis.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1085,6 +1334,25 @@ def hue(
         data: RGB images.
         hue: Hue rotation in degrees.
         dtype: Type of the result; that of `data` if None.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def invert(
+    data: _Data | _Constant,
+    /,
+    *,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Invert all levels: `255 - x`.
+
+    Args:
+        data: Images of type uint8.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1192,6 +1460,31 @@ def lookup_table(
         values: One value per key.
         default_value: The value of all integers that are not in the table.
         dtype: Type of the result; values are rounded and clamped to it.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def motion_blur(
+    data: _Data | _Constant,
+    /,
+    *,
+    size: int | _Node = 7,
+    angle: float | _Node = 0.0,
+    direction: float | _Node = 0.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Blur along a line, as if the camera moved; the border is reflected.
+
+    Args:
+        data: Images.
+        size: Length of the line in pixels; even sizes are enlarged by one.
+        angle: Angle of the line in degrees, counterclockwise.
+        direction: How much one end of the line weighs more than the other, from -1 to 1.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1411,6 +1704,27 @@ def paste(
         seed: A seed for its random numbers.
     """
 
+def pca_lighting(
+    data: _Data | _Constant,
+    /,
+    *,
+    alpha: _Floats | _Node = (0.0, 0.0, 0.0),
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Change the light along the principal axes of the colors of natural images (AlexNet).
+
+    Args:
+        data: RGB images with levels from 0 to 255.
+        alpha: How far along each axis; usually drawn with a standard deviation of 0.1.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def peek_image_shape(
     data: _Data | _Constant,
     /,
@@ -1480,6 +1794,27 @@ def permute_batch(
         seed: A seed for its random numbers.
     """
 
+def posterize(
+    data: _Data | _Constant,
+    /,
+    *,
+    bits: int | _Node = 4,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Reduce the number of levels: keep the highest bits of each value.
+
+    Args:
+        data: Images of type uint8.
+        bits: How many bits are kept, from 0 to 8.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 @overload
 def python_function(
     *inputs: DataNode | _Constant,
@@ -1531,6 +1866,31 @@ def python_function(
         num_outputs: The number of arrays it returns.
         batch_processing: Whether to call it once per batch, with lists of samples, instead of once per sample.
         output_layouts: The layouts of the outputs: one string, or one per output.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def rain(
+    data: _Data | _Constant,
+    /,
+    *,
+    amount: float | _Node = 0.3,
+    slant: float | _Node = 10.0,
+    length: float | _Node = 0.06,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Draw streaks of rain, and darken the image a little.
+
+    Args:
+        data: Images of type uint8.
+        amount: How many streaks, from 0 to 1.
+        slant: Their angle to the vertical, in degrees.
+        length: Their height as a fraction of that of the image.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1615,6 +1975,31 @@ def random_crop_generator(
         random_area: Smallest and largest area of the window, as fractions of the image area.
         random_aspect_ratio: Smallest and largest aspect ratio (width divided by height) of the window.
         num_attempts: How many windows to draw before falling back to the largest allowed window.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def random_erasing(
+    data: _Data | _Constant,
+    /,
+    *,
+    area: _Floats | _Node = (0.02, 0.33),
+    aspect_ratio: _Floats | _Node = (0.3, 3.3),
+    fill_value: _Floats | _Node = (0.0,),
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Fill one random rectangle (https://arxiv.org/abs/1708.04896).
+
+    Args:
+        data: Images.
+        area: Its area as a fraction of the image: the smallest and the largest, or one number.
+        aspect_ratio: Its width as a multiple of its height: the smallest and the largest, or one number.
+        fill_value: Value of the filled pixels: one, or one per channel.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -1917,6 +2302,27 @@ def resize_crop_mirror(
         seed: A seed for its random numbers.
     """
 
+def rgb_shift(
+    data: _Data | _Constant,
+    /,
+    *,
+    shift: _Floats | _Node = (0.0, 0.0, 0.0),
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Add a number to each channel.
+
+    Args:
+        data: RGB images.
+        shift: What is added to red, green and blue.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def roi_random_crop(
     data: _Data | _Constant | None = None,
     /,
@@ -2004,6 +2410,27 @@ def saturation(
         seed: A seed for its random numbers.
     """
 
+def sepia(
+    data: _Data | _Constant,
+    /,
+    *,
+    amount: float | _Node = 1.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Tint images like old photographs.
+
+    Args:
+        data: RGB images.
+        amount: How much: 0 changes nothing.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def sequence_rearrange(
     data: _Data | _Constant,
     /,
@@ -2020,6 +2447,27 @@ def sequence_rearrange(
     Args:
         data: Sequences.
         new_order: The frames of the result, by their numbers in `data`; at least one.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def shadow(
+    data: _Data | _Constant,
+    /,
+    *,
+    intensity: float | _Node = 0.5,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Darken a random polygon.
+
+    Args:
+        data: Images of type uint8.
+        intensity: How dark: 1 is black.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2042,6 +2490,29 @@ def shapes(
     Args:
         data: Arrays of any type and shape.
         dtype: Type of the result.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def sharpen(
+    data: _Data | _Constant,
+    /,
+    *,
+    alpha: float | _Node = 0.3,
+    lightness: float | _Node = 1.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Sharpen edges.
+
+    Args:
+        data: Images.
+        alpha: The share of the sharpened image in the result.
+        lightness: How much of the image itself is in the sharpened one.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2095,6 +2566,73 @@ def slice(
             its edge (`"reflect"` or `"reflect_1001"`) or without it (`"reflect_101"`); or repeat it (`"wrap"`).
         fill_values: The padding of `"pad"`: one value, or one per channel; 0 if None.
         dtype: Type of the result; that of `data` if None.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def snow(
+    data: _Data | _Constant,
+    /,
+    *,
+    amount: float | _Node = 0.3,
+    brightness: float | _Node = 2.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Cover dark parts with snow: what is darker than a threshold becomes brighter.
+
+    Args:
+        data: Images of type uint8.
+        amount: How much is covered, from 0 to 1.
+        brightness: How much brighter it becomes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def solarize(
+    data: _Data | _Constant,
+    /,
+    *,
+    threshold: float | _Node = 128.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Invert the levels from a threshold on.
+
+    Args:
+        data: Images of type uint8.
+        threshold: Levels from here on are inverted.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def spatter(
+    data: _Data | _Constant,
+    /,
+    *,
+    amount: float | _Node = 0.4,
+    lightness: float | _Node = 0.2,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Spatter the lens with drops.
+
+    Args:
+        data: Images of type uint8.
+        amount: How much of the image is covered, from 0 to 1.
+        lightness: Of the drops: 0 is mud, 1 is water in the sun.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2169,6 +2707,31 @@ def stack(
         seed: A seed for its random numbers.
     """
 
+def sun_flare(
+    data: _Data | _Constant,
+    /,
+    *,
+    x: float | _Node = 0.5,
+    y: float | _Node = 0.2,
+    radius: float | _Node = 0.3,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Draw the sun, and its reflections in the lens.
+
+    Args:
+        data: Images of type uint8.
+        x: Place of the sun, as a fraction of the width.
+        y: Place of the sun, as a fraction of the height.
+        radius: Radius of its light, as a fraction of the longer side.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def tensor_resize(
     data: _Data | _Constant,
     /,
@@ -2222,6 +2785,50 @@ def tensor_resize(
         mag_filter: The filter for upscaling; overrides `interp_type`.
         antialias: Whether to widen the filter when downscaling, so that every input pixel contributes.
         dtype: Type of the result: that of `data` (the default) or FLOAT.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def to_gray(
+    data: _Data | _Constant,
+    /,
+    *,
+    amount: float | _Node = 1.0,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Make images gray; all three channels stay.
+
+    Args:
+        data: RGB images.
+        amount: How much: 0 changes nothing, 1 leaves no color.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def tone_curve(
+    data: _Data | _Constant,
+    /,
+    *,
+    low: float | _Node = 0.25,
+    high: float | _Node = 0.75,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Bend the levels along a cubic Bezier curve from black to white.
+
+    Args:
+        data: Images of type uint8.
+        low: Height of the first control point; below 1/3 makes shadows darker.
+        high: Height of the second control point; above 2/3 makes highlights brighter.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.
@@ -2361,6 +2968,29 @@ def zeros_like(
     Args:
         data_like: The array whose shape, type and layout the result takes.
         dtype: Type of the result; that of `data_like` if None.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def zoom_blur(
+    data: _Data | _Constant,
+    /,
+    *,
+    factor: float | _Node = 1.1,
+    samples: int = 8,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Blur as if the lens zoomed in: average the image with enlarged copies of it.
+
+    Args:
+        data: Images of type uint8.
+        factor: How much the largest copy is enlarged.
+        samples: How many copies, the image included.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

@@ -39,6 +39,29 @@ def gaussian(
         seed: A seed for its random numbers.
     """
 
+def iso(
+    data: _Data | _Constant,
+    /,
+    *,
+    luma: float | _Node = 0.1,
+    color: float | _Node = 0.03,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Add the noise of a sensor at high sensitivity: of the brightness, and of the color of each pixel.
+
+    Args:
+        data: Images of type uint8, HWC, with up to three channels.
+        luma: Standard deviation of the brightness, as a fraction of it.
+        color: Standard deviation of each channel, as a fraction of the whole range.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def salt_and_pepper(
     data: _Data | _Constant,
     /,
@@ -85,6 +108,27 @@ def shot(
     Args:
         data: Images or other arrays of an integer type or float.
         factor: The value of one photon; larger factors mean more noise, 0 means none.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+def speckle(
+    data: _Data | _Constant,
+    /,
+    *,
+    stddev: float | _Node = 0.1,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Add noise in proportion to the brightness of each pixel: `x * (1 + noise)`, with one number for all channels.
+
+    Args:
+        data: Images of type uint8, HWC, with up to three channels.
+        stddev: Standard deviation of the noise.
         device: Where it should run; the native engine runs everything on the CPU.
         name: The name of its node.
         seed: A seed for its random numbers.

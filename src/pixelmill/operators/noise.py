@@ -9,6 +9,7 @@ import numpy as np
 from pixelmill.errors import ArgumentError
 from pixelmill.operators.dali import CLOSE, DaliCall
 from pixelmill.operators.declare import PerSample, Range, Tensor, operator
+from pixelmill.steps.effects import SensorNoise
 from pixelmill.steps.elements import Full
 from pixelmill.steps.random import GaussianNoise, SaltAndPepper, ShotNoise
 from pixelmill.steps.shapes import Shape
@@ -83,3 +84,35 @@ def shot(data: Tensor, *, factor: PerSample[float] = 20.0) -> Tensor:
         factor: The value of one photon; larger factors mean more noise, 0 means none.
     """
     return ShotNoise(data=data, factor=factor, key=operator_key()).value(data.layout)
+
+
+def _sensor(name: str, data: Tensor, luma: Tensor, color: Tensor) -> Tensor:
+    return SensorNoise(image=data, luma=luma, color=color, name=name, key=operator_key()).value(data.layout)
+
+
+@operator("noise.speckle", draws=True, dali=None)
+def speckle(data: Tensor, *, stddev: PerSample[Annotated[float, Range(0)]] = 0.1) -> Tensor:
+    """Add noise in proportion to the brightness of each pixel: `x * (1 + noise)`, with one number for all channels.
+
+    Args:
+        data: Images of type uint8, HWC, with up to three channels.
+        stddev: Standard deviation of the noise.
+    """
+    return _sensor("noise.speckle", data, stddev, constant(0.0, np.float64))
+
+
+@operator("noise.iso", draws=True, dali=None)
+def iso(
+    data: Tensor,
+    *,
+    luma: PerSample[Annotated[float, Range(0)]] = 0.1,
+    color: PerSample[Annotated[float, Range(0)]] = 0.03,
+) -> Tensor:
+    """Add the noise of a sensor at high sensitivity: of the brightness, and of the color of each pixel.
+
+    Args:
+        data: Images of type uint8, HWC, with up to three channels.
+        luma: Standard deviation of the brightness, as a fraction of it.
+        color: Standard deviation of each channel, as a fraction of the whole range.
+    """
+    return _sensor("noise.iso", data, luma, color)

@@ -188,6 +188,35 @@ class BBoxRotate(OperatorClass):
         name: str | None = None,
     ) -> Any: ...
 
+class BoxBlur(OperatorClass):
+    """Blur with a square of equal weights; the border is reflected.
+
+    Args:
+        size: Side of the square in pixels; even sizes are enlarged by one.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        size: int = 3,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        size: int | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class BoxEncoder(OperatorClass):
     """Match boxes to the anchors of an SSD detector; return a box (center and size) and a label for each anchor.
 
@@ -388,6 +417,64 @@ class Cat(OperatorClass):
         name: str | None = None,
     ) -> DataNode: ...
 
+class ChannelDropout(OperatorClass):
+    """Set channels to 0.
+
+    Args:
+        drop: Whether each channel is dropped.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        drop: _Ints = (0, 0, 1),
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        drop: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class ChannelShuffle(OperatorClass):
+    """Take the channels in another order.
+
+    Args:
+        order: For each channel of the result, the number of the one it is taken from.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        order: _Ints = (2, 1, 0),
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        order: _Ints | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Clahe(OperatorClass):
     """Apply contrast-limited adaptive histogram equalization (CLAHE), tile by tile with blended borders.
 
@@ -421,6 +508,85 @@ class Clahe(OperatorClass):
         data: _Data | _Constant,
         /,
         *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class CoarseDropout(OperatorClass):
+    """Fill random rectangles; one of them is known as cutout.
+
+    Args:
+        holes: How many: the smallest and the largest number, or one number.
+        height: Height of each as a fraction of that of the image: the smallest and the largest, or one number.
+        width: The same for the width.
+        fill_value: Value of the filled pixels: one, or one per channel.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        holes: _Ints = (1, 8),
+        height: _Floats = (0.05, 0.15),
+        width: _Floats = (0.05, 0.15),
+        fill_value: _Floats = (0.0,),
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        holes: _Ints | _Node | None = None,
+        height: _Floats | _Node | None = None,
+        width: _Floats | _Node | None = None,
+        fill_value: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class ColorJitter(OperatorClass):
+    """Change brightness, contrast, saturation and hue in any order, in one pass without rounding in between.
+
+    Args:
+        brightness: Factor that every value is multiplied by.
+        contrast: Factor for the distance from the center, which is 128, or 0.5 for floats.
+        saturation: Factor for the distance from gray; 0 produces grayscale.
+        hue: Rotation about the gray axis, in degrees.
+        order: The order of the changes: 0 is brightness, 1 contrast, 2 saturation, 3 hue.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        brightness: float = 1.0,
+        contrast: float = 1.0,
+        saturation: float = 1.0,
+        hue: float = 0.0,
+        order: _Ints = (0, 1, 2, 3),
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        brightness: float | _Node | None = None,
+        contrast: float | _Node | None = None,
+        saturation: float | _Node | None = None,
+        hue: float | _Node | None = None,
+        order: _Ints | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -806,6 +972,35 @@ class CropMirrorNormalize(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Defocus(OperatorClass):
+    """Blur with a disk, like a lens out of focus; the border is reflected.
+
+    Args:
+        radius: Radius of the disk in pixels.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        radius: float = 3.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        radius: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class DLTensorPythonFunction(OperatorClass):
     """Call a Python function that takes and returns DLPack capsules.
 
@@ -841,6 +1036,35 @@ class DLTensorPythonFunction(OperatorClass):
         name: str | None = None,
     ) -> Any: ...
 
+class Downscale(OperatorClass):
+    """Lose detail: reduce images and enlarge them again, both with nearest neighbors.
+
+    Args:
+        scale: Size of the reduced image as a fraction.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        scale: float = 0.25,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        scale: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class ElementExtract(OperatorClass):
     """Extract elements of sequences, such as frames of a video.
 
@@ -868,6 +1092,38 @@ class ElementExtract(OperatorClass):
         *,
         name: str | None = None,
     ) -> Any: ...
+
+class Emboss(OperatorClass):
+    """Raise edges as if they were lit from the upper left.
+
+    Args:
+        alpha: The share of the embossed image in the result.
+        strength: How much edges are raised.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.3,
+        strength: float = 0.5,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        alpha: float | _Node | None = None,
+        strength: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
 
 class Equalize(OperatorClass):
     """Equalize the histogram of every channel.
@@ -1098,6 +1354,35 @@ class Flip(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Fog(OperatorClass):
+    """Blend images with fog of varying density.
+
+    Args:
+        density: The share of the fog where it is densest.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        density: float = 0.5,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        density: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Full(OperatorClass):
     """Create an array filled with a value.
 
@@ -1153,6 +1438,35 @@ class FullLike(OperatorClass):
         fill_value: DataNode | list[DataNode] | _Constant,
         /,
         *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Gamma(OperatorClass):
+    """Apply a gamma curve: `255 * (x / 255) ** gamma`.
+
+    Args:
+        gamma: The exponent; below 1 is brighter, above 1 is darker.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        gamma: float = 1.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        gamma: float | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -1219,6 +1533,38 @@ class GetProperty(OperatorClass):
         data: _Data | _Constant,
         /,
         *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class GlassBlur(OperatorClass):
+    """Blur as if seen through rough glass: each pixel comes from a random neighbor, blurred.
+
+    Args:
+        sigma: Standard deviation of the blur in pixels.
+        distance: The farthest that a pixel comes from, along each axis.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        sigma: float = 0.7,
+        distance: int = 4,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        sigma: float | _Node | None = None,
+        distance: int | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -1329,6 +1675,32 @@ class Hue(OperatorClass):
         /,
         *,
         hue: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Invert(OperatorClass):
+    """Invert all levels: `255 - x`.
+
+    Args:
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -1469,6 +1841,41 @@ class LookupTable(OperatorClass):
         data: _Data | _Constant,
         /,
         *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class MotionBlur(OperatorClass):
+    """Blur along a line, as if the camera moved; the border is reflected.
+
+    Args:
+        size: Length of the line in pixels; even sizes are enlarged by one.
+        angle: Angle of the line in degrees, counterclockwise.
+        direction: How much one end of the line weighs more than the other, from -1 to 1.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        size: int = 7,
+        angle: float = 0.0,
+        direction: float = 0.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        size: int | _Node | None = None,
+        angle: float | _Node | None = None,
+        direction: float | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -1755,6 +2162,35 @@ class Paste(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class PcaLighting(OperatorClass):
+    """Change the light along the principal axes of the colors of natural images (AlexNet).
+
+    Args:
+        alpha: How far along each axis; usually drawn with a standard deviation of 0.1.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: _Floats = (0.0, 0.0, 0.0),
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        alpha: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class PeekImageShape(OperatorClass):
     """Read height, width and number of channels from the header of an image, without decoding it.
 
@@ -1846,6 +2282,35 @@ class PermuteBatch(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Posterize(OperatorClass):
+    """Reduce the number of levels: keep the highest bits of each value.
+
+    Args:
+        bits: How many bits are kept, from 0 to 8.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        bits: int = 4,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        bits: int | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class PythonFunction(OperatorClass):
     """Call a Python function that takes and returns NumPy arrays.
 
@@ -1879,6 +2344,41 @@ class PythonFunction(OperatorClass):
         *inputs: DataNode | _Constant,
         name: str | None = None,
     ) -> Any: ...
+
+class Rain(OperatorClass):
+    """Draw streaks of rain, and darken the image a little.
+
+    Args:
+        amount: How many streaks, from 0 to 1.
+        slant: Their angle to the vertical, in degrees.
+        length: Their height as a fraction of that of the image.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        amount: float = 0.3,
+        slant: float = 10.0,
+        length: float = 0.06,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        amount: float | _Node | None = None,
+        slant: float | _Node | None = None,
+        length: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
 
 class RandomBBoxCrop(OperatorClass):
     """Draw a crop window that keeps enough of the boxes, and move the boxes into it.
@@ -1978,6 +2478,41 @@ class RandomCropGenerator(OperatorClass):
         *,
         name: str | None = None,
     ) -> list[_Data]: ...
+
+class RandomErasing(OperatorClass):
+    """Fill one random rectangle (https://arxiv.org/abs/1708.04896).
+
+    Args:
+        area: Its area as a fraction of the image: the smallest and the largest, or one number.
+        aspect_ratio: Its width as a multiple of its height: the smallest and the largest, or one number.
+        fill_value: Value of the filled pixels: one, or one per channel.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        area: _Floats = (0.02, 0.33),
+        aspect_ratio: _Floats = (0.3, 3.3),
+        fill_value: _Floats = (0.0,),
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        area: _Floats | _Node | None = None,
+        aspect_ratio: _Floats | _Node | None = None,
+        fill_value: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
 
 class RandomResizedCrop(OperatorClass):
     """Crop a random window out of images and resize it to a fixed size.
@@ -2286,6 +2821,35 @@ class ResizeCropMirror(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class RgbShift(OperatorClass):
+    """Add a number to each channel.
+
+    Args:
+        shift: What is added to red, green and blue.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        shift: _Floats = (0.0, 0.0, 0.0),
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        shift: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class ROIRandomCrop(OperatorClass):
     """Draw the start of a crop window that covers as much as possible of a region of interest.
 
@@ -2403,6 +2967,35 @@ class Saturation(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Sepia(OperatorClass):
+    """Tint images like old photographs.
+
+    Args:
+        amount: How much: 0 changes nothing.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        amount: float = 1.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        amount: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class SequenceRearrange(OperatorClass):
     """Reorder, repeat or drop the frames of a sequence.
 
@@ -2432,6 +3025,35 @@ class SequenceRearrange(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Shadow(OperatorClass):
+    """Darken a random polygon.
+
+    Args:
+        intensity: How dark: 1 is black.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        intensity: float = 0.5,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        intensity: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Shapes(OperatorClass):
     """Return the shape of each sample.
 
@@ -2458,6 +3080,38 @@ class Shapes(OperatorClass):
         data: _Data | _Constant,
         /,
         *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Sharpen(OperatorClass):
+    """Sharpen edges.
+
+    Args:
+        alpha: The share of the sharpened image in the result.
+        lightness: How much of the image itself is in the sharpened one.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.3,
+        lightness: float = 1.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        alpha: float | _Node | None = None,
+        lightness: float | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -2522,6 +3176,99 @@ class Slice(OperatorClass):
         rel_start: _Floats | _Node | None = None,
         rel_end: _Floats | _Node | None = None,
         rel_shape: _Floats | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Snow(OperatorClass):
+    """Cover dark parts with snow: what is darker than a threshold becomes brighter.
+
+    Args:
+        amount: How much is covered, from 0 to 1.
+        brightness: How much brighter it becomes.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        amount: float = 0.3,
+        brightness: float = 2.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        amount: float | _Node | None = None,
+        brightness: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Solarize(OperatorClass):
+    """Invert the levels from a threshold on.
+
+    Args:
+        threshold: Levels from here on are inverted.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        threshold: float = 128.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        threshold: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Spatter(OperatorClass):
+    """Spatter the lens with drops.
+
+    Args:
+        amount: How much of the image is covered, from 0 to 1.
+        lightness: Of the drops: 0 is mud, 1 is water in the sun.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        amount: float = 0.4,
+        lightness: float = 0.2,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        amount: float | _Node | None = None,
+        lightness: float | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -2616,6 +3363,41 @@ class Stack(OperatorClass):
         name: str | None = None,
     ) -> DataNode: ...
 
+class SunFlare(OperatorClass):
+    """Draw the sun, and its reflections in the lens.
+
+    Args:
+        x: Place of the sun, as a fraction of the width.
+        y: Place of the sun, as a fraction of the height.
+        radius: Radius of its light, as a fraction of the longer side.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        x: float = 0.5,
+        y: float = 0.2,
+        radius: float = 0.3,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        x: float | _Node | None = None,
+        y: float | _Node | None = None,
+        radius: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class TensorResize(OperatorClass):
     """Resize arrays along up to three adjacent axes.
 
@@ -2686,6 +3468,67 @@ class TensorResize(OperatorClass):
         interp_type: DALIInterpType | _Node | None = None,
         min_filter: DALIInterpType | _Node | None = None,
         mag_filter: DALIInterpType | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class ToGray(OperatorClass):
+    """Make images gray; all three channels stay.
+
+    Args:
+        amount: How much: 0 changes nothing, 1 leaves no color.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        amount: float = 1.0,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        amount: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class ToneCurve(OperatorClass):
+    """Bend the levels along a cubic Bezier curve from black to white.
+
+    Args:
+        low: Height of the first control point; below 1/3 makes shadows darker.
+        high: Height of the second control point; above 2/3 makes highlights brighter.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        low: float = 0.25,
+        high: float = 0.75,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        low: float | _Node | None = None,
+        high: float | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 
@@ -2864,6 +3707,37 @@ class ZerosLike(OperatorClass):
         data_like: _Data | _Constant,
         /,
         *,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class ZoomBlur(OperatorClass):
+    """Blur as if the lens zoomed in: average the image with enlarged copies of it.
+
+    Args:
+        factor: How much the largest copy is enlarged.
+        samples: How many copies, the image included.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        factor: float = 1.1,
+        samples: int = 8,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        factor: float | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...
 

@@ -49,6 +49,38 @@ class Gaussian(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Iso(OperatorClass):
+    """Add the noise of a sensor at high sensitivity: of the brightness, and of the color of each pixel.
+
+    Args:
+        luma: Standard deviation of the brightness, as a fraction of it.
+        color: Standard deviation of each channel, as a fraction of the whole range.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        luma: float = 0.1,
+        color: float = 0.03,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        luma: float | _Node | None = None,
+        color: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class SaltAndPepper(OperatorClass):
     """Replace random pixels with a bright (salt) or a dark (pepper) value.
 
@@ -116,5 +148,34 @@ class Shot(OperatorClass):
         /,
         *,
         factor: float | _Node | None = None,
+        name: str | None = None,
+    ) -> _Data: ...
+
+class Speckle(OperatorClass):
+    """Add noise in proportion to the brightness of each pixel: `x * (1 + noise)`, with one number for all channels.
+
+    Args:
+        stddev: Standard deviation of the noise.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        stddev: float = 0.1,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        stddev: float | _Node | None = None,
         name: str | None = None,
     ) -> _Data: ...

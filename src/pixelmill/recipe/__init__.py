@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,11 +25,14 @@ from pixelmill.graph.nodes import DataNode
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe.geometry import follow
 from pixelmill.recipe.scene import Move, Scene
-from pixelmill.recipe.steps import apply_steps, named_step
+from pixelmill.recipe.steps import apply_steps
+from pixelmill.recipe.vocabulary import entries, walk
 from pixelmill.storage.yaml_file import read_yaml
 
 _BUILTIN = Path(__file__).parent / "builtin"
-_FIELDS = {"name", "about", "steps"}
+_FIELDS = {"name", "about", "steps", "keypoint_pairs"}
+# Left and right eyes, ears, shoulders, elbows, wrists, hips, knees and ankles of people in COCO.
+_COCO_PAIRS = tuple((number, number + 1) for number in range(1, 17, 2))
 
 __all__ = ["Move", "Recipe", "Scene", "check_recipe", "follow", "load_recipe", "recipe_names"]
 
@@ -43,6 +47,7 @@ class Recipe:
         steps: The steps, each a mapping of one name to its arguments; empty for a recipe that is a function.
         function: A function from a `Scene` to a `Scene`; None if the recipe is a list of steps.
         source: The origin of the function, `file.py:name`.
+        keypoint_pairs: Numbers, from 0, of the keypoints that swap when left and right do.
     """
 
     name: str
@@ -50,16 +55,24 @@ class Recipe:
     steps: tuple[Mapping[str, object], ...] = ()
     function: Callable[[Scene], Scene] | None = field(default=None, compare=False)
     source: str | None = None
+    keypoint_pairs: tuple[tuple[int, int], ...] = ()
 
-    def apply(self, image: DataNode, mask: DataNode | None = None, *, seed: int = 0) -> Scene:
+    def depends_on_class(self) -> bool:
+        """Whether a step depends on the class of the image, so that `apply` needs its label."""
+        return bool(self.steps) and any(step.name == "per_class" for step in walk(entries(self.steps)))
+
+    def apply(
+        self, image: DataNode, mask: DataNode | None = None, *, label: DataNode | None = None, seed: int = 0
+    ) -> Scene:
         """Add the recipe to a graph, for example in a `pipeline_def` function.
 
         Args:
             image: Images, HWC.
             mask: Masks of the size of the images.
+            label: Class numbers, for steps that depend on them.
             seed: Seed of the random numbers, in addition to the sample and the epoch.
         """
-        scene = Scene(image, mask)
+        scene = Scene(image, mask, label=label)
         if self.function is None:
             return apply_steps(scene, self.steps, seed=seed)
         found = self.function(scene)
@@ -70,7 +83,8 @@ class Recipe:
     def content(self) -> dict[str, object]:
         """Return everything that determines the result, as JSON values, for the plan of a job."""
         if self.source is None:
-            return {"steps": json.loads(json.dumps(self.steps))}
+            pairs = {"keypoint_pairs": [list(pair) for pair in self.keypoint_pairs]} if self.keypoint_pairs else {}
+            return {"steps": json.loads(json.dumps(self.steps)), **pairs}
         digest = hashlib.sha256(Path(self.source.rpartition(":")[0]).read_bytes()).hexdigest()
         return {"function": self.source.rpartition(":")[2], "sha256": digest}
 
@@ -124,10 +138,30 @@ def _from_yaml(path: Path) -> Recipe:
         raise ArgumentError(f"recipe: {path}: unknown field {unknown[0]!r}; expected {', '.join(sorted(_FIELDS))}")
     name = str(content.get("name", path.stem))
     try:
-        steps = tuple({key: value} for key, value in (named_step(s, n) for n, s in enumerate(content["steps"], 1)))
+        entries(content["steps"])
     except ArgumentError as error:
         raise ArgumentError(f"recipe {name}, {path}: {error}") from None
-    return Recipe(name, str(content.get("about", "")), steps)
+    steps = tuple(_with_arguments(step) for step in content["steps"])
+    pairs = keypoint_pairs(content.get("keypoint_pairs", []), f"recipe {name}, {path}")
+    return Recipe(name, str(content.get("about", "")), steps, keypoint_pairs=pairs)
+
+
+def keypoint_pairs(given: object, where: str) -> tuple[tuple[int, int], ...]:
+    """Read the keypoints that swap when left and right do: `coco`, or a list of pairs of numbers."""
+    if given == "coco":
+        return _COCO_PAIRS
+    pairs: list[Any] = given if isinstance(given, list) else [given]
+    for pair in pairs:
+        if not isinstance(pair, list) or len(pair) != 2 or not all(type(one) is int and one >= 0 for one in pair):
+            raise ArgumentError(f"{where}: keypoint_pairs must be `coco` or a list of pairs of numbers, got {given!r}")
+    return tuple((pair[0], pair[1]) for pair in pairs)
+
+
+def _with_arguments(step: str | Mapping[str, object]) -> Mapping[str, object]:
+    if isinstance(step, str):
+        return {step: {}}
+    ((name, arguments),) = step.items()
+    return {name: {} if arguments is None else arguments}
 
 
 def _from_function(path: Path, name: str) -> Recipe:

@@ -1,101 +1,390 @@
-"""An image and its mask, transformed together, with a record of the geometry so that boxes can follow."""
+"""An image and its masks, transformed together, with a record of the geometry so that everything else can follow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, Self
 
-from pixelmill import fn, types
-from pixelmill import math as node_math
 from pixelmill.errors import ArgumentError
-from pixelmill.graph.calls import as_node
+from pixelmill.graph.branches import cond
 from pixelmill.graph.nodes import DataNode
-from pixelmill.recipe import geometry
-from pixelmill.recipe.geometry import Transform
+from pixelmill.recipe import direct
+from pixelmill.recipe.composition import Request, drawn_window, settled
+from pixelmill.recipe.direct import Layers, Move, Number
+from pixelmill.recipe.distortions import Distortions
 
-Number = float | DataNode
+__all__ = ["Move", "Scene"]
 
-
-@dataclass(frozen=True, eq=False)
-class Move:
-    """One geometric step.
-
-    Attributes:
-        nodes: The values of a sample that determine its transform.
-        transform: Returns the transform for the values of `nodes`.
-    """
-
-    nodes: tuple[DataNode, ...]
-    transform: Callable[..., Transform]
+_LARGEST = 1e30  # of arguments, which are held in single precision
+_MODES = {"default": 0, "stretch": 0, "not_larger": 1, "not_smaller": 2}
 
 
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """An image and its mask in a graph. Every method returns a new scene.
+class Scene(Distortions):
+    """An image and its masks in a graph. Every method returns a new scene.
 
-    Geometric steps are methods: they treat the mask like the image, without interpolating its values, and record the
-    move for the boxes. Steps that only change colors go through `apply`.
+    Geometric steps are methods: they treat the masks like the image, without interpolating their values, and record
+    the move for boxes, polygons and points. Consecutive ones are composed and made with one interpolation as soon as
+    the image is looked at. What comes from outside of the image gets the `fill_value` of the composed steps, 0 if none
+    has one. Steps that only change colors go through `apply`.
 
-    Attributes:
+    Args:
         image: The image, HWC.
         mask: Class numbers, HWC with one channel and the size of the image; None if there is no mask.
-        moves: The geometric steps so far.
+        masks: Further masks.
+        label: The class of the image, for steps that depend on it.
     """
 
-    image: DataNode
-    mask: DataNode | None = None
-    moves: tuple[Move, ...] = field(default=())
+    def __init__(
+        self,
+        image: DataNode,
+        mask: DataNode | None = None,
+        *,
+        masks: Sequence[DataNode] = (),
+        label: DataNode | None = None,
+    ) -> None:
+        self._layers = Layers(image, (*([] if mask is None else [mask]), *masks))
+        self._requests: tuple[Request, ...] = ()
+        self._active: DataNode | None = None
+        self._composes = True
+        self.label = label
 
-    def apply(self, change: Callable[..., DataNode], **arguments: object) -> Scene:
-        """Change the image with an operator that moves nothing, such as `fn.brightness`; the mask is unchanged."""
-        return Scene(change(self.image, **arguments), self.mask, self.moves)
+    @cached_property
+    def _settled(self) -> Layers:
+        return settled(self._layers, self._requests, composes=self._composes)
 
-    def resize(self, *, size: Sequence[float], mode: str = "default", **arguments: Any) -> Scene:
-        """Resize to (height, width); `mode` as in `fn.resize`."""
-        resize: Any = fn.resize  # its stub accepts literal modes only
-        image = resize(self.image, size=size, mode=mode, **arguments)
-        arguments = {**arguments, "interp_type": types.INTERP_NN, "antialias": False}
-        mask = None if self.mask is None else resize(self.mask, size=size, mode=mode, **arguments)
-        return self._moved(image, mask, (_shape(self.image), _shape(image)), geometry.resized)
+    @property
+    def image(self) -> DataNode:
+        """The image, HWC."""
+        return self._settled.image
 
-    def flip(self, *, horizontal: Number = 0, vertical: Number = 0) -> Scene:
-        """Swap left and right, top and bottom, or both."""
+    @property
+    def masks(self) -> tuple[DataNode, ...]:
+        """All masks."""
+        return self._settled.masks
+
+    @property
+    def mask(self) -> DataNode | None:
+        """The first mask; None if there is none."""
+        return self.masks[0] if self.masks else None
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """The geometric steps so far."""
+        return self._settled.moves
+
+    def where(self, condition: DataNode | None) -> Self:
+        """Apply the following steps only to samples whose condition is not 0; None for all samples."""
+        return self._changed(_active=condition)
+
+    def one_by_one(self) -> Self:
+        """Make each geometric step on its own, for comparisons."""
+        return self._changed(_composes=False)
+
+    def apply(self, change: Callable[..., DataNode], **arguments: object) -> Self:
+        """Change the image with an operator that moves nothing, such as `fn.brightness`; masks are unchanged."""
+        now = self._settled
+        active = self._active
+        if active is None:
+            image = change(now.image, **arguments)
+        else:
+            image = cond(active, lambda: change(now.image, **arguments), lambda: now.image)
+        return self._changed(_layers=Layers(image, now.masks, now.moves), _requests=())
+
+    def resize(self, *, size: Sequence[float], mode: str = "default", **arguments: Any) -> Self:
+        """Resize to (height, width).
+
+        Args:
+            size: Height and width; 0 for one of them keeps the proportions.
+            mode: `default` or `stretch`, or `not_larger` and `not_smaller`, which keep the proportions.
+            arguments: Further arguments of `fn.resize`.
+        """
+        if mode not in _MODES:
+            raise ArgumentError(f"resize: mode must be one of {', '.join(_MODES)}, got {mode!r}")
+        alone = partial(direct.resized, size=size, mode=mode, arguments=arguments)
+        return self._moved("resize", *_pair("resize", size), _MODES[mode], 1, alone=alone)
+
+    def longest_side(self, *, size: Number, enlarge: bool = True) -> Self:
+        """Resize so that the longer side has this many pixels.
+
+        Args:
+            size: The longer side in pixels.
+            enlarge: Whether smaller images are enlarged.
+        """
+        return self._moved("resize", size, size, _MODES["not_larger"], int(enlarge))
+
+    def smallest_side(self, *, size: Number, enlarge: bool = True) -> Self:
+        """Resize so that the shorter side has this many pixels.
+
+        Args:
+            size: The shorter side in pixels.
+            enlarge: Whether smaller images are enlarged.
+        """
+        return self._moved("resize", size, size, _MODES["not_smaller"], int(enlarge))
+
+    def rescale(self, *, factor: Number) -> Self:
+        """Resize by a factor.
+
+        Args:
+            factor: Height and width of the result as a multiple of those of the image.
+        """
+        return self._moved("rescale", factor)
+
+    def letterbox(
+        self,
+        *,
+        size: Sequence[float],
+        y: Number = 0.5,
+        x: Number = 0.5,
+        enlarge: bool = True,
+        fill_value: float | None = 114.0,
+        mask_fill_value: float | None = None,
+    ) -> Self:
+        """Resize to fit into (height, width) with the proportions kept, and pad the rest.
+
+        Args:
+            size: Height and width of the result.
+            y: Where the image lies: 0 is the top, 1 the bottom.
+            x: Where the image lies: 0 is the left, 1 the right.
+            enlarge: Whether smaller images are enlarged.
+            fill_value: The value of the padding.
+            mask_fill_value: The value of the padding of masks.
+        """
+        numbers = (*_pair("letterbox", size), y, x, int(enlarge))
+        return self._moved("letterbox", *numbers, fill=(fill_value, mask_fill_value))
+
+    def pad(
+        self,
+        *,
+        size: Sequence[float] = (0, 0),
+        multiple_of: int = 1,
+        y: Number = 0.5,
+        x: Number = 0.5,
+        fill_value: float | None = None,
+        mask_fill_value: float | None = None,
+    ) -> Self:
+        """Pad to at least (height, width), and to multiples of a number.
+
+        Args:
+            size: The smallest height and width of the result.
+            multiple_of: Height and width become multiples of it.
+            y: Where the image lies: 0 is the top, 1 the bottom.
+            x: Where the image lies: 0 is the left, 1 the right.
+            fill_value: The value of the padding.
+            mask_fill_value: The value of the padding of masks.
+        """
+        numbers = (*_pair("pad", size), multiple_of, multiple_of, y, x)
+        return self._moved("pad_to", *numbers, fill=(fill_value, mask_fill_value))
+
+    def expand(
+        self,
+        *,
+        ratio: Number,
+        y: Number = 0.5,
+        x: Number = 0.5,
+        fill_value: float | None = None,
+        mask_fill_value: float | None = None,
+    ) -> Self:
+        """Put the image on a larger canvas.
+
+        Args:
+            ratio: Height and width of the canvas as a multiple of those of the image, at least 1.
+            y: Where the image lies: 0 is the top, 1 the bottom.
+            x: Where the image lies: 0 is the left, 1 the right.
+            fill_value: The value of the rest of the canvas.
+            mask_fill_value: The same for masks.
+        """
+        return self._moved("expand", ratio, y, x, fill=(fill_value, mask_fill_value))
+
+    def flip(self, *, horizontal: Number = 0, vertical: Number = 0) -> Self:
+        """Swap left and right, top and bottom, or both.
+
+        Args:
+            horizontal: Whether left and right are swapped.
+            vertical: Whether top and bottom are swapped.
+        """
         for name, flag in (("horizontal", horizontal), ("vertical", vertical)):
             if not isinstance(flag, DataNode) and flag not in (0, 1):
                 chance = f"; for a chance write {name}: {{coin: {flag:g}}}" if 0 < flag < 1 else ""
                 raise ArgumentError(f"flip: {name} is 0 or 1, got {flag!r}{chance}")
-        flags = tuple(fn.cast(_node(flag), dtype=types.INT32) for flag in (horizontal, vertical))
-        image = fn.flip(self.image, horizontal=flags[0], vertical=flags[1])
-        mask = None if self.mask is None else fn.flip(self.mask, horizontal=flags[0], vertical=flags[1])
-        return self._moved(image, mask, (_shape(self.image), *flags), geometry.flipped)
+        alone = partial(direct.flipped, horizontal=horizontal, vertical=vertical)
+        return self._moved("flip", horizontal, vertical, alone=alone)
+
+    def transpose(self) -> Self:
+        """Swap rows and columns."""
+        return self._moved("transpose")
+
+    def rotate90(self, *, times: Number = 1) -> Self:
+        """Rotate by quarters of a turn, counterclockwise.
+
+        Args:
+            times: How many quarters.
+        """
+        return self._moved("rotate90", times)
 
     def rotate(
-        self, *, angle: Number, keep_size: bool = True, fill_value: float = 0.0, mask_fill_value: float = 0.0
-    ) -> Scene:
-        """Rotate by degrees, counterclockwise; without `keep_size` the result is large enough for all corners."""
-        turn = fn.cast(_node(angle), dtype=types.FLOAT)
-        image = fn.rotate(self.image, angle=turn, keep_size=keep_size, fill_value=fill_value)
-        mask = None
-        if self.mask is not None:
-            mask = fn.rotate(
-                self.mask, angle=turn, keep_size=keep_size, fill_value=mask_fill_value, interp_type=types.INTERP_NN
-            )
-        return self._moved(image, mask, (_shape(self.image), _shape(image), turn), geometry.rotated)
+        self,
+        *,
+        angle: Number,
+        keep_size: bool = True,
+        fill_value: float | None = None,
+        mask_fill_value: float | None = None,
+    ) -> Self:
+        """Rotate about the center, counterclockwise.
 
-    def crop(self, *, size: Sequence[int], y: Number = 0.5, x: Number = 0.5) -> Scene:
-        """Crop to (height, width) at the relative position y, x from 0 to 1. A side that is shorter is kept."""
+        Args:
+            angle: The angle in degrees.
+            keep_size: Whether the result has the size of the image; without, it is large enough for all corners.
+            fill_value: The value of pixels from outside of the image.
+            mask_fill_value: The same for masks.
+        """
+        alone = partial(
+            direct.rotated,
+            angle=angle,
+            keep_size=keep_size,
+            fill_value=fill_value or 0.0,
+            mask_fill_value=mask_fill_value or 0.0,
+        )
+        return self._moved("rotate", angle, int(keep_size), fill=(fill_value, mask_fill_value), alone=alone)
+
+    def affine(
+        self,
+        *,
+        angle: Number = 0.0,
+        scale: Number = 1.0,
+        scale_y: Number | None = None,
+        shear_x: Number = 0.0,
+        shear_y: Number = 0.0,
+        shift_x: Number = 0.0,
+        shift_y: Number = 0.0,
+        fill_value: float | None = None,
+        mask_fill_value: float | None = None,
+    ) -> Self:
+        """Scale, shear and rotate about the center, in this order, and shift.
+
+        Args:
+            angle: Rotation in degrees, counterclockwise.
+            scale: Factor above 0, of the height too unless `scale_y` is given.
+            scale_y: Factor of the height.
+            shear_x: Shear of x along y, in degrees.
+            shear_y: Shear of y along x, in degrees.
+            shift_x: Shift to the right, as a fraction of the width.
+            shift_y: Shift down, as a fraction of the height.
+            fill_value: The value of pixels from outside of the image.
+            mask_fill_value: The same for masks.
+        """
+        numbers = (angle, scale, scale if scale_y is None else scale_y, shear_x, shear_y, shift_x, shift_y)
+        return self._moved("affine", *numbers, fill=(fill_value, mask_fill_value))
+
+    def shift_scale_rotate(
+        self,
+        *,
+        shift_x: Number = 0.0,
+        shift_y: Number = 0.0,
+        scale: Number = 1.0,
+        angle: Number = 0.0,
+        fill_value: float | None = None,
+        mask_fill_value: float | None = None,
+    ) -> Self:
+        """Scale and rotate about the center, and shift.
+
+        Args:
+            shift_x: Shift to the right, as a fraction of the width.
+            shift_y: Shift down, as a fraction of the height.
+            scale: Factor above 0.
+            angle: Rotation in degrees, counterclockwise.
+            fill_value: The value of pixels from outside of the image.
+            mask_fill_value: The same for masks.
+        """
+        return self.affine(
+            angle=angle,
+            scale=scale,
+            shift_x=shift_x,
+            shift_y=shift_y,
+            fill_value=fill_value,
+            mask_fill_value=mask_fill_value,
+        )
+
+    def shear(
+        self, *, x: Number = 0.0, y: Number = 0.0, fill_value: float | None = None, mask_fill_value: float | None = None
+    ) -> Self:
+        """Shear about the center.
+
+        Args:
+            x: Shear of x along y, in degrees.
+            y: Shear of y along x, in degrees.
+            fill_value: The value of pixels from outside of the image.
+            mask_fill_value: The same for masks.
+        """
+        return self.affine(shear_x=x, shear_y=y, fill_value=fill_value, mask_fill_value=mask_fill_value)
+
+    def zoom(
+        self,
+        *,
+        factor: Number,
+        y: Number = 0.5,
+        x: Number = 0.5,
+        fill_value: float | None = None,
+        mask_fill_value: float | None = None,
+    ) -> Self:
+        """Zoom in (a factor above 1) or out, at the size of the image.
+
+        Args:
+            factor: How much larger things become.
+            y: The height of the point that stays in place, from 0 to 1.
+            x: Its place along the width.
+            fill_value: The value of pixels from outside of the image.
+            mask_fill_value: The same for masks.
+        """
+        return self._moved("zoom", factor, y, x, fill=(fill_value, mask_fill_value))
+
+    def perspective(
+        self,
+        *,
+        corners: DataNode | Sequence[float] | None = None,
+        strength: Number = 0.1,
+        seed: int | None = None,
+        fill_value: float | None = None,
+        mask_fill_value: float | None = None,
+    ) -> Self:
+        """Look at the image from aside: four places of it become the corners of the result.
+
+        Args:
+            corners: How far each place lies from its corner, x and y as fractions of the width and height, below 0.5:
+                top left, top right, bottom right, bottom left. Drawn by default.
+            strength: The standard deviation of drawn distances, which lie inside of the image, up to 0.4.
+            seed: Seed of the draws.
+            fill_value: The value of pixels from outside of the image.
+            mask_fill_value: The same for masks.
+        """
+        places = self._corners(strength, seed) if corners is None else corners
+        if not isinstance(places, DataNode) and len(places) != 8:
+            raise ArgumentError(f"perspective: corners must be 8 numbers, got {len(places)}")
+        return self._moved("perspective", places, fill=(fill_value, mask_fill_value))
+
+    def crop(self, *, size: Sequence[int], y: Number = 0.5, x: Number = 0.5) -> Self:
+        """Crop to (height, width). A side that is shorter is kept.
+
+        Args:
+            size: Height and width.
+            y: Where the window lies: 0 is the top, 1 the bottom.
+            x: Where the window lies: 0 is the left, 1 the right.
+        """
         if len(size) != 2 or min(size) < 1:
             raise ArgumentError(f"crop: size must be a height and a width of at least 1, got {tuple(size)}")
-        there = _shape(self.image)
-        extents = [node_math.min(there[axis], int(wanted)) for axis, wanted in enumerate(size)]
-        places = [_node(place) for place in (y, x)]
-        corners = [
-            fn.cast(node_math.floor(place * fn.cast(there[axis] - extents[axis], dtype=types.FLOAT)), dtype=types.INT32)
-            for axis, place in enumerate(places)
-        ]
-        window = fn.stack(*corners), fn.stack(*(fn.cast(extent, dtype=types.INT32) for extent in extents))
-        return self._cut(window)
+        alone = partial(direct.cropped, size=size, y=y, x=x)
+        return self._moved("crop", *size, y, x, alone=alone)
+
+    def crop_part(self, *, height: Number = 1.0, width: Number = 1.0, y: Number = 0.5, x: Number = 0.5) -> Self:
+        """Crop to a part of the image.
+
+        Args:
+            height: Height of the window as a fraction of that of the image.
+            width: Width of the window as a fraction of that of the image.
+            y: Where the window lies: 0 is the top, 1 the bottom.
+            x: Where the window lies: 0 is the left, 1 the right.
+        """
+        return self._moved("crop_part", height, width, y, x)
 
     def random_resized_crop(
         self,
@@ -104,33 +393,49 @@ class Scene:
         random_area: Sequence[float] = (0.08, 1.0),
         random_aspect_ratio: Sequence[float] = (0.75, 4 / 3),
         seed: int | None = None,
-    ) -> Scene:
-        """Crop a random window and resize it to (height, width)."""
-        corner, extents = fn.random_crop_generator(
-            _shape(self.image),
-            random_area=list(random_area),
-            random_aspect_ratio=list(random_aspect_ratio),
-            seed=seed,
-        )
-        return self._cut((corner, extents)).resize(size=size)
+    ) -> Self:
+        """Crop a random window and resize it to (height, width).
 
-    def _cut(self, window: tuple[DataNode, DataNode]) -> Scene:
-        def cut(value: DataNode) -> DataNode:
-            return fn.slice(value, *window, axes=[0, 1], normalized_anchor=False, normalized_shape=False)
-
-        mask = None if self.mask is None else cut(self.mask)
-        return self._moved(cut(self.image), mask, window, geometry.cropped)
+        Args:
+            size: Height and width of the result.
+            random_area: The smallest and the largest area of the window, as a fraction of the image.
+            random_aspect_ratio: The smallest and the largest width of the window as a multiple of its height.
+            seed: Seed of the draws.
+        """
+        alone = partial(direct.cropped_at_random, area=random_area, aspect_ratio=random_aspect_ratio, seed=seed)
+        window = drawn_window(random_area, random_aspect_ratio, seed)
+        return self._requested(Request("window", window=window, active=self._active, direct=alone)).resize(size=size)
 
     def _moved(
-        self, image: DataNode, mask: DataNode | None, nodes: tuple[DataNode, ...], transform: Callable[..., Transform]
-    ) -> Scene:
-        return Scene(image, mask, (*self.moves, Move(nodes, transform)))
+        self,
+        move: str,
+        *numbers: Number | Sequence[float],
+        fill: tuple[float | None, float | None] = (None, None),
+        alone: Callable[[Layers], Layers] | None = None,
+    ) -> Self:
+        for number in numbers:
+            if not isinstance(number, DataNode):
+                _check_numbers(move, number)
+        return self._requested(Request(move, numbers, fill[0], fill[1], self._active, alone))
+
+    def _requested(self, request: Request) -> Self:
+        return self._changed(_requests=(*self._requests, request))
+
+    def _changed(self, **fields: object) -> Self:
+        made = object.__new__(type(self))
+        made.__dict__.update({name: value for name, value in vars(self).items() if name != "_settled"}, **fields)
+        if "_settled" in vars(self) and fields.keys() <= {"_active"}:
+            made.__dict__["_settled"] = self._settled
+        return made
 
 
-def _shape(image: DataNode) -> DataNode:
-    """Return the shape of an image, which is in main memory even if the image is not."""
-    return fn.shapes(image, device="cpu")
+def _check_numbers(name: str, value: object) -> None:
+    numbers = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    if not all(isinstance(number, (int, float)) and abs(number) <= _LARGEST for number in numbers):
+        raise ArgumentError(f"{name}: expected numbers of at most {_LARGEST:g}, got {value!r}")
 
 
-def _node(value: Number) -> DataNode:
-    return value if isinstance(value, DataNode) else as_node(types.Constant(value))
+def _pair(name: str, size: Sequence[float]) -> tuple[float, float]:
+    if isinstance(size, str) or not isinstance(size, Sequence) or len(size) != 2:
+        raise ArgumentError(f"{name}: size must be a height and a width, got {size!r}")
+    return size[0], size[1]

@@ -2,116 +2,129 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pixelmill import fn, types
-from pixelmill.errors import ArgumentError, PixelmillError, suggestion
-from pixelmill.graph.branches import apply_with_probability
+from pixelmill import math as node_math
+from pixelmill.errors import ArgumentError, PixelmillError
 from pixelmill.graph.nodes import DataNode
+from pixelmill.operators import REGISTRY
+from pixelmill.recipe.draws import Draws, normalized
 from pixelmill.recipe.scene import Scene
-
-# Geometric steps: methods of the scene.
-GEOMETRY = ("resize", "flip", "rotate", "crop", "random_resized_crop")
-# All other steps change pixel values only; masks and boxes are unchanged.
-PIXELS = (
-    *("brightness", "contrast", "brightness_contrast", "hue", "saturation", "hsv", "color_twist"),
-    *("gaussian_blur", "laplacian", "median_blur", "experimental.equalize", "clahe", "jpeg_compression_distortion"),
-    *("noise.gaussian", "noise.salt_and_pepper", "noise.shot", "erase", "grid_mask"),
-)
-SHORT_NAMES = {"equalize": "experimental.equalize", "median_blur": "experimental.median_blur"}
-DRAWS = {
-    "uniform": "two numbers, the smallest and the largest",
-    "normal": "two numbers, the mean and the standard deviation",
-    "coin": "one number, the probability of 1",
-    "choice": "a list to choose from",
-}
+from pixelmill.recipe.vocabulary import DRAWING, GEOMETRY, SHORT_NAMES, StepEntry, entries
 
 
 def apply_steps(scene: Scene, steps: Sequence[Mapping[str, object]], *, seed: int) -> Scene:
     """Add the steps of a recipe to a graph. Raises ArgumentError that names the invalid step."""
-    for number, entry in enumerate(steps, start=1):
-        name, arguments = named_step(entry, number)
+    builder = Builder(scene, Draws(seed))
+    builder.run(entries(steps), None)
+    return builder.scene.where(None)
+
+
+class Builder:
+    """Adds steps to a scene, each under the condition that all steps around it meet."""
+
+    def __init__(self, scene: Scene, draws: Draws) -> None:
+        self.scene = scene
+        self._draws = draws
+
+    def run(self, steps: Sequence[StepEntry], active: DataNode | None) -> None:
+        """Add steps in order for the samples whose `active` is not 0; None for all."""
+        for step in steps:
+            self._add(step, active)
+
+    def _add(self, step: StepEntry, active: DataNode | None) -> None:
+        if step.probability is not None:
+            coin = fn.random.coin_flip(probability=step.probability, seed=self._draws.seed(step.label, "p"))
+            active = _both(active, coin)
+        match step.name:
+            case "sequential":
+                self.run(step.members(), active)
+            case "one_of":
+                self._one_of(step, active)
+            case "some_of":
+                self._some_of(step, active)
+            case "per_class":
+                self._per_class(step, active)
+            case _:
+                self._primitive(step, active)
+
+    def _one_of(self, step: StepEntry, active: DataNode | None) -> None:
+        members = step.members()
+        weights = self._weights(step, len(members))
+        number = fn.random.choice(len(members), p=weights, seed=self._draws.seed(step.label, "one_of"))
+        for place, member in enumerate(members):
+            self.run([member], _both(active, number == place))
+
+    def _some_of(self, step: StepEntry, active: DataNode | None) -> None:
+        """Apply as many members as `count` says, in their order; which ones is drawn without repetition."""
+        members = step.members()
+        count = step.arguments.get("count")
+        bounds = [count, count] if isinstance(count, int) else count
+        whole = isinstance(bounds, list) and len(bounds) == 2 and all(type(bound) is int for bound in bounds)
+        if not whole or not 0 <= bounds[0] <= bounds[1] <= len(members):  # type: ignore[index]
+            raise step.error(f"count must be an integer up to {len(members)}, or the smallest and the largest one")
+        weights = self._weights(step, len(members)) or [1.0] * len(members)
+        wanted = self._draws.value({"integers": bounds}, step.label, "count")
+        drawn = fn.random.uniform(
+            range=[0.0, 1.0], shape=[len(members)], dtype=types.FLOAT64, seed=self._draws.seed(step.label, "some_of")
+        )
+        # The smallest of exponential waiting times: members are drawn one after the other in proportion to weights.
+        times = [-node_math.log(drawn[place] + 1e-300) / max(weight, 1e-12) for place, weight in enumerate(weights)]
+        for place, member in enumerate(members):
+            rank = fn.cast(times[place] < times[place], dtype=types.INT32)
+            for other, time in enumerate(times):
+                if other != place:
+                    rank = rank + fn.cast(time < times[place], dtype=types.INT32)
+            self.run([member], _both(active, rank < wanted))
+
+    def _per_class(self, step: StepEntry, active: DataNode | None) -> None:
+        label = self.scene.label
+        if label is None:
+            raise step.error("the class of the image is not known here; pass its label, as in recipe.apply(label=...)")
+        others: DataNode | None = active
+        for number, members in step.classes():
+            if number is None:
+                self.run(members, others)
+                continue
+            self.run(members, _both(active, label == number))
+            others = _both(others, label != number)
+
+    def _weights(self, step: StepEntry, count: int) -> list[float] | None:
+        if "weights" not in step.arguments:
+            return None
         try:
-            scene = _apply(scene, name, arguments, seed=seed, number=number)
+            return normalized(step.arguments["weights"], count)
+        except ArgumentError as error:
+            raise step.error(error) from None
+
+    def _primitive(self, step: StepEntry, active: DataNode | None) -> None:
+        try:
+            self.scene = self._applied(step, self.scene.where(active))
         except (PixelmillError, TypeError, ValueError) as error:
-            raise ArgumentError(f"step {number} ({name}): {error}") from error
-    return scene
+            raise step.error(error) from error
+
+    def _applied(self, step: StepEntry, scene: Scene) -> Scene:
+        values = {key: self._draws.value(value, step.label, key) for key, value in step.arguments.items()}
+        if step.name in GEOMETRY:
+            if step.name in DRAWING:
+                values.setdefault("seed", self._draws.seed(step.label, "window"))
+            moved: Scene = getattr(scene, step.name)(**values)
+            return moved
+        name = SHORT_NAMES.get(step.name, step.name)
+        return scene.apply(_pixel_change(name, values, seed=self._draws.seed(step.label, "noise")))
 
 
-def named_step(entry: object, number: int) -> tuple[str, dict[str, object]]:
-    """Split a step into its name and its arguments."""
-    if isinstance(entry, str):
-        entry = {entry: {}}
-    if not isinstance(entry, Mapping) or len(entry) != 1:
-        raise ArgumentError(f"step {number}: expected a name with arguments, such as `flip: {{horizontal: 1}}`")
-    ((name, arguments),) = entry.items()
-    if arguments is None:
-        arguments = {}
-    if not isinstance(name, str) or not isinstance(arguments, Mapping):
-        raise ArgumentError(f"step {number}: the arguments of {name!r} must have names, got {arguments!r}")
-    if name not in GEOMETRY and name not in PIXELS and name not in SHORT_NAMES:
-        known = sorted({*GEOMETRY, *PIXELS, *SHORT_NAMES} - set(SHORT_NAMES.values()))
-        hint = suggestion(name, known)
-        raise ArgumentError(f"step {number}: there is no step {name!r}; available steps: {', '.join(known)}{hint}")
-    return name, dict(arguments)
-
-
-def _apply(scene: Scene, name: str, arguments: dict[str, object], *, seed: int, number: int) -> Scene:
-    probability = arguments.pop("p", None)
-    values = {key: drawn(value, _seed(seed, number, key)) for key, value in arguments.items()}
-    if name in GEOMETRY:
-        if probability is not None:
-            raise ArgumentError("p cannot be used with a geometric step; draw its arguments instead")
-        if name == "random_resized_crop":
-            values["seed"] = _seed(seed, number, "window")
-        moved: Scene = getattr(scene, name)(**values)
-        return moved
-    change = _pixel_change(SHORT_NAMES.get(name, name), values, seed=_seed(seed, number, "noise"))
-    if probability is None:
-        return scene.apply(change)
-    if not isinstance(probability, (int, float)) or not 0 <= probability <= 1:
-        raise ArgumentError(f"p must be a number from 0 to 1, got {probability!r}")
-    return scene.apply(lambda image: apply_with_probability(probability, change, image, seed=_seed(seed, number, "p")))
+def _both(active: DataNode | None, other: DataNode) -> DataNode:
+    flag = fn.cast(other != 0, dtype=types.INT32)
+    return flag if active is None else active * flag
 
 
 def _pixel_change(name: str, values: dict[str, object], *, seed: int) -> Callable[[DataNode], DataNode]:
     operator: Any = fn
     for part in name.split("."):
         operator = getattr(operator, part)
-    if name.startswith("noise."):
+    if REGISTRY[name].draws:
         values["seed"] = seed
     return lambda image: operator(image, **values)
-
-
-def drawn(value: object, seed: int) -> object:
-    """Return an argument: a constant unchanged, or a node for a random number such as `{uniform: [-10, 10]}`."""
-    if not isinstance(value, Mapping):
-        return value
-    if len(value) != 1 or next(iter(value)) not in DRAWS:
-        known = "; ".join(f"{name}: {what}" for name, what in DRAWS.items())
-        raise ArgumentError(f"{dict(value)!r} is not a random value; available: {known}")
-    ((kind, given),) = value.items()
-    numbers = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
-    if not all(isinstance(item, (int, float)) for item in numbers) or len(numbers) < 1:
-        raise ArgumentError(f"{kind} needs {DRAWS[kind]}, got {given!r}")
-    if kind == "coin":
-        return fn.random.coin_flip(probability=float(numbers[0]), seed=seed)
-    if kind == "choice":
-        whole = all(isinstance(item, int) for item in numbers)
-        return fn.random.uniform(
-            values=[float(item) for item in numbers], dtype=types.INT32 if whole else types.FLOAT, seed=seed
-        )
-    if len(numbers) != 2:
-        raise ArgumentError(f"{kind} needs {DRAWS[kind]}, got {given!r}")
-    first, second = (float(item) for item in numbers)
-    if kind == "uniform":
-        return fn.random.uniform(range=[first, second], seed=seed)
-    return fn.random.normal(mean=first, stddev=second, seed=seed)
-
-
-def _seed(seed: int, step: int, what: str) -> int:
-    """Return a seed for one random argument, independent of the arguments of other steps."""
-    # Not `hash()`, which differs from process to process.
-    return int.from_bytes(hashlib.sha256(f"{seed}/{step}/{what}".encode()).digest()[:6], "little")

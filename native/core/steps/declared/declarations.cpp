@@ -6,8 +6,10 @@ namespace pixelmill {
 
 void declare_boxes(Declarations& all);
 void declare_codecs(Declarations& all);
+void declare_effects(Declarations& all);
 void declare_elements(Declarations& all);
 void declare_pixels(Declarations& all);
+void declare_placement(Declarations& all);
 void declare_random(Declarations& all);
 void declare_remapping(Declarations& all);
 void declare_resampling(Declarations& all);
@@ -20,8 +22,10 @@ const Declarations& declarations() {
         Declarations made;
         declare_boxes(made);
         declare_codecs(made);
+        declare_effects(made);
         declare_elements(made);
         declare_pixels(made);
+        declare_placement(made);
         declare_random(made);
         declare_remapping(made);
         declare_resampling(made);

@@ -1,0 +1,126 @@
+#include "displacement_field.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pixelmill {
+
+namespace {
+
+constexpr float nowhere = -1e8f;
+
+struct Support {
+    int32_t nodes[4];
+    float weights[4];
+};
+
+// The nodes that decide about a pixel: two of four count if it is linear. Nodes at the edge are repeated.
+Support support(int64_t at, int64_t extent, int64_t count, bool smooth) {
+    const double place = (static_cast<double>(at) + 0.5) / static_cast<double>(extent) * static_cast<double>(count - 1);
+    const auto first = std::clamp<int64_t>(static_cast<int64_t>(place), 0, count - 2);
+    const auto t = static_cast<float>(place - static_cast<double>(first));
+    Support made{};
+    for (int64_t k = 0; k < 4; ++k) {
+        made.nodes[k] = static_cast<int32_t>(std::clamp<int64_t>(first - 1 + k, 0, count - 1));
+    }
+    const float u = t * t, v = u * t;
+    if (smooth) {
+        made.weights[0] = 0.5f * (-v + 2 * u - t);
+        made.weights[1] = 0.5f * (3 * v - 5 * u + 2);
+        made.weights[2] = 0.5f * (-3 * v + 4 * u + t);
+        made.weights[3] = 0.5f * (v - u);
+    } else {
+        made.weights[1] = 1 - t;
+        made.weights[2] = t;
+    }
+    return made;
+}
+
+}  // namespace
+
+DisplacedPlaces::DisplacedPlaces(const FieldNodes& nodes, const std::array<double, 9>& matrix,
+                                 const ConvexPolygon& polygon, int64_t height, int64_t width, Arena& arena)
+    : nodes_(nodes),
+      matrix_(matrix),
+      polygon_(polygon),
+      height_(height),
+      width_(width),
+      line_(arena.take<float>(static_cast<size_t>(2 * nodes.columns))),
+      first_(arena.take<int32_t>(static_cast<size_t>(4 * width))),
+      weights_(arena.take<float>(static_cast<size_t>(4 * width))) {
+    for (int64_t x = 0; x < width; ++x) {
+        const Support made = support(x, width, nodes.columns, nodes.smooth);
+        std::copy_n(made.nodes, 4, first_ + 4 * x);
+        for (int64_t k = 0; k < 4; ++k) weights_[k * width + x] = made.weights[k];
+    }
+    double area = 0;
+    for (int i = 0; i < polygon.count; ++i) {
+        const double *a = polygon.points + 2 * i, *b = polygon.points + 2 * ((i + 1) % polygon.count);
+        area += a[0] * b[1] - a[1] * b[0];
+    }
+    turns_left_ = area < 0;
+}
+
+bool DisplacedPlaces::is_inside(double x, double y) const {
+    for (int i = 0; i < polygon_.count; ++i) {
+        const double *a = polygon_.points + 2 * i, *b = polygon_.points + 2 * ((i + 1) % polygon_.count);
+        const double side = (b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0]);
+        if (turns_left_ ? side > 1e-6 : side < -1e-6) return false;
+    }
+    return true;
+}
+
+void DisplacedPlaces::row(float* x, float* y, int64_t at, int64_t width) const {
+    const Support made = support(at, height_, nodes_.rows, nodes_.smooth);
+    const int64_t length = 2 * nodes_.columns;
+    for (int64_t i = 0; i < length; ++i) {
+        float sum = 0;
+        for (int k = 0; k < 4; ++k) sum += made.weights[k] * nodes_.data[made.nodes[k] * length + i];
+        line_[i] = sum;
+    }
+    // The pixels of a cell look at the same nodes, so that the loop over them is one of vectors.
+    for (int64_t first = 0; first < width;) {
+        const int32_t* nodes = first_ + 4 * first;
+        int64_t end = first + 1;
+        while (end < width && first_[4 * end + 1] == nodes[1]) ++end;
+        float across[4], down[4];
+        for (int k = 0; k < 4; ++k) {
+            across[k] = line_[2 * nodes[k]] * static_cast<float>(width_);
+            down[k] = line_[2 * nodes[k] + 1] * static_cast<float>(height_);
+        }
+        for (int64_t i = first; i < end; ++i) {
+            const float *a = weights_, *b = a + width_, *c = b + width_, *d = c + width_;
+            x[i] = static_cast<float>(i) + (a[i] * across[0] + b[i] * across[1] + c[i] * across[2] + d[i] * across[3]);
+            y[i] = static_cast<float>(at) + (a[i] * down[0] + b[i] * down[1] + c[i] * down[2] + d[i] * down[3]);
+        }
+        first = end;
+    }
+    if (polygon_.count > 0) {
+        for (int64_t i = 0; i < width; ++i) {
+            if (!is_inside(static_cast<double>(x[i]) + 0.5, static_cast<double>(y[i]) + 0.5)) x[i] = y[i] = nowhere;
+        }
+    }
+    map_row(x, y, width);
+}
+
+void DisplacedPlaces::map_row(float* x, float* y, int64_t width) const {
+    const auto& m = matrix_;
+    const bool affine = m[6] == 0 && m[7] == 0 && m[8] == 1;
+    if (affine && polygon_.count == 0) {
+        for (int64_t i = 0; i < width; ++i) {
+            const auto across = static_cast<double>(x[i]), down = static_cast<double>(y[i]);
+            x[i] = static_cast<float>(m[0] * across + m[1] * down + m[2]);
+            y[i] = static_cast<float>(m[3] * across + m[4] * down + m[5]);
+        }
+        return;
+    }
+    for (int64_t i = 0; i < width; ++i) {
+        if (x[i] == nowhere) continue;
+        const auto across = static_cast<double>(x[i]), down = static_cast<double>(y[i]);
+        const double divisor = m[6] * across + m[7] * down + m[8], scale = divisor == 0 ? 0 : 1 / divisor;
+        x[i] = static_cast<float>((m[0] * across + m[1] * down + m[2]) * scale);
+        y[i] = static_cast<float>((m[3] * across + m[4] * down + m[5]) * scale);
+    }
+}
+
+}  // namespace pixelmill

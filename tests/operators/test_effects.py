@@ -1,0 +1,120 @@
+"""Effects against OpenCV, and what drawn effects have in common whatever is drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from pixelmill import ArgumentError, Pipeline, fn
+from pixelmill.errors import DataError
+
+RNG = np.random.default_rng(5)
+IMAGE = cv2.GaussianBlur(RNG.integers(0, 256, (120, 160, 3), np.uint8), (9, 9), 2)
+GRAY = np.full((200, 300, 3), 120, np.uint8)
+
+
+def apply(name, image, **arguments):
+    operator: Any = fn
+    for part in name.split("."):
+        operator = getattr(operator, part)
+    pipeline = Pipeline(batch_size=1, num_threads=1, device_id=None, seed=1)
+    with pipeline:
+        pipeline.set_outputs(operator(fn.external_source(source=lambda: [image], layout="HWC"), **arguments))
+    (made,) = pipeline.run()
+    result = made.at(0).copy()
+    pipeline.close()
+    return result
+
+
+def test_filters_are_opencvs():
+    np.testing.assert_allclose(apply("box_blur", IMAGE, size=5), cv2.blur(IMAGE, (5, 5)).astype(int), atol=1)
+    sharp = np.array([[-1, -1, -1], [-1, 9, -1], [-1, -1, -1]], np.float32) * np.float32(0.4)
+    sharp[1, 1] += 0.6
+    expected = cv2.filter2D(IMAGE, -1, sharp).astype(int)
+    np.testing.assert_allclose(apply("sharpen", IMAGE, alpha=0.4), expected, atol=1)
+
+
+def test_tables_are_opencvs():
+    curve = np.clip(((np.arange(256) / 255) ** 1.7) * 255, 0, 255)
+    expected = cv2.LUT(IMAGE, curve.round().astype(np.uint8)).astype(int)
+    np.testing.assert_allclose(apply("gamma", IMAGE, gamma=1.7), expected, atol=1)
+
+
+def test_a_motion_along_a_column_blurs_columns_only():
+    image = np.zeros((31, 31, 3), np.uint8)
+    image[15] = 200
+    across = apply("motion_blur", image, size=9, angle=0.0)
+    along = apply("motion_blur", image, size=9, angle=90.0)
+    np.testing.assert_array_equal(across, image)
+    assert (along[:, 15, 0] > 0).sum() == 9 and along.max() < 60
+
+
+def test_downscale_repeats_pixels():
+    small = apply("downscale", IMAGE, scale=0.25)
+    assert small.shape == IMAGE.shape
+    blocks = small.reshape(30, 4, 40, 4, 3)
+    assert (blocks == blocks[:, :1, :, :1]).all()
+    assert set(map(tuple, small.reshape(-1, 3))) <= set(map(tuple, IMAGE.reshape(-1, 3)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_holes_have_the_size_that_was_asked_for(seed):
+    one = apply("coarse_dropout", GRAY, holes=[1], height=[0.2], width=[0.1], seed=seed)
+    rows, columns = np.nonzero((one == 0).all(-1))
+    assert len(rows) == 40 * 30 and np.ptp(rows) == 39 and np.ptp(columns) == 29
+    many = apply("coarse_dropout", GRAY, holes=[3, 5], height=[0.1, 0.2], width=[0.1], fill_value=[1, 2, 3], seed=seed)
+    filled = (many == [1, 2, 3]).all(-1)
+    assert 0 < filled.sum() <= 5 * 40 * 30 and (many[~filled] == 120).all()
+    erased = (apply("random_erasing", GRAY, area=[0.1, 0.3], seed=seed) == 0).all(-1).mean()
+    assert 0.08 < erased < 0.31
+
+
+def test_noise_has_its_deviation():
+    speckle = apply("noise.speckle", GRAY, stddev=0.1, seed=3).astype(float)
+    assert 11 < speckle.std() < 13 and abs(speckle.mean() - 120) < 1
+    assert (np.ptp(speckle, axis=-1) == 0).all()  # one number for all channels
+    iso = apply("noise.iso", GRAY, luma=0.0, color=0.05, seed=3).astype(float)
+    assert 12 < iso.std() < 13.5 and abs(np.corrcoef(iso.reshape(-1, 3).T)[0, 1]) < 0.02
+
+
+def test_weather_changes_what_it_should():
+    assert apply("fog", GRAY, density=0.5, seed=1).min() > 120
+    assert apply("shadow", GRAY, intensity=0.5, seed=1).max() == 120
+    dark = (apply("shadow", GRAY, intensity=0.5, seed=1) < 120).mean()
+    assert 0.02 < dark < 0.8
+    sun = apply("sun_flare", GRAY, x=0.25, y=0.5, radius=0.2, seed=1)
+    assert sun[100, 75, 0] > 240 and sun[100, 75, 0] == sun.max()
+    assert apply("rain", GRAY, amount=0.0, seed=1).max() == 105  # darkened, no drops
+    assert apply("rain", GRAY, amount=0.5, seed=1).max() > 130
+    snowy = apply("snow", IMAGE, amount=1.0, brightness=1.5, seed=1).astype(int)
+    assert (snowy >= IMAGE).all() and (snowy > IMAGE).any()
+    drops = apply("spatter", GRAY, amount=0.5, lightness=0.0, seed=1)
+    assert drops.max() == 120 and 0.02 < (drops < 120).mean() < 0.7
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("posterize", {"bits": 9}),
+        ("channel_shuffle", {"order": [0, 1]}),
+        ("channel_shuffle", {"order": [0, 1, 7]}),
+        ("color_jitter", {"order": [0, 1, 2, 2]}),
+        ("coarse_dropout", {"height": [2.0]}),
+        ("downscale", {"scale": 0.0}),
+        ("coarse_dropout", {"fill_value": [1, 2]}),
+        ("zoom_blur", {"factor": 0.5}),
+    ],
+)
+def test_arguments_that_cannot_be_are_refused(name, arguments):
+    with pytest.raises((ArgumentError, DataError)) as caught:
+        apply(name, GRAY, **arguments)
+    assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["gamma", "noise.iso", "fog", "zoom_blur"])
+def test_types_that_cannot_be_are_refused(name):
+    with pytest.raises((ArgumentError, DataError), match="uint8"):
+        apply(name, np.zeros((4, 4, 3), np.float32))
