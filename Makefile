@@ -28,6 +28,7 @@ demo: $(VENV)/installed.stamp ## create 300 photo-like images, augment one epoch
 	@$(BIN)/pixelmill demo --output build/demo
 
 test: $(VENV)/test.stamp lint ## check everything, the comparisons with DALI, TensorFlow and torch included
+	@sh scripts/browser.sh
 	@echo "running the tests"
 	@$(PY) -m pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
