@@ -177,7 +177,7 @@ def test_splits_come_from_paths(tmp_path: Path) -> None:
         write(
             tmp_path / "x" / split, "tfrecord", [Sample(str(i), encoded("jpeg", seed=i), "jpg") for i in range(count)]
         )
-    page = page_of(tmp_path / "x", tmp_path)
+    page = page_of(f"{tmp_path}/x/*/*.tfrecord", tmp_path)
     assert [page.data["splits"][row["split"]] for row in page.samples] == ["train"] * 3 + ["valid"]
 
 

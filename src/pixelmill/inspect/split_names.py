@@ -10,6 +10,7 @@ _NAMES = {
     "test": ("test", "testing"),
 }
 _KNOWN = {alias: name for name, aliases in _NAMES.items() for alias in aliases}
+_WILDCARD = re.compile(r"[*?\[]")
 _FIRST_WORD = re.compile(r"[a-z]+(?![a-z])")
 
 
@@ -24,7 +25,10 @@ def split_of(source: str, path: str, *, is_record: bool) -> str:
     Returns:
         The split; empty if the path names none.
     """
-    below = path.removeprefix(source) if path.startswith(source) else path.rpartition("/")[2]
+    root = _WILDCARD.split(source, maxsplit=1)[0]
+    if root != source:
+        root = root.rpartition("/")[0]
+    below = path.removeprefix(root) if path.startswith(root) else path.rpartition("/")[2]
     *folders, name = below.strip("/").lower().split("/")
     for folder in folders:
         if folder in _KNOWN:
