@@ -15,7 +15,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format tidy api docs bench fuzz sanitize tsan kills crash faults soak mutants slow clean FORCE
+.PHONY: help demo test gpu-test lint format tidy api docs bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -80,6 +80,9 @@ kills: $(VENV)/test.stamp ## kill bulk jobs and fill disks at hundreds of places
 
 faults: $(VENV)/test.stamp ## let every allocation, read, write and thread start of a training program fail once
 	@sh scripts/faults.sh $(PY) $(ARGS)
+
+remote-faults: $(VENV)/test.stamp ## end processes while they read from a store
+	@$(PY) tests/support/remote_faults.py exits 200
 
 soak: $(VENV)/test.stamp ## run for long and watch memory and speed
 	@$(PY) benchmarks/soak.py $(ARGS)

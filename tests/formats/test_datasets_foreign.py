@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -144,9 +145,10 @@ def test_tensorflow_reads_our_examples(tmp_path: Path) -> None:
         assert tuple(values) == sample.labels
         if sample.boxes is not None:
             assert list(features["image/object/bbox/xmin"].float_list.value) == sample.boxes.ltrb[:, 0].tolist()
-            assert (
-                list(features["image/object/class/label"].int64_list.value) == np.asarray(sample.boxes.labels).tolist()
-            )
+            labels = [] if sample.boxes.labels is None else sample.boxes.labels.tolist()
+            assert list(features["image/object/class/label"].int64_list.value) == labels
+            names = [os.fsdecode(name) for name in features["image/object/class/text"].bytes_list.value]
+            assert tuple(names) == (sample.boxes.names or ())
 
 
 def features_of(**values: Any) -> Any:

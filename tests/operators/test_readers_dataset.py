@@ -25,7 +25,8 @@ RECORDS = [name for name in FORMATS if get_format(name).storage == "records"]
 
 
 def integer_samples() -> list[Sample]:
-    return [sample for sample in odd_samples() if all(isinstance(label, int) for label in sample.labels)]
+    found = [sample for sample in odd_samples() if all(isinstance(label, int) for label in sample.labels)]
+    return [sample for sample in found if sample.boxes is None or sample.boxes.labels is not None]
 
 
 def writer_options(format: str, samples: Sequence[Sample]) -> dict[str, Any]:

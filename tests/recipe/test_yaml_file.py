@@ -12,7 +12,7 @@ import pytest
 
 from pixelmill.errors import ArgumentError
 from pixelmill.recipe import load_recipe
-from pixelmill.recipe.yaml_file import MOST_BYTES, MOST_LEVELS, read_yaml
+from pixelmill.storage.yaml_file import MOST_BYTES, MOST_LEVELS, read_yaml
 
 SECONDS_OF_CPU = 20  # for starting Python and PyYAML on any machine; a quadratic parser takes minutes
 MEMORY = 2 << 30

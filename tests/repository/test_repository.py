@@ -32,7 +32,7 @@ LAYERS = (
     {"pixelmill"},
     {"jobs"},
     {"dataset_jobs"},
-    {"create", "conversion", "inspect", "ingest", "segmentation", "augmentation"},
+    {"create", "conversion", "inspect", "ingest", "segmentation", "augmentation", "image_loader"},
     {"benchmark", "demo"},
     {"cli"},
     {"__main__"},

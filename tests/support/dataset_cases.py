@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from pixelmill.formats import npy
 from pixelmill.formats.example import Example, bytes_feature, float_feature, int64_feature
 from pixelmill.formats.registry import open_shard
 from pixelmill.formats.sample import Boxes, Sample
+from pixelmill.formats.shapes import Keypoints, Polygons, RunMask
 
 
 def encoded(kind: str, *, seed: int, size: tuple[int, int] = (9, 13)) -> bytes:
@@ -38,6 +40,25 @@ def plain_samples(count: int = 12) -> list[Sample]:
     return [
         Sample(f"{names[i % 3]}/{i:04d}", encoded("jpeg", seed=i), "jpg", (i % 3,), names[i % 3]) for i in range(count)
     ]
+
+
+def objects() -> Boxes:
+    """Make objects with everything that may be known about them."""
+    rings = [[[[0.1, 0.2], [0.5, 0.25], [1 / 3, 0.9]], [[0.6, 0.6], [0.7, 0.6], [0.7, 0.7], [0.6, 0.7]]], [], []]
+    bitmap = np.random.default_rng(8).random((9, 13)) < 0.4
+    return Boxes(
+        np.array([[0.1, 0.2, 0.7, 0.9], [0, 0, 1, 1], [0.3, 0.1, 0.4, 1 / 7]], np.float32),
+        np.array([3, 0, 1]),
+        ("dog", "a b, ünï", ""),
+        polygons=Polygons.of([[np.array(ring) for ring in own] for own in rings]),
+        masks=(None, RunMask.of(bitmap), None),
+        keypoints=Keypoints.of([np.array([[0.25, 0.5, 2], [0, 0, 0]]), np.empty((0, 3)), np.array([[1 / 3, 1, 1]])]),
+        attributes={
+            "area": (702.1057499999998, None, 0.5),
+            "iscrowd": (0, 1, 0),
+            "note": ("é", {"a": [1, None]}, True),
+        },
+    )
 
 
 def odd_samples() -> list[Sample]:
@@ -86,6 +107,8 @@ def odd_samples() -> list[Sample]:
             extra=Example({"member/a b": bytes_feature(b"1"), "member/cls": bytes_feature(b"2")}),
         ),
         Sample("manifest", jpeg, "json", (9,), extra=Example({"member/txt": bytes_feature(b"1")})),
+        Sample("objects", jpeg, "jpg", (1,), "b", boxes=objects(), split="train"),
+        Sample("no labels", png, "png", boxes=replace(objects(), labels=None, names=None), split="väl/1", extra=extra),
         Sample("magic", b"\x0a\x23\xd7\xce" * 3, "bin", (9,)),
     ]
 

@@ -46,7 +46,8 @@ std::atomic<SimdLevel>& current() {
 SimdLevel simd_level() { return current().load(std::memory_order_relaxed); }
 
 void force_simd_level(SimdLevel level) {
-    if (level <= detected()) current().store(level, std::memory_order_relaxed);
+    static const SimdLevel highest = detected();  // CPUID is slow, above all in virtual machines
+    if (level <= highest) current().store(level, std::memory_order_relaxed);
 }
 
 const char* name_of(SimdLevel level) { return level == SimdLevel::avx2 ? "avx2" : "base"; }

@@ -13,6 +13,7 @@ from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.example import Example, Feature, int64_feature
 from pixelmill.formats.sample import Boxes, Sample, image_type
+from pixelmill.formats.shapes import Keypoints, Polygons
 from pixelmill.formats.tfrecord.keys import FORMAT, renamed_format
 from pixelmill.recipe import follow
 from pixelmill.types import Array
@@ -104,7 +105,7 @@ def new_sample(prepared: PreparedSample, made: ProgramOutput, *, visibility: flo
     if boxes:
         ltrb, visible = follow(boxes.ltrb, made.path, made.before)
         kept = (visible >= visibility) & (ltrb[:, 2] > ltrb[:, 0]) & (ltrb[:, 3] > ltrb[:, 1])
-        boxes = Boxes(ltrb, boxes.labels).only(kept)
+        boxes = replace(_with_outlines(boxes, made), ltrb=ltrb).only(kept)
     same = not format or prepared.kind == _EXTENSIONS[format]
     return Sample(
         key,
@@ -115,7 +116,37 @@ def new_sample(prepared: PreparedSample, made: ProgramOutput, *, visibility: flo
         boxes,
         None if made.mask is None or mask_storage is None else store_mask(made.mask, mask_storage),
         _extra(sample.extra, made, kept, format=format),
+        sample.split,
     )
+
+
+def _with_outlines(boxes: Boxes, made: ProgramOutput) -> Boxes:
+    """Return objects whose polygons and keypoints follow the image; masks of runs become polygons first.
+
+    Polygons are not clipped to the image. Keypoints outside of it count as not labeled.
+    """
+    polygons, keypoints = boxes.polygons, boxes.keypoints
+    if boxes.masks is not None:
+        rings = [[] for _ in range(len(boxes))] if polygons is None else polygons.by_object(len(boxes))
+        found = [own if mask is None else mask.rings() for own, mask in zip(rings, boxes.masks, strict=True)]
+        polygons = Polygons.of(found)
+    if polygons is not None:
+        polygons = replace(polygons, points=_follow_points(polygons.points, made))
+    if keypoints is not None:
+        is_labeled = keypoints.visibility > 0
+        points = np.where(is_labeled[..., None], _follow_points(keypoints.points, made), keypoints.points)
+        is_lost = is_labeled & ((points < 0) | (points > 1)).any(axis=2)
+        keypoints = Keypoints(np.where(is_lost[..., None], 0, points), np.where(is_lost, 0, keypoints.visibility))
+    return replace(boxes, polygons=polygons, masks=None, keypoints=keypoints)
+
+
+def _follow_points(points: Array, made: ProgramOutput) -> Array:
+    """Move points, fractions of the image size on the last axis, through the transforms of an image."""
+    moved = points.astype(np.float64) * made.before[::-1]
+    for matrix, _ in made.path:
+        moved = moved @ matrix[:2, :2].T + matrix[:2, 2]
+    fractions: Array = (moved / made.after[::-1]).astype(np.float32)
+    return fractions
 
 
 def _extra(extra: Mapping[str, Feature], made: ProgramOutput, kept: Array | None, *, format: str) -> Example:

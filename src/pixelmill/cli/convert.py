@@ -10,7 +10,7 @@ import click
 
 import pixelmill
 from pixelmill.cli.options import OptionValue, json_option, with_options
-from pixelmill.cli.running import SKIPPED, progress_bar, show_notes
+from pixelmill.cli.running import SKIPPED, progress_bar, show_notes, show_remarks
 from pixelmill.cli.terminal import echo, echo_json
 from pixelmill.options.convert import ConvertArguments
 from pixelmill.options.running import Progress
@@ -76,6 +76,7 @@ def _show(report: ConvertReport, *, seconds: float, as_json: bool, dry_run: bool
             text = f"{_count(report.errors, 'sample')} could not be used; listed in {listed}"
             echo(text, err=True)
         show_notes(report.notes)
+        show_remarks(report.remarks)
     if report.errors:
         click.get_current_context().exit(SKIPPED)
 

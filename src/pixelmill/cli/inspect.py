@@ -10,7 +10,7 @@ import click
 
 import pixelmill
 from pixelmill.cli.options import OptionValue, json_option, with_options
-from pixelmill.cli.running import MISMATCH, sample_bar, show_notes
+from pixelmill.cli.running import MISMATCH, sample_bar, show_notes, show_remarks
 from pixelmill.cli.terminal import echo, echo_json, plain_console
 from pixelmill.errors import printable
 from pixelmill.options.inspect import IndexOptions, InfoOptions, OverwriteOption, VerifyOptions
@@ -117,11 +117,16 @@ def _show_info(found: DatasetInfo, console: Console) -> None:
         low, mean, high = (value / 1e3 for value in found.image_bytes)
         table.add_row("file size", f"{low:,.1f} to {high:,.1f} kB, mean {mean:,.1f} kB")
     if found.boxes or found.masks:
-        table.add_row("with", f"{found.boxes:,} boxes, {found.masks:,} masks")
+        others = "".join(f", {count:,} {name}" for name, count in found.objects.items())
+        table.add_row("with", f"{found.boxes:,} boxes, {found.masks:,} masks{others}")
+    if found.splits:
+        table.add_row("splits", printable(", ".join(f"{name} {count:,}" for name, count in found.splits.items())))
     console.print(table)
     _show_classes(found, console)
     _show_histogram("shorter side", found.sizes, console)
     _show_histogram("width : height", found.aspects, console)
+    for line in found.remarks:
+        console.print(Text.assemble(("note", "yellow"), f" {printable(line)}"), soft_wrap=True)
     for text in (*found.faults, *(str(event) for event in found.bad)):
         console.print(Text.assemble(("bad", "red"), f" {printable(text)}"), soft_wrap=True)
 
@@ -180,6 +185,7 @@ def _show_verification(found: Verification) -> None:
         count = len(found.problems)
         echo(f"{found.source}: {count} problem{'' if count == 1 else 's'}. {read}", err=True)
     show_notes(found.notes)
+    show_remarks(found.remarks)
 
 
 def _finite(value: object) -> object:

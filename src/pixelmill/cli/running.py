@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
@@ -12,6 +12,7 @@ import click
 
 from pixelmill.cli.options import OptionValue
 from pixelmill.cli.terminal import echo, echo_json, plain_console
+from pixelmill.errors import printable
 from pixelmill.options.running import Progress
 
 if TYPE_CHECKING:
@@ -82,6 +83,12 @@ def show_notes(notes: Mapping[str, int]) -> None:
     if notes:
         listed = ", ".join(f"{kind} {count:,}" for kind, count in notes.items())
         echo(f"images with notes: {listed}", err=True)
+
+
+def show_remarks(lines: Sequence[str]) -> None:
+    """Print what is to know about a dataset, such as files that are not read, on standard error."""
+    for line in lines:
+        echo(f"note: {printable(line)}", err=True)
 
 
 def show_report(report: JobReport, *, seconds: float, as_json: bool) -> None:

@@ -41,6 +41,7 @@ class ConvertReport:
         parts: The reports of the subsets by name; one named "" without a split. Empty for a dry run.
         plan: For each subset the number of samples and of shards.
         pack: For packs: how many images were packed, and why others were not. None for a dry run.
+        remarks: What is to know about the dataset, such as files that are not read, in one line each.
     """
 
     source: str
@@ -55,6 +56,7 @@ class ConvertReport:
     parts: Mapping[str, JobReport]
     plan: Mapping[str, tuple[int, int]]
     pack: PackFigures | None = None
+    remarks: tuple[str, ...] = ()
 
 
 @takes(ConvertArguments)
@@ -157,6 +159,7 @@ def _report(
         parts=dict(reports),
         plan=planned,
         pack=pack_figures(report.counts for report in reports.values()) if reports and whole.to == "pack" else None,
+        remarks=whole.dataset.remarks,
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pixelmill import storage
-from pixelmill.dataset_jobs.file_names import FileNames
+from pixelmill.dataset_jobs.file_names import FileNames, is_divided
 from pixelmill.errors import DataError
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.folder.names import CLASSES
@@ -18,6 +18,8 @@ from pixelmill.formats.registry import FILE_FORMATS
 from pixelmill.formats.sample import split_name
 from pixelmill.jobs.job import HOW, LOCAL, InputFile, Job
 from pixelmill.jobs.shard_files import ShardFiles
+
+OBJECT_FORMATS = ("coco", "yolo", "voc")  # containers whose files name the classes of objects
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,5 +118,10 @@ class DatasetJob(Job):
     def writer_options(self, keys: str) -> dict[str, Any]:
         """Return the options of the writer of a shard; `keys` are the feature names of TFRecords."""
         if self.to == "folder" and self.file_names is not None:
-            return {"classes": self.file_names.classes, "masks": self.file_names.masks}
+            found = self.file_names
+            return {"classes": found.classes, "masks": found.masks, "divided": is_divided(found.splits)}
+        if self.to in OBJECT_FORMATS and self.file_names is not None:
+            found = self.file_names
+            shapes = {"splits": found.splits, "keypoints": found.keypoints, "polygons": found.polygons}
+            return {"classes": found.objects or None, **(shapes if self.to == "yolo" else {})}
         return {"keys": keys} if self.to == "tfrecord" else {}

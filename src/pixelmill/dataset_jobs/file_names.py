@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from pixelmill.errors import DataError
+from pixelmill.formats.annotated_files import is_file_name, split_folder
+from pixelmill.formats.containers import get_format
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.file_list.writer import is_listable
 from pixelmill.formats.folder.names import wished_name
+from pixelmill.formats.object_classes import MOST_CLASSES, add_names
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, file_ending, split_name
+from pixelmill.formats.splits import split_folders
 from pixelmill.jobs.sharing import STATE
 from pixelmill.storage.file_names import UniqueNames, is_plain
 
@@ -28,11 +33,19 @@ class FileNames:
         names: The name of the file of each, without extension.
         classes: For a folder: the class folder of each label, empty for a label without one.
         masks: Whether any sample has a mask.
+        objects: The names of the classes of objects by label.
+        splits: The subsets of the samples, an empty name for samples without one.
+        keypoints: The largest number of keypoints of an object.
+        polygons: Whether any object has an outline.
     """
 
     names: tuple[str, ...]
     classes: tuple[str, ...]
     masks: bool
+    objects: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    keypoints: int = 0
+    polygons: bool = False
 
     def save(self, path: Path) -> None:
         """Save the names for worker processes."""
@@ -42,7 +55,10 @@ class FileNames:
     def load(cls, path: str) -> FileNames:
         """Load saved names."""
         found = json.loads(Path(path).read_text("ascii"))
-        return cls(tuple(found["names"]), tuple(found["classes"]), bool(found["masks"]))
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in found.items()
+        }
+        return cls(**values)
 
 
 def find_file_names(dataset: Dataset, numbers: Iterable[int], *, to: str, keep_endings: bool = True) -> FileNames:
@@ -56,30 +72,63 @@ def find_file_names(dataset: Dataset, numbers: Iterable[int], *, to: str, keep_e
     """
     masks = False
     outlines: list[Sample | None] = []
+    objects: dict[int, str] = {}
+    splits: dict[str, None] = {}
+    keypoints, polygons = 0, False
     for number in numbers:
         try:
             outline = dataset.outline(int(number))
             if not outline.image and outline.extension.lower() not in IMAGE_EXTENSIONS:
                 outline = dataset.sample(int(number))  # the extension of its file depends on its content
             masks = masks or outline.mask is not None or dataset.has_mask(int(number))
-            outlines.append(Sample(**{**vars(outline), "image": outline.image[:16], "mask": None, "extra": {}}))
+            add_names(objects, outline)
+            splits[split_folder(outline)] = None
+            if outline.boxes is not None:
+                points = outline.boxes.keypoints
+                keypoints = max(keypoints, 0 if points is None else points.points.shape[1])
+                polygons = polygons or outline.boxes.polygons is not None
+            kept: dict[str, Any] = {"image": outline.image[:16], "mask": None, "boxes": None, "extra": {}}
+            outlines.append(Sample(**{**vars(outline), **kept}))
         except DataError:
             outlines.append(None)  # the same fault is reported when the sample is written
     unique = UniqueNames()
     endings = keep_endings and not masks
-    names = tuple(_name(unique, outline, at, to=to, endings=endings) for at, outline in enumerate(outlines))
-    classes = _classes(zip(names, outlines, strict=True)) if to == "folder" else ()
-    return FileNames(names, classes, masks)
+    divided = is_divided(tuple(splits))
+    names = tuple(
+        _name(unique, outline, at, to=to, endings=endings, divided=divided) for at, outline in enumerate(outlines)
+    )
+    classes = _classes(zip(names, outlines, strict=True), divided=divided) if to == "folder" else ()
+    return FileNames(
+        names, classes, masks, _object_classes(objects, dataset.classes), tuple(splits), keypoints, polygons
+    )
 
 
-def _name(unique: UniqueNames, sample: Sample | None, number: int, *, to: str, endings: bool) -> str:
+def is_divided(splits: Sequence[str]) -> bool:
+    """Whether all samples have a split, and readers would take its folder for one."""
+    return bool(split_folders(splits)) and "" not in splits
+
+
+def _object_classes(found: dict[int, str], listed: Sequence[str]) -> tuple[str, ...]:
+    """Return the classes of objects by label: as the dataset lists them, if samples do not contradict it."""
+    if not found:
+        return ()
+    agrees = all(0 <= label < len(listed) and name in (listed[label], str(label)) for label, name in found.items())
+    names = dict(enumerate(listed)) if agrees else found
+    numbers = [label for label in names if 0 <= label < MOST_CLASSES]
+    return tuple(names.get(label, str(label)) for label in range(max(numbers, default=-1) + 1))
+
+
+def _name(unique: UniqueNames, sample: Sample | None, number: int, *, to: str, endings: bool, divided: bool) -> str:
     if sample is None:
         return unique.take("", number=number)
     ending = file_ending(sample) if endings else ""
     if to == "folder":
-        return unique.take(_free(wished_name(sample)), number=number, ending=ending)
+        return unique.take(_free(wished_name(sample, divided=divided)), number=number, ending=ending)
     if to == "list":
         return unique.take(_free(sample.key), number=number, ending=ending, is_allowed=is_listable)
+    preferred_name = get_format(to).preferred_name
+    if preferred_name is not None:
+        return unique.take(_free(preferred_name(sample)), number=number, is_allowed=is_file_name)
     return unique.take(sample.key, number=number, is_allowed=is_plain)
 
 
@@ -90,11 +139,11 @@ def _free(name: str) -> str:
     return "" if slash and taken else name
 
 
-def _classes(named: Iterable[tuple[str, Sample | None]]) -> tuple[str, ...]:
+def _classes(named: Iterable[tuple[str, Sample | None]], *, divided: bool) -> tuple[str, ...]:
     """Return the class folders in the order of their labels, if labels and folders correspond one to one."""
     labels: dict[str, set[object]] = {}
     for name, sample in named:
-        folder, slash, _ = name.partition("/")
+        folder, slash, _ = (name.partition("/")[2] if divided else name).partition("/")
         if slash and sample is not None:
             labels.setdefault(folder, set()).add(sample.labels[0] if len(sample.labels) == 1 else None)
     by_label = {next(iter(found)): folder for folder, found in labels.items() if len(found) == 1}

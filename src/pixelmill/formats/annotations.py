@@ -3,7 +3,8 @@
 A row holds only what differs from what the container itself says, so a plain classification dataset has none.
 
     {"path": "cat/0001.jpg", "key": "photos/1", "labels": [3, 5], "class": "cat",
-     "boxes": [[0.1, 0.2, 0.5, 0.6]], "box_labels": [7], "extra": {"image/year": {"int64": [2019]}}}
+     "boxes": [[0.1, 0.2, 0.5, 0.6]], "box_labels": [7], "objects": {"names": ["dog"], "attributes": {"id": [12]}},
+     "split": "train", "extra": {"image/year": {"int64": [2019]}}}
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ import base64
 import binascii
 import dataclasses
 import json
-import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from pixelmill import storage
-from pixelmill.errors import DataError, PixelmillError
+from pixelmill.errors import DataError
 from pixelmill.formats.example import Feature, bytes_feature, float_feature, int64_feature
 from pixelmill.formats.faults import RecordFault
+from pixelmill.formats.object_rows import UNUSABLE, objects_from_json, objects_to_json, text
 from pixelmill.formats.sample import Boxes, Sample
 
 Row = dict[str, Any]  # a JSON object; every value is checked when it is used
@@ -29,6 +30,7 @@ Row = dict[str, Any]  # a JSON object; every value is checked when it is used
 MAX_ROW_BYTES = 1 << 28
 _MAX_FILE_BYTES = 1 << 33
 _NUMBERS = (int, float)
+_TEXTS = (("key", "key"), ("extension", "extension"), ("class", "class_name"), ("split", "split"))
 
 
 def difference(sample: Sample, *, implied: Sample, mask: bool = False) -> Row:
@@ -40,7 +42,7 @@ def difference(sample: Sample, *, implied: Sample, mask: bool = False) -> Row:
         mask: Whether to put the mask into the row.
     """
     row: Row = {}
-    for name, key in (("key", "key"), ("extension", "extension"), ("class", "class_name")):
+    for name, key in _TEXTS:
         if getattr(sample, key) != getattr(implied, key):
             row[name] = getattr(sample, key)
     if sample.labels != implied.labels:
@@ -50,6 +52,9 @@ def difference(sample: Sample, *, implied: Sample, mask: bool = False) -> Row:
         labels = np.empty(0) if sample.boxes is None else sample.boxes.labels
         if labels is not None:
             row["box_labels"] = labels.tolist()
+        objects = None if sample.boxes is None else objects_to_json(sample.boxes)
+        if objects:
+            row["objects"] = objects
     if sample.extra:
         row["extra"] = {name: feature_to_json(feature) for name, feature in sorted(sample.extra.items())}
     if mask and sample.mask is not None:
@@ -95,30 +100,23 @@ def apply_row(row: Mapping[str, Any], *, implied: Sample, where: str) -> Sample:
     """Return the sample that the container and its row describe together; `where` names the row in errors."""
     changes: dict[str, Any] = {}
     try:
-        if "key" in row:
-            changes["key"] = _text(row["key"])
-        if "extension" in row:
-            changes["extension"] = _text(row["extension"])
-        if "class" in row:
-            changes["class_name"] = None if row["class"] is None else _text(row["class"])
+        for name, key in _TEXTS:
+            if name in row:
+                is_none = row[name] is None and key in ("class_name", "split")
+                changes[key] = None if is_none else text(row[name])
         if "labels" in row:
             changes["labels"] = tuple(_number(label) for label in row["labels"])
         if "boxes" in row:
-            changes["boxes"] = _boxes(row["boxes"], row.get("box_labels"))
+            boxes = _boxes(row["boxes"], row.get("box_labels"))
+            objects = row.get("objects")
+            changes["boxes"] = boxes if boxes is None or objects is None else objects_from_json(objects, boxes)
         if "extra" in row:
-            changes["extra"] = {_text(name): _feature_from_json(value) for name, value in row["extra"].items()}
+            changes["extra"] = {text(name): _feature_from_json(value) for name, value in row["extra"].items()}
         if row.get("mask") is not None and implied.mask is None:
-            changes["mask"] = base64.b64decode(_text(row["mask"]), validate=True)
+            changes["mask"] = base64.b64decode(text(row["mask"]), validate=True)
         return dataclasses.replace(implied, **changes) if changes else implied
-    except (TypeError, ValueError, AttributeError, KeyError, OverflowError, binascii.Error, PixelmillError) as error:
+    except (*UNUSABLE, binascii.Error) as error:
         raise DataError(f"annotations: {where} cannot be used: {error}") from None
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"text expected, got {value!r:.60}")
-    os.fsencode(value)  # JSON can spell halves of characters, which are no text: a ValueError
-    return value
 
 
 def _number(value: object) -> int | float:
@@ -155,7 +153,7 @@ def feature_to_json(feature: Feature) -> dict[str, list[Any]]:
 def _feature_from_json(value: Mapping[str, Any]) -> Feature:
     ((kind, values),) = value.items()
     if kind == "bytes":
-        return bytes_feature(*(base64.b64decode(_text(item), validate=True) for item in values))
+        return bytes_feature(*(base64.b64decode(text(item), validate=True) for item in values))
     if kind == "float":
         return float_feature([float(_number(item)) for item in values])
     if kind == "float_bits":

@@ -24,6 +24,9 @@ CONTAINERS: Mapping[str, str] = {
     "webdataset": "webdataset",
     "zip": "zip",
     "pack": "pack",
+    "coco": "coco",
+    "yolo": "yolo",
+    "voc": "voc",
 }
 FORMATS = tuple(CONTAINERS)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import TracebackType
 from typing import ClassVar, Literal, Protocol, Self
 
@@ -12,7 +13,11 @@ from pixelmill import storage
 from pixelmill.errors import DataError, Event
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.index import Index, Ragged
+from pixelmill.formats.object_rows import objects_to_json
 from pixelmill.formats.sample import Sample
+from pixelmill.storage.announced_reads import whole_file
+from pixelmill.storage.range_reader import RangeReader
+from pixelmill.storage.ranges import Range
 
 BytesColumn = Literal["image", "mask"]
 
@@ -64,6 +69,8 @@ class Dataset(ABC):
         source: The dataset as the user named it.
         index: The byte range of each sample, or the image file of each.
         faults: Pieces of the container that cannot be read; they do not count as samples.
+        remarks: A line for everything that was found with the dataset and that samples do not show: annotations of
+            other kinds, columns, files that are left out; and for what folders were taken for.
         is_recordio: Whether samples are RecordIO records, which the core reads itself.
     """
 
@@ -72,6 +79,7 @@ class Dataset(ABC):
     source: str
     index: Index
     faults: tuple[RecordFault, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.index)
@@ -82,6 +90,24 @@ class Dataset(ABC):
     @abstractmethod
     def sample(self, number: int) -> Sample:
         """Read a sample and check it; raises DataError with an event if it cannot be used."""
+
+    def expect(self, numbers: Iterable[int]) -> None:
+        """Announce the samples that will be read, in this order: those at addresses are fetched ahead.
+
+        What was announced before and not read is withdrawn.
+        """
+        if any(map(storage.is_remote, self.index.paths[:1])):
+            self._ranges.expect(item for number in numbers for item in self._parts(number))
+
+    @cached_property
+    def _ranges(self) -> RangeReader:
+        """Reads what is announced, and anything else."""
+        return RangeReader()
+
+    def _parts(self, number: int) -> Iterator[Range]:
+        """Yield what `sample` reads, in this order."""
+        path, offset = self.place(number)
+        yield whole_file(path) if offset is None else Range(path, offset, int(self.index.lengths[number]))
 
     def outline(self, number: int) -> Sample:
         """Return a sample, without its image and mask if that is cheaper."""
@@ -120,6 +146,10 @@ class Dataset(ABC):
         """Whether a sample has a mask that `outline` leaves out."""
         del number
         return False
+
+    def split_of(self, number: int) -> str | None:
+        """Return the subset that a sample belongs to, without reading its image if possible."""
+        return self.outline(number).split
 
     def raw(self, number: int) -> bytes | None:
         """Return the bytes of a sample as they lie in the container, unchecked; None if they cannot be read."""
@@ -256,6 +286,10 @@ def _described(sample: Sample) -> dict[str, str]:
         fields["class_name"] = "text"
     if sample.boxes is not None:
         fields["boxes"] = "left, top, right, bottom and label of each"
+        fields |= {name: "of each box" for name in objects_to_json(sample.boxes) if name != "attributes"}
+        fields |= dict.fromkeys(sample.boxes.attributes, "attribute of each box")
+    if sample.split is not None:
+        fields["split"] = "text"
     if sample.mask is not None:
         fields["mask"] = "encoded image"
     for name, feature in sorted(sample.extra.items()):

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from pixelmill.formats.dataset import Dataset, ShardWriter
+    from pixelmill.formats.sample import Sample
 
 # Where the samples of a dataset lie: files below a folder, files that a list names, or inside record files.
 Storage = Literal["folder", "list", "records"]
+ONE_SHARD = 1 << 60  # bytes: other programs expect the annotations of a dataset in one file
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,10 @@ class Format:
             lists, which are text.
         endings: Endings of file names that identify a file whose first bytes are damaged.
         lists: For lists: whether a list belongs to this format, judged by the first path in it.
+        in_folder: For datasets of many files: returns the files that make a folder one of this format, called with the
+            folder and the names of the folders and files in it; nothing if it is not one.
+        is_file: Whether a text file is the annotations of such a dataset.
+        preferred_name: The preferred name of the file of a sample in such a dataset, without extension.
         yields_to_images: Whether a folder that holds images or folders is a folder of images even if files of this
             container lie in it. Files named like `shard_files` count in any case.
         write_index: Writes the `.idx` file that DALI's reader needs for a record file; None if there is no such file.
@@ -77,6 +83,9 @@ class Format:
     sniff: Callable[[bytes], bool] | None = None
     endings: tuple[str, ...] = ()
     lists: Callable[[str], bool] | None = None
+    in_folder: Callable[[str, Sequence[str], Sequence[str]], Sequence[str]] | None = None
+    is_file: Callable[[str], bool] | None = None
+    preferred_name: Callable[[Sample], str] | None = None
     yields_to_images: bool = False
     write_index: Callable[[str, Path], None] | None = None
     shard_bytes: int = 256_000_000

@@ -70,6 +70,9 @@ def file_format(path: str) -> Format:
     kind = image_type(start)
     if kind is not None and _TEXT.match(start) is None:
         raise DataError(f"{path} is a single {kind} image; name its folder, or a list of files")
+    for format in all_formats():
+        if start and format.is_file is not None and format.is_file(path):
+            return format
     if start and (_TEXT.match(start) or split_name(path)[1].lower() in _TEXT_ENDINGS):
         return _list_format(path)
     if start:  # damaged at its start: the scan names the place
@@ -109,7 +112,7 @@ def _list_format(path: str) -> Format:
 def _in_folder(folder: str, wanted: Format | None) -> tuple[Format, list[str]]:
     """Find what makes a folder a dataset: record files, a list, or images."""
     folders, names = storage.list_folder(folder)
-    if wanted is not None and wanted.storage == "folder":
+    if wanted is not None and wanted.name == "folder":
         return wanted, [folder]
     lists = [name for name in names if _LIST_NAMES.fullmatch(name)]
     own = [name for name in lists if _is_own_list(name)]
@@ -123,6 +126,9 @@ def _in_folder(folder: str, wanted: Format | None) -> tuple[Format, list[str]]:
     if records:
         name, files = next(iter(records.items()))
         return get_format(name), files
+    annotated = None if own else _annotated(folder, folders, names, wanted)
+    if annotated is not None:
+        return annotated
     tables = own or [name for name in lists if _is_list(storage.join(folder, name))]
     if not tables:
         _check_single(folder, folders)
@@ -131,6 +137,18 @@ def _in_folder(folder: str, wanted: Format | None) -> tuple[Format, list[str]]:
         raise DataError(f"{folder} holds several lists: {', '.join(tables[:4])}; name the one to read")
     paths = [storage.join(folder, name) for name in tables]
     return _list_format(paths[0]), paths
+
+
+def _annotated(
+    folder: str, folders: Sequence[str], names: Sequence[str], wanted: Format | None
+) -> tuple[Format, list[str]] | None:
+    """Return the format of a folder of images with annotations of a known kind, and the files to open."""
+    formats = [format for format in all_formats() if format.in_folder is not None]
+    for format in sorted(formats, key=lambda format: format is not wanted):
+        files = format.in_folder(folder, folders, names) if format.in_folder is not None else ()
+        if files:
+            return format, list(files)
+    return None
 
 
 def _is_own_list(name: str) -> bool:
@@ -162,13 +180,14 @@ def _records(folder: str, folders: Sequence[str], names: Sequence[str]) -> dict[
     images = bool(folders) or any(split_name(name)[1].lower() in IMAGE_EXTENSIONS for name in names)
     for name in names:
         path = storage.join(folder, name)
-        kind = None if _is_companion(name) else record_format(path)
+        kind = None if is_companion(name) else record_format(path)
         if kind is None or (kind.yields_to_images and images and not kind.is_shard_name(name, "records")):
             continue
         found.setdefault(kind.name, []).append(path)
     return found
 
 
-def _is_companion(name: str) -> bool:
+def is_companion(name: str) -> bool:
+    """Whether a file accompanies data, judged by its name: an index, a table, a note or an image."""
     ending = split_name(name)[1].lower()
     return ending in _COMPANIONS or ending in IMAGE_EXTENSIONS

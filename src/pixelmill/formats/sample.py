@@ -11,9 +11,11 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.example import Feature
+from pixelmill.formats.shapes import Keypoints, Polygons, RunMask
 
 Array = np.ndarray[Any, Any]
 Label = int | float
+Json = bool | int | float | str | None | list[Any] | dict[str, Any]
 
 # Every integer up to this one is exact in float32, so that containers with float32 labels return it unchanged.
 _LARGEST_EXACT = 1 << 24
@@ -35,23 +37,40 @@ IMAGE_EXTENSIONS = frozenset("jpg jpeg png bmp tif tiff pnm ppm pgm pbm jp2 webp
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Rectangles in an image.
+    """The objects in an image: a rectangle for each, and what else is known about them.
 
     Attributes:
         ltrb: Left, top, right, bottom of each as fractions of the width and height, float32 of shape (n, 4).
         labels: The class of each, int64 of shape (n,); None if the dataset says nothing about classes.
+        names: The name of the class of each; None if the dataset has no names.
+        polygons: The outline of each; None if the dataset has none.
+        masks: The pixels of each, for objects that have no outline; None if the dataset has none.
+        keypoints: The keypoints of each; None if the dataset has none.
+        attributes: Everything else by name, such as `area`, `iscrowd`, `difficult` or `id`: a JSON value for each
+            object, None for an object without one.
     """
 
     ltrb: Array
     labels: Array | None = None
+    names: tuple[str, ...] | None = None
+    polygons: Polygons | None = None
+    masks: tuple[RunMask | None, ...] | None = None
+    keypoints: Keypoints | None = None
+    attributes: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ltrb = np.asarray(self.ltrb, np.float32).reshape(-1, 4)
         labels = None if self.labels is None else np.asarray(self.labels, np.int64).reshape(-1)
-        if labels is not None and len(ltrb) != len(labels):
-            raise ArgumentError(f"boxes: {len(ltrb)} rectangles with {len(labels)} labels")
         if not np.isfinite(ltrb).all():
             raise ArgumentError("boxes: a coordinate is not a finite number")
+        parts = {"labels": labels, "names": self.names, "masks": self.masks, **self.attributes}
+        if self.keypoints is not None:
+            parts["keypoints"] = self.keypoints.points
+        for name, values in parts.items():
+            if values is not None and len(values) != len(ltrb):
+                raise ArgumentError(f"boxes: {len(ltrb)} rectangles with {len(values)} {name}")
+        if self.polygons is not None and self.polygons.rings[:, 0].max(initial=-1) >= len(ltrb):
+            raise ArgumentError(f"boxes: {len(ltrb)} rectangles, but a polygon of object {self.polygons.rings[-1, 0]}")
         object.__setattr__(self, "ltrb", ltrb)
         object.__setattr__(self, "labels", labels)
 
@@ -63,13 +82,34 @@ class Boxes:
             return NotImplemented
         if not np.array_equal(self.ltrb, other.ltrb):
             return False
+        if not len(self):
+            return True  # tables cannot tell an empty list of labels, names or outlines from none
         if self.labels is None or other.labels is None:
-            return self.labels is other.labels or not len(self)
-        return np.array_equal(self.labels, other.labels)
+            same = self.labels is other.labels
+        else:
+            same = np.array_equal(self.labels, other.labels)
+        return same and self._others() == other._others()
+
+    def _others(self) -> tuple[object, ...]:
+        return self.names, self.polygons, self.masks, self.keypoints, dict(self.attributes)
+
+    @classmethod
+    def none(cls) -> Boxes:
+        """Return the boxes of an image without objects."""
+        return cls(np.empty((0, 4), np.float32), np.empty(0, np.int64))
 
     def only(self, kept: Array) -> Boxes:
-        """Return the boxes at which `kept` is true."""
-        return Boxes(self.ltrb[kept], None if self.labels is None else self.labels[kept])
+        """Return the objects at which `kept` is true."""
+        places = np.flatnonzero(kept).tolist()
+        return Boxes(
+            self.ltrb[kept],
+            None if self.labels is None else self.labels[kept],
+            None if self.names is None else tuple(self.names[at] for at in places),
+            None if self.polygons is None else self.polygons.only(kept),
+            None if self.masks is None else tuple(self.masks[at] for at in places),
+            None if self.keypoints is None else self.keypoints.only(kept),
+            {name: tuple(values[at] for at in places) for name, values in self.attributes.items()},
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -86,9 +126,10 @@ class Sample:
         extension: The file extension as written, without the dot.
         labels: The classes or target values; any number of them.
         class_name: The name of the class; None if there is none.
-        boxes: Rectangles in the image; None if the dataset has none.
+        boxes: The objects in the image; None if the dataset has none.
         mask: The encoded mask: the bytes of a PNG or npy file.
-        extra: TFRecord features that have no other place here, by key.
+        extra: Everything that has no other place here, as TFRecord features by key.
+        split: The subset that the sample belongs to, such as `train`; None if the dataset is not divided.
     """
 
     key: str
@@ -99,9 +140,11 @@ class Sample:
     boxes: Boxes | None = None
     mask: bytes | None = None
     extra: Mapping[str, Feature] = field(default_factory=dict)
+    split: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", exact_labels(self.labels))
+        object.__setattr__(self, "split", self.split or None)
         object.__setattr__(self, "class_name", self.class_name or None)
         object.__setattr__(self, "mask", self.mask or None)
 

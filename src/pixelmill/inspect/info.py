@@ -13,7 +13,7 @@ from pixelmill.codecs.pillow_images import image_size
 from pixelmill.errors import DataError, Event
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
-from pixelmill.formats.sample import Sample
+from pixelmill.formats.sample import Boxes, Sample
 from pixelmill.inspect.manifest_check import unfinished_text
 from pixelmill.jobs.status import unfinished_jobs
 from pixelmill.jobs.storage import open_storage
@@ -57,6 +57,9 @@ class DatasetInfo:
         image_bytes: Smallest, mean and largest.
         sizes: The shorter side.
         aspects: Width divided by height.
+        remarks: What is to know about the dataset, such as files that are not read, in one line each.
+        splits: Number of samples of each subset, if the dataset is divided.
+        objects: Number of polygons, run-length masks and keypoints of boxes, those that exist.
     """
 
     source: str
@@ -79,6 +82,9 @@ class DatasetInfo:
     image_bytes: tuple[float, float, float]
     sizes: Histogram = field(default_factory=Histogram)
     aspects: Histogram = field(default_factory=Histogram)
+    remarks: tuple[str, ...] = ()
+    splits: Mapping[str, int] = field(default_factory=dict)
+    objects: Mapping[str, int] = field(default_factory=dict)
 
 
 @takes(InfoOptions)
@@ -92,6 +98,7 @@ def info(given: InfoOptions) -> DatasetInfo:
     count = min(given.samples or len(dataset), len(dataset))
     numbers = [len(dataset) * place // max(count, 1) for place in range(count)]
     tally = _Tally()
+    dataset.expect(numbers)
     for done, number in enumerate(numbers, start=1):
         tally.add(dataset, number)
         if given.on_sample is not None:
@@ -106,6 +113,8 @@ class _Tally:
         self.labels: Counter[str] = Counter()
         self.names: dict[str, str] = {}
         self.boxes = self.masks = 0
+        self.splits: Counter[str] = Counter()
+        self.objects: Counter[str] = Counter()
         self.sizes: list[tuple[int, int]] = []
         self.bytes: list[int] = []
 
@@ -130,6 +139,21 @@ class _Tally:
             self.names.setdefault(str(sample.labels[0]), sample.class_name)
         self.boxes += len(sample.boxes or ())
         self.masks += sample.mask is not None
+        if sample.split is not None:
+            self.splits[sample.split] += 1
+        if sample.boxes is not None:
+            self._count_objects(sample.boxes)
+
+    def _count_objects(self, boxes: Boxes) -> None:
+        found = {
+            "polygons": 0 if boxes.polygons is None else len(boxes.polygons.rings),
+            "run-length masks": sum(mask is not None for mask in boxes.masks or ()),
+            "keypoints": 0 if boxes.keypoints is None else int((boxes.keypoints.visibility > 0).sum()),
+        }
+        self.objects += Counter({name: count for name, count in found.items() if count})
+        if boxes.labels is not None and boxes.names is not None:
+            for label, name in zip(boxes.labels.tolist(), boxes.names, strict=True):
+                self.names.setdefault(str(label), name)
 
     def result(self, dataset: Dataset, examined: int) -> DatasetInfo:
         heights, widths = [height for height, _ in self.sizes], [width for _, width in self.sizes]
@@ -155,6 +179,9 @@ class _Tally:
             image_bytes=_spread(self.bytes),
             sizes=_histogram([min(size) for size in self.sizes]),
             aspects=_aspects(self.sizes),
+            remarks=dataset.remarks,
+            splits=dict(self.splits),
+            objects=dict(self.objects),
         )
 
 

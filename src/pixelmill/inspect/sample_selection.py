@@ -21,7 +21,7 @@ _CANDIDATES = 4  # for each sample to choose, to find classes among
 _RANGE = re.compile(r"\s*([0-9]{1,18})(?:\s*-\s*([0-9]{1,18}))?\s*")
 _PIECE = 1024
 _SHOWN_CLASSES = 8
-_OBJECT_NAMES = ("image/object/class/text", "objects/class/text")
+_OBJECT_NAMES = ("image/object/class/text", "objects/class/text")  # names of fewer or more objects than boxes
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ def class_texts(sample: Sample) -> set[str]:
 
 
 def box_names(sample: Sample) -> tuple[str, ...]:
-    """Return the class names of the boxes, if a record has one for each box."""
+    """Return the class names of the boxes, if the sample has one for each box."""
+    if sample.boxes is not None and sample.boxes.names is not None:
+        return sample.boxes.names
     for name in _OBJECT_NAMES:
         feature = sample.extra.get(name)
         if isinstance(feature, Feature) and feature.kind == "bytes" and len(feature) == len(sample.boxes or ()):

@@ -46,6 +46,7 @@ class SampleViewer:
 
     def groups(self, numbers: Sequence[int], on_sample: OnSample | None) -> Iterator[Group]:
         """Yield the cells of each sample, in order; a few samples are decoded at a time."""
+        self._dataset.expect(numbers)
         found = self._with_variants(numbers) if self._options.recipe is not None else self._originals(numbers)
         for done, group in enumerate(found, start=1):
             yield group
@@ -79,6 +80,7 @@ class SampleViewer:
             lost = Thumbnail(number, key=readable(event.path or ""), problem=_first(error, event), split=split)
             return lambda: [lost]
         self._learn(sample)
+        split = readable(sample.split or split)
         return lambda: [replace(cell, split=split) for cell in self._group(sample, number, event, maker)]
 
     def _group(self, sample: Sample, number: int, event: Event, maker: VariantMaker | None) -> Iterator[Thumbnail]:

@@ -37,6 +37,7 @@ class Verification:
         hashed: Files that were compared with it.
         problems: Everything that is wrong: an unfinished job, missing samples, container, records, images, hashes.
         notes: Remarks about images that are whole, such as `decoder_warning`, and how many images have them.
+        remarks: What is to know about the dataset, such as files that are not read, in one line each.
     """
 
     source: str
@@ -47,6 +48,7 @@ class Verification:
     hashed: int
     problems: tuple[Event, ...]
     notes: Mapping[str, int] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     @property
     def is_whole(self) -> bool:
@@ -93,6 +95,7 @@ def verify(given: VerifyOptions) -> Verification:
         hashed=check.hashed,
         problems=tuple(problems),
         notes=dict(checker.notes),
+        remarks=dataset.remarks,
     )
 
 
@@ -135,6 +138,7 @@ class Checker:
 
     def samples(self) -> Iterator[tuple[int, bytes, bytes | None]]:
         """Yield number, image and mask of each sample that can be read."""
+        self._dataset.expect(range(len(self._dataset)))
         for number in range(len(self._dataset)):
             if self._most is not None and len(self._problems) >= self._most:
                 return

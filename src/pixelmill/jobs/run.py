@@ -138,6 +138,9 @@ def _run(
     done = output.done(hashed=given.verify_existing)
     index, parts = part or (0, 1)
     numbers = [number for number in range(index, plan.shards, parts) if number not in done]
+    if numbers:
+        own = {name for number in numbers for name in task.job.shards[number].files}
+        output.storage.abort_uploads(None if part is None else own)
     tally = _Tally(done, task, plan.shards, given.on_progress)
     try:
         # Closed here: no worker writes while what they left is removed, and no garbage collector waits for them.

@@ -132,12 +132,14 @@ class Recovery:
 
     def _event(self, trouble: Trouble, samples: Samples, engine: Engine) -> Event:
         path = offset = None
+        number = int(samples.numbers[trouble.place])
         if engine.plan.readers:
-            path, offset = engine.plan.readers[0].index.locate(int(samples.items[trouble.place, 0]))
+            number = int(samples.items[trouble.place, 0])
+            path, offset = engine.plan.readers[0].index.locate(number)
         return Event(
             kind=trouble.kind,
             message=trouble.message,
-            sample=int(samples.numbers[trouble.place]),
+            sample=number,
             epoch=int(samples.epochs[trouble.place]),
             path=path,
             offset=offset,

@@ -25,7 +25,7 @@ from pixelmill.pipeline import Pipeline
 from pixelmill.recipe.geometry import follow
 from pixelmill.recipe.scene import Move, Scene
 from pixelmill.recipe.steps import apply_steps, named_step
-from pixelmill.recipe.yaml_file import read_yaml
+from pixelmill.storage.yaml_file import read_yaml
 
 _BUILTIN = Path(__file__).parent / "builtin"
 _FIELDS = {"name", "about", "steps"}

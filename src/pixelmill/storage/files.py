@@ -149,7 +149,10 @@ def local_path(path: str) -> str:
 
 def local_paths(paths: Sequence[str]) -> list[str]:
     """Return what `local_path` returns for many files; those at addresses are fetched together."""
-    return together(local_path, paths, wait=any(map(is_remote, paths)))
+    if not any(map(is_remote, paths)):
+        return list(paths)
+    known = dict(zip(paths, stats(paths), strict=True))
+    return together(lambda path: remote.fetch(path, known[path]) if is_remote(path) else path, paths)
 
 
 def read_start(path: str, length: int) -> bytes:

@@ -172,7 +172,7 @@ def _counts(segmentation: dict[str, Any], image: _Image, where: str) -> list[int
             f"coco: the mask of {where} has the size {str(size)[:40]}, its image has {image.height, image.width}"
         )
     if isinstance(counts, str):
-        counts = _decompressed(counts, where)
+        counts = decompressed(counts, where)
     if not isinstance(counts, list) or not all(isinstance(n, int) and n >= 0 for n in counts):
         raise DataError(f"coco: the mask of {where} has no run lengths, got {str(counts)[:60]}")
     if sum(counts) != image.height * image.width:
@@ -180,7 +180,7 @@ def _counts(segmentation: dict[str, Any], image: _Image, where: str) -> list[int
     return counts
 
 
-def _decompressed(text: str, where: str) -> list[int]:
+def decompressed(text: str, where: str) -> list[int]:
     """Decode run lengths from text: groups of 5 bits from `0` on; later ones are differences to the last but one."""
     counts: list[int] = []
     value = shift = 0

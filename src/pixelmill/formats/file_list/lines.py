@@ -24,8 +24,11 @@ COLUMNS = {
     "extension": ("extension",),
     "boxes": ("boxes",),
     "box_labels": ("box_labels",),
+    "objects": ("objects",),
+    "split": ("split", "subset", "fold"),
     "extra": ("extra",),
 }
+_JSON = ("boxes", "objects", "extra")
 _MAX_LINE = 1 << 20
 _MAX_TABLE_FIELD = 1 << 28
 _MAX_LIST_BYTES = 1 << 33
@@ -132,17 +135,16 @@ def _entry(row: list[str], places: Mapping[str, list[int]], where: str) -> Entry
         box_labels = [parse_label(part) for part in cells.get("box_labels", "").split()]
     except ValueError as error:
         return Entry(cells["path"], (), where, fault=f"{where} has a label that is not a number: {error}")
-    found: Row = {name: cells[name] for name in ("key", "class") if name in cells}
+    found: Row = {name: cells[name] for name in ("key", "class", "split") if name in cells}
     if places["extension"]:
         found["extension"] = cells.get("extension", "")
-    if "boxes" in cells or "extra" in cells:
-        for name in ("boxes", "extra"):
-            if name not in cells:
-                continue
-            try:
-                found[name] = decode_row(f'{{"":{cells[name]}}}', where=where)[""]
-            except (DataError, KeyError) as error:
-                return Entry(cells["path"], labels, where, fault=str(error).removeprefix("annotations: "))
-        if "boxes" in cells and "box_labels" in cells:
-            found["box_labels"] = box_labels
+    for name in _JSON:
+        if name not in cells:
+            continue
+        try:
+            found[name] = decode_row(f'{{"":{cells[name]}}}', where=where)[""]
+        except (DataError, KeyError) as error:
+            return Entry(cells["path"], labels, where, fault=str(error).removeprefix("annotations: "))
+    if "boxes" in cells and "box_labels" in cells:
+        found["box_labels"] = box_labels
     return Entry(cells["path"], labels, where, cells.get("mask"), found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import overload
 
@@ -13,9 +13,12 @@ from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.file_index import whole_files
 from pixelmill.formats.folder import listing
+from pixelmill.formats.folder.arrangement import arrange
 from pixelmill.formats.folder.names import CLASSES, IMAGES, MASKS, RESERVED, implied_sample
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Sample, split_name
+from pixelmill.storage.announced_reads import whole_file
+from pixelmill.storage.ranges import Range
 
 
 class FolderDataset(Dataset):
@@ -41,9 +44,15 @@ class FolderDataset(Dataset):
         if not len(self._listing):
             endings = ", ".join(sorted(listing.ENDINGS))
             raise ArgumentError(f"folder: no file below {self._images} ends in one of {endings}")
-        self._classes = _listed_classes(source, files, self._listing.classes)
+        self._arrangement = arrange(self._listing, _listed_classes(source, files))
+        self._listing = self._arrangement.listing
+        self._classes = self._arrangement.classes
         self._numbers = {name: number for number, name in enumerate(self._classes) if name}
-        self._masks = _by_stem(self._masks_root)
+        if self._arrangement.masks is not None:
+            self._masks_root, self._masks = self._images, self._arrangement.masks
+        else:
+            self._masks = _by_stem(self._masks_root)
+        self.remarks = self._arrangement.remarks()
         self._rows, self.faults = _read_rows([storage.join(source, name) for name in files if is_annotation(name)])
         self.index = Index(_Paths(self._images, self._listing))
 
@@ -51,14 +60,24 @@ class FolderDataset(Dataset):
         path, _ = self.locate(number)
         name = self._listing.name(number)
         try:
-            image = storage.read_file(path)
-            mask_name = self._masks.get(split_name(name)[0])
-            mask = storage.read_file(storage.join(self._masks_root or "", mask_name)) if mask_name else None
+            image = self._ranges.read_file(path)
+            mask_path = self._mask_path(name)
+            mask = self._ranges.read_file(mask_path) if mask_path else None
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
         if not image:
             raise self.error(number, "not_an_image", "the file is empty")
         return self._described(number, image, mask)
+
+    def _parts(self, number: int) -> Iterator[Range]:
+        yield whole_file(self.locate(number)[0])
+        mask_path = self._mask_path(self._listing.name(number))
+        if mask_path:
+            yield whole_file(mask_path)
+
+    def _mask_path(self, name: str) -> str | None:
+        mask = self._masks.get(split_name(name)[0])
+        return storage.join(self._masks_root or "", mask) if mask else None
 
     def outline(self, number: int) -> Sample:
         return self._described(number, b"", None)
@@ -94,6 +113,7 @@ class FolderDataset(Dataset):
     @property
     def layout(self) -> str:
         text = "class folders" if self.classes else "flat"
+        text += f" in the splits {', '.join(self._arrangement.splits)}" if self._arrangement.splits else ""
         return text + (", images and masks" if self._masks_root else "")
 
     @property
@@ -104,19 +124,18 @@ class FolderDataset(Dataset):
 
     def _described(self, number: int, image: bytes, mask: bytes | None) -> Sample:
         name = self._listing.name(number)
-        implied = implied_sample(name, self._numbers, image=image, mask=mask)
+        bare, divided = self._arrangement.bare(name), bool(self._arrangement.splits)
+        implied = implied_sample(bare, self._numbers, image=image, mask=mask, divided=divided)
         where, row = self._rows.get(name, ("", None))
         return implied if row is None else apply_row(row, implied=implied, where=where)
 
 
-def _listed_classes(source: str, files: Sequence[str], folders: Sequence[str]) -> tuple[str, ...]:
-    """Return the class folders by label: as `classes.txt` lists them if it has all of them, else sorted."""
-    if CLASSES in files:
-        text = storage.read_file(storage.join(source, CLASSES)).decode("utf-8", "surrogateescape")
-        listed = tuple(text.split("\n")[:-1])
-        if set(folders) <= set(listed):
-            return listed
-    return tuple(folders)
+def _listed_classes(source: str, files: Sequence[str]) -> tuple[str, ...]:
+    """Return the lines of `classes.txt`."""
+    if CLASSES not in files:
+        return ()
+    text = storage.read_file(storage.join(source, CLASSES)).decode("utf-8", "surrogateescape")
+    return tuple(text.split("\n")[:-1])
 
 
 def is_annotation(name: str) -> bool:

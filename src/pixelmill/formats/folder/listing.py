@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,10 +29,12 @@ class Listing:
     Attributes:
         names: Relative names with `/`, sorted by their bytes: first those outside of class folders, then by class.
         classes: The class folders, empty ones included, sorted by their bytes.
+        left_out: For each ending of other files `ENDING/NUMBER/NAME`: how many there are, and the name of the first.
     """
 
     names: Sequence[str]
     classes: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -56,6 +59,7 @@ def load(root: str) -> Listing:
         arrays = {
             "names": _packed(listing.names),
             "classes": _packed(listing.classes),
+            "left_out": _packed(listing.left_out),
             "folders": _packed(folders),
             "times": times,
         }
@@ -67,30 +71,43 @@ def _scan(root: str) -> tuple[Listing, list[str]]:
     """List the images, and all folders that were visited."""
     by_class: dict[str, list[str]] = {"": []}
     folders: list[str] = []
+    others: dict[str, list[str]] = {}
     classes, _ = storage.list_folder(root)
     for folder, files in storage.walk(root):
         folders.append(folder)
+        for name in files:
+            ending = split_name(name)[1].lower()
+            if ending not in ENDINGS and not (folder == "" and _is_own(name)):
+                others.setdefault(ending, []).append(f"{folder}/{name}" if folder else name)
         own = [name for name in files if split_name(name)[1].lower() in ENDINGS]
         prefix = f"{folder}/" if folder else ""
         by_class.setdefault(folder.partition("/")[0], []).extend(prefix + name for name in own)
     names = list(by_class.pop(""))
     for folder in classes:
         names += sorted(by_class.get(folder, ()), key=os.fsencode)
-    return Listing(names, tuple(classes)), folders
+    left_out = [f"{ending}/{len(found)}/{found[0]}" for ending, found in sorted(others.items())]
+    return Listing(names, tuple(classes), tuple(left_out)), folders
+
+
+def _is_own(name: str) -> bool:
+    """Whether a file belongs to a dataset as we write it."""
+    return name in ("classes.txt", "manifest.json") or (name.startswith("annotations") and name.endswith(".jsonl"))
 
 
 def _kept(root: str, found: dict[str, Array]) -> Listing | None:
     """Return a listing from the cache; None if a folder has changed, or if a forged name leads out of the root."""
-    if found.keys() != {"names", "classes", "folders", "times"}:
+    if found.keys() != {"names", "classes", "left_out", "folders", "times"}:
         return None
-    names, classes, folders = (_unpacked(found[part]) for part in ("names", "classes", "folders"))
+    names, classes, left_out, folders = (_unpacked(found[part]) for part in ("names", "classes", "left_out", "folders"))
+    if not all(re.fullmatch(r"[^/]*/[0-9]{1,18}/.+", line, re.DOTALL) for line in left_out):
+        return None
     if not (are_below(names) and are_below(classes) and folders[:1] == [""] and are_below(folders[1:])):
         return None
     try:
         is_unchanged = [_changed(root, folder) for folder in folders] == found["times"].tolist()
     except OSError:
         return None
-    return Listing(names, tuple(classes)) if is_unchanged else None
+    return Listing(names, tuple(classes), tuple(left_out)) if is_unchanged else None
 
 
 def _changed(root: str, folder: str) -> int:

@@ -19,6 +19,7 @@ class FolderWriter(ShardWriter):
         names: The file `annotations`.
         classes: The class folders of the whole dataset by label; None to write labels as annotations.
         masks: Whether to write images below `images/` and masks below `masks/`.
+        divided: Whether all samples have splits, which become folders above the class folders.
     """
 
     def __init__(
@@ -28,18 +29,21 @@ class FolderWriter(ShardWriter):
         *,
         classes: Sequence[str] | None = None,
         masks: bool = False,
+        divided: bool = False,
     ) -> None:
         super().__init__(open_file, names)
         self._numbers = None if classes is None else {name: number for number, name in enumerate(classes) if name}
         self._masks = masks
+        self._divided = divided
         self._unique = UniqueNames()
         self._rows: list[bytes] = []
 
     def add(self, sample: Sample, *, name: str | None = None) -> None:
         ending = file_ending(sample)
-        stem = name or self._unique.take(wished_name(sample), number=self.samples, ending="" if self._masks else ending)
+        preferred = wished_name(sample, divided=self._divided)
+        stem = name or self._unique.take(preferred, number=self.samples, ending="" if self._masks else ending)
         path = join_name(stem, ending)
-        implied = implied_sample(path, self._numbers or {}, image=b"", mask=None)
+        implied = implied_sample(path, self._numbers or {}, image=b"", mask=None, divided=self._divided)
         row = difference(sample, implied=implied, mask=not self._masks)
         if self._numbers is None:
             row["labels"] = list(sample.labels)

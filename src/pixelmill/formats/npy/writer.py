@@ -14,7 +14,8 @@ from pixelmill.formats.npy.wrapping import wrapped
 from pixelmill.formats.sample import Sample, format_label
 from pixelmill.storage.file_names import UniqueNames, is_plain
 
-_HEADER = ("image", "labels", "class", "mask", "key", "extension", "boxes", "box_labels", "extra")
+_HEADER = ("image", "labels", "class", "mask", "key", "extension", "boxes", "box_labels", "objects", "split", "extra")
+_JSON = ("boxes", "objects", "extra")  # columns of JSON
 _IMAGES, _MASKS = "images", "masks"
 
 
@@ -51,7 +52,7 @@ class NpyWriter(ShardWriter):
 
 def _cells(sample: Sample, image: str, mask: str) -> list[str]:
     row = difference(sample, implied=Sample("", b"", ""))
-    boxes = row.get("boxes")
+    texts = {name: json.dumps(row[name], separators=(",", ":")) for name in _JSON if row.get(name) is not None}
     return [
         image,
         " ".join(format_label(label) for label in sample.labels),
@@ -59,7 +60,9 @@ def _cells(sample: Sample, image: str, mask: str) -> list[str]:
         mask,
         sample.key,
         sample.extension,
-        "" if boxes is None else json.dumps(boxes, separators=(",", ":")),
+        texts.get("boxes", ""),
         " ".join(str(label) for label in row.get("box_labels", ())),
-        json.dumps(row["extra"], separators=(",", ":")) if "extra" in row else "",
+        texts.get("objects", ""),
+        sample.split or "",
+        texts.get("extra", ""),
     ]

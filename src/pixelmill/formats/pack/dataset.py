@@ -13,12 +13,12 @@ from pixelmill.errors import DataError
 from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.index import Array, Index, Ragged
+from pixelmill.formats.object_rows import with_features
 from pixelmill.formats.pack import codec
 from pixelmill.formats.pack.frames import HEAD_BYTES, Head, crc
 from pixelmill.formats.pack.scan import PackFile, check_parts, features, scan
 from pixelmill.formats.record_files import check_sources, numbers_within
 from pixelmill.formats.sample import Sample
-from pixelmill.storage.range_reader import RangeReader
 
 
 class PackDataset(Dataset):
@@ -38,7 +38,6 @@ class PackDataset(Dataset):
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="pack")
-        self._ranges = RangeReader()
         found = [scan(name, partial(self._ranges.read, name), size=storage.stat(name).size) for name in self._names]
         self._tables = [file.table for file in found]
         self._codebooks, wrong = zip(*map(_registered, found), strict=True)
@@ -61,8 +60,8 @@ class PackDataset(Dataset):
                 raise DataError("the head of the sample is damaged, or does not match the index")
             parts = check_parts(head, data[HEAD_BYTES:])
             image = self._restored(file, head, parts["image"])
-            described, extra = self._tables[file].outline(place), features(parts["features"])
-            return replace(described, image=image, mask=parts["mask"] or None, extra=extra)
+            described = with_features(self._tables[file].outline(place), features(parts["features"]))
+            return replace(described, image=image, mask=parts["mask"] or None)
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
         except DataError as error:
@@ -79,7 +78,7 @@ class PackDataset(Dataset):
             data = self._ranges.read(self._names[file], begin, head.features_length)
             if crc(data) != head.features_crc:
                 raise DataError("features: the checksum does not match")
-            return replace(found, extra=features(data))
+            return with_features(found, features(data))
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
         except DataError as error:

@@ -11,6 +11,7 @@ from pixelmill.formats import example
 from pixelmill.formats.annotations import MAX_ROW_BYTES, difference, encode_row
 from pixelmill.formats.dataset import Output, ShardWriter
 from pixelmill.formats.example import Example
+from pixelmill.formats.object_rows import own_features
 from pixelmill.formats.pack import codec, index_section
 from pixelmill.formats.pack.frames import FOOTER_BYTES, HEAD_BYTES, PART_BYTES, Footer, Head, crc, encode_header
 from pixelmill.formats.pack.table_builder import TableBuilder
@@ -47,8 +48,11 @@ class PackWriter(ShardWriter):
         packed = codec.pack(sample.image, self._codebook)
         image = sample.image if isinstance(packed, str) else packed
         row = difference(sample, implied=Sample("", b"", ""))
-        row.pop("extra", None)
-        others = example.encode(sample.extra) if _has_features(sample) else b""
+        for name in ("extra", "objects", "split"):  # these are features
+            row.pop(name, None)
+        features = Example.of(sample.extra)
+        features |= own_features(sample)
+        others = example.encode(features) if features or _has_unknown(features) else b""
         parts = (image, sample.mask or b"", encode_row(row), others)
         _check_lengths(sample, parts)
         head = Head(
@@ -93,9 +97,8 @@ class PackWriter(ShardWriter):
         self._position += len(data)
 
 
-def _has_features(sample: Sample) -> bool:
-    extra = sample.extra
-    return bool(extra) or (isinstance(extra, Example) and bool(extra.unknown or extra.features_unknown))
+def _has_unknown(features: Example) -> bool:
+    return bool(features.unknown or features.features_unknown)
 
 
 def _check_lengths(sample: Sample, parts: Sequence[bytes]) -> None:

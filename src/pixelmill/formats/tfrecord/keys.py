@@ -14,6 +14,7 @@ from pixelmill.errors import DataError
 from pixelmill.formats import npy
 from pixelmill.formats.example import Example, Feature, bytes_feature, float_feature, int64_feature
 from pixelmill.formats.index import Array
+from pixelmill.formats.object_rows import OBJECTS, SPLIT, own_features, read_own_features
 from pixelmill.formats.sample import Boxes, Label, Sample, image_type, split_name
 
 FORMAT = "image/format"
@@ -34,6 +35,7 @@ class Keys:
         box_label: The classes of the boxes.
         other_box_label: Where some programs keep the classes of the boxes instead; empty if there is no such key.
         mask: The encoded mask.
+        box_name: The names of the classes of the boxes, if there is such a key.
         format: The type of the image in words, if there is such a key.
         shape: Height, width and channels, for elements of an array. `image/dtype` names their type if it is not uint8,
             and `image/order` is CHW if channels come first.
@@ -49,13 +51,14 @@ class Keys:
     mask: str
     format: str | None = None
     other_box_label: str = ""
+    box_name: str = ""
     shape: tuple[str, str, str] | None = None
 
     @cached_property
     def used(self) -> frozenset[str]:
         """The keys of features that have a field in a sample."""
         own = {_KEY, _EXTENSION, self.image, self.filename, self.label, self.class_name, self.box_label, self.mask}
-        own |= {*self.box_sides, *(self.shape or ())}
+        own |= {*self.box_sides, *(self.shape or ()), OBJECTS, SPLIT}
         return frozenset(own if self.shape is None else {*own, str(self.format), _DTYPE})
 
 
@@ -72,6 +75,7 @@ INCEPTION = Keys(
     mask="image/segmentation/class/encoded",
     format=FORMAT,
     other_box_label="image/object/bbox/label",
+    box_name="image/object/class/text",
 )
 TFDS = Keys(
     name="tfds",
@@ -118,6 +122,9 @@ def to_sample(features: Example, keys: Keys, *, fallback_key: Callable[[], str])
     extra = Example({name: feature for name, feature in features.items() if name not in keys.used})
     extra.unknown, extra.features_unknown = features.unknown, features.features_unknown
     boxes = _boxes(features, keys)
+    if boxes is not None and boxes.names is not None:
+        del extra[keys.box_name]
+    boxes, split = read_own_features(features, boxes)
     if keys.box_label in features and (boxes is None or boxes.labels is None or keys.other_box_label in features):
         extra[keys.box_label] = features[keys.box_label]  # has no other place, or would not be written again
     if keys.shape is not None:
@@ -143,12 +150,14 @@ def to_sample(features: Example, keys: Keys, *, fallback_key: Callable[[], str])
         boxes,
         _one_bytes(features, keys.mask),
         extra,
+        split,
     )
 
 
 def to_features(sample: Sample, keys: Keys) -> Example:
     """Return the features of a sample."""
     features = Example.of(sample.extra)
+    features |= own_features(sample, names=not keys.box_name)
     if keys.shape is None:
         features[keys.image] = bytes_feature(sample.image)
     else:
@@ -238,7 +247,17 @@ def _boxes(features: Example, keys: Keys) -> Boxes | None:
         ltrb = np.stack(sides, axis=1)
     if not np.isfinite(ltrb).all():
         raise DataError("a coordinate of a box is not a finite number")
-    return Boxes(ltrb, _box_labels(features, keys, len(ltrb)))
+    return Boxes(ltrb, _box_labels(features, keys, len(ltrb)), _box_names(features, keys, len(ltrb)))
+
+
+def _box_names(features: Example, keys: Keys, count: int) -> tuple[str, ...] | None:
+    """Return the class names of the boxes, if the record has one for each."""
+    names = features.get(keys.box_name)
+    if names is None or names.kind != "bytes" or len(names) != count or not count:
+        return None
+    if names.unknown or names.list_unknown:
+        return None  # these survive in `extra` alone
+    return tuple(os.fsdecode(name) for name in names.values)
 
 
 def box_label_key(features: Example, keys: Keys) -> str:
@@ -268,6 +287,8 @@ def _put_boxes(features: Example, boxes: Boxes, keys: Keys) -> None:
     else:
         for column, name in enumerate(keys.box_sides):
             features[name] = float_feature(np.ascontiguousarray(boxes.ltrb[:, column]))
+    if boxes.names and keys.box_name:
+        features[keys.box_name] = bytes_feature(*(os.fsencode(name) for name in boxes.names))
     if boxes.labels is None:
         return
     other = features.get(keys.other_box_label)

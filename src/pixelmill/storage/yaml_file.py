@@ -1,4 +1,4 @@
-"""Reading the YAML files of recipes. They may come from a stranger, so size, depth and numbers are limited."""
+"""Reading YAML files. They may come from a stranger, so size, depth and numbers are limited."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ MOST_LEVELS = 32
 _LARGEST_NUMBER = 2**63
 
 
-def read_yaml(path: str) -> Any:
+def read_yaml(path: str, *, what: str = "recipe", most_bytes: int = MOST_BYTES) -> Any:
     """Read a YAML file of plain values.
+
+    Args:
+        path: The file.
+        what: What messages call it.
+        most_bytes: The largest size.
 
     Raises:
         ArgumentError: There is no such file, or it is not YAML, uses aliases, or exceeds a limit.
@@ -22,24 +27,24 @@ def read_yaml(path: str) -> Any:
     import yaml
 
     try:
-        data = storage.read_file(path, limit=MOST_BYTES)
+        data = storage.read_file(path, limit=most_bytes)
     except OSError as error:
-        raise unreadable("recipe", path, error) from None
+        raise unreadable(what, path, error) from None
     except DataError as error:
-        raise ArgumentError(f"recipe: {error}") from None
+        raise ArgumentError(f"{what}: {error}") from None
     try:
-        _check_tokens(data, path)
+        _check_tokens(data, path, what)
         content = yaml.safe_load(data)
     except (yaml.YAMLError, ValueError) as error:
         # Not only YAML errors: numbers and dates that cannot be, and bytes that are not text, are ValueErrors.
         if isinstance(error, ArgumentError):
             raise
-        raise ArgumentError(f"recipe: {path} is not YAML: {error}") from None
-    _check_numbers(content, path)
+        raise ArgumentError(f"{what}: {path} is not YAML: {error}") from None
+    _check_numbers(content, path, what)
     return content
 
 
-def _check_tokens(data: bytes, path: str) -> None:
+def _check_tokens(data: bytes, path: str, what: str) -> None:
     """Refuse aliases and deep nesting token by token: PyYAML's time grows with the square of the depth."""
     import yaml
 
@@ -53,18 +58,18 @@ def _check_tokens(data: bytes, path: str) -> None:
     level = 0
     for token in yaml.scan(data):
         if isinstance(token, (yaml.AliasToken, yaml.AnchorToken)):
-            raise ArgumentError(f"recipe: {path} uses aliases, which are not allowed")
+            raise ArgumentError(f"{what}: {path} uses aliases, which are not allowed")
         level += isinstance(token, starts) - isinstance(token, ends)
         if level > MOST_LEVELS:
             line = token.start_mark.line + 1
-            raise ArgumentError(f"recipe: line {line} of {path} is nested more than {MOST_LEVELS} levels deep")
+            raise ArgumentError(f"{what}: line {line} of {path} is nested more than {MOST_LEVELS} levels deep")
 
 
-def _check_numbers(value: object, path: str) -> None:
+def _check_numbers(value: object, path: str, what: str) -> None:
     """Refuse integers of more than 64 bits, which YAML's `1:30:00` can make as large as the file is long."""
     if isinstance(value, int) and not -_LARGEST_NUMBER <= value < _LARGEST_NUMBER:
-        raise ArgumentError(f"recipe: {path} holds a number of more than 64 bits")
+        raise ArgumentError(f"{what}: {path} holds a number of more than 64 bits")
     if isinstance(value, dict):
         value = [*value.keys(), *value.values()]
     for item in value if isinstance(value, (list, tuple, set)) else ():
-        _check_numbers(item, path)
+        _check_numbers(item, path, what)
