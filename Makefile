@@ -15,7 +15,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format tidy api docs bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow clean FORCE
+.PHONY: help demo test gpu-test lint format tidy api docs site bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -58,6 +58,11 @@ api: $(VENV)/installed.stamp ## write what is derived from operators and steps: 
 docs: api ## write the generated pages of docs/
 	@$(PY) scripts/gallery.py
 	@$(PY) scripts/preview_image.py
+	@$(PY) scripts/page_image.py
+
+site: $(VENV)/test.stamp ## build the documentation as a site in build/site; broken links fail
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --clean --strict
+	@echo "build/site/index.html"
 
 bench: $(VENV)/test.stamp ## measure beside DALI, tf.data and torch
 	@$(PY) benchmarks/run.py $(ARGS)

@@ -14,14 +14,17 @@ INTRODUCTION = """\
 # Command line
 
 Every command prints its options with `--help`. [Exit codes](exit-codes.md) are the same for all of them.
-`python -m pixelmill` is the same program. Where a path is expected, an address such as `s3://bucket/folder` works too."""
+`python -m pixelmill` is the same program. Where a path is expected, an address such as `s3://bucket/folder` works
+too."""
 
 
 def cli_page() -> str:
     """Return the page."""
     context = click.Context(main, info_name="pixelmill")
     commands = list(_commands(main, context))
-    rows = [f"| [{name}](#{_anchor(name)}) | {_cell(command.get_short_help_str(200))} |" for name, command, _ in commands]
+    rows = [
+        f"| [{name}](#{_anchor(name)}) | {_cell(command.get_short_help_str(200))} |" for name, command, _ in commands
+    ]
     parts = [NOTE, INTRODUCTION, "\n".join(["| command | does |", "|---|---|", *rows])]
     parts += [_section(name, command, where) for name, command, where in commands]
     return "\n\n".join(parts) + "\n"

@@ -35,6 +35,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 }
 _HEADINGS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Example", "Examples")
 _ENTRY = re.compile(r"(\*{0,2}\w[\w.]*)(?: \([^)]*\))?: (.*)", re.S)
+_PREFIXES = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
 _LONGEST = 100
 
 
@@ -88,7 +89,7 @@ def _signature(name: str, value: Callable[..., object] | type) -> str:
             shown.append("*")
             star = True
         star = star or parameter.kind is parameter.VAR_POSITIONAL
-        prefix = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        prefix = _PREFIXES.get(parameter.kind.name, "")
         default = "" if parameter.default is parameter.empty else f"={_value(parameter.default)}"
         shown.append(f"{prefix}{parameter.name}{default}")
     line = f"pixelmill.{name}({', '.join(shown)})"

@@ -24,8 +24,19 @@ REPOSITORY = {
     "examples/README.md": "project/examples.md",
     "README.md": "project/readme.md",
 }
+NOT_SEARCHED = {"operators.md", "project/readme.md", "project/changelog.md"}  # what they have is elsewhere
+OPERATORS = "Operators"  # the entry of the navigation that the generated pages replace
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
-_CODE = re.compile(r"(^```.*?^```[^\n]*$|`[^`\n]+`)", re.M | re.S)
+_CODE = re.compile(r"(^ *```.*?^ *```[^\n]*$)", re.M | re.S)
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """List the pages of the families of operators in the navigation."""
+    for section in config.nav or []:
+        for place, entry in enumerate(section.get("Reference", []) if isinstance(section, dict) else []):
+            if isinstance(entry, dict) and OPERATORS in entry:
+                section["Reference"][place] = {OPERATORS: list(operator_pages())}
+    return config
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
@@ -40,6 +51,10 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Point links to files of the repository at their pages; sources, which have none, become plain text."""
     here = page.file.src_uri
+    if here == "index.md":
+        page.meta["hide"] = ["navigation", "toc"]
+    if here in NOT_SEARCHED:
+        page.meta["search"] = {"exclude": True}
     origin = next((path for path, address in REPOSITORY.items() if address == here), f"docs/{here}")
     known = {file.src_uri for file in files}
 

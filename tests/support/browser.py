@@ -46,8 +46,11 @@ def started_browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def opened(browser: Browser, path: Path, *, size: tuple[int, int] = DESKTOP, dark: bool = False) -> Iterator[Page]:
-    """Open a file in a new window; fail if the page reports an error or asks for anything but itself."""
+def opened(
+    browser: Browser, path: Path | str, *, size: tuple[int, int] = DESKTOP, dark: bool = False
+) -> Iterator[Page]:
+    """Open a file or an address in a new window; fail if it reports an error or asks for anything but its folder."""
+    address = path.as_uri() if isinstance(path, Path) else path
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
         color_scheme="dark" if dark else "light",
@@ -59,15 +62,15 @@ def opened(browser: Browser, path: Path, *, size: tuple[int, int] = DESKTOP, dar
     page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("dialog", lambda dialog: errors.append(f"dialog: {dialog.message}"))  # and leave it open: nothing may ask
-    page.on("request", lambda request: errors.append(request.url) if not _is_own(request.url, path) else None)
+    page.on("request", lambda request: errors.append(request.url) if not _is_own(request.url, address) else None)
     page.set_default_timeout(60_000)
     try:
-        page.goto(path.as_uri())
+        page.goto(address)
         yield page
         assert not errors, errors
     finally:
         context.close()
 
 
-def _is_own(address: str, path: Path) -> bool:
-    return address.startswith(("data:", "blob:")) or address.split("#")[0].startswith(path.parent.as_uri())
+def _is_own(request: str, address: str) -> bool:
+    return request.startswith(("data:", "blob:", address.rpartition("/")[0]))

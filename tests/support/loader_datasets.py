@@ -50,9 +50,7 @@ def classified(count: int = 12, *, labels: Sequence[int] = (0, 1, 2)) -> list[Sa
 
 def with_several_labels(count: int = 8) -> list[Sample]:
     """Return samples with 0, 1, 2, ... labels."""
-    return [
-        Sample(f"s{number}", png(pixels(number)), "png", tuple(range(number % 4))) for number in range(count)
-    ]
+    return [Sample(f"s{number}", png(pixels(number)), "png", tuple(range(number % 4))) for number in range(count)]
 
 
 def with_boxes(count: int = 8) -> list[Sample]:

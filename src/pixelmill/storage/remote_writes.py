@@ -175,4 +175,3 @@ def _tried(call: Callable[[Any], remote.Result], path: str) -> remote.Result:
             raise explained(error, path) from None
 
     return remote.patiently(once, path)
-
