@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -25,18 +26,36 @@ REPOSITORY = {
     "README.md": "project/readme.md",
 }
 NOT_SEARCHED = {"operators.md", "project/readme.md", "project/changelog.md"}  # what they have is elsewhere
-OPERATORS = "Operators"  # the entry of the navigation that the generated pages replace
+UNLISTED = {"gallery/README.md"}  # the pages of operators have its images
+Nav = str | list["Nav"] | dict[str, "Nav"]
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 _CODE = re.compile(r"(^ *```.*?^ *```[^\n]*$)", re.M | re.S)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """List the pages of the families of operators in the navigation."""
-    for section in config.nav or []:
-        for place, entry in enumerate(section.get("Reference", []) if isinstance(section, dict) else []):
-            if isinstance(entry, dict) and OPERATORS in entry:
-                section["Reference"][place] = {OPERATORS: list(operator_pages())}
+    """Complete the navigation: folders become their pages, and pages that it does not name come last."""
+    pages = [page.relative_to(ROOT / "docs").as_posix() for page in sorted((ROOT / "docs").rglob("*.md"))]
+    pages += operator_pages()
+    nav = [_completed(entry, pages) for entry in config.nav or []]
+    named = set(_pages_of(nav))
+    others = [page for page in pages if page not in named and page not in UNLISTED]
+    config.nav = [*nav, {"More": others}] if others else nav
     return config
+
+
+def _completed(entry: Nav, pages: list[str]) -> Nav:
+    if isinstance(entry, dict):
+        return {title: _completed(value, pages) for title, value in entry.items()}
+    if isinstance(entry, list):
+        return [_completed(value, pages) for value in entry]
+    return [page for page in pages if page.startswith(entry)] if entry.endswith("/") else entry
+
+
+def _pages_of(entry: Nav) -> Iterator[str]:
+    if isinstance(entry, str):
+        yield entry
+    for value in entry.values() if isinstance(entry, dict) else entry if isinstance(entry, list) else ():
+        yield from _pages_of(value)
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:

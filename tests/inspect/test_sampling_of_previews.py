@@ -121,7 +121,9 @@ def test_all_samples_can_be_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(preview, "open_dataset", lambda *_, **__: many)
     with pytest.raises(ArgumentError, match=r"1,000,000 images are too many for one page, which holds 40,000; show fe"):
         pixelmill.preview("x", tmp_path / "b.html", count=0)
-    with pytest.raises(ArgumentError, match=r"too many for one sheet; write a page \(--output look.html\), show fewer"):
+    with pytest.raises(
+        ArgumentError, match=r"too many for one preview; --size 32 is the smallest, or .* or a page \(-o look"
+    ):
         pixelmill.preview("x", count=0)
     assert many.samples == many.outlines == 0
 

@@ -18,8 +18,9 @@ from pixelmill.inspect.verify import Checker
 from pixelmill.options.inspect import OnSample, ViewOptions
 
 _MOST_PIXELS = 1 << 27  # of all cells of a sheet together
+_SMALLEST = 32  # the smallest --size
 _SHOWN_FAULTS = 4
-_ENLARGED, _LARGEST, _SMALLEST = 3, 1024, 64  # images of a page: times the size of a cell; longest and shortest side
+_ENLARGED, _LARGEST, _LEAST = 3, 1024, 64  # images of a page: times the size of a cell; longest and shortest side
 _PAGE_PIXELS = 160_000_000  # of all images of a page: 128 x 128 for each of 10,000
 _MOST_PAGE_IMAGES = 40_000
 
@@ -78,10 +79,7 @@ class View(ViewOptions):
     def side(self, images: int) -> int:
         """Return the longest side of an image. Raises ArgumentError for more images than a sheet can hold."""
         if images * self.size * self.size > _MOST_PIXELS:
-            raise ArgumentError(
-                f"preview: {images:,} images of {self.size} pixels are too many for one sheet; "
-                "write a page (--output look.html), show fewer (--count) or smaller ones (--size)"
-            )
+            raise ArgumentError(_too_many(images, size=self.size))
         return self.size
 
     def choose(self, dataset: Dataset) -> list[int]:
@@ -123,7 +121,7 @@ class PageView(View):
                 f"preview: {images:,} images are too many for one page, which holds {_MOST_PAGE_IMAGES:,}; "
                 "show fewer (--count, --class, --samples)"
             )
-        return max(min(self.size * _ENLARGED, _LARGEST, math.isqrt(_PAGE_PIXELS // max(images, 1))), _SMALLEST)
+        return max(min(self.size * _ENLARGED, _LARGEST, math.isqrt(_PAGE_PIXELS // max(images, 1))), _LEAST)
 
     def choose(self, dataset: Dataset) -> list[int]:
         """Choose samples from all parts of the dataset, whatever their classes, so that statistics are those of all."""
@@ -140,6 +138,14 @@ def _damaged(dataset: Dataset, most: int, on_sample: OnSample | None) -> dict[in
 
 def _lost(event: Event) -> Thumbnail:
     return Thumbnail(-1, key=readable(event.path or ""), problem=event)
+
+
+def _too_many(images: int, *, size: int) -> str:
+    """Return the message for more pixels than a sheet may have, with values that fit."""
+    smaller = int((_MOST_PIXELS / images) ** 0.5)
+    fits = f"--size {smaller} fits" if smaller >= _SMALLEST else f"--size {_SMALLEST} is the smallest"
+    text = f"preview: {images:,} images of {size} pixels on a side are too many for one preview"
+    return f"{text}; {fits}, or {_MOST_PIXELS // size**2:,} images of this size (--count), or a page (-o look.html)"
 
 
 def _columns(groups: int, length: int) -> int:

@@ -83,7 +83,7 @@ class Storage(Protocol):
 
 def open_storage(root: str | os.PathLike[str]) -> Storage:
     """Open the tree below a path or a URL such as ``s3://bucket/prefix``."""
-    text = os.fspath(root)
+    text = os.path.expanduser(os.fspath(root))  # noqa: PTH111 - addresses stay as they are
     if not _URL.match(text):
         return LocalStorage(text)
     from pixelmill.jobs.remote_storage import RemoteStorage

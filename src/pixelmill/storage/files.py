@@ -29,7 +29,9 @@ def is_remote(path: str) -> bool:
 
 
 def plain(path: str) -> str:
-    """Return a path as the other functions take it: `file://` addresses are paths of this machine."""
+    """Return a path as the other functions take it: without `file://`, and with the home folder in place of `~`."""
+    if path.startswith("~"):
+        return os.path.expanduser(path)  # noqa: PTH111
     return unquote(urlsplit(path).path) if path.startswith("file://") else path
 
 
