@@ -7,6 +7,7 @@ import re
 import click
 
 from pixelmill.cli import main
+from pixelmill.cli.exit_codes import MEANINGS
 
 NOTE = "<!-- Written by scripts/write_api.py from the commands in src/pixelmill/cli. -->"
 
@@ -16,6 +17,13 @@ INTRODUCTION = """\
 Every command prints its options with `--help`. [Exit codes](exit-codes.md) are the same for all of them.
 `python -m pixelmill` is the same program. Where a path is expected, an address such as `s3://bucket/folder` works
 too."""
+
+EXIT_CODES = """\
+# Exit codes
+
+All commands use the same codes. [Typical mistakes](../mistakes.md) shows the message of each."""
+
+STREAMS = "Messages go to standard error, results to standard output; `--json` prints results for programs."
 
 
 def cli_page() -> str:
@@ -28,6 +36,14 @@ def cli_page() -> str:
     parts = [NOTE, INTRODUCTION, "\n".join(["| command | does |", "|---|---|", *rows])]
     parts += [_section(name, command, where) for name, command, where in commands]
     return "\n\n".join(parts) + "\n"
+
+
+def exit_codes_page() -> str:
+    """Return the page with the exit codes of all commands."""
+    rows = [f"| {code} | {_cell(text)} |" for code, text in MEANINGS.items()]
+    table = "\n".join(["| code | meaning |", "|---|---|", *rows])
+    note = "<!-- Written by scripts/write_api.py from src/pixelmill/cli/exit_codes.py. -->"
+    return "\n\n".join([note, EXIT_CODES, table, STREAMS]) + "\n"
 
 
 def _commands(group: click.Group, context: click.Context) -> list[tuple[str, click.Command, click.Context]]:

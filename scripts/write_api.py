@@ -1,6 +1,6 @@
 """Write the files derived from operators, steps, containers and the native module, or `--check` them.
 
-These are the stubs of `fn`, `ops` and `_core`, docs/operators.md, docs/reference/cli.md and api.md,
+These are the stubs of `fn`, `ops` and `_core`, docs/operators.md, docs/reference/{cli,api,exit-codes}.md,
 docs/public_names.txt, the table of containers in docs/formats.md, the tables of docs/dali.md, and the C++ side of the
 steps in native/core/steps/declared/.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 import api_steps
-from api_cli import cli_page
+from api_cli import cli_page, exit_codes_page
 from api_dali import with_tables
 from api_formats import with_table
 from api_page import page
@@ -53,6 +53,7 @@ def derived() -> dict[Path, str | None]:
         written |= {folder / name: text for name, text in stubs(package).items()}
     written[ROOT / "docs" / "operators.md"] = page()
     written[ROOT / "docs" / "reference" / "cli.md"] = cli_page()
+    written[ROOT / "docs" / "reference" / "exit-codes.md"] = exit_codes_page()
     written[ROOT / "docs" / "reference" / "api.md"] = api_page()
     written[ROOT / "docs" / "public_names.txt"] = "".join(f"{name}\n" for name in sorted(public_names()))
     written |= dict.fromkeys((ROOT / api_steps.FOLDER).iterdir())

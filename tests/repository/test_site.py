@@ -19,8 +19,6 @@ from browser import DESKTOP, PHONE, opened, started_browser
 from locations import ROOT
 from page_code import Block, blocks_of, run_page
 
-from pixelmill.cli import running
-
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
@@ -101,15 +99,6 @@ def test_code_of_pages_runs(
         monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
     (tmp_path / "work").mkdir()
     run_page(page, tmp_path / "work")
-
-
-def test_exit_codes_are_those_of_the_program() -> None:
-    table = (DOCS / "reference" / "exit-codes.md").read_text("utf-8")
-    codes = {int(code) for code in re.findall(r"^\| (\d+) \|", table, re.M)}
-    named = {running.SKIPPED, running.MISMATCH, running.OUTPUT_EXISTS, running.INTERRUPTED}
-    assert codes == {0, 1, 2} | named
-    assert re.search(rf"\| {running.MISMATCH} \| `verify`", table)
-    assert re.search(rf"\| {running.OUTPUT_EXISTS} \| the output exists", table)
 
 
 @pytest.fixture(scope="module")
