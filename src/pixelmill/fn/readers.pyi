@@ -206,6 +206,7 @@ def dataset(
     *,
     columns: _Strings | None = None,
     format: str | None = None,
+    split: str | None = None,
     root: str | None = None,
     allow_outside: bool = False,
     balanced: bool = False,
@@ -245,6 +246,8 @@ def dataset(
         path: A folder, a file, a pattern such as `train-*.tfrecord`, or several files.
         columns: The columns to return; `image` and `label` if None.
         format: The container, as for `convert --from`; recognized by its content if None.
+        split: The subset to read, such as `train`: the samples that belong to it, the folder of this name, or the files
+            that begin with it.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
         balanced: Whether to read as many samples of each class in every epoch. An epoch is about as long as without;

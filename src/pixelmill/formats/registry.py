@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import ArgumentError, DataError, suggestion
 from pixelmill.formats import recognize
 from pixelmill.formats.containers import FORMATS, get_format
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.format import Format, Source
+from pixelmill.formats.selection import open_split
 
 __all__ = ["FILE_FORMATS", "FORMATS", "get_format", "open_dataset", "open_shard", "shard_names", "sniff"]
 
@@ -28,6 +30,7 @@ def open_dataset(
     source: str | os.PathLike[str] | Sequence[str],
     format: str | None = None,
     *,
+    split: str | None = None,
     root: str | None = None,
     allow_outside: bool = False,
 ) -> Dataset:
@@ -36,6 +39,7 @@ def open_dataset(
     Args:
         source: A folder, a file, a pattern such as `train-*.tfrecord`, an address for fsspec, or several files.
         format: One of `FORMATS`; raises DataError if the content is something else.
+        split: The subset to open, such as `train`; see `selection.open_split`.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
 
@@ -45,6 +49,9 @@ def open_dataset(
         (300, (0,))
     """
     wanted = None if format is None else _known(format)
+    if split is not None:
+        whole = partial(open_dataset, format=format, root=root, allow_outside=allow_outside)
+        return open_split(whole, source, split)
     shown, paths = recognize.paths_of(source)
     found, files = recognize.find(paths, wanted)
     if wanted is not None and found.name != wanted.name:
@@ -90,5 +97,6 @@ def open_shard(
 
 def _known(name: str) -> Format:
     if name not in FORMATS:
-        raise ArgumentError(f"format must be one of {', '.join(FORMATS)}, got {name!r}")
+        hint = suggestion(name, FORMATS)
+        raise ArgumentError(f"format must be one of {', '.join(FORMATS)}, got {name!r}{hint}")
     return get_format(name)

@@ -14,7 +14,6 @@ from pixelmill.formats.dataset import Dataset, Schema
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.sample import Sample
 from pixelmill.image_loader.image_sample import ImageSample
-from pixelmill.image_loader.splits import split_source
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -141,7 +140,8 @@ def open_dataset(
     Args:
         source: A folder, a file, a pattern such as `train-*.tfrecord`, an address for fsspec, or several files.
         format: One of the containers that `convert` knows; raises DataError if the content is something else.
-        split: A part of the dataset such as `"train"`: the folder of this name, or the files that begin with it.
+        split: A part of the dataset such as `"train"`: the samples that belong to it, the folder of this name, or the
+            files that begin with it.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
 
@@ -165,9 +165,7 @@ def open_container(
     """Open a dataset as its container defines it; see `open_dataset`."""
     if not isinstance(source, (str, os.PathLike, Sequence)):
         raise ArgumentError(f"open_dataset: expected a path, an address or a list of files, got {source!r}")
-    found = expanded(source)
-    found = found if split is None else split_source(found, split)
-    return registry.open_dataset(found, format, root=root, allow_outside=allow_outside)
+    return registry.open_dataset(expanded(source), format, split=split, root=root, allow_outside=allow_outside)
 
 
 def expanded(source: Source) -> str | list[str]:

@@ -26,7 +26,6 @@ from pixelmill.image_loader.settings import (
     height_and_width,
 )
 from pixelmill.image_loader.source import LoaderSource
-from pixelmill.image_loader.splits import refuse_splits, split_source
 from pixelmill.image_loader.targets import Targets
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.loader import Batch, Loader
@@ -88,6 +87,7 @@ class LoaderPlan:
             ReaderSettings(
                 paths=self.paths,
                 format=own.format,
+                split=own.split,
                 shuffle=own.train if own.shuffle is None else own.shuffle or own.sampler is not None,
                 sampler=own.sampler,
                 rank=self.ranks.rank,
@@ -125,6 +125,19 @@ class LoaderPlan:
             return images, [{name: self.convert(array) for name, array in target.items()} for target in made]
         return images, made if self.image.task == "unlabeled" else self.convert(made)
 
+    def shapes(self) -> list[tuple[tuple[int | None, ...], str]]:
+        """Return shape and type of the two halves of a batch. Raises ArgumentError if the second one is no array."""
+        height, width = self.image.height, self.image.width
+        sides = (3, height, width) if self.image.layout == "NCHW" else (height, width, 3)
+        targets: dict[str, tuple[tuple[int | None, ...], str]] = {
+            "classification": ((None,), "int64"),
+            "multilabel": ((None, self.num_classes), "float32"),
+            "segmentation": ((None, height, width), "int64"),
+        }
+        if self.image.task not in targets:
+            raise ArgumentError(f"tf_dataset: batches for {self.image.task} are not pairs of tensors; use a for loop")
+        return [((None, *sides), self.image.dtype), targets[self.image.task]]
+
     def source(self) -> str:
         """Return the text of a program that makes the same batches."""
         is_rounded = self.image.dtype == "bfloat16"
@@ -152,9 +165,12 @@ def make_plan(given: Arguments) -> LoaderPlan:
         to_bfloat16(given.framework)
     augment, origin = loaded_augmentation(given.augment)
     with storage.using(given.storage_options):
-        paths = _paths(given)
-        container = registry.open_dataset(paths[0] if len(paths) == 1 else paths, given.format)
+        source = expanded(given.source)
+        container = registry.open_dataset(source, given.format, split=given.split)
         found = look_at(container)
+        if given.split is None and len(found.splits) > 1:
+            names = " or ".join(f"split={name!r}" for name in found.splits)
+            raise ArgumentError(f"{container.source} holds the splits {', '.join(found.splits)}; pass {names}")
     task = given.task or found.task
     check_task(task, found, container.source)
     if given.sampler == "balanced" and task != "classification":
@@ -175,13 +191,5 @@ def make_plan(given: Arguments) -> LoaderPlan:
     if task == "multilabel" and not classes:
         classes = len(class_counts(container, task))
     presets = Presets(image, given.seed, origin, found.box_labels, found.array_images, found.array_masks)
+    paths = (source,) if isinstance(source, str) else tuple(source)
     return LoaderPlan(given, paths, container, found, image, presets, convert, classes)
-
-
-def _paths(given: Arguments) -> tuple[str, ...]:
-    source = expanded(given.source)
-    if given.split is not None:
-        source = split_source(source, given.split)
-    elif isinstance(source, str) and given.format is None:
-        refuse_splits(source)
-    return (source,) if isinstance(source, str) else tuple(source)

@@ -40,6 +40,7 @@ def dataset(
     path: Strings,
     columns: Strings | None = None,
     format: str | None = None,
+    split: str | None = None,
     root: str | None = None,
     allow_outside: bool = False,
     balanced: bool = False,
@@ -54,6 +55,8 @@ def dataset(
         path: A folder, a file, a pattern such as `train-*.tfrecord`, or several files.
         columns: The columns to return; `image` and `label` if None.
         format: The container, as for `convert --from`; recognized by its content if None.
+        split: The subset to read, such as `train`: the samples that belong to it, the folder of this name, or the files
+            that begin with it.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
         balanced: Whether to read as many samples of each class in every epoch. An epoch is about as long as without;
@@ -67,7 +70,8 @@ def dataset(
     unknown = [name for name in names if name not in COLUMNS]
     if unknown:
         raise ArgumentError(f"readers.dataset: columns must be some of {', '.join(COLUMNS)}, got {unknown[0]!r}")
-    found = open_dataset(path[0] if len(path) == 1 else path, format, root=root, allow_outside=allow_outside)
+    source = path[0] if len(path) == 1 else path
+    found = open_dataset(source, format, split=split, root=root, allow_outside=allow_outside)
     classes = group_by_class(column_index(found, ["label"])) if balanced else None
     keys = found.example_keys()
     if keys is not None:
