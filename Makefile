@@ -15,7 +15,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format tidy api mistakes docs compositions bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow wheel wheel-test clean FORCE
+.PHONY: help demo test gpu-test lint format tidy api mistakes docs site compositions bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow wheel wheel-test clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -28,6 +28,7 @@ demo: $(VENV)/installed.stamp ## create 300 photo-like images, augment one epoch
 	@$(BIN)/pixelmill demo --output build/demo
 
 test: $(VENV)/test.stamp lint ## check everything, the comparisons with DALI, TensorFlow and torch included
+	@sh scripts/browser.sh
 	@echo "running the tests"
 	@$(PY) -m pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
@@ -60,6 +61,11 @@ mistakes: $(VENV)/test.stamp ## write docs/mistakes.md: make typical mistakes, a
 docs: api mistakes ## write the generated pages of docs/
 	@$(PY) scripts/gallery.py
 	@$(PY) scripts/preview_image.py
+	@$(PY) scripts/page_image.py
+
+site: $(VENV)/test.stamp ## build the documentation as a site in build/site; broken links fail
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --clean --strict
+	@echo "build/site/index.html"
 
 compositions: $(VENV)/test.stamp ## follow polygons and points through 10,000 random recipes, about 20 minutes
 	@PIXELMILL_COMPOSITIONS=10000 $(PY) -m pytest tests/recipe/test_composition.py -q -k where_the_pixels_are

@@ -36,14 +36,14 @@ runs."""
 
 def page() -> str:
     """Return the page."""
-    families = _families()
-    parts = [NOTE, INTRODUCTION, _options(), "## All operators"]
-    for family, specs in families.items():
+    by_family = families()
+    parts = [NOTE, INTRODUCTION, options(), "## All operators"]
+    for family, specs in by_family.items():
         rows = [f"| [{spec.name}](#{anchor(spec.name)}) | {_cell(spec.summary)} |" for spec in specs]
-        parts.append("\n".join([f"| {_title(family)} | |", "|---|---|", *rows]))
-    for family, specs in families.items():
-        parts += [f"## {_title(family)}", _family_doc(family), *(_section(spec) for spec in specs)]
-    return "\n\n".join([*parts, _enumerations()]) + "\n"
+        parts.append("\n".join([f"| {title(family)} | |", "|---|---|", *rows]))
+    for family, specs in by_family.items():
+        parts += [f"## {title(family)}", family_doc(family), *(section(spec) for spec in specs)]
+    return "\n\n".join([*parts, enumerations()]) + "\n"
 
 
 def anchor(heading: str) -> str:
@@ -51,35 +51,39 @@ def anchor(heading: str) -> str:
     return "".join(letter for letter in heading.lower() if letter.isalnum() or letter in "_-")
 
 
-def _families() -> dict[str, list[Operator]]:
+def families() -> dict[str, list[Operator]]:
     """Return the operators by the module that declares them."""
-    families: dict[str, list[Operator]] = {}
+    found: dict[str, list[Operator]] = {}
     for spec in public_operators().values():
-        families.setdefault(spec.body.__module__, []).append(spec)
+        found.setdefault(spec.body.__module__, []).append(spec)
 
     def place(module: str) -> tuple[int, str]:
         last = module.rsplit(".", 1)[-1]
         return (FAMILIES.index(last) if last in FAMILIES else len(FAMILIES)), last
 
-    return {module: families[module] for module in sorted(families, key=place)}
+    return {module: found[module] for module in sorted(found, key=place)}
 
 
-def _title(module: str) -> str:
+def title(module: str) -> str:
+    """Return the title of a family."""
     return module.rsplit(".", 1)[-1].replace("_", " ").capitalize()
 
 
-def _family_doc(module: str) -> str:
+def family_doc(module: str) -> str:
+    """Return what the module of a family says about it."""
     return (inspect.getdoc(sys.modules[module]) or "").split("\n\n")[0]
 
 
-def _options() -> str:
+def options() -> str:
+    """Return the list of arguments that every operator takes."""
     ignored = _names(sorted(COMMON_IGNORED))
     lines = [f"- `{name}`: {meaning}" for name, (_, meaning) in OPTIONS.items()]
     lines.append(f"- {ignored}: accepted for DALI, without effect.")
     return "\n".join(["Every operator also takes these:", "", *lines])
 
 
-def _section(spec: Operator) -> str:
+def section(spec: Operator) -> str:
+    """Return the section of one operator."""
     parts = [f"### {spec.name}", spec.summary, spec.details, _signature(spec), _classes(spec)]
     parts.append("\n".join(f"- input `{name}`: {doc}" for name, doc in spec.input_docs.items()))
     if spec.arguments:
@@ -184,7 +188,7 @@ def _names(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _enumerations() -> str:
+def enumerations() -> str:
     """List the values of the enumerations that arguments take."""
     arguments = [argument for spec in public_operators().values() for argument in spec.arguments.values()]
     kinds = {kind for argument in arguments if _is_enum(kind := argument.kind)}

@@ -1,8 +1,8 @@
 """Write the files derived from operators, steps, containers and the native module, or `--check` them.
 
-These are the stubs of `fn`, `ops` and `_core`, docs/operators.md, docs/public_names.txt, the table of containers in
-docs/formats.md, the tables of docs/dali.md, docs/recipe.schema.json, and the C++ side of the steps in
-native/core/steps/declared/.
+These are the stubs of `fn`, `ops` and `_core`, docs/operators.md, docs/reference/{cli,api,exit-codes}.md,
+docs/public_names.txt, docs/recipe.schema.json, the table of containers in docs/formats.md, the tables of docs/dali.md,
+and the C++ side of the steps in native/core/steps/declared/.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from pathlib import Path
 from types import ModuleType
 
 import api_steps
+from api_cli import cli_page, exit_codes_page
 from api_dali import with_tables
 from api_formats import with_table
 from api_page import page
+from api_python import api_page
 from api_stubs import stubs
 
 from pixelmill import _core, fn, ops, types
@@ -52,6 +54,9 @@ def derived() -> dict[Path, str | None]:
         written |= dict.fromkeys(folder.rglob("*.pyi"))
         written |= {folder / name: text for name, text in stubs(package).items()}
     written[ROOT / "docs" / "operators.md"] = page()
+    written[ROOT / "docs" / "reference" / "cli.md"] = cli_page()
+    written[ROOT / "docs" / "reference" / "exit-codes.md"] = exit_codes_page()
+    written[ROOT / "docs" / "reference" / "api.md"] = api_page()
     written[ROOT / "docs" / "public_names.txt"] = "".join(f"{name}\n" for name in sorted(public_names()))
     written |= dict.fromkeys((ROOT / api_steps.FOLDER).iterdir())
     written |= {ROOT / path: text for path, text in api_steps.files().items()}

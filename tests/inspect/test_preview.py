@@ -381,7 +381,12 @@ def test_json_tells_everything_but_the_image(tmp_path: Path) -> None:
         "boxes": 0,
         "mask_classes": [],
         "problem": None,
+        "bytes": len(broken()[0].image),
+        "split": "",
+        "brightness": found["cells"][0]["brightness"],
+        "duplicate": 0,
     }
+    assert 0 < found["cells"][0]["brightness"] < 255
     assert found["cells"][1]["problem"]["kind"] == "truncated"
 
 
@@ -409,7 +414,7 @@ def test_wrong_arguments_are_named(options: list[str], message: str, tmp_path: P
 
 def test_wrong_arguments_of_the_function_are_named(tmp_path: Path) -> None:
     source = write(tmp_path / "x", "tfrecord", photos(2))
-    for wrong in ({"size": 4}, {"columns": 0}, {"count": 0}, {"seed": -1}, {"only": "cats"}, {"samples": []}):
+    for wrong in ({"size": 4}, {"columns": 0}, {"count": -1}, {"seed": -1}, {"only": "cats"}, {"samples": []}):
         with pytest.raises(ArgumentError, match=f"preview: {next(iter(wrong))}"):
             pixelmill.preview(source, **wrong)
     with pytest.raises(ArgumentError, match=r"\.png, \.html"):

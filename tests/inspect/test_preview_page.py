@@ -6,7 +6,6 @@ import base64
 import hashlib
 import io
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,13 @@ import numpy as np
 import pytest
 from dataset_cases import encoded, write
 from PIL import Image
+from preview_pages import Page
 
 import pixelmill
 from pixelmill.formats import npy
 from pixelmill.formats.example import Example, bytes_feature
 from pixelmill.formats.sample import Boxes, Sample
-from pixelmill.inspect import preview
+from pixelmill.inspect import page_data, preview
 from pixelmill.inspect.overlays import color_of
 
 HOSTILE = [
@@ -28,48 +28,17 @@ HOSTILE = [
     "' onmouseover='alert(1)",
     "</title></style><script>alert(2)</script>",
     "&lt;b&gt; ]]> --> <!--",
+    "<!--<script>",
+    "</script\t><svg/onload=alert(4)>",
+    "\u2028\u2029\\u003cscript>\\",
+    "__proto__",
     "\u202egnp.exe\0\r\n",
 ]
-VOID = {"meta", "img", "input", "br"}
-
-
-class Page(HTMLParser):
-    """All elements of a page with their attributes, and the text."""
-
-    def __init__(self, content: bytes) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[str] = []
-        self.open: list[str] = []
-        self.source = content.decode("utf-8")
-        self.feed(self.source)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data.strip())
-
-    def all(self, tag: str, **attributes: str) -> list[dict[str, str | None]]:
-        return [found for name, found in self.elements if name == tag and attributes.items() <= found.items()]
 
 
 def page_of(source: Any, tmp_path: Path, **options: Any) -> Page:
     report = pixelmill.preview(source, tmp_path / "look.html", exists="overwrite", **options)
     return Page(report.content)
-
-
-def picture(uri: str | None) -> Image.Image:
-    kind, data = re.fullmatch(r"data:image/(png|jpeg);base64,([A-Za-z0-9+/=]+)", uri or "").groups()  # type: ignore[union-attr]
-    found = Image.open(io.BytesIO(base64.b64decode(data)))
-    assert found.format == kind.upper()
-    return found
 
 
 @pytest.mark.parametrize("recipe", [None, "tfdali"])
@@ -81,18 +50,15 @@ def test_text_of_the_dataset_stays_text(recipe: str | None, tmp_path: Path) -> N
     ]
     hostile = tmp_path / "<script>alert(3)<"
     page = page_of(write(hostile, "tfrecord", samples), tmp_path, recipe=recipe, count=20)
-    assert [tag for tag, _ in page.elements].count("script") == 1 and not page.open
-    assert page.source.count("<!--") == page.source.count("<script>alert") == 0
+    kinds = [attributes.get("type") for attributes in page.all("script")]
+    assert kinds == ["application/json", *["text/plain"] * len(page.pieces), None] and not page.open
+    assert page.source.count("<!--") == page.source.count("<script>alert") == page.source.count("<svg") == 0
     for tag, attributes in page.elements:
         assert not [name for name in attributes if name.startswith("on")], (tag, attributes)
-        assert all((attributes.get(name) or "#").startswith(("#", "data:image/")) for name in ("src", "href"))
-    assert {tag for tag, _ in page.elements} <= {
-        *("html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "p", "main", "section", "figure"),
-        *("div", "img", "a", "span", "b", "i", "figcaption", "footer", "ul", "li", "input", "label", "script"),
-    }
-    for text in HOSTILE[:5]:
-        assert any(text in shown for shown in page.texts), text
-    assert "?gnp.exe???" in page.texts
+        assert all((attributes.get(name) or "#").startswith("#") for name in ("src", "href"))
+    assert {sample["key"] for sample in page.samples} >= {text for text in HOSTILE if text.isprintable()}
+    assert "?gnp.exe???" in page.data["classes"] and "?gnp.exe???" in page.data["boxNames"]
+    assert any("<script>alert(3)<" in text for text in page.texts)
 
 
 def _texts(text: str) -> Example:
@@ -101,16 +67,30 @@ def _texts(text: str) -> Example:
 
 def test_nothing_is_fetched_and_only_our_script_may_run(tmp_path: Path) -> None:
     page = page_of(write(tmp_path / "x", "tfrecord", [Sample("a", encoded("jpeg", seed=1), "jpg")]), tmp_path)
-    script = re.search(r"<script>(.*?)</script>", page.source, re.S)
-    assert script is not None
-    digest = base64.b64encode(hashlib.sha256(script[1].encode()).digest()).decode()
+    (script,) = re.findall(r"<script>(.*?)</script>", page.source, re.S)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     (policy,) = page.all("meta", **{"http-equiv": "Content-Security-Policy"})
     assert policy["content"] == (
         f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     )
-    assert not re.search(r"https?:|url\(|@import|//[a-z]", page.source.replace("addEventListener", ""))
+    shell = re.sub(r'<script type="text/plain".*?</script>', "", page.source, flags=re.S)
+    assert not re.search(r"https?:|url\(|@import|innerHTML|insertAdjacent|document\.write|fetch\(|eval\(", shell)
     assert page.all("html", lang="en") and page.all("meta", name="viewport")
-    assert "prefers-color-scheme: dark" in page.source
+    for query in ("prefers-color-scheme: dark", "prefers-reduced-motion", "forced-colors"):
+        assert query in shell
+
+
+def test_every_control_has_a_name(tmp_path: Path) -> None:
+    page = page_of(write(tmp_path / "x", "tfrecord", [Sample("a", encoded("jpeg", seed=1), "jpg")]), tmp_path)
+    for tag in ("input", "select"):
+        for attributes in page.all(tag):
+            name = attributes["id"]
+            assert re.search(rf'<label[^>]*><span[^>]*>[^<]+</span><{tag}[^>]*id="{name}"', page.source) or re.search(
+                rf'<label[^>]*><{tag}[^>]*id="{name}"[^>]*><span>[^<]+</span>', page.source
+            ), name
+    for attributes in page.all("button"):
+        pattern = rf'id="{attributes["id"]}"[^>]*>[A-Z?]'
+        assert attributes.get("aria-label") or re.search(pattern, page.source), attributes
 
 
 def test_images_masks_and_boxes_are_inside(tmp_path: Path) -> None:
@@ -119,31 +99,45 @@ def test_images_masks_and_boxes_are_inside(tmp_path: Path) -> None:
     mask[100:200, 100:200] = 4
     boxes = Boxes([[0.25, 0.5, 0.75, 1.5]], [9])
     sample = Sample("a", npy.encode(pixels), "npy", (3,), "cow", boxes=boxes, mask=npy.encode(mask))
-    source = write(tmp_path / "x", "tfrecord", [sample])
-    page = page_of(source, tmp_path, size=150)
-    image, overlay = (picture(found["src"]) for found in page.all("img"))
+    page = page_of(write(tmp_path / "x", "tfrecord", [sample]), tmp_path, size=150)
+    (row,) = page.samples
+    (cell,) = row["cells"]
+    image, overlay = page.image(cell["image"], cell["kind"]), page.image(cell["mask"], "png")
     assert image.size == overlay.size == (450, 225)  # three times the size of a cell
     assert np.abs(np.asarray(image).astype(int) - [200, 30, 20]).max() <= 3
     shown = np.asarray(overlay)
     assert (shown[80:140, 80:140, :3] == color_of(4)).all() and (shown[..., 3] > 0).sum() == 75 * 75
-    (box,) = page.all("span", **{"class": "box"})
-    assert "left:25.000%;top:50.000%;width:50.000%;height:50.000%" in (box["style"] or "")
-    assert "#{:02x}{:02x}{:02x}".format(*color_of(9)) in (box["style"] or "")
-    assert {"cow", "#0 a", "300 x 600", "9", "4"} <= set(page.texts)
-    assert [found["id"] for found in page.all("input", type="checkbox")] == ["show-boxes", "show-masks"]
-    bare = page_of(source, tmp_path, labels=False)
-    assert not bare.all("figcaption") and not bare.all("b") and not bare.all("footer")
+    assert cell["boxes"] == [[25000, 50000, 75000, 100000, 0, 0]]
+    color = "#{:02x}{:02x}{:02x}".format(*color_of(9))
+    assert (page.data["boxNames"], page.data["boxColors"], page.data["classes"]) == (["9"], [color], ["cow"])
+    assert (cell["first"], cell["extent"], cell["second"]) == ("cow", "300 x 600", "#0 a")
+    assert (row["height"], row["width"], row["boxes"], row["mask"]) == (300, 600, 1, [4])
+    assert page.data["legend"][1] == [["#{:02x}{:02x}{:02x}".format(*color_of(4)), "4"]]
 
 
-def test_cells_can_be_reached_by_keyboard(tmp_path: Path) -> None:
+def test_very_many_boxes_are_cut_and_counted(tmp_path: Path) -> None:
+    many = Boxes(np.tile([0.1, 0.1, 0.4, 0.4], (1000, 1)), np.arange(1000))
+    source = write(tmp_path / "x", "tfrecord", [Sample("a", encoded("jpeg", seed=1), "jpg", boxes=many)])
+    (row,) = page_of(source, tmp_path).samples
+    assert row["boxes"] == 1000 and len(row["cells"][0]["boxes"]) == page_data._MOST_BOXES
+
+
+def test_damaged_samples_say_why(tmp_path: Path) -> None:
+    samples = [Sample("good", encoded("jpeg", seed=1, size=(60, 80)), "jpg"), Sample("bad", b"x", "jpg")]
+    report = pixelmill.preview(write(tmp_path / "x", "tfrecord", samples), tmp_path / "look.html")
+    good, bad = Page(report.content).samples
+    assert good["problem"] is None and good["cells"][0]["image"] and report.damaged == 1
+    assert bad["problem"][0] == "not_an_image" == bad["cells"][0]["problem"][0]
+    assert "image" not in bad["cells"][0] and bad["measures"] is None
+
+
+def test_variants_follow_their_sample(tmp_path: Path) -> None:
     samples = [Sample(f"s{i}", encoded("jpeg", seed=i, size=(60, 80)), "jpg") for i in range(3)]
-    page = page_of(write(tmp_path / "x", "tfrecord", [*samples, Sample("bad", b"x", "jpg")]), tmp_path)
-    ids = [found["id"] for found in page.all("figure")]
-    assert len(set(ids)) == 4
-    assert [found["href"] for found in page.all("a", **{"class": "open"})] == [f"#{name}" for name in ids[:3]]
-    assert all(found["aria-label"] for found in page.all("a"))
-    assert all(found["alt"] is not None for found in page.all("img"))
-    assert "not_an_image" in page.texts
+    page = page_of(write(tmp_path / "x", "tfrecord", samples), tmp_path, recipe="tfdali", variants=2)
+    assert page.data["groupLength"] == 3
+    assert [[cell["first"] for cell in row["cells"]] for row in page.samples] == [
+        [f"s{i}", "variant 1", "variant 2"] for i in range(3)
+    ]
 
 
 def test_tiny_and_transparent_images_are_kept_as_they_are(tmp_path: Path) -> None:
@@ -151,8 +145,58 @@ def test_tiny_and_transparent_images_are_kept_as_they_are(tmp_path: Path) -> Non
     clear = np.random.default_rng(1).integers(0, 256, (200, 200, 4), np.uint8)
     samples = [Sample("tiny", npy.encode(tiny), "npy"), Sample("clear", npy.encode(clear), "npy")]
     page = page_of(write(tmp_path / "x", "tfrecord", samples), tmp_path)
-    for found, pixels in zip(page.all("img"), (tiny, clear), strict=True):
-        assert (np.asarray(picture(found["src"])) == pixels).all()
+    for row, pixels in zip(page.samples, (tiny, clear), strict=True):
+        (cell,) = row["cells"]
+        assert (np.asarray(page.image(cell["image"], "png")) == pixels).all()
+
+
+def test_large_jpegs_are_decoded_at_a_reduced_scale(tmp_path: Path) -> None:
+    ramp = np.tile(np.linspace(0, 255, 2048).astype(np.uint8), (1400, 1))
+    stream = io.BytesIO()
+    Image.fromarray(np.stack([ramp, ramp, ramp], axis=2)).save(stream, "jpeg", quality=95)
+    mask = np.zeros((1400, 2048), np.uint8)
+    mask[:, 1024:] = 1
+    sample = Sample("a", stream.getvalue(), "jpg", mask=npy.encode(mask))
+    (row,) = page_of(write(tmp_path / "x", "tfrecord", [sample]), tmp_path).samples
+    assert (row["height"], row["width"]) == (1400, 2048) and row["cells"][0]["width"] == 672
+    brightness, contrast = row["measures"][:2]
+    assert abs(brightness - ramp.mean()) < 0.5 and abs(contrast - ramp.std()) < 0.5
+
+
+def test_cut_jpegs_are_damaged_at_any_scale(tmp_path: Path) -> None:
+    whole = encoded("jpeg", seed=3, size=(1200, 1600))
+    source = write(tmp_path / "x", "tfrecord", [Sample("a", whole[: len(whole) // 2], "jpg")])
+    report = pixelmill.preview(source, tmp_path / "look.html", exists="overwrite")
+    sheet = pixelmill.preview(source)
+    assert report.cells[0].problem is not None and sheet.cells[0].problem is not None
+    assert report.cells[0].problem.kind == sheet.cells[0].problem.kind
+
+
+def test_splits_come_from_paths(tmp_path: Path) -> None:
+    for split, count in (("train", 3), ("val", 1)):
+        write(
+            tmp_path / "x" / split, "tfrecord", [Sample(str(i), encoded("jpeg", seed=i), "jpg") for i in range(count)]
+        )
+    page = page_of(f"{tmp_path}/x/*/*.tfrecord", tmp_path)
+    assert [page.data["splits"][row["split"]] for row in page.samples] == ["train"] * 3 + ["valid"]
+
+
+def test_a_class_called_train_is_no_split(tmp_path: Path) -> None:
+    for name in ("car", "train"):
+        (tmp_path / "x" / name).mkdir(parents=True)
+        (tmp_path / "x" / name / "1.jpg").write_bytes(encoded("jpeg", seed=1))
+    assert page_of(tmp_path / "x", tmp_path).data["splits"] == [""]
+
+
+def test_many_images_share_the_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_data, "_CHUNK", 20_000)
+    samples = [Sample(f"s{i}", encoded("jpeg", seed=i, size=(300, 400)), "jpg") for i in range(40)]
+    monkeypatch.setattr("pixelmill.inspect.grid_builder._PAGE_PIXELS", 40 * 100 * 100)
+    page = page_of(write(tmp_path / "x", "tfrecord", samples), tmp_path)
+    assert {max(cell["width"], cell["height"]) for row in page.samples for cell in row["cells"]} == {100}
+    assert len(page.pieces) > 2 and max(map(len, page.pieces)) <= 20_000
+    for row in page.samples:
+        page.image(row["cells"][0]["image"], "jpeg").load()
 
 
 def test_large_pages_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,9 +205,3 @@ def test_large_pages_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(preview, "_LARGE_PAGE", 10_000)
     (warning,) = pixelmill.preview(source, tmp_path / "b.html").warnings
     assert "MB; fewer samples or a smaller size" in warning
-
-
-def test_count_bounds_the_size(tmp_path: Path) -> None:
-    samples = [Sample(f"s{i}", encoded("jpeg", seed=i, size=(900, 900)), "jpg") for i in range(4)]
-    content = pixelmill.preview(write(tmp_path / "x", "tfrecord", samples), tmp_path / "a.html").content
-    assert len(content) < 4 * 672 * 672 * 1.6  # noise, the worst there is, at quality 85

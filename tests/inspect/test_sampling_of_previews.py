@@ -95,6 +95,39 @@ def test_the_choice_is_complete_sorted_and_repeatable(length: int, count: int, s
     assert len(chosen) == min(count, length) and all(0 <= number < length for number in chosen)
 
 
+def test_pages_show_samples_in_the_proportions_of_the_dataset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    dataset = Counted(100_000, lambda number: int(number % 10 == 0))
+    monkeypatch.setattr(preview, "open_dataset", lambda *_, **__: dataset)
+    report = pixelmill.preview("anywhere", tmp_path / "look.html", count=400)
+    numbers = [cell.number for cell in report.cells]
+    assert dataset.outlines == 0 and dataset.samples == 400
+    assert 20 <= sum(number % 10 == 0 for number in numbers) <= 60
+    assert np.histogram(numbers, 4, (0, 100_000))[0].tolist() == [100] * 4
+
+
+@given(length=st.integers(0, 3000), count=st.integers(1, 900), seed=st.integers(0, 2**40))
+@settings(max_examples=60, deadline=None)
+def test_even_choices_are_complete_and_sorted(length: int, count: int, seed: int) -> None:
+    chosen = sample_selection.evenly_spread(length, count=count, seed=seed)
+    assert chosen == sorted(set(chosen)) and len(chosen) == min(count, length)
+    assert all(0 <= number < length for number in chosen)
+
+
+def test_all_samples_can_be_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    dataset = Counted(70)
+    monkeypatch.setattr(preview, "open_dataset", lambda *_, **__: dataset)
+    assert [cell.number for cell in pixelmill.preview("x", tmp_path / "a.html", count=0).cells] == list(range(70))
+    many = Counted(MANY)
+    monkeypatch.setattr(preview, "open_dataset", lambda *_, **__: many)
+    with pytest.raises(ArgumentError, match=r"1,000,000 images are too many for one page, which holds 40,000; show fe"):
+        pixelmill.preview("x", tmp_path / "b.html", count=0)
+    with pytest.raises(
+        ArgumentError, match=r"too many for one preview; --size 32 is the smallest, or .* or a page \(-o look"
+    ):
+        pixelmill.preview("x", count=0)
+    assert many.samples == many.outlines == 0
+
+
 def test_a_class_is_found_among_many() -> None:
     dataset = Counted(100_000, lambda number: number % 100)
     chosen = sample_selection.matching(dataset, sample_selection.Filter("42"), count=5, seed=3)
@@ -130,7 +163,7 @@ def test_boxes_are_called_as_their_classes_are(tmp_path: Path) -> None:
 
     def names(samples: list[Sample], where: str) -> list[str]:
         dataset = open_dataset(write(tmp_path / where, "tfrecord", samples))
-        board = view.grid(dataset, side=64, on_sample=None)
+        board = view.grid(dataset, on_sample=None)
         return board.box_names(board.groups[0][0])
 
     assert names(samples, "x") == ["ant", "bee"]

@@ -33,13 +33,14 @@ def preview(as_json: bool, **options: OptionValue) -> None:
     """Draw samples of the dataset SRC on one sheet, the .png or .html file DST, with labels, boxes and masks.
 
     Samples come from all parts and classes of the dataset. With --recipe, each sample is followed by the variants that
-    `pixelmill augment` writes with the same seed. An .html file is self-contained and lets you hide boxes and masks
-    and enlarge images. Exits with 3 if one of the samples is damaged.
+    `pixelmill augment` writes with the same seed. An .html file is a self-contained page for up to 40,000 images:
+    search, filters, sorting, statistics, duplicates. Exits with 3 if one of the samples is damaged.
 
     \b
     Examples:
       pixelmill preview photos/
-      pixelmill preview 'train-*.tfrecord' look.html --count 48
+      pixelmill preview 'train-*.tfrecord' look.html
+      pixelmill preview photos/ all.html --count 0
       pixelmill preview data/ --recipe detection --variants 4 --seed 7
       pixelmill preview data/ --class dog --only boxes
       pixelmill preview records/ --samples 3,7,100-120 --exists overwrite

@@ -14,14 +14,39 @@ _RGB_ONLY = ("jpg", "bmp")  # 8 bits, without transparency
 _TRANSPARENT = ("RGBA", "LA", "PA", "La", "RGBa")
 
 
-def decode(data: bytes) -> Array:
-    """Decode an image into RGB and apply its orientation. Raises DataError if it cannot be decoded."""
+def decode(data: bytes, *, size: tuple[int, int] | None = None) -> Array:
+    """Decode an image into RGB and apply its orientation. Raises DataError if it cannot be decoded.
+
+    Args:
+        data: The file.
+        size: Height and width to reduce it to while it is decoded.
+    """
     try:
-        return codecs.decode_image(data, strict=[MISSING_PIXELS])
+        return codecs.decode_image(data, size=size, strict=[MISSING_PIXELS])
     except DataError as error:
         first = error.events[0]
         message = first.message if data else "it is empty"
         raise DataError(message, (Event(first.kind, message, sample=0, epoch=0),)) from None
+
+
+def decode_reduced(data: bytes, *, least: int) -> tuple[Array, tuple[int, int]] | None:
+    """Decode a JPEG at 1/2, 1/4 or 1/8 of its size, with the longer side not below `least` pixels.
+
+    Returns:
+        The pixels, and height and width of the image; None if it is not a JPEG, or too small to be reduced.
+    """
+    if image_type(data) != "jpg":
+        return None
+    try:
+        header = codecs.image_info(data)
+    except DataError:
+        return None  # decoding it says what is wrong
+    longer = max(header.height, header.width)
+    divisor = next((divisor for divisor in (8, 4, 2) if longer // divisor >= least), None)
+    if divisor is None:
+        return None
+    size = -(-header.height // divisor), -(-header.width // divisor)
+    return decode(data, size=size), (header.height, header.width)
 
 
 def decode_beyond_rgb(data: bytes) -> Image.Image | None:

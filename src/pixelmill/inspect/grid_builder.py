@@ -2,65 +2,68 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import ClassVar
 
-from pixelmill.augmentation.variants import VariantMaker
-from pixelmill.errors import ArgumentError, DataError, Event
+from pixelmill.errors import ArgumentError, Event
 from pixelmill.formats.dataset import Dataset
-from pixelmill.formats.sample import Sample
 from pixelmill.inspect import sample_selection
+from pixelmill.inspect.duplicates import duplicate_groups
 from pixelmill.inspect.preview_grid import PreviewGrid
-from pixelmill.inspect.thumbnails import Thumbnail, readable, thumbnail_of
+from pixelmill.inspect.sample_viewer import SampleViewer
+from pixelmill.inspect.thumbnails import Thumbnail, readable
 from pixelmill.inspect.verify import Checker
-from pixelmill.options.augment import VariantOptions
 from pixelmill.options.inspect import OnSample, ViewOptions
-from pixelmill.recipe import load_recipe
 
-_COUNT, _COUNT_WITH_RECIPE = 16, 6
-_MOST_PIXELS = 1 << 27  # of all cells together
+_MOST_PIXELS = 1 << 27  # of all cells of a sheet together
 _SMALLEST = 32  # the smallest --size
 _SHOWN_FAULTS = 4
+_ENLARGED, _LARGEST, _LEAST = 3, 1024, 64  # images of a page: times the size of a cell; longest and shortest side
+_PAGE_PIXELS = 160_000_000  # of all images of a page: 128 x 128 for each of 10,000
+_MOST_PAGE_IMAGES = 40_000
 
 
 @dataclass(frozen=True)
 class View(ViewOptions):
-    """What a preview shows, and how."""
+    """What a sheet shows, and how."""
+
+    is_page: ClassVar[bool] = False
+    usual_counts: ClassVar[tuple[int, int]] = 16, 6  # without and with a recipe
 
     @property
     def group_length(self) -> int:
         """Cells for each sample."""
         return 1 if self.recipe is None else 1 + self.variants
 
-    @property
-    def most(self) -> int:
-        """Number of samples to choose."""
-        return self.count or (_COUNT if self.recipe is None else _COUNT_WITH_RECIPE)
+    def most(self, dataset: Dataset) -> int:
+        """Return the number of samples to choose."""
+        if self.count is None:
+            return self.usual_counts[self.recipe is not None]
+        return self.count or max(len(dataset), 1)
 
     @property
     def filter(self) -> sample_selection.Filter:
         """What the samples must have."""
         return sample_selection.Filter(self.class_name, self.only)
 
-    @property
-    def shown_faults(self) -> int:
-        """Number of damaged pieces of the container that get a cell."""
+    def shown_faults(self, dataset: Dataset) -> int:
+        """Return the number of damaged pieces of the container that get a cell."""
         if self.errors:
-            return self.most
+            return self.most(dataset)
         return 0 if self.samples is not None or self.filter != sample_selection.Filter() else _SHOWN_FAULTS
 
-    def grid(self, dataset: Dataset, *, side: int, on_sample: OnSample | None) -> PreviewGrid:
-        """Read everything that is shown, in images of at most `side` pixels in width and height."""
-        known = _damaged(dataset, self.most, on_sample) if self.errors else {}
+    def grid(self, dataset: Dataset, *, on_sample: OnSample | None) -> PreviewGrid:
+        """Read everything that is shown."""
+        known = _damaged(dataset, self.most(dataset), on_sample) if self.errors else {}
+        if self.count == 0 and not self.errors:
+            self.side(len(dataset) * self.group_length)  # refuses too many before anything is read
         numbers = sorted(known) if self.errors else self._numbers(dataset, on_sample)
-        images = len(numbers) * self.group_length
-        if images * side * side > _MOST_PIXELS:
-            raise ArgumentError(_too_many(images, side=side, size=self.size))
-        viewer = _Viewer(dataset, self, side, known)
+        side = self.side(len(numbers) * self.group_length)
+        viewer = SampleViewer(dataset, self, side=side, known=known, page=self.is_page)
         groups = list(viewer.groups(numbers, on_sample))
-        groups += [[_lost(fault.event(-1))] for fault in dataset.faults[: self.shown_faults]]
+        groups += [[_lost(fault.event(-1))] for fault in dataset.faults[: self.shown_faults(dataset)]]
         return PreviewGrid(
             title=readable(dataset.source),
             details=self._details(dataset, len(numbers)),
@@ -70,18 +73,31 @@ class View(ViewOptions):
             columns=self.columns or _columns(len(groups), self.group_length),
             names=viewer.names(),
             labels=self.labels,
+            duplicates=duplicate_groups([group[0].measures for group in groups]),
         )
+
+    def side(self, images: int) -> int:
+        """Return the longest side of an image. Raises ArgumentError for more images than a sheet can hold."""
+        if images * self.size * self.size > _MOST_PIXELS:
+            raise ArgumentError(_too_many(images, size=self.size))
+        return self.size
+
+    def choose(self, dataset: Dataset) -> list[int]:
+        """Choose samples from all parts of the dataset."""
+        return sample_selection.spread(dataset, count=self.most(dataset), seed=self.seed)
 
     def _numbers(self, dataset: Dataset, on_sample: OnSample | None) -> list[int]:
         if self.samples is not None:
             numbers = sample_selection.parse_numbers(self.samples) if isinstance(self.samples, str) else self.samples
             return sample_selection.check_numbers(dataset, numbers)
         if self.filter != sample_selection.Filter():
-            return sample_selection.matching(dataset, self.filter, count=self.most, seed=self.seed, on_look=on_sample)
-        return sample_selection.spread(dataset, count=self.most, seed=self.seed)
+            return sample_selection.matching(
+                dataset, self.filter, count=self.most(dataset), seed=self.seed, on_look=on_sample
+            )
+        return self.choose(dataset)
 
     def _details(self, dataset: Dataset, shown: int) -> tuple[str, ...]:
-        part = f"all {shown}" if shown == len(dataset) > 1 else f"{shown} of {len(dataset):,}"
+        part = f"all {shown:,}" if shown == len(dataset) > 1 else f"{shown:,} of {len(dataset):,}"
         samples = f"{part} sample{'' if len(dataset) == 1 else 's'}"
         found = f"{dataset.format}, {samples}"
         if dataset.faults:
@@ -91,71 +107,25 @@ class View(ViewOptions):
         return (found, readable(f"recipe {self.recipe}, seed {self.seed}"))
 
 
-class _Viewer:
-    """Reads and reduces samples, one at a time."""
+@dataclass(frozen=True)
+class PageView(View):
+    """What a page shows: more samples than a sheet, in the proportions of the dataset, smaller if there are many."""
 
-    def __init__(self, dataset: Dataset, view: View, side: int, known: Mapping[int, Event]) -> None:
-        self._dataset = dataset
-        self._known = known
-        self._view = view
-        self._side = side
-        self._names: dict[int, str] = dict(enumerate(readable(name) for name in dataset.classes))
-        self._agree = self._differ = 0
+    is_page: ClassVar[bool] = True
+    usual_counts: ClassVar[tuple[int, int]] = 1000, 48
 
-    def groups(self, numbers: Sequence[int], on_sample: OnSample | None) -> Iterator[list[Thumbnail]]:
-        """Yield the cells of each sample."""
-        view = self._view
-        recipe = None if view.recipe is None else load_recipe(view.recipe)
-        with nullcontext() if recipe is None else VariantMaker(recipe, VariantOptions(seed=view.seed)) as maker:
-            self._dataset.expect(numbers)
-            for done, number in enumerate(numbers, start=1):
-                yield list(self._group(number, maker))
-                if on_sample is not None:
-                    on_sample(done, len(numbers))
+    def side(self, images: int) -> int:
+        """Return the longest side of an image. Raises ArgumentError for more images than a page can hold."""
+        if images > _MOST_PAGE_IMAGES:
+            raise ArgumentError(
+                f"preview: {images:,} images are too many for one page, which holds {_MOST_PAGE_IMAGES:,}; "
+                "show fewer (--count, --class, --samples)"
+            )
+        return max(min(self.size * _ENLARGED, _LARGEST, math.isqrt(_PAGE_PIXELS // max(images, 1))), _LEAST)
 
-    def _group(self, number: int, maker: VariantMaker | None) -> Iterator[Thumbnail]:
-        event = self._dataset.event(number, "corrupt", "")
-        try:
-            sample = self._dataset.sample(number)
-        except DataError as error:
-            yield Thumbnail(number, key=readable(event.path or ""), problem=_first(error, event))
-            return
-        self._learn(sample)
-        original = self._look(sample, number, 0, event)
-        if original.problem is None:
-            original = replace(original, problem=self._known.get(number))
-        yield original
-        if maker is None or original.image is None:
-            return
-        try:
-            made = maker.make(sample, number, count=self._view.variants)
-        except DataError as error:
-            yield Thumbnail(number, 1, readable(sample.key), problem=_first(error, event))
-            return
-        for variant, new in enumerate(made, start=1):
-            yield self._look(new, number, variant, event)
-
-    def _look(self, sample: Sample, number: int, variant: int, event: Event) -> Thumbnail:
-        only = self._view.only
-        wanted = replace(
-            sample,
-            boxes=None if only == "masks" else sample.boxes,
-            mask=None if only == "boxes" else sample.mask,
-        )
-        return thumbnail_of(wanted, number, variant=variant, side=self._side, event=event)
-
-    def _learn(self, sample: Sample) -> None:
-        """Collect class names, and whether boxes seem to be numbered like samples."""
-        if len(sample.labels) == 1 and isinstance(sample.labels[0], int):
-            if sample.class_name is not None:
-                self._names.setdefault(sample.labels[0], readable(sample.class_name))
-            if sample.boxes and sample.boxes.labels is not None:
-                self._agree += sample.labels[0] in sample.boxes.labels
-                self._differ += sample.labels[0] not in sample.boxes.labels
-
-    def names(self) -> Mapping[int, str]:
-        """Return class names for boxes: those of the samples, if each sample has a box of its own class."""
-        return self._names if self._agree and not self._differ else {}
+    def choose(self, dataset: Dataset) -> list[int]:
+        """Choose samples from all parts of the dataset, whatever their classes, so that statistics are those of all."""
+        return sample_selection.evenly_spread(len(dataset), count=self.most(dataset), seed=self.seed)
 
 
 def _damaged(dataset: Dataset, most: int, on_sample: OnSample | None) -> dict[int, Event]:
@@ -166,22 +136,16 @@ def _damaged(dataset: Dataset, most: int, on_sample: OnSample | None) -> dict[in
     return {number: found[number] for number in sorted(found)[:most]}
 
 
-def _first(error: DataError, event: Event) -> Event:
-    found = error.events[0] if error.events else replace(event, message=str(error))
-    return replace(found, sample=event.sample, path=event.path, offset=event.offset)
-
-
 def _lost(event: Event) -> Thumbnail:
     return Thumbnail(-1, key=readable(event.path or ""), problem=event)
 
 
-def _too_many(images: int, *, side: int, size: int) -> str:
-    """Return the message for more pixels than a preview may have, with values that fit."""
-    smaller = int((_MOST_PIXELS / images) ** 0.5) * size // side
-    fewer = _MOST_PIXELS // side**2
+def _too_many(images: int, *, size: int) -> str:
+    """Return the message for more pixels than a sheet may have, with values that fit."""
+    smaller = int((_MOST_PIXELS / images) ** 0.5)
     fits = f"--size {smaller} fits" if smaller >= _SMALLEST else f"--size {_SMALLEST} is the smallest"
-    text = f"preview: {images:,} images of {side} pixels on a side are too many for one preview"
-    return f"{text}; {fits}, or {fewer:,} images of this size (--count)"
+    text = f"preview: {images:,} images of {size} pixels on a side are too many for one preview"
+    return f"{text}; {fits}, or {_MOST_PIXELS // size**2:,} images of this size (--count), or a page (-o look.html)"
 
 
 def _columns(groups: int, length: int) -> int:

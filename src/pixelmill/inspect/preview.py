@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import PurePosixPath
@@ -11,16 +12,15 @@ from pathlib import PurePosixPath
 from pixelmill.errors import ArgumentError, DataError, Event, OutputExists
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.registry import open_dataset
-from pixelmill.inspect.grid_builder import View
+from pixelmill.inspect.grid_builder import PageView, View
+from pixelmill.inspect.preview_grid import PreviewGrid
 from pixelmill.inspect.preview_page import write_page
 from pixelmill.inspect.preview_sheet import encode_sheet
-from pixelmill.inspect.thumbnails import Thumbnail
 from pixelmill.jobs.storage import open_storage
 from pixelmill.options.declaration import pick, takes
 from pixelmill.options.inspect import Overwrite, PreviewOptions
 
-_ENLARGED, _LARGEST = 3, 1024  # images of a page are this many times as large as their cells, up to this side
-_LARGE_PAGE = 20_000_000
+_LARGE_PAGE = 200_000_000
 _ENDINGS = {".png": "png", ".html": "html", ".htm": "html"}
 
 
@@ -38,6 +38,10 @@ class Cell:
         boxes: Number of boxes.
         mask_classes: The numbers that occur in its mask.
         problem: What is wrong with it.
+        bytes: Size of the encoded image.
+        split: `train`, `valid` or `test`, if its path says so.
+        brightness: Mean brightness, 0 to 255; None if it was not measured, which only pages do.
+        duplicate: The number of the samples that look alike, from 1; 0 if it looks like no other. Only pages compare.
     """
 
     number: int
@@ -49,6 +53,10 @@ class Cell:
     boxes: int
     mask_classes: tuple[int, ...]
     problem: Event | None
+    bytes: int = 0
+    split: str = ""
+    brightness: float | None = None
+    duplicate: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,15 +118,14 @@ def preview(options: PreviewOptions) -> PreviewReport:
     Returns:
         The preview.
     """
-    view = pick(View, options)
-    _check(view)
     target = None if options.output is None else os.fspath(options.output)
     kind = "png" if target is None else _kind(target)
+    view = pick(PageView if kind == "html" else View, options)
+    _check(view)
     if target is not None:
         _check_free(target, options.exists)
     dataset = open_dataset(options.source, options.format, root=options.root, allow_outside=options.allow_outside)
-    side = view.size if kind == "png" else min(view.size * _ENLARGED, _LARGEST)
-    grid = view.grid(dataset, side=side, on_sample=options.on_sample)
+    grid = view.grid(dataset, on_sample=options.on_sample)
     if not grid.groups and not view.errors:
         raise DataError(f"preview: {dataset.source} has no samples; there is nothing to show")
     content = b"" if not grid.groups else encode_sheet(grid) if kind == "png" else write_page(grid)
@@ -132,7 +139,7 @@ def preview(options: PreviewOptions) -> PreviewReport:
         output=written,
         kind=kind,
         content=content,
-        cells=tuple(_cell(cell) for cell in grid.cells()),
+        cells=tuple(_cells(grid)),
         damaged=grid.damaged,
         warnings=_warnings(content, dataset, view),
     )
@@ -174,17 +181,32 @@ def _parted(path: str) -> tuple[str, str]:
     return folder or ("/" if path.startswith("/") else "."), name
 
 
-def _cell(cell: Thumbnail) -> Cell:
-    height, width = cell.size or (0, 0)
-    boxes = len(cell.boxes) if cell.boxes is not None else 0
-    return Cell(cell.number, cell.variant, cell.key, cell.label, height, width, boxes, cell.mask_classes, cell.problem)
+def _cells(grid: PreviewGrid) -> Iterator[Cell]:
+    for group, duplicate in zip(grid.groups, grid.duplicates, strict=True):
+        for cell in group:
+            height, width = cell.size or (0, 0)
+            yield Cell(
+                number=cell.number,
+                variant=cell.variant,
+                key=cell.key,
+                label=cell.label,
+                height=height,
+                width=width,
+                boxes=0 if cell.boxes is None else len(cell.boxes),
+                mask_classes=cell.mask_classes,
+                problem=cell.problem,
+                bytes=cell.bytes,
+                split=cell.split,
+                brightness=None if cell.measures is None else round(cell.measures.brightness, 2),
+                duplicate=duplicate if cell.variant == 0 else 0,
+            )
 
 
 def _warnings(content: bytes, dataset: Dataset, view: View) -> tuple[str, ...]:
     found = []
     if len(content) > _LARGE_PAGE:
         found.append(f"the preview has {len(content) / 1e6:.0f} MB; fewer samples or a smaller size make it smaller")
-    hidden = len(dataset.faults) - view.shown_faults
+    hidden = len(dataset.faults) - view.shown_faults(dataset)
     if hidden > 0:
         pieces = "piece" if hidden == 1 else "pieces"
         found.append(f"{hidden} more {pieces} of the container cannot be read; `verify` lists them")

@@ -40,6 +40,7 @@ class PreviewGrid:
         columns: Cells in a row.
         names: Class names of boxes by number, if known.
         labels: Whether to write text.
+        duplicates: For each group, the number of the samples that look alike, from 1; 0 if it looks like no other.
     """
 
     title: str
@@ -50,6 +51,7 @@ class PreviewGrid:
     columns: int
     names: Mapping[int, str] = field(default_factory=dict)
     labels: bool = True
+    duplicates: Sequence[int] = ()
 
     def cells(self) -> Iterator[Thumbnail]:
         """Yield all cells."""
@@ -80,9 +82,9 @@ class PreviewGrid:
     @cached_property
     def cell(self) -> tuple[int, int]:
         """Height and width of a cell: no more than the images need."""
-        sizes = [cell.image.size for cell in self.cells() if cell.image is not None]
-        height = max((self.size * min(height / width, 1) for width, height in sizes), default=self.size)
-        width = max((self.size * min(width / height, 1) for width, height in sizes), default=self.size)
+        sizes = [cell.shown_size for cell in self.cells() if cell.shown_size is not None]
+        height = max((self.size * min(height / width, 1) for height, width in sizes), default=self.size)
+        width = max((self.size * min(width / height, 1) for height, width in sizes), default=self.size)
         return max(round(height), self.size // 2), max(round(width), self.size // 2)
 
     @property
@@ -97,7 +99,7 @@ def caption(cell: Thumbnail) -> Caption:
     if cell.number < 0:
         where = "" if cell.problem is None or cell.problem.offset is None else f"byte {cell.problem.offset}"
         return Caption("lost piece", where, "", cell.key)
-    if cell.variant and cell.image is None:
+    if cell.variant and cell.shown_size is None:
         return Caption("no variants", "", f"of #{cell.number}")
     if cell.variant:
         return Caption(f"variant {cell.variant}", extent, f"of #{cell.number}", cell.note)

@@ -94,9 +94,7 @@ def spread(dataset: Dataset, *, count: int, seed: int) -> list[int]:
     length = len(dataset)
     if length <= count:
         return list(range(length))
-    parts = min(count * _CANDIDATES, length)
-    edges = [length * part // parts for part in range(parts + 1)]
-    candidates = [low + fold(seed, low) % (high - low) for low, high in pairwise(edges)]
+    candidates = evenly_spread(length, count=count * _CANDIDATES, seed=seed)
     by_class: dict[Hashable, list[int]] = {}
     damaged: list[int] = []
     for number in candidates:
@@ -112,6 +110,13 @@ def spread(dataset: Dataset, *, count: int, seed: int) -> list[int]:
     for place, (numbers, quota) in enumerate(zip(groups, quotas, strict=True)):
         chosen += _evenly(numbers, quota, phase=(place + 0.5) / len(groups))
     return sorted(chosen)
+
+
+def evenly_spread(length: int, *, count: int, seed: int) -> list[int]:
+    """Choose one number from each of `count` equal parts of a dataset; all numbers if there are no more."""
+    parts = min(count, length)
+    edges = [length * part // parts for part in range(parts + 1)] if parts else []
+    return [low + fold(seed, low) % (high - low) for low, high in pairwise(edges)]
 
 
 def matching(

@@ -3,22 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from PIL import Image
 
+from pixelmill.codecs import encode_jpeg, encode_png
 from pixelmill.codecs.pillow_images import MAX_PIXELS
 from pixelmill.dataset_jobs import sample_annotations
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.sample import Boxes, Sample, format_label, image_type
 from pixelmill.inspect import decoding
+from pixelmill.inspect.image_measures import Measures, measure
+from pixelmill.inspect.overlays import mask_overlay
 from pixelmill.inspect.sample_selection import box_names
 from pixelmill.types import Array
 
 _LONGEST_TEXT = 200
 _CHANNELS = (1, 2, 3, 4)
 _MANY_CLASSES = 65535
+_QUALITY = 85
+_TINY = 128 * 128  # images of so few pixels are kept as they are: as PNG
+_LEAST_MEASURED = 512  # JPEGs are decoded for pages at a scale that leaves the longer side at least so long
+
+
+@dataclass(frozen=True, eq=False)
+class PackedImage:
+    """An encoded thumbnail.
+
+    Attributes:
+        kind: Its format.
+        data: The file.
+        height: Its height.
+        width: Its width.
+        mask: The overlay of the mask, a PNG file of the same size; None if there is nothing to draw.
+    """
+
+    kind: Literal["jpeg", "png"]
+    data: bytes
+    height: int
+    width: int
+    mask: bytes | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +58,16 @@ class Thumbnail:
         label: Its class name or labels as text.
         size: Height and width; None if it could not be decoded.
         note: A description of the values if they are not ordinary pixels.
-        image: The image, reduced to the size asked for if it is larger.
+        image: The image, reduced to the size asked for if it is larger; None in a page.
         mask: The class numbers, in the size of `image`.
         mask_classes: The class numbers that occur in the whole mask.
         boxes: Its boxes.
         box_names: The class names of the boxes if the sample has them, else empty.
         problem: What is wrong.
+        bytes: Size of the encoded image.
+        split: The part of the dataset it belongs to, such as `train`; empty if its path does not say.
+        packed: The image and its mask, encoded for a page.
+        measures: Measures of the image, for a page.
     """
 
     number: int
@@ -52,9 +82,39 @@ class Thumbnail:
     boxes: Boxes | None = None
     box_names: tuple[str, ...] = ()
     problem: Event | None = None
+    bytes: int = 0
+    split: str = ""
+    packed: PackedImage | None = None
+    measures: Measures | None = None
+
+    @property
+    def shown_size(self) -> tuple[int, int] | None:
+        """Height and width of the reduced image; None if there is none."""
+        if self.packed is not None:
+            return self.packed.height, self.packed.width
+        return None if self.image is None else (self.image.height, self.image.width)
 
 
-def thumbnail_of(sample: Sample, number: int, *, variant: int, side: int, event: Event) -> Thumbnail:
+def page_thumbnail(sample: Sample, number: int, *, variant: int, side: int, event: Event) -> Thumbnail:
+    """Make the thumbnail of a sample, measure the image, and encode both image and mask.
+
+    Large JPEGs are decoded at a reduced scale, so measures of sharpness and contrast are those of the reduced image.
+    """
+    cell = thumbnail_of(sample, number, variant=variant, side=side, event=event, measured=True)
+    if cell.image is None:
+        return cell
+    overlay = None if cell.mask is None or not cell.mask.any() else encode_png(mask_overlay(cell.mask))
+    is_whole = cell.size == (cell.image.height, cell.image.width)
+    is_exact = cell.image.mode == "RGBA" or (is_whole and cell.image.width * cell.image.height <= _TINY)
+    pixels = np.asarray(cell.image)
+    data = encode_png(pixels) if is_exact else encode_jpeg(pixels, quality=_QUALITY)
+    packed = PackedImage("png" if is_exact else "jpeg", data, cell.image.height, cell.image.width, overlay)
+    return replace(cell, image=None, mask=None, packed=packed)
+
+
+def thumbnail_of(
+    sample: Sample, number: int, *, variant: int, side: int, event: Event, measured: bool = False
+) -> Thumbnail:
     """Decode a sample and reduce it to at most `side` pixels in width and height.
 
     Args:
@@ -63,13 +123,16 @@ def thumbnail_of(sample: Sample, number: int, *, variant: int, side: int, event:
         variant: 0 for the original sample.
         side: The longest side of the result.
         event: The location of the sample, for error reports.
+        measured: Whether to measure the image; JPEGs are then decoded at a reduced scale if they are large.
     """
-    cell = Thumbnail(number, variant, readable(sample.key), label_of(sample))
+    cell = Thumbnail(number, variant, readable(sample.key), label_of(sample), bytes=len(sample.image))
     try:
-        image, note = displayable(sample.image)
+        image, note, size = _opened(sample.image, max(2 * side, _LEAST_MEASURED) if measured else None)
     except DataError as error:
         return replace(cell, problem=_found(error, event))
-    cell = replace(cell, size=(image.height, image.width), note=note, image=_reduced(image, side))
+    cell = replace(cell, size=size, note=note, image=_reduced(image, side, gap=1.5 if measured else 3.0))
+    if measured:
+        cell = replace(cell, measures=measure(image))
     try:
         if sample.boxes is not None:
             sample_annotations.check_boxes(sample.boxes)
@@ -105,6 +168,16 @@ def displayable(data: bytes) -> tuple[Image.Image, str]:
     return (more, "") if more.mode == "RGBA" else _shown_array(np.asarray(more))
 
 
+def _opened(data: bytes, least: int | None) -> tuple[Image.Image, str, tuple[int, int]]:
+    """Decode an image; also return a note and its height and width. Reduce JPEGs, but not below `least` pixels."""
+    reduced = None if least is None else decoding.decode_reduced(data, least=least)
+    if reduced is not None:
+        pixels, size = reduced
+        return Image.fromarray(pixels), "", size
+    image, note = displayable(data)
+    return image, note, (image.height, image.width)
+
+
 def class_numbers(data: bytes) -> Array:
     """Return the class numbers of a mask, two-dimensional."""
     if image_type(data) != "npy":
@@ -126,12 +199,12 @@ def _found(error: DataError, event: Event) -> Event:
     return replace(event, kind=error.events[0].kind, message=error.events[0].message)
 
 
-def _reduced(image: Image.Image, side: int) -> Image.Image:
+def _reduced(image: Image.Image, side: int, *, gap: float) -> Image.Image:
     scale = side / max(image.size)
     if scale >= 1:
         return image
     size = max(round(image.width * scale), 1), max(round(image.height * scale), 1)
-    return image.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+    return image.resize(size, Image.Resampling.LANCZOS, reducing_gap=gap)
 
 
 def _reduced_mask(mask: Array, cell: Thumbnail) -> Array:

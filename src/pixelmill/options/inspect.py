@@ -82,8 +82,11 @@ class ViewOptions:
     seed: Annotated[int, Range(0), Help("Seed of the choice of samples and of the recipe.")] = 0
     count: Annotated[
         int | None,
-        Range(1),
-        Help("Number of samples, from all parts and classes of the dataset.", default="16, or 6 with a recipe"),
+        Range(0),
+        Help(
+            "Number of samples, from all parts of the dataset; 0 for all.",
+            default="16 on a sheet, 1000 on a page; with a recipe 6 and 48",
+        ),
     ] = None
     samples: Annotated[
         str | Sequence[int] | None, Parsed(str, "N,N-M,…"), Help("The numbers of the samples to show, from 0.")
