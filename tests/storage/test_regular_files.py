@@ -25,8 +25,8 @@ from pixelmill.ingest.labels import read_labels
 from pixelmill.jobs import job_status
 from pixelmill.jobs.storage import LocalStorage
 from pixelmill.recipe import load_recipe
-from pixelmill.storage.yaml_file import read_yaml
 from pixelmill.storage.local import open_regular
+from pixelmill.storage.yaml_file import read_yaml
 
 MEMORY = 3 << 30  # address space of a command; a read without bound passes it in a second
 SECONDS = 60

@@ -124,4 +124,6 @@ class DatasetJob(Job):
             found = self.file_names
             shapes = {"splits": found.splits, "keypoints": found.keypoints, "polygons": found.polygons}
             return {"classes": found.objects or None, **(shapes if self.to == "yolo" else {})}
+        if self.to == "parquet":
+            return {"classes": self.dataset.classes or None}
         return {"keys": keys} if self.to == "tfrecord" else {}

@@ -9,7 +9,8 @@ from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import recognize
 from pixelmill.formats.containers import FORMATS, get_format
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
-from pixelmill.formats.format import Format, Source
+from pixelmill.formats.format import Choice, Format, Source
+from pixelmill.formats.subset import Subset
 
 __all__ = ["FILE_FORMATS", "FORMATS", "get_format", "open_dataset", "open_shard", "shard_names", "sniff"]
 
@@ -30,6 +31,9 @@ def open_dataset(
     *,
     root: str | None = None,
     allow_outside: bool = False,
+    path_column: str | None = None,
+    label_column: str | None = None,
+    split: str | None = None,
 ) -> Dataset:
     """Open a dataset and recognize its container by its content.
 
@@ -38,6 +42,9 @@ def open_dataset(
         format: One of `FORMATS`; raises DataError if the content is something else.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
+        path_column: For tables: the column of paths; found by its name if None.
+        label_column: For tables: the column of labels; found by its name if None.
+        split: Open only this subset, such as `train`; `val`, `valid` and `validation` mean the same.
 
     Example:
         >>> dataset = open_dataset("photos")  # doctest: +SKIP
@@ -49,7 +56,8 @@ def open_dataset(
     found, files = recognize.find(paths, wanted)
     if wanted is not None and found.name != wanted.name:
         raise DataError(f"{shown} is {found.title}, not {wanted.title}; omit the format to read it")
-    return found.open(Source(shown, files, root, allow_outside))
+    dataset = found.open(Source(shown, files, root, allow_outside, Choice(path_column, label_column)))
+    return dataset if split is None else Subset.of_split(dataset, split)
 
 
 def sniff(source: str | os.PathLike[str]) -> str:

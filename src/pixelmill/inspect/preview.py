@@ -18,6 +18,7 @@ from pixelmill.inspect.thumbnails import Thumbnail
 from pixelmill.jobs.storage import open_storage
 from pixelmill.options.declaration import pick, takes
 from pixelmill.options.inspect import Overwrite, PreviewOptions
+from pixelmill.options.running import list_options
 
 _ENLARGED, _LARGEST = 3, 1024  # images of a page are this many times as large as their cells, up to this side
 _LARGE_PAGE = 20_000_000
@@ -116,7 +117,7 @@ def preview(options: PreviewOptions) -> PreviewReport:
     kind = "png" if target is None else _kind(target)
     if target is not None:
         _check_free(target, options.exists)
-    dataset = open_dataset(options.source, options.format, root=options.root, allow_outside=options.allow_outside)
+    dataset = open_dataset(options.source, options.format, **list_options(options))
     side = view.size if kind == "png" else min(view.size * _ENLARGED, _LARGEST)
     grid = view.grid(dataset, side=side, on_sample=options.on_sample)
     if not grid.groups and not view.errors:
