@@ -12,6 +12,7 @@ from pixelmill.formats.containers import all_formats, get_format
 from pixelmill.formats.file_list.lines import read_list
 from pixelmill.formats.file_list.table import is_table
 from pixelmill.formats.file_list.table_entries import read_table
+from pixelmill.formats.foreign import folder_kind, kind_of
 from pixelmill.formats.format import Choice, Format
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, image_type, split_name
 from pixelmill.formats.splits import split_folders
@@ -72,6 +73,9 @@ def file_format(path: str) -> Format:
     found = _sniffed(start)
     if found is not None:
         return found
+    foreign = kind_of(path)
+    if foreign is not None:
+        raise DataError(f"{path} is {foreign}")
     kind = image_type(start)
     if kind is not None and _TEXT.match(start) is None:
         raise DataError(f"{path} is a single {kind} image; name its folder, or a list of files")
@@ -150,6 +154,9 @@ def _in_folder(folder: str, wanted: Format | None) -> tuple[Format, list[str]]:
     if metadata:
         return _list_format(metadata[0]), metadata
     tables = own or [name for name in lists if _is_list(storage.join(folder, name))]
+    foreign = folder_kind(folder, names) if not tables else None
+    if foreign is not None:
+        raise DataError(f"{folder} is {foreign}")
     if not tables:
         _check_single(folder, folders)
         return get_format("folder"), [folder]

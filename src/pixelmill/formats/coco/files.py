@@ -78,7 +78,8 @@ def read_files(paths: Sequence[str]) -> Listing:
     found = Listing()
     places: dict[tuple[str | None, object], int] = {}
     seen: dict[tuple[str | None, object], Entry] = {}
-    for path in paths:
+    # Captions last: the order of images is that of the file with objects.
+    for path in sorted(paths, key=lambda path: "captions" in path.rpartition("/")[2]):
         content = _loaded(path)
         split = _split_of(path)
         if any("segments_info" in entry for entry in content["annotations"][:1]):

@@ -129,7 +129,7 @@ class ListDataset(Dataset):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        return self._classes
+        return self._classes or super().classes
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -108,7 +108,7 @@ class ParquetDataset(Dataset):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        return self._classes
+        return self._classes or super().classes
 
     @property
     def layout(self) -> str:
