@@ -52,6 +52,7 @@ class ListDataset(Dataset):
         self.source = source
         self._choice = choice
         self._classes: tuple[str, ...] = ()
+        self._paired: dict[int, str] = {}
         self._lists = [source] if lists is None else list(lists)
         self._allow_outside = allow_outside
         self._entries: list[Entry] = []
@@ -129,7 +130,14 @@ class ListDataset(Dataset):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        return self._classes or super().classes
+        return self._classes or super().classes or self._named_labels()
+
+    def _named_labels(self) -> tuple[str, ...]:
+        """Return the names of labels by label, unless there are large gaps."""
+        labels = self._paired.keys()
+        if not labels or min(labels) < 0 or max(labels) > 4 * len(labels) + 16:
+            return ()
+        return tuple(self._paired.get(label, "") for label in range(max(labels) + 1))
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -157,6 +165,7 @@ class ListDataset(Dataset):
 
     def _numbered(self, content: Content) -> list[Entry]:
         """Return the entries of a list with the labels that its classes have in all lists together."""
+        self._paired = {**content.paired, **self._paired}
         if not content.classes or content.classes == self._classes:
             return content.entries
         known = {name: number for number, name in enumerate(self._classes)}

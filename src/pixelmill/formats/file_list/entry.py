@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pixelmill.formats.annotations import Row
@@ -37,10 +38,12 @@ class Content:
 
     Attributes:
         entries: Its lines.
-        classes: The names of classes by label, if the list has names.
+        classes: The names of classes by label, if the list numbers its names.
+        paired: The names of labels, if it has both.
         remarks: What is to know about it, in one line each.
     """
 
     entries: list[Entry]
     classes: tuple[str, ...] = ()
+    paired: Mapping[int, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ def read_table(text: str, path: str, *, choice: Choice) -> Content:
     entries = [row if isinstance(row, Entry) else _entry(row, layout, numbers) for row in found]
     if layout.corners:
         entries = _joined(entries)
-    return Content(entries, classes or _paired_classes(layout, entries), _remarks(layout, path))
+    return Content(entries, classes, {} if classes else _paired_classes(layout, entries), _remarks(layout, path))
 
 
 def _remarks(layout: Layout, path: str) -> tuple[str, ...]:
@@ -70,16 +70,15 @@ def _are_numbers(text: str) -> bool:
         return False
 
 
-def _paired_classes(layout: Layout, entries: Sequence[Entry]) -> tuple[str, ...]:
-    """Return the names of classes by label, of a table that has both."""
-    if not layout.places["class"] or layout.corners:
-        return ()
+def _paired_classes(layout: Layout, entries: Sequence[Entry]) -> dict[int, str]:
+    """Return the names of labels, of a table that has both."""
     names: dict[int, str] = {}
+    if not layout.places["class"] or layout.corners:
+        return names
     for entry in entries:
         if len(entry.labels) == 1 and isinstance(entry.labels[0], int) and isinstance(entry.row.get("class"), str):
             names.setdefault(entry.labels[0], entry.row["class"])
-    is_dense = names and min(names) >= 0 and max(names) < 4 * len(names) + 16
-    return tuple(names.get(label, "") for label in range(max(names) + 1)) if is_dense else ()
+    return names
 
 
 def _entry(row: Row, layout: Layout, numbers: Mapping[str, int]) -> Entry:
