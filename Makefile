@@ -15,7 +15,7 @@ BUILD_INPUTS := pyproject.toml CMakeLists.txt $(shell find native -type f 2>/dev
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test gpu-test lint format tidy api docs bench fuzz sanitize tsan kills crash faults soak mutants slow clean FORCE
+.PHONY: help demo test gpu-test lint format tidy api mistakes docs bench fuzz sanitize tsan kills crash faults remote-faults soak mutants slow wheel wheel-test clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -54,7 +54,10 @@ tidy: $(VENV)/test.stamp ## look for bugs in the C++ sources with clang-tidy (3 
 api: $(VENV)/installed.stamp ## write what is derived from operators and steps: stubs, docs/operators.md, C++ declarations
 	@$(PY) scripts/write_api.py
 
-docs: api ## write the generated pages of docs/
+mistakes: $(VENV)/test.stamp ## write docs/mistakes.md: make typical mistakes, and show what the commands say
+	@$(PY) scripts/write_mistakes.py
+
+docs: api mistakes ## write the generated pages of docs/
 	@$(PY) scripts/gallery.py
 	@$(PY) scripts/preview_image.py
 
@@ -80,6 +83,9 @@ kills: $(VENV)/test.stamp ## kill bulk jobs and fill disks at hundreds of places
 faults: $(VENV)/test.stamp ## let every allocation, read, write and thread start of a training program fail once
 	@sh scripts/faults.sh $(PY) $(ARGS)
 
+remote-faults: $(VENV)/test.stamp ## end processes while they read from a store
+	@$(PY) tests/support/remote_faults.py exits 200
+
 soak: $(VENV)/test.stamp ## run for long and watch memory and speed
 	@$(PY) benchmarks/soak.py $(ARGS)
 
@@ -88,6 +94,19 @@ mutants: $(VENV)/test.stamp ## change the sources at random places, and see whet
 
 slow: $(VENV)/test.stamp ## take 100,000 samples through every container and compare
 	@$(PY) tests/support/slow_round_trip.py $(ARGS)
+
+wheel: $(VENV)/installed.stamp ## build the wheel of this platform, and use it in an environment without a compiler
+	@$(PIP) $$($(PY) scripts/requirements.py wheel)
+	@$(PY) scripts/build_wheel.py build --output dist
+	@$(PY) scripts/build_wheel.py smoke dist/pixelmill-*.whl
+
+wheel-test: wheel ## run the tests on the wheel, in an environment of its own (3 GB)
+	@$(PYTHON) -m venv build/wheel-env
+	@build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check $$($(PY) scripts/requirements.py test torch)
+	@build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check $$($(PY) scripts/requirements.py test)
+	@build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/pixelmill-*.whl
+	@build/wheel-env/bin/python -m pip install --quiet --disable-pip-version-check dist/pixelmill-*.whl
+	@build/wheel-env/bin/python -m pytest $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
 clean: ## remove what was built; the environment stays (rm -r .venv removes it)
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis pixelmill-demo

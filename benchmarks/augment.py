@@ -30,8 +30,9 @@ from bare_codecs import bare_codecs
 from rich.console import Console
 from rich.table import Table
 
-from pixelmill import augment, open_dataset
+from pixelmill import augment
 from pixelmill.formats import example, tfrecord
+from pixelmill.formats.registry import open_dataset
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARDS, BATCH = 12, 32

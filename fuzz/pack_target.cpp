@@ -1,6 +1,6 @@
-// Packed images: whatever the bytes are, decoding and restoring end with pixels or a fault, and every SIMD level ends
-// alike. Checksums are made to fit for most inputs, so that what comes after them is reached. A sound packed image has
-// the pixels of the JPEG file that it restores, and that file packs to the same bytes.
+// Packed images: whatever the bytes are, decoding and restoring end with pixels or a fault, at every SIMD level alike.
+// Checksums are made to fit for most inputs, so that what comes after them is reached. A sound packed image has the
+// pixels of the JPEG file that it restores, and that file packs to the same bytes.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -21,7 +21,7 @@ using namespace pixelmill;
 using Input = std::vector<uint8_t>;
 using File = std::vector<std::byte>;
 
-constexpr SimdLevel levels[] = {SimdLevel::base, SimdLevel::avx2};
+constexpr uint64_t compared = 4;  // one input of so many is decoded at both levels
 constexpr Limits limits{.pixels = int64_t{1} << 20, .side = 4096};
 
 const PackCodebook& codebook() {
@@ -69,9 +69,11 @@ std::vector<Input> seeds() {
     };
     for (const PackCodebook* book : {&codebook(), &wild_codebook()}) {
         add(jpeg_file(40, 50, 3, 75, ChromaSampling::quarter, 1), *book);
-        add(jpeg_file(33, 17, 3, 95, ChromaSampling::half, 2), *book);
-        add(jpeg_file(70, 9, 3, 100, ChromaSampling::full, 3), *book);
-        add(jpeg_file(1, 200, 1, 40, ChromaSampling::full, 4), *book);
+        add(jpeg_file(17, 17, 3, 95, ChromaSampling::quarter, 2), *book);
+        add(jpeg_file(9, 17, 3, 95, ChromaSampling::half, 3), *book);
+        add(jpeg_file(33, 9, 3, 100, ChromaSampling::full, 4), *book);
+        add(jpeg_file(7, 5, 3, 90, ChromaSampling::full, 5), *book);
+        add(jpeg_file(1, 100, 1, 40, ChromaSampling::full, 6), *book);
     }
     return made;
 }
@@ -111,7 +113,7 @@ struct Outcome {
 Outcome decoded(Bytes file, int denominator, uint64_t choice) {
     Outcome made;
     try {
-        PackDecoder decoder;
+        static PackDecoder decoder;  // as threads keep one: what an image leaves in it must not show in the next
         decoder.open(file, limits);
         const auto scaled = [&](int64_t extent) { return (extent + denominator - 1) / denominator; };
         const int64_t rows = scaled(decoder.layout().frame.height), columns = scaled(decoder.layout().frame.width);
@@ -130,7 +132,9 @@ Outcome decoded(Bytes file, int denominator, uint64_t choice) {
 // What is restored has its checksum, so it is a JPEG file with the same pixels, unless the input was made up.
 const char* check_restored(Bytes file) {
     try {
-        const File restored = PackRestorer().restore(file);
+        static PackRestorer restorer;
+        static File restored;
+        restorer.restore(restored, file);
         PackLayout layout;
         layout.read(file, file.size());
         promise(crc32c(restored) == layout.original_checksum, "the original has its checksum");
@@ -150,18 +154,18 @@ const char* run(const uint8_t* data, size_t size) {
     if (choice % 8 != 0) repair(copy.get(), size);
     const Bytes file{copy.get(), size};
     const int denominator = 1 << choice / 8 % 4;
-    Outcome first;
-    for (const SimdLevel level : levels) {
-        force_simd_level(level);
-        Outcome made = decoded(file, denominator, choice / 32);
-        promise(level == levels[0] || made == first, "levels agree");
-        first = std::move(made);
+    const Outcome made = decoded(file, denominator, choice / 32);
+    if (choice / 32 % compared == 0) {
+        force_simd_level(SimdLevel::base);
+        promise(decoded(file, denominator, choice / 32) == made, "levels agree");
+        force_simd_level(SimdLevel::avx2);
     }
-    const char* restored = check_restored(file);
-    if (first.fault.empty()) return restored;
     static std::string kind;
-    kind = first.fault;
-    return kind.c_str();
+    kind = made.fault;
+    // What the layout or the codebook rules out is refused by the same lines when it is restored.
+    if (kind == "truncated" && choice / 128 % compared != 0) return kind.c_str();
+    const char* restored = check_restored(file);
+    return kind.empty() ? restored : kind.c_str();
 }
 
 }  // namespace

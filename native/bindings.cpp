@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 
@@ -231,7 +232,10 @@ void bind_pack(nb::module_& module);
 NB_MODULE(_core, module) {
     using namespace pixelmill;
     module.doc() = "pixelmill's native core; pixelmill.engine.native is its only user.";
-    // A child process cannot free what its parent's threads had on their stacks, and nanobind would report it at exit.
+    // Objects in globals of a user's program may live until exit, as in the worker processes of a DataLoader;
+    // nanobind's report of them is for developers. A forked child cannot free what its parent's threads had on their
+    // stacks.
+    nb::set_leak_warnings(std::getenv("PIXELMILL_LEAK_WARNINGS") != nullptr);
     ::pthread_atfork(nullptr, nullptr, [] { nb::set_leak_warnings(false); });
 
     nb::class_<Limits>(module, "Limits")

@@ -19,6 +19,7 @@ ABSENT = {reason: [name for name, of in KINDS.items() if of == kind] for kind, r
 
 # Operators and arguments that DALI does not have.
 ADDED = {
+    "decoders.mask": "class numbers of masks, the indices of a palette included",
     "decoders.raw": "the pixels that `pixelmill ingest` wrote, without decoding",
     "encoders.image": "images as JPEG, PNG and other files",
     "readers.dataset": "any container by the names of its columns",

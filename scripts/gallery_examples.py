@@ -59,8 +59,8 @@ HIDDEN = {
         "expand_dims",
     ),
     *("external_source", "full", "full_like", "get_property", "one_hot", "ones", "ones_like", "peek_image_shape"),
-    *("permute_batch", "python_function", "reinterpret", "reshape", "decoders.numpy", "decoders.raw", "shapes"),
-    *("per_frame", "sequence_rearrange", "squeeze", "stack", "zeros", "zeros_like"),
+    *("permute_batch", "python_function", "reinterpret", "reshape", "decoders.mask", "decoders.numpy", "decoders.raw"),
+    *("shapes", "per_frame", "sequence_rearrange", "squeeze", "stack", "zeros", "zeros_like"),
 }
 
 

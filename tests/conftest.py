@@ -28,6 +28,9 @@ settings.register_profile(
 settings.load_profile("pixelmill")
 
 
+AFTER_OTHERS = ("test_examples.py", "test_jax.py", "test_loader_frameworks.py", "test_plugins.py")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run the tests that use JAX after all others, since a process with its threads should not be forked."""
-    items.sort(key=lambda item: item.path.name in ("test_examples.py", "test_jax.py", "test_plugins.py"))
+    items.sort(key=lambda item: item.path.name in AFTER_OTHERS)

@@ -1,6 +1,13 @@
 """Image data for deep-learning training, from nothing to batches.
 
-A pipeline for training:
+Batches for training:
+
+    from pixelmill import ImageLoader
+
+    for images, labels in ImageLoader("photos", size=224, batch_size=64, train=True):
+        ...
+
+The same as a pipeline of one's own:
 
     from pixelmill import fn, pipeline_def
 
@@ -22,9 +29,9 @@ if TYPE_CHECKING:
     from pixelmill.codecs import ImageInfo, decode_image, encode_jpeg, encode_png, image_info, imread, imwrite
     from pixelmill.conversion import convert
     from pixelmill.errors import ArgumentError, DataError, EngineError, Event, MissingDependency, PixelmillError
-    from pixelmill.formats.registry import open_dataset
     from pixelmill.graph.branches import apply_with_probability, one_of
     from pixelmill.graph.nodes import DataNode
+    from pixelmill.image_loader import ImageDataset, ImageLoader, ImageSample, ImageTransform, open_dataset
     from pixelmill.inspect.index_files import index
     from pixelmill.inspect.info import info
     from pixelmill.inspect.preview import preview
@@ -42,7 +49,11 @@ _LATER = {
     "DataNode": "graph.nodes",
     "EngineError": "errors",
     "Event": "errors",
+    "ImageDataset": "image_loader",
     "ImageInfo": "codecs",
+    "ImageLoader": "image_loader",
+    "ImageSample": "image_loader",
+    "ImageTransform": "image_loader",
     "Loader": "pipeline.loader",
     "MissingDependency": "errors",
     "Pipeline": "pipeline",
@@ -61,7 +72,7 @@ _LATER = {
     "info": "inspect.info",
     "newaxis": "operators.subscripts",
     "one_of": "graph.branches",
-    "open_dataset": "formats.registry",
+    "open_dataset": "image_loader",
     "OperatorConcurrency": "pipeline",
     "StreamPolicy": "pipeline",
     "pipeline_def": "pipeline",
@@ -75,7 +86,11 @@ __all__ = [
     "DataNode",
     "EngineError",
     "Event",
+    "ImageDataset",
     "ImageInfo",
+    "ImageLoader",
+    "ImageSample",
+    "ImageTransform",
     "Loader",
     "MissingDependency",
     "OperatorConcurrency",

@@ -117,10 +117,12 @@ class MissingDependency(PixelmillError, ImportError):  # noqa: N818 - clear with
     Args:
         package: The name that is imported.
         extra: The extra of pixelmill that installs it.
+        instead: What can be done without it.
     """
 
-    def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"{package} is not installed; it comes with: pip install 'pixelmill[{extra}]'")
+    def __init__(self, package: str, extra: str, *, instead: str = "") -> None:
+        way = f"it comes with: pip install 'pixelmill[{extra}]'"
+        super().__init__(f"{package} is not installed; {way}" + (f", {instead}" if instead else ""))
 
 
 class OutputExists(PixelmillError, FileExistsError):  # noqa: N818 - clear without the suffix

@@ -15,11 +15,12 @@ import tensorflow as tf
 from click.testing import CliRunner
 from PIL import Image
 
-from pixelmill import ArgumentError, DataError, EngineError, augment, open_dataset
+from pixelmill import ArgumentError, DataError, EngineError, augment
 from pixelmill.augmentation import AugmentJob, variants
 from pixelmill.cli import main
 from pixelmill.create import photo
 from pixelmill.errors import OutputExists
+from pixelmill.formats.registry import open_dataset
 
 HEIGHT, WIDTH, COUNT = 120, 160, 12
 SIDES = ("xmin", "ymin", "xmax", "ymax")

@@ -10,12 +10,13 @@ import pytest
 import tensorflow as tf
 from click.testing import CliRunner
 
-from pixelmill import ArgumentError, DataError, augment, convert, fn, open_dataset, pipeline_def
+from pixelmill import ArgumentError, DataError, augment, convert, fn, pipeline_def
 from pixelmill import tfrecord as tfrec
 from pixelmill.augmentation.job import AugmentJob
 from pixelmill.cli import main
 from pixelmill.create import photo
 from pixelmill.engine import devices, placement
+from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.sample import Boxes
 from pixelmill.jobs.job import plan_options
 from pixelmill.options.augment import AugmentOptions

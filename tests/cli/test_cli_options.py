@@ -36,7 +36,7 @@ COMMANDS: dict[str, type[OptionGroup]] = {
     "segmentation": SegmentationArguments,
     "verify": VerifyOptions,
 }
-ARGUMENTS = {"source": "inputs"}
+PLACES = {"source", "output", "data_root", "input_dir", "output_dir", "path", "source_path", "dest_path"}
 
 
 def command_named(name: str) -> click.Command:
@@ -52,11 +52,12 @@ def test_every_option_is_on_the_command_line_with_its_default(name: str) -> None
         if PYTHON_ONLY in option.marks:
             assert option.name not in params
             continue
-        param = params.get(option.name) or params[ARGUMENTS[option.name]]
-        if not isinstance(param, click.Option):
+        if option.name in PLACES and option.name not in params:
+            assert "places_" in params
             continue
-        assert option.help.text in (param.help or "")
+        param = params[option.name]
         default = option.default if option.cli.default is MISSING else option.cli.default
+        assert isinstance(param, click.Option) and option.help.text in (param.help or "")
         assert param.required == (default is MISSING and not option.cli.preset)
         if not (option.cli.preset or default in (MISSING, None, ())):
             assert param.default == default

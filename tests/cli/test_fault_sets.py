@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from faulty_datasets import Fault, write_folder, write_records
 
-from pixelmill import open_dataset
+from pixelmill.formats.registry import open_dataset
 
 COMMAND = Path(sys.executable).with_name("pixelmill")
 

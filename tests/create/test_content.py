@@ -241,7 +241,7 @@ def test_masks_and_boxes_are_exact() -> None:
         ({"width": -3}, "width is -3"),
         ({"width": 65501}, "from 1 to 65500"),
         ({"width": 65536, "image_format": "png"}, "from 1 to 65535"),
-        ({"width": 60000, "height": 60000}, "the maximum is 134217728"),
+        ({"width": 60000, "height": 60000}, "the maximum is 134,217,728"),
         ({"image_format": "tiff"}, "image_format must be one of jpg, jpeg, png, bmp, bitmap, got 'tiff'"),
         ({"content": "cats"}, "content must be one of noise, photo"),
         ({"masks": True}, "masks need content='shapes'"),

@@ -503,7 +503,7 @@ def mode_augment(place: Place, folder: Path) -> str:
             command("augment", str(folder), "--mode", "gpu", "--output", f"{output}/gpu", "--to", "tfrecord")
         else:
             augment(folder, f"{output}/gpu", to="tfrecord", workers=1, mode="dali")
-        for got, wanted in zip(*(open_dataset(f"{output}/{mode}") for mode in ("gpu", "cpu")), strict=True):
+        for got, wanted in zip(*(open_dataset(f"{output}/{mode}").container for mode in ("gpu", "cpu")), strict=True):
             assert replace(got, image=b"", extra={}) == replace(wanted, image=b"", extra={})
             pixels = [np.asarray(Image.open(io.BytesIO(one.image))) for one in (got, wanted)]
             apart.append(near(pixels[0], pixels[1], DECODED))

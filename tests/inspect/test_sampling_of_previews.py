@@ -16,6 +16,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.formats.dataset import Dataset
 from pixelmill.formats.example import Example, bytes_feature
 from pixelmill.formats.index import Index
+from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.sample import Boxes, Sample
 from pixelmill.inspect import grid_builder, preview, sample_selection
 
@@ -128,7 +129,7 @@ def test_boxes_are_called_as_their_classes_are(tmp_path: Path) -> None:
     view = grid_builder.View(variants=1, size=64)
 
     def names(samples: list[Sample], where: str) -> list[str]:
-        dataset = pixelmill.open_dataset(write(tmp_path / where, "tfrecord", samples))
+        dataset = open_dataset(write(tmp_path / where, "tfrecord", samples))
         board = view.grid(dataset, side=64, on_sample=None)
         return board.box_names(board.groups[0][0])
 

@@ -12,9 +12,10 @@ from typing import ClassVar
 
 import pytest
 
-from pixelmill import ArgumentError, augment, open_dataset, verify
+from pixelmill import ArgumentError, augment, verify
 from pixelmill.create import create_images
 from pixelmill.errors import OutputExists
+from pixelmill.formats.registry import open_dataset
 from pixelmill.jobs import Job, ShardFiles, ShardPlan, ShardReport, job_status, run_job
 from pixelmill.jobs.storage import open_storage
 

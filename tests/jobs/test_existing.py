@@ -27,7 +27,7 @@ def test_a_finished_job_can_be_resumed(tmp_path: Path, container: str) -> None:
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     result = create(tmp_path, "--container", container, "--exists", "resume")
     assert result.exit_code == 0, result.output
-    assert "nothing to do, complete:" in result.output and ": 5 samples in 3 shards" in result.output
+    assert f"nothing to do: {tmp_path} is complete, 5 samples in 3 shards" in result.output
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
     assert create(tmp_path, "--container", container).exit_code == 5
 

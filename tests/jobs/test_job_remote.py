@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import fsspec
@@ -15,7 +16,7 @@ from pixelmill import convert
 from pixelmill.create import create_images
 from pixelmill.errors import DataError, OutputError, OutputExists
 from pixelmill.jobs import job_status, run_job
-from pixelmill.jobs.storage import RemoteStorage
+from pixelmill.storage import remote
 
 JOB = NumbersJob()
 
@@ -91,8 +92,8 @@ def test_unfinished_job_in_a_store_is_resumed(place: str, expected: dict[str, st
 
 
 def test_upload_that_arrives_short_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = RemoteStorage.size
-    monkeypatch.setattr(RemoteStorage, "size", lambda self, name: (whole(self, name) or 0) - name.startswith("data"))
+    whole = remote.stat
+    monkeypatch.setattr(remote, "stat", lambda path: replace(whole(path), size=whole(path).size - ("/data-" in path)))
     with pytest.raises(OutputError, match=r"data-00000-of-00004: \d+ bytes were sent, \d+ arrived"):
         run_job(JOB, "memory://bucket/short", workers=1, exists="overwrite")
 

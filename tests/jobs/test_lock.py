@@ -20,7 +20,8 @@ from pixelmill.jobs import lock as locks
 from pixelmill.jobs import run, run_job
 from pixelmill.jobs.lock import Lease, Lock
 from pixelmill.jobs.output import Figures, JobOutput
-from pixelmill.jobs.storage import LocalStorage, RemoteStorage, Storage
+from pixelmill.jobs.remote_storage import RemoteStorage
+from pixelmill.jobs.storage import LocalStorage, Storage
 
 JOB = NumbersJob(count=20)
 STATE = ".pixelmill"

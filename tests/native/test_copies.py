@@ -37,6 +37,19 @@ def test_views_become_what_numpy_makes_of_them(extents, dtype, perm, flips, cut,
     np.testing.assert_array_equal(made, wanted)
 
 
+@pytest.mark.parametrize("shape", [(150, 133, 3), (8, 64, 3), (72, 7, 4), (131, 65, 4), (9, 200, 1)])
+@pytest.mark.parametrize("flips", [(0, 0), (1, 0), (0, 1), (1, 1)])
+def test_images_are_turned_as_numpy_turns_them(shape, flips):
+    array = noise(shape, np.uint8)
+
+    def graph(m, x):
+        return m.fn.transpose(m.fn.flip(x, horizontal=flips[0], vertical=flips[1]), perm=[1, 0, 2])
+
+    (made,) = on_each_level(graph, [array])
+    wanted = array[:: -1 if flips[1] else 1, :: -1 if flips[0] else 1].transpose(1, 0, 2)
+    np.testing.assert_array_equal(made, wanted)
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("axis", [0, 1, 2, 3])
 def test_parts_of_larger_arrays_are_what_numpy_makes_of_them(dtype, axis):

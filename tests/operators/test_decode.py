@@ -225,6 +225,25 @@ def test_images_are_turned_as_their_exif_data_says(kind, options, orientation):
     same(decode([file], adjust_orientation=False)[0], plain)
 
 
+@pytest.mark.parametrize("orientation", range(2, 9))
+@pytest.mark.parametrize("mode", ["RGB", "GRAY"])
+def test_a_turned_file_is_resized_to_the_bytes_of_an_upright_one(orientation, mode):
+    """How an image lies in memory does not show in its pixels, so the same kernel has to resample it."""
+    options = {"output_type": getattr(types, mode)}
+    images = [Image.fromarray(photo(3, i, height=150 - 9 * i, width=131 + 40 * i)) for i in range(3)]
+    files = [rotated("JPEG", orientation, image) for image in images]
+    upright = [np.ascontiguousarray(image) for image in decode(files, **options)]
+
+    def resized(image):
+        return fn.resize(image[3:, 5:], size=(70, 90)), fn.crop_mirror_normalize(image, std=[7.0])
+
+    by_file = run(lambda m, data: resized(fn.decoders.image(data, **options)), files, layouts="", decode_scaling=False)
+    by_array = run(lambda m, image: resized(image), upright, layouts="HWC")
+    for turned, wanted in zip(by_file, by_array, strict=True):
+        for got, array in zip(turned, wanted, strict=True):
+            np.testing.assert_array_equal(got, array)
+
+
 @pytest.mark.parametrize("orientation", [0, 9, 77])
 def test_an_orientation_that_does_not_exist_is_none(orientation):
     same(decode([rotated("JPEG", orientation)])[0], pillow(encode(color(), "JPEG")))

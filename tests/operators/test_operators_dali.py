@@ -73,11 +73,12 @@ def dali_schema(name):
 
 
 # DALI writes external_source in Python, and does not repeat the arguments of what has left its experimental module.
-# It has nothing like decoders.raw, encoders.image, readers.dataset and readers.pack.
+# It has nothing like decoders.mask, decoders.raw, encoders.image, readers.dataset and readers.pack.
 DECLARED = sorted(
     name
     for name in public_operators()
-    if name not in ("decoders.raw", "encoders.image", "external_source", "readers.dataset", "readers.pack")
+    if name not in ("decoders.mask", "decoders.raw", "encoders.image", "external_source")
+    and name not in ("readers.dataset", "readers.pack")
     and not (name.startswith("experimental.") and name[len("experimental.") :] in REGISTRY)
 )
 

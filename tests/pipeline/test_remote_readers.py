@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from pixelmill.engine import fetching
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.storage import object_store
 from pixelmill.storage.fetch_work import FetchSettings
+from pixelmill.storage.requests import Patience
 
 EPOCH = COUNT // BATCH
-QUICK = FetchSettings(first_pause=0.001, longest_pause=0.01, deadline=30.0, attempt=2.0)
+QUICK = FetchSettings(patience=Patience(first_pause=0.001, longest_pause=0.01, deadline=30.0, attempt=2.0))
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +108,65 @@ def test_faults_lose_and_repeat_nothing(kind: str, server: LoopbackS3, expected:
     assert not pipe.errors.counts
 
 
+def test_faults_lose_and_repeat_nothing_of_blocks(server: LoopbackS3, folder: Path) -> None:
+    options: dict[str, Any] = {"random_shuffle": True, "shuffle_mode": "blocks", "shuffle_window": 2}
+    wanted = content(pipeline("webdataset", str(folder), **options), 2 * EPOCH)
+    pipe = remote("webdataset", server, **options)
+    pipe.build()
+    server.faults = Faults(errors=0.3, resets=0.2, truncated=0.2, hangs=0.05, seed=5)
+    assert content(pipe, 2 * EPOCH) == wanted
+    assert not pipe.errors.counts
+
+
+def test_a_shard_that_vanishes_is_named_sample_by_sample(server: LoopbackS3, expected: dict[str, list[str]]) -> None:
+    pipe = remote("tfrecord", server, random_shuffle=True, on_error="fill")
+    assert content(pipe, 1) == expected["tfrecord"][:BATCH]
+    gone = "data/tfrecord/data-00001-of-00003.tfrecord"
+    server.faults = Faults(gone={gone})
+    pipe = remote("tfrecord", server, random_shuffle=True, on_error="fill")
+    found = content(pipe, EPOCH)
+    bad = [one != other for one, other in zip(found, expected["tfrecord"], strict=False)]
+    assert sum(bad) == 10 == len({event.sample for event in pipe.errors.events})  # the samples of the shard
+    assert {(event.kind, event.path) for event in pipe.errors.events} == {("io", f"s3://{gone}")}
+
+
+@pytest.mark.parametrize("kept", ["environment", "profile"])
+def test_credentials_that_expire_are_read_again(
+    kept: str, server: LoopbackS3, expected: dict[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run continues with what something else wrote to the environment, or to a profile, which fsspec reads."""
+    profile = tmp_path / "credentials"
+
+    def renew(key: str) -> None:
+        if kept == "environment":
+            monkeypatch.setenv("AWS_ACCESS_KEY_ID", key)
+            monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
+        else:
+            profile.write_text(f"[default]\naws_access_key_id = {key}\naws_secret_access_key = x\n")
+            monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(profile))
+
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
+    renew("old")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    pipe = pipeline("file", "s3://data", random_shuffle=True, cache_size=0)
+    first = content(pipe, 1)
+    server.faults = Faults(expired={"old"})
+    renew("new")
+    assert first + content(pipe, 2 * EPOCH - 1) == expected["file"]
+    assert server.counts["expired"] > 0 and not pipe.errors.counts
+
+
+def test_credentials_that_stay_expired_are_named(server: LoopbackS3, monkeypatch: pytest.MonkeyPatch) -> None:
+    patience = replace(QUICK.patience, deadline=0.1)
+    monkeypatch.setattr(fetching, "FetchSettings", lambda **given: FetchSettings(**given, patience=patience))
+    pipe = remote("file", server)
+    pipe.build()
+    server.faults = Faults(expired={"test"})
+    with pytest.raises(DataError, match=r"the credentials have expired; renew those in the environment"):
+        pipe.run()
+
+
 def test_connections_that_hang_are_asked_again(server: LoopbackS3, expected: dict[str, list[str]]) -> None:
     pipe = remote("file", server, random_shuffle=True)
     pipe.build()
@@ -127,9 +188,8 @@ def test_a_file_that_vanishes_is_a_bad_sample(server: LoopbackS3, expected: dict
 
 
 def test_what_cannot_be_read_until_the_deadline_is_named(server: LoopbackS3, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        fetching, "FetchSettings", lambda **given: FetchSettings(**{**vars(QUICK), **given, "deadline": 0.05})
-    )
+    patience = replace(QUICK.patience, deadline=0.05)
+    monkeypatch.setattr(fetching, "FetchSettings", lambda **given: FetchSettings(**given, patience=patience))
     pipe = remote("file", server)
     pipe.build()
     server.faults = Faults(errors=1.0)

@@ -132,7 +132,7 @@ def test_photo_statistics_and_distinctness_are_measured(tmp_path: Path) -> None:
 
 
 # DALI has nothing like these on a CPU.
-ONLY_HERE = {"decoders.raw", "encoders.image", "jitter", "readers.dataset", "readers.pack"}
+ONLY_HERE = {"decoders.mask", "decoders.raw", "encoders.image", "jitter", "readers.dataset", "readers.pack"}
 
 
 def test_every_operator_of_dali_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 # The parts of the package; a part imports from its own line and from lines above. `pixelmill` is what
 # `import pixelmill` offers: it gathers names from the lines above it, so only the lines below may use them.
 LAYERS = (
-    {"errors", "types", "node_operators", "_core", "lazy_exports", "log"},
+    {"errors", "types", "node_operators", "_core", "lazy_exports", "log", "amounts"},
     {"storage"},
     {"formats", "tfrecord", "options"},
     {"steps"},
@@ -32,7 +32,7 @@ LAYERS = (
     {"pixelmill"},
     {"jobs"},
     {"dataset_jobs"},
-    {"create", "conversion", "inspect", "ingest", "segmentation", "augmentation"},
+    {"create", "conversion", "inspect", "ingest", "segmentation", "augmentation", "image_loader"},
     {"benchmark", "demo"},
     {"cli"},
     {"__main__"},

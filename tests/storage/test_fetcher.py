@@ -15,12 +15,13 @@ from loopback_s3 import Faults, LoopbackS3
 from pixelmill.storage import cache as cache_folders
 from pixelmill.storage.fetch_work import Fetched, FetchSettings
 from pixelmill.storage.fetcher import Fetcher
-from pixelmill.storage.pacing import FEWEST_REQUESTS, KNOWN_FROM, START_REQUESTS, Pace
+from pixelmill.storage.pacing import FEWEST_REQUESTS, KNOWN_FROM, MOST_REQUESTS, START_REQUESTS, Pace
 from pixelmill.storage.range_cache import RangeCache
 from pixelmill.storage.ranges import WHOLE, Merging, Range, Waiting
+from pixelmill.storage.requests import Patience
 
 CONTENT = bytes(range(256)) * 64
-QUICK = FetchSettings(first_pause=0.001, longest_pause=0.01, attempt=2.0)
+QUICK = FetchSettings(patience=Patience(first_pause=0.001, longest_pause=0.01, attempt=2.0))
 
 
 @pytest.fixture(scope="module")
@@ -138,16 +139,24 @@ def test_merging_stops_at_its_limits() -> None:
 
 def test_the_pace_follows_the_store() -> None:
     pace = Pace(1 << 30)
+    pace.finished(0.1)
+    assert pace.limit == START_REQUESTS  # enough until a batch has to wait
+    pace.stalled()
+    assert START_REQUESTS < pace.limit < 2 * START_REQUESTS
     for _ in range(100):
-        pace.finished(0.1, most=64)
-    assert pace.limit == 64
+        pace.finished(0.1)
+        pace.stalled()
+    assert pace.limit == MOST_REQUESTS
+    pace.allow(32)
+    assert pace.limit == 32
     for _ in range(200):
         pace.throttled()
     assert pace.limit == FEWEST_REQUESTS
     slow = Pace(1 << 30)
     for seconds in [0.01] * KNOWN_FROM + [5.0] * 100:
-        slow.finished(seconds, most=1000)
-    assert slow.limit <= START_REQUESTS + KNOWN_FROM + 1  # requests that become slower do not become more
+        slow.finished(seconds)
+    slow.stalled()
+    assert slow.limit == START_REQUESTS  # requests that become slower do not become more
     assert slow.patience() == 20.0
 
 

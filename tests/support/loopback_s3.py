@@ -1,8 +1,9 @@
 """An S3-compatible server on 127.0.0.1, for tests and measurements.
 
-It keeps objects in memory, answers GET (with ranges and validators), HEAD, PUT and ListObjectsV2, and can be slow or
-faulty on purpose: latency, a limit of bandwidth for each connection, errors, resets, truncated bodies, answers that
-never come, objects that vanish. Signatures are not checked. Run as a program, it serves the files of a folder.
+It keeps objects in memory, answers GET (with ranges and validators), HEAD, PUT (with `If-None-Match: *`), DELETE,
+uploads in parts and ListObjectsV2, and can be slow or faulty on purpose: latency, a limit of bandwidth for each
+connection, errors, resets, truncated bodies, answers that never come, objects that vanish, keys that expire. Signatures
+are not checked. Run as a program, it serves the files of a folder.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import asyncio
 import hashlib
 import json
 import random
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -20,7 +22,7 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, unescape
 
 MAX_HEAD = 1 << 16
 MAX_BODY = 1 << 28
@@ -41,6 +43,7 @@ class Faults:
     hangs: float = 0.0
     gone: set[str] = field(default_factory=set)
     denied: set[str] = field(default_factory=set)
+    expired: set[str] = field(default_factory=set)  # access keys
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -64,6 +67,7 @@ class LoopbackS3:
         counts: How many requests of each kind were answered: GET and HEAD of objects, LIST, PUT.
         log: The objects of GET requests with their ranges, in the order of arrival.
         sent: Bytes of objects that were sent.
+        uploads: The parts of each upload that is not complete, by its number, with the key of the object first.
 
     Args:
         latency: Seconds before each answer begins.
@@ -77,6 +81,7 @@ class LoopbackS3:
         self.counts: Counter[str] = Counter()
         self.log: list[tuple[str, int, int]] = []
         self.sent = 0
+        self.uploads: dict[str, tuple[str, dict[int, bytes]]] = {}
         self.latency, self.bandwidth = latency, bandwidth
         self.faults = faults or Faults()
         self.port = 0
@@ -203,10 +208,11 @@ class _Connection(asyncio.Protocol):
             told = json.dumps({**server.counts, "sent": server.sent}).encode()
             server.reset()
             return self._send(200, told, {"Content-Type": "application/json"})
-        if request.method == "PUT":
-            server.counts["PUT"] += 1
-            server.put(request.key, body)
-            return self._send(200, b"", {"ETag": server.tags[request.key]})
+        if any(f"Credential={key}/" in request.headers.get("authorization", "") for key in server.faults.expired):
+            server.counts["expired"] += 1
+            return self._fail(400, "ExpiredToken")
+        if request.method in ("PUT", "POST", "DELETE") or "uploads" in request.query:
+            return self._send(*_changed(server, request, body))
         if "list-type" in request.query:
             server.counts["LIST"] += 1
             bucket = request.key.rstrip("/")
@@ -250,7 +256,8 @@ class _Connection(asyncio.Protocol):
         return self._send(206 if is_part else 200, part, headers, is_cut=fault == "truncated")
 
     def _fail(self, status: int, code: str) -> None:
-        text = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>{code}</Message></Error>"
+        message = "The provided token has expired." if code == "ExpiredToken" else code
+        text = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>{message}</Message></Error>"
         self._send(status, text.encode(), {"Content-Type": "application/xml"})
 
     def _send(self, status: int, body: bytes, headers: dict[str, str], *, is_cut: bool = False) -> None:
@@ -274,6 +281,65 @@ class _Connection(asyncio.Protocol):
             return
         self._is_busy = False
         self._next()
+
+
+def _changed(server: LoopbackS3, request: _Request, body: bytes) -> tuple[int, bytes, dict[str, str]]:
+    """Write, remove or list what a request names; return status, body and headers of the answer."""
+    query, key = request.query, request.key
+    if key.partition("/")[0] in server.faults.denied:
+        return 403, b"<Error><Code>AccessDenied</Code></Error>", {}
+    if "uploads" in query or "uploadId" in query:
+        return _upload(server, request, body)
+    server.counts[request.method] += 1
+    if "delete" in query:
+        names = re.findall(r"<Key>(.*?)</Key>", body.decode())
+        for name in names:
+            server.objects.pop(f"{key.rstrip('/')}/{unescape(name)}", None)
+        gone = "".join(f"<Deleted><Key>{name}</Key></Deleted>" for name in names)
+        return 200, f"<DeleteResult>{gone}</DeleteResult>".encode(), {"Content-Type": "application/xml"}
+    if request.method == "DELETE":
+        server.objects.pop(key, None)
+        return 204, b"", {}
+    if request.headers.get("if-none-match") == "*" and key in server.objects:
+        return 412, b"<Error><Code>PreconditionFailed</Code></Error>", {}
+    server.put(key, body)
+    return 200, b"", {"ETag": server.tags[key]}
+
+
+def _upload(server: LoopbackS3, request: _Request, body: bytes) -> tuple[int, bytes, dict[str, str]]:
+    """Begin, continue, complete, abort or list uploads in parts."""
+    kind = {"Content-Type": "application/xml"}
+    query, key = request.query, request.key
+    if request.method == "GET":
+        bucket = key.rstrip("/")
+        open_ones = [
+            f"<Upload><Key>{escape(name[len(bucket) + 1 :])}</Key><UploadId>{number}</UploadId></Upload>"
+            for number, (name, _) in server.uploads.items()
+            if name.startswith(f"{bucket}/{query.get('prefix', [''])[0]}")
+        ]
+        text = f"<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>{''.join(open_ones)}"
+        return 200, f"{text}</ListMultipartUploadsResult>".encode(), kind
+    if "uploads" in query:
+        server.counts["uploads"] += 1
+        number = f"u{server.counts['uploads']}-{len(server.objects)}"
+        server.uploads[number] = (key, {})
+        text = f"<InitiateMultipartUploadResult><UploadId>{number}</UploadId></InitiateMultipartUploadResult>"
+        return 200, text.encode(), kind
+    number = query["uploadId"][0]
+    if number not in server.uploads:
+        return 404, b"<Error><Code>NoSuchUpload</Code></Error>", kind
+    if request.method == "DELETE":
+        del server.uploads[number]
+        return 204, b"", {}
+    if request.method == "PUT":
+        server.counts["parts"] += 1
+        server.uploads[number][1][int(query["partNumber"][0])] = body
+        return 200, b"", {"ETag": f'"{len(body)}"'}
+    _, parts = server.uploads.pop(number)
+    server.put(key, b"".join(parts[part] for part in sorted(parts)))
+    tag = escape(server.tags[key])
+    text = f"<CompleteMultipartUploadResult><ETag>{tag}</ETag></CompleteMultipartUploadResult>"
+    return 200, text.encode(), kind
 
 
 def _parsed(head: bytes) -> _Request:

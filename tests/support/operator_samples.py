@@ -8,6 +8,7 @@ from itertools import repeat
 import numpy as np
 from dali_runs import HERE, noise, numpy_batch
 from encoded_images import color, encode
+from PIL import Image
 
 SIZES = [(1, 1), (1, 7), (5, 1), (2, 3), (13, 17), (32, 31), (40, 33)]
 EMPTY = [(0, 5), (4, 0), (0, 0)]
@@ -50,7 +51,31 @@ def arrays(entry):
     return files_
 
 
-KINDS = {"arrays": arrays, "pictures": pictures, "files": files, "shapes": shapes, "masks": masks, "boxes": boxes}
+def mask_files(entry):
+    """Write masks as PNG: gray, with a palette of 8 and of 4 bits, with transparency, with 16 bits."""
+    made = []
+    for number, shape in enumerate([(13, 17), (1, 1), (32, 31), (7, 5), (9, 40), (6, 6)]):
+        image = Image.fromarray(noise(shape, seed=number) // 20)
+        if number in (1, 2, 3, 4):
+            image.putpalette([value for color in range(256) for value in (255 - color, 30, color // 2)])
+        if number == 5:
+            image = Image.fromarray(noise(shape, seed=number).astype(np.uint16) * 200)
+        options = {2: {"bits": 4}, 3: {"transparency": 0}}.get(number, {})
+        file = io.BytesIO()
+        image.save(file, "png", **options)
+        made.append(np.frombuffer(file.getvalue(), np.uint8))
+    return made
+
+
+KINDS = {
+    "arrays": arrays,
+    "pictures": pictures,
+    "files": files,
+    "mask_files": mask_files,
+    "shapes": shapes,
+    "masks": masks,
+    "boxes": boxes,
+}
 
 
 def samples_of(entry, folder):

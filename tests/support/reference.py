@@ -15,6 +15,7 @@ import numpy as np
 import numpy_operators
 from encoded_images import pillow
 from numpy_operators import SEED, centred, resized, round_half_up, saturated, twisted, window
+from PIL import Image
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Entry:
         graph: Makes the node, or several, from the package and the nodes of the inputs.
         reference: Does the same with the arrays of one sample; draws take the number of the sample as well. None where
             DALI, or another test module, has to say what is right.
-        inputs: `images`, `masks`, `boxes`, `files`, `arrays` (as files), `shapes`, `paths`, or `names` (as bytes).
+        inputs: `images`, `masks`, `boxes`, `files`, `mask_files`, `arrays` (as files), `shapes`, `paths`, or `names`
+            (as bytes).
         draws: Whether the result is random, so that DALI's is another one.
         alone: Whether a sample depends on itself alone, and not on its batch.
         empty: Whether images without pixels are allowed.
@@ -92,6 +94,12 @@ ENTRIES = {
     ),
     "peek_image_shape": Entry(
         lambda m, f: m.fn.peek_image_shape(f), lambda f: np.array(pillow(f).shape, np.int64), "files"
+    ),
+    "decoders.mask": Entry(
+        lambda m, f: m.fn.decoders.mask(f),
+        lambda f: np.asarray(Image.open(io.BytesIO(f)), np.uint16)[:, :, None],
+        "mask_files",
+        unlike_dali=NOT_DALIS,
     ),
     "decoders.numpy": Entry(lambda m, f: m.fn.decoders.numpy(f), lambda f: np.load(io.BytesIO(f)), "arrays"),
     "io.file.read": Entry(lambda m, f: m.fn.io.file.read(f), lambda f: np.fromfile(bytes(f), np.uint8), "names"),

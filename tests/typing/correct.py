@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 import pixelmill
@@ -83,3 +84,39 @@ def images_in_one_call(path: Path, data: bytes) -> None:
     assert_type(pixelmill.image_info(data).height, int)
     assert_type(pixelmill.encode_png(image, level=9), bytes)
     pixelmill.imwrite(path, image, quality=80, subsampling="4:4:4")
+
+
+def loaders_by_framework(path: Path) -> None:
+    loader = pixelmill.ImageLoader(path, size=224, batch_size=64, train=True)
+    for images, labels in loader:
+        assert_type(images, torch.Tensor)
+        assert_type(labels, torch.Tensor)
+    for arrays, masks in pixelmill.ImageLoader([path, "b"], task="segmentation", framework="numpy", size=(32, 48)):
+        assert_type(arrays, NDArray[Any])
+        assert_type(masks, NDArray[Any])
+    pixelmill.ImageLoader("s3://bucket/photos", framework="jax", storage_options={"anon": True})
+    assert_type(len(loader), int)
+    assert_type(loader.classes, tuple[str, ...])
+    assert_type(loader.pipeline_source(), str)
+    loader.load_state_dict(loader.state_dict())
+
+
+def loaders_by_task(path: str) -> None:
+    for images, targets in pixelmill.ImageLoader(path, task="detection", augment="detection", train=True):
+        assert_type(images, torch.Tensor)
+        assert_type(targets, list[dict[str, torch.Tensor]])
+    for _, names in pixelmill.ImageLoader(path, task="unlabeled", framework="numpy"):
+        assert_type(names, list[str])
+
+
+def label_of(sample: pixelmill.ImageSample) -> int:
+    return len(sample.labels)
+
+
+def datasets(path: Path) -> None:
+    dataset = pixelmill.open_dataset(path, split="train")
+    assert_type(dataset[0], pixelmill.ImageSample)
+    assert_type(dataset[0].image(), NDArray[Any])
+    assert_type(dataset[2:5], pixelmill.ImageDataset[pixelmill.ImageSample])
+    assert_type([sample.key for sample in dataset], list[str])
+    assert_type(dataset.with_transform(label_of)[0], int)

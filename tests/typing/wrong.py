@@ -1,5 +1,6 @@
 """Mistakes that the stubs must find, with mypy's name for each. Checked by test_api.py, never run."""
 
+import pixelmill
 from pixelmill import DataNode, augment, convert, fn, ops, types
 
 
@@ -44,3 +45,10 @@ def jobs() -> None:
     augment("photos", quality="high")  # error: arg-type
     augment("photos", exists="maybe")  # error: arg-type
     convert("photos", "out")  # error: call-arg
+
+
+def loaders(path: str) -> None:
+    pixelmill.ImageLoader(path, framework="pytorch")  # error: call-overload
+    pixelmill.ImageLoader(path, num_workers=4)  # error: call-overload
+    pixelmill.ImageLoader(path, task="detecion")  # error: call-overload
+    pixelmill.open_dataset(path)["a"]  # error: index

@@ -124,6 +124,7 @@ Color color_of(const std::string& name) {
     if (name == "gray") return Color::gray;
     if (name == "ycbcr") return Color::ycbcr;
     if (name == "any") return Color::any;
+    if (name == "index") return Color::index;
     throw std::logic_error("decode: unknown color type " + name);
 }
 

@@ -7,9 +7,10 @@
 
 namespace pixelmill {
 
-enum class Color { rgb, bgr, gray, ycbcr, any };
+// `index` is one channel of numbers as they are stored: the indices of a palette, not its colors.
+enum class Color { rgb, bgr, gray, ycbcr, any, index };
 
-Color color_of(const std::string& name);  // "rgb", "bgr", "gray", "ycbcr", "any"
+Color color_of(const std::string& name);  // "rgb", "bgr", "gray", "ycbcr", "any", "index"
 
 // `out` is packed HWC of any number type. `in` is HWC uint8 or uint16 with any strides: gray, gray + alpha, RGB or
 // RGBA. The channels of `out` are those of `color`; with `any` they may be 1 to 4, and alpha is made opaque where it

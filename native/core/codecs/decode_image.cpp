@@ -67,9 +67,18 @@ void unpack(Context& context, Bytes file, const JpegRequest& request, const View
 }
 
 // Also of packed ones.
+// Colors cannot be turned into class numbers: refuse them rather than to guess.
+void check_indices(const ImageInfo& info, int channels) {
+    if (channels == 1) return;
+    throw Fault(FaultKind::unsupported, std::string(name_of(info.format)) +
+                                            ": a mask needs one channel of class numbers, got " +
+                                            std::to_string(channels) + " channels; store it as a gray or palette PNG");
+}
+
 Value decode_jpeg(Context& context, Bytes file, const ImageInfo& info, const DecodeRequest& request) {
     const bool convert = request.dtype != DType::u8 || request.color == Color::ycbcr;
     const int channels = channels_of(info, request.color);
+    if (request.color == Color::index) check_indices(info, info.channels);
     const Orientation orientation = orientation_of(info, request);
     const Window wanted = stored_part(info, request);
     JpegRequest jpeg{JpegColor::rgb, request.denominator, wanted};
@@ -93,10 +102,12 @@ Value decode_png(Context& context, Bytes file, const ImageInfo& info, const Deco
     const Window wanted = stored_part(info, request);
     check_png_substance(file, info);
     PngRequest png;
-    png.rgb = request.color != Color::gray && request.color != Color::any;
+    png.indices = request.color == Color::index;
+    png.rgb = request.color != Color::gray && request.color != Color::any && !png.indices;
     png.alpha = request.color == Color::any;
     png.sixteen = info.bits == 16 && request.dtype != DType::u8;
-    const int channels = png_channels(info, png);
+    const int channels = png_channels(info, png, file);
+    if (png.indices) check_indices(info, channels);
     const DType made = png.sixteen ? DType::u16 : DType::u8;
     const bool convert =
         request.dtype != made || request.color == Color::ycbcr || channels != channels_of(info, request.color);
@@ -117,6 +128,7 @@ Value decode_png(Context& context, Bytes file, const ImageInfo& info, const Deco
 Value decode_elsewhere(Context& context, Bytes file, const ImageInfo& info, const DecodeRequest& request) {
     const auto allocate = [&](int64_t bytes) { return context.scratch(DType::u8, std::array{bytes}).data; };
     const ExternalImage made = decode_external(file, info, context.limits, allocate);
+    if (request.color == Color::index) check_indices(info, made.channels);
     Value image{made.data, made.bits == 16 ? DType::u16 : DType::u8, 3, {made.height, made.width, made.channels}, {}};
     image.stride = packed_strides(3, image.shape);
     const Orientation stored = orientation_of(info.orientation);
@@ -140,7 +152,7 @@ void note_oddities(Context& context, const ImageInfo& info, const DecodeRequest&
 }  // namespace
 
 int channels_of(const ImageInfo& info, Color color) {
-    if (color == Color::gray) return 1;
+    if (color == Color::gray || color == Color::index) return 1;
     if (color != Color::any) return 3;
     if (scales(info.format)) return info.channels == 1 ? 1 : 3;
     return std::clamp(info.channels, 1, 4);

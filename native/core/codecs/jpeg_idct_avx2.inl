@@ -167,11 +167,11 @@ void idct8(uint8_t* out, ptrdiff_t stride, const BlockRow& row) {
         const int last = row.last[i] > row.last[i + 1] ? row.last[i] : row.last[i + 1];
         if (last == 0) {
             fill_pair(out, stride, blocks, row.quant[0]);
-            blocks[0] = blocks[64] = 0;
+            if (row.clears) blocks[0] = blocks[64] = 0;
             continue;
         }
         last <= last_of_four ? pair8<4>(out, stride, blocks, row.quant) : pair8<8>(out, stride, blocks, row.quant);
-        clear_pair(blocks);
+        if (row.clears) clear_pair(blocks);
     }
 }
 
@@ -217,7 +217,7 @@ inline void pair4(uint8_t* out, ptrdiff_t stride, const int16_t* blocks, const i
 void idct4(uint8_t* out, ptrdiff_t stride, const BlockRow& row) {
     for (int64_t i = 0; i < row.count; i += 2, out += 8) {
         pair4(out, stride, row.blocks + 64 * i, row.quant);
-        clear_pair(row.blocks + 64 * i);
+        if (row.clears) clear_pair(row.blocks + 64 * i);
     }
 }
 
@@ -257,18 +257,66 @@ inline void one2(uint8_t* out, ptrdiff_t stride, const int16_t* block, const int
     finish(lower, out + stride);
 }
 
+// Two rows of one sample a column, for two blocks, one in each half of a register.
+struct TwoRows {
+    Wide upper, lower;
+};
+
+inline TwoRows columns2(const int16_t* blocks, const int16_t* quant) {
+    constexpr int bits = const_bits - pass1_bits + 2;
+    const auto row = [&](int i) { return _mm256_mullo_epi16(row_of(blocks, i), quant_of(quant, i)); };
+    const Wide odd = Pairs(row(7), row(5)).times(-fix(0.720959822), fix(0.850430095)) +
+                     Pairs(row(3), row(1)).times(-fix(1.272758580), fix(3.624509785));
+    const Wide even = rounded<bits>(shifted<const_bits + 2>(row(0)));
+    const Wide upper = even + odd, lower = even - odd;
+    return {{_mm256_srai_epi32(upper.low, bits), _mm256_srai_epi32(upper.high, bits)},
+            {_mm256_srai_epi32(lower.low, bits), _mm256_srai_epi32(lower.high, bits)}};
+}
+
+// Four blocks side by side. After the columns, each half has four rows to finish: the upper and the lower one of one
+// block of the first pair, and of one block of the second.
+inline void quad2(uint8_t* out, ptrdiff_t stride, const int16_t* blocks, const int16_t* quant) {
+    constexpr int bits = const_bits + pass1_bits + 3 + 2;
+    const TwoRows a = columns2(blocks, quant), b = columns2(blocks + 128, quant);
+    const __m256i weight = _mm256_broadcastsi128_si256(
+        _mm_setr_epi16(0, fix(3.624509785), 0, -fix(1.272758580), 0, fix(0.850430095), 0, -fix(0.720959822)));
+    const auto products = [&](Wide row) { return _mm256_madd_epi16(_mm256_packs_epi32(row.low, row.high), weight); };
+    const __m256i odd = _mm256_hadd_epi32(_mm256_hadd_epi32(products(a.upper), products(a.lower)),
+                                          _mm256_hadd_epi32(products(b.upper), products(b.lower)));
+    const __m256i first = _mm256_unpacklo_epi64(_mm256_unpacklo_epi32(a.upper.low, a.lower.low),
+                                                _mm256_unpacklo_epi32(b.upper.low, b.lower.low));
+    const __m256i even = _mm256_add_epi32(_mm256_slli_epi32(first, const_bits + 2), _mm256_set1_epi32(1 << (bits - 1)));
+    const __m256i left = _mm256_srai_epi32(_mm256_add_epi32(even, odd), bits);
+    const __m256i right = _mm256_srai_epi32(_mm256_sub_epi32(even, odd), bits);
+    const __m256i words = _mm256_packs_epi32(left, right), bytes = to_bytes(words, words);
+    // Upper row of the first pair, upper row of the second; then the lower ones.
+    const __m256i order =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 2, 6, 1, 5, 3, 7, -1, -1, -1, -1, -1, -1, -1, -1));
+    const __m256i rows = _mm256_shuffle_epi8(bytes, order);
+    const __m128i both = _mm_unpacklo_epi16(_mm256_castsi256_si128(rows), _mm256_extracti128_si256(rows, 1));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out), both);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + stride), _mm_unpackhi_epi64(both, both));
+}
+
 void idct2(uint8_t* out, ptrdiff_t stride, const BlockRow& row) {
-    for (int64_t i = 0; i < row.count; ++i, out += 2) {
+    int64_t i = 0;
+    for (; i + 4 <= row.count; i += 4, out += 8) {
+        int16_t* blocks = row.blocks + 64 * i;
+        quad2(out, stride, blocks, row.quant);
+        if (!row.clears) continue;
+        clear_pair(blocks);
+        clear_pair(blocks + 128);
+    }
+    for (; i < row.count; ++i, out += 2) {
         int16_t* block = row.blocks + 64 * i;
         one2(out, stride, block, row.quant);
-        for (int k = 0; k < 64; k += 16)
-            _mm256_store_si256(reinterpret_cast<__m256i*>(block + k), _mm256_setzero_si256());
+        if (row.clears) std::memset(block, 0, 64 * sizeof(int16_t));
     }
 }
 
 void idct1(uint8_t* out, ptrdiff_t, const BlockRow& row) {
     for (int64_t i = 0; i < row.count; ++i) {
         out[i] = transform::block1(row.blocks + 64 * i, row.quant);
-        row.blocks[64 * i] = 0;
+        if (row.clears) row.blocks[64 * i] = 0;
     }
 }

@@ -19,12 +19,13 @@ inline int64_t bytes_of(PixelOrder order) { return order == PixelOrder::rgb || o
 
 // A row of blocks of one component on its way to samples.
 struct BlockRow {
-    int16_t* blocks = nullptr;  // 64 coefficients each, row by row; 32-byte aligned; zero again afterwards
+    int16_t* blocks = nullptr;  // 64 coefficients each, row by row; 32-byte aligned
     // Of each block, the place in the stream of its last coefficient; 9 is enough when all of them lie in the first
     // four rows and columns.
     const uint8_t* last = nullptr;
     int64_t count = 0;               // an odd number is rounded up: one more block of zeros must follow
     const int16_t* quant = nullptr;  // 64, row by row; 32-byte aligned
+    bool clears = true;              // blocks are zero afterwards
 };
 
 // The samples of a block become `size` x `size` bytes; blocks lie side by side in rows that are `stride` bytes apart.

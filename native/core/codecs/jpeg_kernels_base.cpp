@@ -14,7 +14,7 @@ void transform_row(uint8_t* out, ptrdiff_t stride, const BlockRow& row) {
         if constexpr (size == 4) transform::block4(out, stride, block, row.quant);
         if constexpr (size == 2) transform::block2(out, stride, block, row.quant);
         if constexpr (size == 1) *out = transform::block1(block, row.quant);
-        std::fill_n(block, 64, int16_t{0});
+        if (row.clears) std::fill_n(block, 64, int16_t{0});
     }
 }
 

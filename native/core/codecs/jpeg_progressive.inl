@@ -94,7 +94,7 @@ inline void refine_places(BitReader& in, int16_t* block, uint64_t places, int lo
 
 // The lowest bit of `bits` but `n`, alone; 0 when there are not so many.
 inline uint64_t nth_bit(uint64_t bits, int n) {
-#if AVX2_CODE
+#if AVX2_CODE && PIXELMILL_BMI2
     return n < 64 ? _pdep_u64(uint64_t{1} << n, bits) : 0;
 #else
     for (; n > 0 && bits != 0; --n) bits &= bits - 1;

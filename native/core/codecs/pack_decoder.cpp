@@ -54,9 +54,8 @@ void PackDecoder::decode(const JpegRequest& request, const View<uint8_t>& out) {
     const auto& components = layout_.components;
     const int64_t widest = std::max({components[0].blocks, components[1].blocks, components[2].blocks});
     dc_ = arena_.take<int16_t>(static_cast<size_t>(widest) + 8);
-    batch_ = arena_.take<int16_t>(64 * (blocks_at_once + 1));  // transforms take blocks in pairs
+    batch_ = arena_.take<int16_t>(64 * (blocks_at_once + 1));
     last_ = arena_.take<uint8_t>(blocks_at_once + 1);
-    std::memset(batch_, 0, 64 * (blocks_at_once + 1) * sizeof(int16_t));
     const int64_t rows = layout_.band_mcu_rows;
     for (int64_t row = planes_.first_row(); row <= planes_.last_row(); ++row) {
         if (row == planes_.first_row() || row % rows == 0) blocks_.open_band(static_cast<size_t>(row / rows));
@@ -78,8 +77,10 @@ void PackDecoder::decode_row(int component, int64_t mcu_row, int block_row) {
     for (; column < end; column += step) {
         const int64_t count = std::min(step, end - column);
         blocks_.read(batch_, last_, cursor, dc_ + column, component, count);
-        last_[count] = 0;
-        planes_.transform(component, block_row, column / plane.h, {batch_, last_, count, nullptr});
+        last_[count] = 0;  // transforms take blocks in pairs
+        std::memset(batch_ + 64 * count, 0, 64 * sizeof(int16_t));
+        // Unpacking writes all of a block, so nothing has to be cleared for it.
+        planes_.transform(component, block_row, column / plane.h, {batch_, last_, count, nullptr, false});
     }
 }
 

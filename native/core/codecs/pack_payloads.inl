@@ -51,7 +51,7 @@ inline void write_fields(uint8_t* to, const int16_t* block, uint64_t nonzero, co
     std::memcpy(to, words.data(), sizeof words);
 }
 
-#if AVX2_CODE
+#if AVX2_CODE && PIXELMILL_BMI2
 // The same for a profile without gaps between fields: one instruction takes the fields of four coefficients. Each store
 // writes 8 bytes and only the whole ones count: the next store overwrites the rest.
 inline void write_quads(uint8_t* to, const int16_t* block, const PackQuads& quads) {
@@ -75,7 +75,7 @@ void write_payloads(uint8_t* to, const uint8_t* ids, const uint64_t* nonzero, co
                     const PackBook& book) {
     for (size_t i = 0; i < count; ++i, blocks += 64) {
         const size_t id = ids[i];
-#if AVX2_CODE
+#if AVX2_CODE && PIXELMILL_BMI2
         if (!book.quads[id].gaps) {
             write_quads(to, blocks, book.quads[id]);
             to += book.length[id];

@@ -87,7 +87,10 @@ void configure(PngState& state) {
     png_structp png = state.png;
     const PngRequest& request = state.request;
     png_read_info(png, state.info);
-    png_set_expand(png);  // palettes and 1, 2, 4 bits to whole bytes, tRNS to alpha
+    if (request.indices && png_get_color_type(png, state.info) == PNG_COLOR_TYPE_PALETTE)
+        png_set_packing(png);  // 1, 2, 4 bits to whole bytes
+    else
+        png_set_expand(png);  // palettes and 1, 2, 4 bits to whole bytes, tRNS to alpha
     if (!request.sixteen)
         png_set_strip_16(png);
     else if (std::endian::native == std::endian::little)
@@ -138,7 +141,9 @@ void decode_interlaced(PngState& state, const ImageInfo& info) {
 
 }  // namespace
 
-int png_channels(const ImageInfo& info, const PngRequest& request) {
+int png_channels(const ImageInfo& info, const PngRequest& request, Bytes file) {
+    constexpr unsigned palette = 3;
+    if (request.indices && byte_at(file, 25) == palette) return 1;
     const bool alpha = info.channels == 2 || info.channels == 4;
     const int colors = request.rgb ? 3 : info.channels - alpha;
     return colors + (request.alpha && alpha);

@@ -16,12 +16,13 @@ struct PngRequest {
     bool rgb = true;     // expand gray to three channels; otherwise channels stay as stored
     bool alpha = false;  // keep it
     bool bgr = false;
+    bool indices = false;  // of a palette, instead of its colors
     bool sixteen = false;  // keep 16-bit samples; otherwise their high byte is taken
     int64_t first_row = 0, rows = 0;
 };
 
 // The channels an image has under a request.
-int png_channels(const ImageInfo& info, const PngRequest& request);
+int png_channels(const ImageInfo& info, const PngRequest& request, Bytes file);
 
 // Deflate makes at most 1032 bytes of one, so a large image in a small file is detected before anything is
 // allocated. `info` comes from read_info. Fault: truncated.

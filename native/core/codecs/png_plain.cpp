@@ -217,6 +217,7 @@ bool decode_plain_png(View<uint8_t> out, Bytes file, const ImageInfo& info, cons
     for (const Bytes piece : png.pixels) {
         if (piece.size() > std::max(raw, longest_skipped)) return false;
     }
+    if (request.indices) png.palette = {};  // its colors are not asked for
     const RowConverter converter(stored, static_cast<int>(out.channels), request.bgr, png.palette);
     std::unique_ptr<std::byte[]> memory;
     RowReader reader(joined(png.pixels, memory), info.height, info.width, stored);

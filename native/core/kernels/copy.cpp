@@ -19,6 +19,12 @@ struct CopyLoops {
     void (*thin3)(T* out, const T* in, int64_t count);
 };
 
+// Pixels of three and of four bytes.
+struct TurnLoops {
+    using Turn = void(uint8_t* out, int64_t out_row, const uint8_t* in, int64_t in_row, int64_t rows, int64_t columns);
+    Turn *turn3, *turn4;
+};
+
 }  // namespace
 
 #define KERNELS "copy.inl"
@@ -114,10 +120,40 @@ bool transposes(const Axes& axes, int axis) {
     return std::abs(axes.from[axis]) < std::abs(axes.from[axis + 1]) && axes.extent[axis + 2] <= 4;
 }
 
+// Whether rows of packed pixels of three or four bytes become columns, which vectors do eight by eight.
+bool turns_pixels(const Axes& axes, int axis) {
+    const int64_t step = axes.to[axis + 1];
+    return (step == 3 || step == 4) && axes.extent[axis + 2] == step && axes.to[axis + 2] == 1 &&
+           axes.from[axis + 2] == 1 && std::abs(axes.from[axis]) == step;
+}
+
+void turn_pixels(uint8_t* out, const uint8_t* in, const Axes& axes, int axis) {
+    constexpr int64_t side = 64;
+    const int64_t rows = axes.extent[axis], columns = axes.extent[axis + 1], step = axes.to[axis + 1];
+    int64_t out_row = axes.to[axis];
+    const int64_t in_row = axes.from[axis + 1];
+    if (axes.from[axis] < 0) {  // from its other end
+        in += (rows - 1) * axes.from[axis];
+        out += (rows - 1) * out_row;
+        out_row = -out_row;
+    }
+    const TurnLoops& loops = AT_THIS_LEVEL(turn_loops);
+    auto* turn = step == 3 ? loops.turn3 : loops.turn4;
+    for (int64_t y = 0; y < rows; y += side) {
+        for (int64_t x = 0; x < columns; x += side) {
+            turn(out + y * out_row + x * step, out_row, in + x * in_row + y * step, in_row, std::min(side, rows - y),
+                 std::min(side, columns - x));
+        }
+    }
+}
+
 // Square by square, so that the other pixels of a cache line are used while it is there.
 template <class T>
 void copy_squares(T* out, const T* in, const Axes& axes, int axis) {
     constexpr int64_t side = 32;
+    if constexpr (sizeof(T) == 1) {
+        if (turns_pixels(axes, axis)) return turn_pixels(out, in, axes, axis);
+    }
     Axes row = axes;
     int64_t& pixels = row.extent[axis + 1];
     for (int64_t y = 0; y < axes.extent[axis]; y += side) {

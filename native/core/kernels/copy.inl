@@ -22,5 +22,70 @@ void thin(T* out, const T* in, int64_t count) {
     for (int64_t i = 0; i < count; ++i) out[i] = in[i * step];
 }
 
+#if AVX2_CODE
+// Eight pixels of 3 or 4 bytes as 4 bytes each, and back. Nothing beyond them is read or written.
+template <int step>
+inline __m256i load8(const uint8_t* in) {
+    if constexpr (step == 4) return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in));
+    const __m256i spread = _mm256_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1,  //
+                                            4, 5, 6, -1, 7, 8, 9, -1, 10, 11, 12, -1, 13, 14, 15, -1);
+    const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in));
+    const __m128i high = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + 8));
+    return _mm256_shuffle_epi8(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1), spread);
+}
+
+template <int step>
+inline void store8(uint8_t* out, __m256i pixels) {
+    if constexpr (step == 4) return _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), pixels);
+    const __m256i drop =
+        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+    const __m256i join = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
+    const __m256i three = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(pixels, drop), join);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(three));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 16), _mm256_extracti128_si256(three, 1));
+}
+
+// Eight rows of eight pixels become columns.
+template <int step>
+inline void turn8(uint8_t* out, int64_t out_row, const uint8_t* in, int64_t in_row) {
+    __m256i a[8], b[8];
+    for (int i = 0; i < 4; ++i) {
+        const __m256i even = load8<step>(in + 2 * i * in_row), odd = load8<step>(in + (2 * i + 1) * in_row);
+        a[2 * i] = _mm256_unpacklo_epi32(even, odd);
+        a[2 * i + 1] = _mm256_unpackhi_epi32(even, odd);
+    }
+    for (int i = 0; i < 2; ++i) {
+        for (int k = 0; k < 2; ++k) {
+            b[4 * i + 2 * k] = _mm256_unpacklo_epi64(a[4 * i + k], a[4 * i + k + 2]);
+            b[4 * i + 2 * k + 1] = _mm256_unpackhi_epi64(a[4 * i + k], a[4 * i + k + 2]);
+        }
+    }
+    for (int k = 0; k < 4; ++k) {
+        store8<step>(out + k * out_row, _mm256_permute2x128_si256(b[k], b[k + 4], 0x20));
+        store8<step>(out + (k + 4) * out_row, _mm256_permute2x128_si256(b[k], b[k + 4], 0x31));
+    }
+}
+#endif
+
+// Rows of pixels become columns: pixel c of row r of the result is pixel r of row c.
+template <int step>
+void turn(uint8_t* out, int64_t out_row, const uint8_t* in, int64_t in_row, int64_t rows, int64_t columns) {
+    int64_t turned = 0;  // columns
+#if AVX2_CODE
+    for (; turned + 8 <= columns && rows >= 8; turned += 8) {
+        for (int64_t r = 0; r < rows; r += 8) {
+            const int64_t at = r + 8 <= rows ? r : rows - 8;  // the last ones overlap those before
+            turn8<step>(out + at * out_row + turned * step, out_row, in + turned * in_row + at * step, in_row);
+        }
+    }
+#endif
+    for (int64_t r = 0; r < rows; ++r) {
+        for (int64_t c = turned; c < columns; ++c)
+            std::memcpy(out + r * out_row + c * step, in + c * in_row + r * step, step);
+    }
+}
+
+constexpr TurnLoops turn_loops{turn<3>, turn<4>};
+
 template <class T>
 constexpr CopyLoops<T> copy_loops{split_pixels<T, 3>, split_pixels<T, 4>, join_planes<T, 3>, thin<T, 2>, thin<T, 3>};

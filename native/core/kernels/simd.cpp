@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#if PIXELMILL_AVX2
+#if PIXELMILL_BMI2
 #include <cpuid.h>
 #endif
 
@@ -12,7 +12,7 @@ namespace pixelmill {
 
 namespace {
 
-#if PIXELMILL_AVX2
+#if PIXELMILL_BMI2
 // Processors without LZCNT run it as BSR, which returns other numbers instead of failing. Not every compiler's
 // __builtin_cpu_supports knows it, so this reads the bit itself.
 bool has_lzcnt() {
@@ -22,13 +22,14 @@ bool has_lzcnt() {
 #endif
 
 SimdLevel detected() {
-#if PIXELMILL_AVX2
+#if PIXELMILL_BMI2
     __builtin_cpu_init();
     const bool all = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
                      __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") && has_lzcnt();
-    if (all) return SimdLevel::avx2;
+    return all ? SimdLevel::avx2 : SimdLevel::base;
+#else
+    return PIXELMILL_AVX2 ? SimdLevel::avx2 : SimdLevel::base;
 #endif
-    return SimdLevel::base;
 }
 
 SimdLevel chosen() {
@@ -46,9 +47,13 @@ std::atomic<SimdLevel>& current() {
 SimdLevel simd_level() { return current().load(std::memory_order_relaxed); }
 
 void force_simd_level(SimdLevel level) {
-    if (level <= detected()) current().store(level, std::memory_order_relaxed);
+    static const SimdLevel highest = detected();  // CPUID is slow, above all in virtual machines
+    if (level <= highest) current().store(level, std::memory_order_relaxed);
 }
 
-const char* name_of(SimdLevel level) { return level == SimdLevel::avx2 ? "avx2" : "base"; }
+const char* name_of(SimdLevel level) {
+    if (level == SimdLevel::base) return "base";
+    return PIXELMILL_BMI2 ? "avx2" : "neon";
+}
 
 }  // namespace pixelmill

@@ -1,4 +1,5 @@
-// Which build of the hot kernels runs: `base` is plain C++, `avx2` the same arithmetic with wider registers.
+// Which build of the hot kernels runs: `base` is plain C++, `avx2` the same arithmetic with wider registers. On ARM the
+// second level is called `neon`: the same intrinsics, which SIMDe turns into those of NEON.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,28 @@
 #define BEGIN_AVX2_CODE _Pragma("GCC push_options") _Pragma("GCC target(\"avx2,bmi,bmi2,lzcnt,popcnt\")")
 #define END_AVX2_CODE _Pragma("GCC pop_options")
 #endif
-// What both_levels.inl built under this name for the level that runs.
-#define AT_THIS_LEVEL(name) (simd_level() == SimdLevel::avx2 ? avx2::name : base::name)
+#elif defined(__aarch64__) && __has_include(<simde/x86/avx2.h>)
+#define PIXELMILL_AVX2 1
+#define SIMDE_ENABLE_NATIVE_ALIASES
+#include <simde/x86/avx2.h>
+// NEON belongs to every such processor.
+#define BEGIN_AVX2_CODE
+#define END_AVX2_CODE
 #else
 #define PIXELMILL_AVX2 0
+#endif
+
+// Bits of a word gathered or scattered by a mask; ARM has no such instruction.
+#if defined(__x86_64__)
+#define PIXELMILL_BMI2 PIXELMILL_AVX2
+#else
+#define PIXELMILL_BMI2 0
+#endif
+
+// What both_levels.inl built under this name for the level that runs.
+#if PIXELMILL_AVX2
+#define AT_THIS_LEVEL(name) (simd_level() == SimdLevel::avx2 ? avx2::name : base::name)
+#else
 #define AT_THIS_LEVEL(name) (base::name)
 #endif
 

@@ -4,6 +4,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#if defined(__linux__) && defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
 namespace pixelmill {
 
 namespace {
@@ -42,6 +46,43 @@ uint32_t by_tables(const std::byte* at, size_t count, uint32_t crc) {
 }
 
 #if defined(__x86_64__)
+#define CRC_INSTRUCTION 1
+#define CRC_CODE __attribute__((target("sse4.2")))
+CRC_CODE inline uint64_t add_word(uint64_t crc, uint64_t word) { return __builtin_ia32_crc32di(crc, word); }
+CRC_CODE inline uint32_t add_byte(uint32_t crc, uint8_t byte) { return __builtin_ia32_crc32qi(crc, byte); }
+
+bool processor_has_instruction() {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("sse4.2");
+}
+#elif defined(__aarch64__) && defined(__GNUC__)
+#define CRC_INSTRUCTION 1
+#if defined(__clang__)
+#define CRC_CODE __attribute__((target("crc")))
+CRC_CODE inline uint64_t add_word(uint64_t crc, uint64_t word) {
+    return __builtin_arm_crc32cd(static_cast<uint32_t>(crc), word);
+}
+CRC_CODE inline uint32_t add_byte(uint32_t crc, uint8_t byte) { return __builtin_arm_crc32cb(crc, byte); }
+#else
+#define CRC_CODE __attribute__((target("+crc")))
+CRC_CODE inline uint64_t add_word(uint64_t crc, uint64_t word) {
+    return __builtin_aarch64_crc32cx(static_cast<uint32_t>(crc), word);
+}
+CRC_CODE inline uint32_t add_byte(uint32_t crc, uint8_t byte) { return __builtin_aarch64_crc32cb(crc, byte); }
+#endif
+
+bool processor_has_instruction() {
+#if defined(__linux__)
+    return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
+#else
+    return true;  // every Apple processor of this kind
+#endif
+}
+#else
+#define CRC_INSTRUCTION 0
+#endif
+
+#if CRC_INSTRUCTION
 
 // The instruction has a latency of three cycles and starts every cycle, so three streams run side by side. A checksum
 // is linear: that of a stream followed by another is the first, advanced over `lane` zero bytes by a table, xor the
@@ -74,33 +115,32 @@ uint32_t shifted(uint32_t crc) {
 
 // Takes whole triples of lanes and moves `at` and `count` past them.
 template <size_t lane>
-__attribute__((target("sse4.2"))) uint32_t by_lanes(const std::byte*& at, size_t& count, uint32_t crc) {
+CRC_CODE uint32_t by_lanes(const std::byte*& at, size_t& count, uint32_t crc) {
     uint64_t first = crc;
     for (; count >= 3 * lane; at += 3 * lane, count -= 3 * lane) {
         uint64_t second = 0, third = 0;
         for (size_t i = 0; i < lane; i += 8) {
-            first = __builtin_ia32_crc32di(first, little64(at + i));
-            second = __builtin_ia32_crc32di(second, little64(at + lane + i));
-            third = __builtin_ia32_crc32di(third, little64(at + 2 * lane + i));
+            first = add_word(first, little64(at + i));
+            second = add_word(second, little64(at + lane + i));
+            third = add_word(third, little64(at + 2 * lane + i));
         }
         first = shifted<lane>(shifted<lane>(static_cast<uint32_t>(first)) ^ static_cast<uint32_t>(second)) ^ third;
     }
     return static_cast<uint32_t>(first);
 }
 
-__attribute__((target("sse4.2"))) uint32_t by_instruction(const std::byte* at, size_t count, uint32_t crc) {
+CRC_CODE uint32_t by_instruction(const std::byte* at, size_t count, uint32_t crc) {
     uint64_t first = by_lanes<short_lane>(at, count, by_lanes<long_lane>(at, count, crc));
-    for (; count >= 8; at += 8, count -= 8) first = __builtin_ia32_crc32di(first, little64(at));
+    for (; count >= 8; at += 8, count -= 8) first = add_word(first, little64(at));
     auto rest = static_cast<uint32_t>(first);
-    for (; count > 0; ++at, --count) rest = __builtin_ia32_crc32qi(rest, std::to_integer<unsigned char>(*at));
+    for (; count > 0; ++at, --count) rest = add_byte(rest, std::to_integer<uint8_t>(*at));
     return rest;
 }
 
 bool has_instruction() {
     const char* requested = std::getenv("PIXELMILL_SIMD");
     if (requested != nullptr && std::string_view(requested) == "base") return false;
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("sse4.2");
+    return processor_has_instruction();
 }
 
 #endif
@@ -110,7 +150,7 @@ bool has_instruction() {
 uint32_t crc32c_portable(Bytes bytes, uint32_t before) { return ~by_tables(bytes.data(), bytes.size(), ~before); }
 
 uint32_t crc32c(Bytes bytes, uint32_t before) {
-#if defined(__x86_64__)
+#if CRC_INSTRUCTION
     static const bool instruction = has_instruction();
     if (instruction) return ~by_instruction(bytes.data(), bytes.size(), ~before);
 #endif

@@ -1,8 +1,11 @@
 // The step that all operators of the resize family compile to: picks a kernel, and may end in a normalization.
 #include "../kernels/resample.h"
 
+#include <array>
+#include <cstdlib>
 #include <cstring>
 
+#include "../kernels/copy.h"
 #include "../kernels/resample_real.h"
 #include "declared/resampling.h"
 #include "layout.h"
@@ -153,6 +156,7 @@ class Resample : public Step {
         void plan() {
             int64_t extents[3] = {};
             for (int d = 0; d < split.axes; ++d) extents[d] = cut(d);
+            if (sideways()) x = upright();
             const auto count = static_cast<size_t>(split.axes);
             nearest = plan_axes({plans, count}, axes, filters, {extents, count},
                                 bytes() ? Weights::fixed : Weights::real, arena);
@@ -171,6 +175,42 @@ class Resample : public Step {
             x.shape[at] = extent;
             axis.origin = static_cast<double>(range.first);
             return extent;
+        }
+
+        // Whether this is one image of bytes whose rows lie in memory as columns: a file with an orientation of 5 to 8.
+        bool sideways() const {
+            if (x.dtype != DType::u8 || !step.outputs_bytes() || layout != "HWC" || x.stride[2] != 1) return false;
+            const int64_t pixel = std::abs(x.stride[0]), channels = x.shape[2];
+            return std::abs(x.stride[1]) > pixel && ((channels == 3 && (pixel == 3 || pixel == 4)) ||
+                                                     (channels == 4 && pixel == 4) || (channels == 1 && pixel == 1));
+        }
+
+        // A copy of it with rows, so that an image has the same pixels however it lies in memory.
+        Value upright() const {
+            const int64_t pixel = std::abs(x.stride[0]), channels = x.shape[2];
+            Value copy = context.scratch(DType::u8, std::array<int64_t, 3>{x.shape[0], x.shape[1], pixel});
+            Value from = x, to = copy;
+            if (channels == 3 && pixel == 4) {
+                // Pixels are copied with the byte after them. The last one in memory may have none.
+                const int64_t last = x.stride[1] > 0 ? x.shape[1] - 1 : 0;
+                for (Value* value : {&from, &to}) {
+                    value->shape[2] = 4;
+                    --value->shape[1];
+                }
+                Value from_last = x, to_last = copy;
+                from_last.data += last * x.stride[1];
+                to_last.data += last * copy.stride[1];
+                from_last.shape[1] = to_last.shape[1] = 1;
+                from_last.shape[2] = to_last.shape[2] = 3;
+                copy_elements(to_last, from_last);
+                if (last == 0) {
+                    from.data += x.stride[1];
+                    to.data += copy.stride[1];
+                }
+            }
+            copy_elements(to, from);
+            copy.shape[2] = channels;
+            return copy;
         }
 
         int rows_axis() const { return split.outer + split.axes - 2; }

@@ -23,6 +23,8 @@ from pixelmill.options.augment import AugmentOptions
 from pixelmill.options.running import source_paths
 from pixelmill.recipe import Recipe, load_recipe
 
+_PER_SHARD = 1000
+
 
 @dataclass(frozen=True)
 class SampleRange:
@@ -92,9 +94,10 @@ class AugmentJob(DatasetJob):
     @cached_property
     def ranges(self) -> list[SampleRange]:
         """The samples of each shard: those of an input file if the container stays, else an equal number."""
-        if self.to == self.dataset.format and self.to not in FILE_FORMATS:
+        step = self.options.samples_per_shard
+        if step is None and self.to == self.dataset.format and self.to not in FILE_FORMATS:
             return self._ranges_by_file()
-        edges = [*range(0, self.length, self.options.samples_per_shard), self.length]
+        edges = [*range(0, self.length, step or _PER_SHARD), self.length]
         count = len(edges) - 1
         return [
             SampleRange(

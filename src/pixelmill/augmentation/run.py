@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from pixelmill.augmentation.job import AugmentJob
 from pixelmill.engine.placement import check_mode, chosen_mode
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.registry import FILE_FORMATS, open_dataset
+from pixelmill.jobs.apart import check_apart
 from pixelmill.jobs.run import JobReport, run_job
 from pixelmill.options.augment import AugmentArguments, AugmentOptions
 from pixelmill.options.declaration import pick, takes, values_of
@@ -29,6 +31,7 @@ def augment(given: AugmentArguments) -> JobReport:
     check_mode("augment", mode, here=given.runner == "local")
     content = load_recipe(given.recipe).content()
     source = source_paths(given.source)
+    check_apart("augment", source, os.fspath(given.output), adding=given.exists == "add")
     dataset = open_dataset(source)
     _check_prefix(given.prefix, given.to or dataset.format)
     recipe, to = _absolute(given.recipe), given.to or dataset.format

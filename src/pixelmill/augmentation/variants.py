@@ -206,7 +206,8 @@ class ShardAugmenter:
 
     def _read(self, numbers: Iterable[int]) -> Iterator[_Item]:
         """Yield each sample once for every variant, and as variant 0 if originals are kept."""
-        options = self._job.options
+        options, numbers = self._job.options, list(numbers)
+        self._job.dataset.expect(numbers)
         for number in numbers:
             try:
                 source = prepare(self._job.dataset.sample(number), number, format=options.format)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from pixelmill.amounts import counted
 from pixelmill.benchmark import environment
 from pixelmill.benchmark.agreement import disagreements
 from pixelmill.benchmark.bad_samples import BadSamples, find_bad_samples
@@ -28,6 +29,8 @@ from pixelmill.errors import DataError, EngineError
 OnProgress = Callable[[str, float], object]
 
 INSTALL = "pip install 'pixelmill[bench]'"
+_FEWEST_BATCHES = 10
+_SHORTEST = 1.0  # seconds of a turn; start and end of a batch weigh too much below
 _BUSY = 0.5  # load of a processor from which on others disturb
 _LISTED = 8  # bad samples that are described
 
@@ -62,10 +65,25 @@ class Measurement:
     def open(self, source: str | os.PathLike[str] | Sequence[str]) -> None:
         """Open the dataset and choose samples."""
         found = self._selection = select(source, samples=self.settings.options.samples)
-        self._notes += found.notes
+        self._notes += [*found.notes, *self._too_small(len(found.ranges))]
         if not found.readable and self.settings.workload != "read":
             self.settings = replace(self.settings, workload="read")
             self._notes.append("the samples are not images that could be resized, so only reading is measured")
+
+    def _too_small(self, samples: int) -> list[str]:
+        """Return why the figures cannot be trusted, if too little is measured to tell."""
+        options = self.settings.options
+        found = []
+        if samples < _FEWEST_BATCHES * options.batch_size:
+            few = f"{counted(samples, 'sample')}, fewer than {_FEWEST_BATCHES} batches of {options.batch_size}"
+            found.append(
+                f"warning: {few}, are too few to tell how fast a training run would be; measure a larger dataset"
+            )
+        if options.seconds < _SHORTEST:
+            found.append(
+                f"warning: turns of {options.seconds:g} s are too short to tell; use --seconds {_SHORTEST:g} or more"
+            )
+        return found
 
     def rename(self, name: str) -> None:
         """Call the dataset something else."""

@@ -6,8 +6,9 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from pixelmill.amounts import counted, rate_text, size_text
 from pixelmill.benchmark.plots import bar, line_plot, stacked_bar
-from pixelmill.benchmark.report_text import about_dataset, about_work, bytes_text, plain, rate, times
+from pixelmill.benchmark.report_text import about_dataset, about_work, plain
 
 if TYPE_CHECKING:
     from pixelmill.benchmark.bench_report import BenchReport, Speed
@@ -97,13 +98,13 @@ def _contestants(report: BenchReport) -> list[str]:
                 _text(speed.title),
                 f"{speed.spread:.0%}",
                 f"{speed.cpu_milliseconds:.2f}",
-                bytes_text(speed.peak_memory),
+                size_text(speed.peak_memory),
                 f"{speed.first_batch_seconds:.2f} s",
             )
             for speed in report.contestants
         ],
     )
-    work, threads = report.work, times(report.work.threads, "thread")
+    work, threads = report.work, counted(report.work.threads, "thread")
     rounds = "One round" if work.rounds == 1 else f"Medians of {work.rounds} rounds"
     how = f"{rounds} of {work.seconds:g} s, taken in turns, {threads} each."
     return ["<h2>Images per second</h2>", *rows, _dim(how), details]
@@ -111,7 +112,7 @@ def _contestants(report: BenchReport) -> list[str]:
 
 def _row(speed: Speed, most: float) -> str:
     label = f"{speed.title} {speed.version}" + (f" ({speed.variant})" if speed.variant else "")
-    value = rate(speed.images_per_second)
+    value = rate_text(speed.images_per_second)
     if speed.ratio is not None:
         value += f" (pixelmill {speed.ratio:.2f}\u00d7)"
     color = "own" if speed.name == "pixelmill" else "other"
@@ -191,7 +192,7 @@ def _bad(report: BenchReport) -> list[str]:
 def _machine(report: BenchReport) -> list[str]:
     machine = report.machine
     text = (
-        f"{machine['processor']}, {times(machine['cores'], 'processor')}, {machine['memory_gigabytes']} GB, "
+        f"{machine['processor']}, {counted(machine['cores'], 'processor')}, {machine['memory_gigabytes']} GB, "
         f"{machine['system']}, Python {machine['versions']['python']}; {machine['date']}, "
         f"load {machine['load_before']} before."
     )

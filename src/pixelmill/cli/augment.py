@@ -4,36 +4,38 @@ from __future__ import annotations
 
 import time
 
-import click
-
 import pixelmill
+from pixelmill.cli.commands import job_command
 from pixelmill.cli.options import OptionValue, json_option, with_options
+from pixelmill.cli.places import Places, with_places
 from pixelmill.cli.running import progress_bar, show_report, split_arguments
 from pixelmill.options.augment import AugmentArguments
 from pixelmill.options.running import PartOption
 
+_PLACES = Places("source", "output", several=True, default="augmented")
 
-@click.command(short_help="Write augmented variants of a dataset.")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@with_options(AugmentArguments, PartOption, without=("source",))
+
+@job_command(short_help="Write augmented variants of a dataset.")
+@with_places(_PLACES)
+@with_options(AugmentArguments, PartOption, without=("source", "output"))
 @json_option
-def augment(inputs: tuple[str, ...], part: tuple[int, int] | None, as_json: bool, **options: OptionValue) -> None:
-    """Write augmented variants of a dataset: TFRecord files, or any other container.
+def augment(part: tuple[int, int] | None, as_json: bool, **options: OptionValue) -> None:
+    """Write augmented variants of the dataset SRC to the folder or URL DST, in the same container or another.
 
-    Labels, names and all other features of a record are kept; boxes and masks follow the image. A record file becomes a
-    file of the same name in the output, with its index next to it. An interrupted job continues with --exists resume.
+    SRC is any dataset: a folder, record files, or a quoted glob pattern. Labels, names and all other features of a
+    record are kept; boxes and masks follow the image. A record file becomes a file of the same name in DST, with its
+    index next to it. An interrupted job continues with --exists resume.
 
     \b
     Examples:
-      pixelmill augment --mode cpu train-00000-of-01024
-      pixelmill augment 'train-*' --output more --variants 4 --keep-originals --seed 7
-      pixelmill augment photos/ --recipe classification --to webdataset --output shards
-      pixelmill augment data/ --recipe mine.yaml --on-error skip
-      pixelmill augment 'train-*' --output more --part 3/16     # on one of 16 machines
-      pixelmill augment 'train-*' --output s3://bucket/more --runner ray
+      pixelmill augment photos/ more/ --recipe classification --variants 4
+      pixelmill augment 'train-*' more/ --variants 4 --keep-originals --seed 7
+      pixelmill augment photos/ shards/ --to webdataset --recipe mine.yaml --on-error skip
+      pixelmill augment 'train-*' more/ --part 0/3        # on the first of three machines
+      pixelmill augment 'train-*' s3://bucket/more --runner ray
+      pixelmill augment --mode cpu train-00000-of-01024   # writes to augmented/
     """
-    source = inputs[0] if len(inputs) == 1 else inputs
     began = time.perf_counter()
     with progress_bar("augmenting", total=None, quiet=as_json) as show:
-        report = pixelmill.augment(source, on_progress=show, **options, **split_arguments(part))
-    show_report(report, seconds=time.perf_counter() - began, as_json=as_json)
+        report = pixelmill.augment(on_progress=show, **options, **split_arguments(part))
+    show_report(report, seconds=time.perf_counter() - began, as_json=as_json, part=part)

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import click
 
 from pixelmill import benchmark
-from pixelmill.benchmark.report_text import about_dataset, about_work, bytes_text, plain, rate, times
+from pixelmill.amounts import counted, rate_text, size_text
+from pixelmill.benchmark.report_text import about_dataset, about_work, plain
+from pixelmill.cli.exit_codes import INTERRUPTED, SKIPPED
 from pixelmill.cli.options import OptionValue, with_options
-from pixelmill.cli.running import INTERRUPTED, SKIPPED
+from pixelmill.cli.places import Places, with_places
 from pixelmill.cli.terminal import echo, echo_json, plain_console
 from pixelmill.options.bench import BenchOptions
 
@@ -26,15 +28,30 @@ if TYPE_CHECKING:
 _BAR = 24  # characters of the longest bar
 
 
-@click.command(short_help="Measure how fast a dataset loads, next to other installed libraries.")
-@click.argument("inputs", nargs=-1, metavar="[INPUT...]")
-@with_options(BenchOptions, without=("source",))
-@click.option("--output", type=click.Path(dir_okay=False), help="Write the report as an HTML page, too.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON and nothing else.")
-def bench(inputs: tuple[str, ...], output: str | None, as_json: bool, **options: OptionValue) -> None:
-    """Measure how fast the dataset INPUT is read, decoded and augmented on this machine.
+def _page_name(context: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Return the name of the page. Refuse names that are not those of a page, before anything is measured."""
+    if value is None:
+        return None
+    path = Path(value).expanduser()
+    if path.suffix.lower() not in (".html", ".htm"):
+        better = path.with_suffix(".html")
+        raise click.BadParameter(f"the report is an HTML page, not {path.suffix or 'a file without ending'}: {better}")
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {path.absolute().parent}" if not path.is_dir() else "is a folder")
+    return str(path)
 
-    INPUT is any dataset: a folder, a list, TFRecord, RecordIO, WebDataset or npy files. Without INPUT, photo-like
+
+@click.command(short_help="Measure how fast a dataset loads, next to other installed libraries.")
+@with_places(Places("source", several=True, optional=True))
+@with_options(BenchOptions, without=("source",))
+@click.option(
+    "-o", "--output", metavar="FILE", callback=_page_name, help="Write the report as an HTML page, too: FILE.html."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON and nothing else.")
+def bench(output: str | None, as_json: bool, **options: OptionValue) -> None:
+    """Measure how fast the dataset SRC is read, decoded and augmented on this machine.
+
+    SRC is any dataset: a folder, a list, TFRecord, RecordIO, WebDataset or npy files. Without SRC, photo-like
     images are created. The report shows how fast its bytes are read, what each stage costs, how the speed grows with
     threads, and how fast DALI, tf.data and torch do the same work if they are installed. Each contestant runs in its
     own process, in turns with the others. Nothing is sent anywhere.
@@ -44,18 +61,15 @@ def bench(inputs: tuple[str, ...], output: str | None, as_json: bool, **options:
     \b
     Examples:
       pixelmill bench
-      pixelmill bench photos/ --output bench.html
+      pixelmill bench photos/ -o bench.html
       pixelmill bench 'train-*.tfrecord' --workload val --threads 8
       pixelmill bench data/ --peers none --seconds 2 --json
       pip install 'pixelmill[bench]'       # DALI, tf.data and torch to compare with
     """
-    if output is not None and not Path(output).absolute().parent.is_dir():
-        raise click.UsageError(f"--output: there is no folder {Path(output).absolute().parent}")
-    source = None if not inputs else inputs[0] if len(inputs) == 1 else inputs
     report: BenchReport | None
     try:
         with _bar(quiet=as_json) as show:
-            report = benchmark.bench(source, on_progress=show, **options)
+            report = benchmark.bench(on_progress=show, **options)
     except benchmark.BenchInterrupted as interrupt:
         report = interrupt.report
     if report is None:
@@ -155,23 +169,23 @@ def _show_stages(report: BenchReport, console: Console) -> None:
 def _show_speeds(report: BenchReport, console: Console) -> None:
     if len(report.scaling) > 1:
         points = ", ".join(
-            f"{times(point.threads, 'thread')} {rate(point.images_per_second)}" for point in report.scaling
+            f"{counted(point.threads, 'thread')} {rate_text(point.images_per_second)}" for point in report.scaling
         )
         console.print("\nimages/s of pixelmill by threads", style="green")
         console.print(points)
     if not report.contestants:
         return
-    title = f"\nimages/s with {times(report.work.threads, 'thread')}"
+    title = f"\nimages/s with {counted(report.work.threads, 'thread')}"
     table = _table(title, "", "median", "spread", "pixelmill is", "CPU ms/image", "peak memory", "first batch")
     for speed in report.contestants:
         variant = f" ({speed.variant})" if speed.variant else ""
         table.add_row(
             f"{speed.title} {speed.version}{variant}",
-            rate(speed.images_per_second),
+            rate_text(speed.images_per_second),
             f"{speed.spread:.0%}",
             "" if speed.ratio is None else f"{speed.ratio:.2f} times",
             f"{speed.cpu_milliseconds:.2f}",
-            bytes_text(speed.peak_memory),
+            size_text(speed.peak_memory),
             f"{speed.first_batch_seconds:.2f} s",
         )
     console.print(table)

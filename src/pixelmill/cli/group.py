@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
 
-from pixelmill.cli.running import INTERRUPTED, OUTPUT_EXISTS
-from pixelmill.cli.terminal import echo, message_text, prepare_streams
-from pixelmill.errors import OutputExists, PixelmillError, printable
+from pixelmill.cli.commands import MainGroup, printable_errors, with_dashes
+from pixelmill.cli.exit_codes import INTERRUPTED, OUTPUT_EXISTS
+from pixelmill.cli.terminal import echo, echo_error, prepare_streams, unread_output
+from pixelmill.errors import OutputExists, PixelmillError
 
 # The module of each command. It is imported when the command runs, so that a command does not wait for all others.
 _MODULES = {
@@ -34,8 +33,10 @@ _MODULES = {
     "verify": "inspect",
 }
 
+_ARGUMENT = re.compile(r"\b(exists|on_error|max_errors|content)=['\"]?(\w+)['\"]?")
 
-class _Commands(click.Group):
+
+class _Commands(MainGroup):
     """A group whose commands are imported on demand, and report errors in one line instead of a traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -52,8 +53,14 @@ class _Commands(click.Group):
         prepare_streams()
         return super().main(*args, **options)
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        with printable_errors():
+            return super().make_context(info_name, args, parent, **extra)
+
     def invoke(self, ctx: click.Context) -> object:
-        with _printable_errors():
+        with printable_errors(), unread_output():
             return self._invoke(ctx)
 
     def _invoke(self, ctx: click.Context) -> object:
@@ -64,34 +71,27 @@ class _Commands(click.Group):
             echo("interrupted", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
-            raise  # click exits quietly if the reader of a pipe has closed it
+            raise  # the reader of standard output has closed it, which is no error
         except OutputExists as error:
-            echo(f"Error: {_with_options(str(error))}", err=True)
+            echo_error(_with_options(str(error)))
             ctx.exit(OUTPUT_EXISTS)
         except (PixelmillError, OSError) as error:
             raise click.ClickException(_with_options(str(error))) from error
 
 
-@contextmanager
-def _printable_errors() -> Iterator[None]:
-    """Escape the control characters of messages that click prints: arguments may be the names of files."""
-    try:
-        yield
-    except click.ClickException as error:
-        # Click lists the choices of a missing parameter on lines of their own, which hold nothing foreign.
-        found = error.format_message()
-        text = printable(found, keep="\n\t") if isinstance(error, click.MissingParameter) else message_text(found)
-        if isinstance(error, click.UsageError):
-            raise click.UsageError(text, error.ctx) from error
-        raise click.ClickException(text) from error
-
-
 def _with_options(message: str) -> str:
     """Spell the arguments in a message as options: `exists=resume` becomes `--exists resume`."""
-    return re.sub(r"\b(exists|on_error)=['\"]?(\w+)['\"]?", lambda m: f"--{m[1].replace('_', '-')} {m[2]}", message)
+    return _ARGUMENT.sub(lambda found: f"--{with_dashes(found[1])} {found[2]}", message)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+_SETTINGS: dict[str, Any] = {
+    "help_option_names": ["-h", "--help"],
+    "max_content_width": 100,
+    "token_normalize_func": with_dashes,  # --img_size and --img-size are the same
+}
+
+
+@click.group(cls=_Commands, context_settings=_SETTINGS)
 @click.version_option(package_name="pixelmill", message="%(prog)s %(version)s")
 def main() -> None:
     """Image data for deep-learning training, from nothing to batches.

@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 import pixelmill
+from pixelmill.amounts import counted, size_text
+from pixelmill.cli.commands import job_command
+from pixelmill.cli.exit_codes import MISMATCH, SKIPPED
 from pixelmill.cli.options import OptionValue, json_option, with_options
-from pixelmill.cli.running import MISMATCH, sample_bar, show_notes, show_remarks
+from pixelmill.cli.places import Places, with_places
+from pixelmill.cli.running import sample_bar, show_notes, show_remarks
 from pixelmill.cli.terminal import echo, echo_json, plain_console
 from pixelmill.errors import printable
 from pixelmill.options.inspect import IndexOptions, InfoOptions, OverwriteOption, VerifyOptions
@@ -25,14 +29,17 @@ _SHOWN_CLASSES = 12
 _BAR = 30
 
 
+_SOURCE = Places("source", several=True)
+
+
 @click.command(short_help="Show what is in a dataset.")
-@click.argument("source", metavar="SRC")
+@with_places(_SOURCE)
 @with_options(InfoOptions, without=("source",))
 @json_option
-def info(source: str, as_json: bool, **options: OptionValue) -> None:
+def info(as_json: bool, **options: OptionValue) -> None:
     """Show what the dataset SRC contains: schema, counts, classes, sizes and aspect ratios of the images.
 
-    `pixelmill preview` draws its samples.
+    `pixelmill preview` draws its samples. Exits with 3 if none of the samples can be used.
 
     \b
     Examples:
@@ -40,20 +47,23 @@ def info(source: str, as_json: bool, **options: OptionValue) -> None:
       pixelmill info 'train-*.tfrecord' --samples 0
       pixelmill info labels.csv --json
     """
-
     with sample_bar("looking", quiet=as_json) as show:
-        found = pixelmill.info(source, on_sample=show, **options)
+        found = pixelmill.info(on_sample=show, **options)
     if as_json:
         echo_json(_finite(asdict(found)))
-        return
-    _show_info(found, plain_console())
+    else:
+        _show_info(found, plain_console())
+    if found.examined and len(found.bad) >= found.examined:
+        if not as_json:
+            echo(f"no sample of {found.source} can be used", err=True)
+        click.get_current_context().exit(SKIPPED)
 
 
-@click.command(short_help="Check that a dataset is complete and undamaged.")
-@click.argument("source", metavar="SRC")
+@job_command(short_help="Check that a dataset is complete and undamaged.")
+@with_places(_SOURCE)
 @with_options(VerifyOptions, without=("source",))
 @json_option
-def verify(source: str, as_json: bool, **options: OptionValue) -> None:
+def verify(as_json: bool, **options: OptionValue) -> None:
     """Read the whole dataset SRC and list everything that is wrong, with file and byte offset.
 
     Compares files with the hashes in manifest.json if there is one, verifies the framing and checksums of records, and
@@ -66,7 +76,7 @@ def verify(source: str, as_json: bool, **options: OptionValue) -> None:
       pixelmill verify photos/ --json
     """
     with sample_bar("verifying", quiet=as_json) as show:
-        found = pixelmill.verify(source, on_sample=show, **options)
+        found = pixelmill.verify(on_sample=show, **options)
     if as_json:
         echo_json({**asdict(found), "is_whole": found.is_whole})
     else:
@@ -75,17 +85,18 @@ def verify(source: str, as_json: bool, **options: OptionValue) -> None:
         click.get_current_context().exit(MISMATCH)
 
 
-@click.command(short_help="Write index files for DALI's readers.")
-@click.argument("source", metavar="SRC")
-@with_options(IndexOptions, OverwriteOption, without=("source",))
+@job_command(short_help="Write index files for DALI's readers.")
+@with_places(_SOURCE)
+@click.option("-o", "--output", metavar="DIR", help="Folder for the index files.  [default: next to the data]")
+@with_options(IndexOptions, OverwriteOption, without=("source", "output"))
 @json_option
-def index(source: str, output: str | None, exists: str, as_json: bool) -> None:
+def index(source: OptionValue, output: str | None, exists: str, as_json: bool) -> None:
     """Write the .idx file of each TFRecord, RecordIO or WebDataset file in SRC, as DALI's readers expect them.
 
     \b
     Examples:
       pixelmill index records/
-      pixelmill index 'train-*.tfrecord' --output idx/
+      pixelmill index 'train-*.tfrecord' -o idx/
     """
     written = pixelmill.index(source, output=output, overwrite=exists == "overwrite")
     if as_json:
@@ -104,8 +115,7 @@ def _show_info(found: DatasetInfo, console: Console) -> None:
     table.add_column()
     table.add_row("dataset", printable(found.source))
     table.add_row("format", f"{found.format}, {found.layout}")
-    files = f"{found.files:,} file{'' if found.files == 1 else 's'}"
-    table.add_row("samples", f"{found.samples:,} in {files}, {found.bytes / 1e6:,.1f} MB")
+    table.add_row("samples", f"{found.samples:,} in {counted(found.files, 'file')}, {size_text(found.bytes)}")
     if found.examined < found.samples:
         table.add_row("", f"what follows is about {found.examined:,} of them, evenly spread (--samples 0: all)")
     for number, (name, kind) in enumerate(found.fields.items()):
@@ -114,11 +124,12 @@ def _show_info(found: DatasetInfo, console: Console) -> None:
     if found.height[2]:
         table.add_row("height", _spread(found.height))
         table.add_row("width", _spread(found.width))
-        low, mean, high = (value / 1e3 for value in found.image_bytes)
-        table.add_row("file size", f"{low:,.1f} to {high:,.1f} kB, mean {mean:,.1f} kB")
+        low, mean, high = map(size_text, found.image_bytes)
+        table.add_row("file size", low if low == high else f"{low} to {high}, mean {mean}")
     if found.boxes or found.masks:
         others = "".join(f", {count:,} {name}" for name, count in found.objects.items())
-        table.add_row("with", f"{found.boxes:,} boxes, {found.masks:,} masks{others}")
+        boxes, masks = counted(found.boxes, "box", "boxes"), counted(found.masks, "mask")
+        table.add_row("with", f"{boxes}, {masks}{others}")
     if found.splits:
         table.add_row("splits", printable(", ".join(f"{name} {count:,}" for name, count in found.splits.items())))
     console.print(table)
@@ -134,7 +145,7 @@ def _show_info(found: DatasetInfo, console: Console) -> None:
 def _show_classes(found: DatasetInfo, console: Console) -> None:
     if not found.labels:
         return
-    console.print(f"\n{len(found.labels):,} labels", style="green")
+    console.print(f"\n{counted(len(found.labels), 'label')}", style="green")
     most = max(found.labels.values())
     width = max(len(_label(found, label)) for label in list(found.labels)[:_SHOWN_CLASSES])
     for label, count in list(found.labels.items())[:_SHOWN_CLASSES]:
@@ -177,13 +188,13 @@ def _show_verification(found: Verification) -> None:
         where = printable(event.path or found.source) + (f" at byte {event.offset}" if event.offset is not None else "")
         sample = f", sample {event.sample}" if event.sample >= 0 else ""
         echo(f"{where}{sample}: {event.kind}: {printable(event.message)}")
-    hashes = f"{found.hashed:,} files compared with {found.manifest}" if found.manifest else "there is no manifest"
-    read = f"{found.samples:,} samples read, {found.decoded:,} images decoded; {hashes}"
+    compared = f"{counted(found.hashed, 'file')} compared with {found.manifest}"
+    hashes = compared if found.manifest else "there is no manifest"
+    read = f"{counted(found.samples, 'sample')} read, {counted(found.decoded, 'image')} decoded; {hashes}"
     if found.is_whole:
         echo(f"{found.source}: whole ({found.format}). {read}")
     else:
-        count = len(found.problems)
-        echo(f"{found.source}: {count} problem{'' if count == 1 else 's'}. {read}", err=True)
+        echo(f"{found.source}: {counted(len(found.problems), 'problem')}. {read}", err=True)
     show_notes(found.notes)
     show_remarks(found.remarks)
 

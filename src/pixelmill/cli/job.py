@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pixelmill.amounts import counted, size_text
+from pixelmill.cli.commands import SuggestingGroup
 from pixelmill.cli.terminal import echo, echo_json
 from pixelmill.errors import printable
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
-@click.group(short_help="Inspect bulk jobs.")
+@click.group(cls=SuggestingGroup, short_help="Inspect bulk jobs.")
 def job() -> None:
     """Inspect bulk jobs.
 
@@ -50,8 +52,9 @@ def status(folder: str, as_json: bool) -> None:
 
 def _show(item: JobStatus) -> None:
     state = "finished" if item.complete else "unfinished"
-    echo(f"{item.output}: {item.kind}, {state}, {item.done} of {item.shards} shards")
-    echo(f"  {item.samples} samples, {item.bytes / 1e6:,.1f} MB, {len(item.errors)} samples skipped")
+    echo(f"{item.output}: {item.kind}, {state}, {item.done:,} of {counted(item.shards, 'shard')}")
+    figures = f"{counted(item.samples, 'sample')}, {size_text(item.bytes)}"
+    echo(f"  {figures}, {counted(len(item.errors), 'sample')} skipped")
     if item.missing:
         more = ", ..." if len(item.missing) > _SHOWN else ""
         echo(f"  missing: {', '.join(map(str, item.missing[:_SHOWN]))}{more}")

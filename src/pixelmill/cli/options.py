@@ -4,16 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pixelmill.options.declaration import FOLDER, PYTHON_ONLY, Option, OptionGroup, Parsed, Range, options_of
+from pixelmill.options.declaration import (
+    FOLDER,
+    PYTHON_ONLY,
+    Option,
+    OptionGroup,
+    Parsed,
+    Range,
+    options_of,
+    suggestion,
+)
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
 # What click passes to a command: the result of the option's type, which click does not annotate.
 OptionValue = Any
+
+if TYPE_CHECKING:
+    ParamType = click.ParamType[OptionValue]
+    ChoiceType = click.Choice[str]
+else:  # click before 8.2 has no brackets here
+    ParamType = click.ParamType
+    ChoiceType = click.Choice
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON and nothing else.")
 
@@ -61,12 +77,12 @@ def _help(option: Option) -> str:
     return f"{option.help.text}  [default: {default}]" if default else option.help.text
 
 
-def _type(option: Option) -> click.ParamType[OptionValue] | type:
+def _type(option: Option) -> ParamType | type:
     if option.parsed is not None:
         return _ParsedType(option.parsed)
     choices = option.cli.choices or option.choices
     if choices:
-        return click.Choice(choices)
+        return SuggestingChoice(choices)
     if FOLDER in option.marks:
         return click.Path(file_okay=False)
     if option.kind not in (int, float):
@@ -77,14 +93,26 @@ def _type(option: Option) -> click.ParamType[OptionValue] | type:
     return _range_type(option.kind, limits)
 
 
-def _range_type(kind: type, limits: Range) -> click.ParamType[OptionValue]:
+def _range_type(kind: type, limits: Range) -> ParamType:
     high = None if limits.high == float("inf") else limits.high
     if kind is int:
         return click.IntRange(int(limits.low), None if high is None else int(high))
     return click.FloatRange(limits.low, high, min_open=limits.low_open, max_open=limits.high_open)
 
 
-class _ParsedType(click.ParamType[OptionValue]):
+class SuggestingChoice(ChoiceType):
+    """A choice that knows what a misspelled value was meant to be."""
+
+    def convert(self, value: OptionValue, param: click.Parameter | None, ctx: click.Context | None) -> OptionValue:
+        """Return the value, or fail with a similar one."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            listed = ", ".join(map(repr, self.choices))
+            self.fail(f"{value!r} is not one of {listed}{suggestion(value, self.choices)}", param, ctx)
+
+
+class _ParsedType(ParamType):
     """A value that a function of `pixelmill.options.values` reads."""
 
     def __init__(self, parsed: Parsed) -> None:

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 import pixelmill
+from pixelmill.amounts import counted
+from pixelmill.cli.commands import job_command
+from pixelmill.cli.exit_codes import SKIPPED
 from pixelmill.cli.options import OptionValue, json_option, with_options
-from pixelmill.cli.running import SKIPPED, sample_bar
+from pixelmill.cli.places import Places, with_places
+from pixelmill.cli.running import sample_bar
 from pixelmill.cli.terminal import echo, echo_json
 from pixelmill.errors import printable
 from pixelmill.options.inspect import PreviewOptions
@@ -20,12 +24,12 @@ if TYPE_CHECKING:
 _SHOWN = 10
 
 
-@click.command(short_help="Look at a dataset, or at what a recipe does to it.")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@job_command(short_help="Look at a dataset, or at what a recipe does to it.")
+@with_places(Places("source", several=True))
 @with_options(PreviewOptions, without=("source",))
 @json_option
-def preview(inputs: tuple[str, ...], as_json: bool, **options: OptionValue) -> None:
-    """Draw samples of a dataset on one sheet, with labels, boxes and masks.
+def preview(as_json: bool, **options: OptionValue) -> None:
+    """Draw samples of the dataset SRC on one sheet, with labels, boxes and masks.
 
     Samples come from all parts and classes of the dataset. With --recipe, each sample is followed by the variants that
     `pixelmill augment` writes with the same seed. An .html file is self-contained and lets you hide boxes and masks
@@ -34,16 +38,15 @@ def preview(inputs: tuple[str, ...], as_json: bool, **options: OptionValue) -> N
     \b
     Examples:
       pixelmill preview photos/
-      pixelmill preview 'train-*.tfrecord' --count 48 --output look.html
+      pixelmill preview 'train-*.tfrecord' --count 48 -o look.html
       pixelmill preview data/ --recipe detection --variants 4 --seed 7
       pixelmill preview data/ --class dog --only boxes
       pixelmill preview records/ --samples 3,7,100-120 --exists overwrite
       pixelmill preview s3://bucket/shards --errors
     """
-    source = inputs[0] if len(inputs) == 1 else inputs
     began = time.perf_counter()
     with sample_bar("looking", quiet=as_json) as show:
-        report = pixelmill.preview(source, on_sample=show, **options)
+        report = pixelmill.preview(on_sample=show, **options)
     if as_json:
         seconds = round(time.perf_counter() - began, 3)
         echo_json({**report.as_dict(), "seconds": seconds})
@@ -57,7 +60,7 @@ def _show(report: PreviewReport) -> None:
     for text in report.warnings:
         echo(f"Note: {text}", err=True)
     if report.output is None:
-        echo(f"{report.source}: none of {report.samples:,} samples is damaged; nothing was written")
+        echo(f"{report.source}: none of {counted(report.samples, 'sample')} is damaged; nothing was written")
         return
     bad = {(cell.number, cell.key): cell.problem for cell in report.cells if cell.problem is not None}
     for problem in list(bad.values())[:_SHOWN]:

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import click
 
 import pixelmill
+from pixelmill.amounts import counted
+from pixelmill.cli.commands import SuggestingGroup
 from pixelmill.cli.terminal import echo, echo_json
 
 if TYPE_CHECKING:
     import pixelmill.recipe  # at run time `pixelmill` imports it on first access
 
 
-@click.group(short_help="List, show and check recipes.")
+@click.group(cls=SuggestingGroup, short_help="List, show and check recipes.")
 def recipe() -> None:
     """List, show and check recipes, which define what `pixelmill augment` does to each image.
 
@@ -59,5 +61,5 @@ def validate(source: str) -> None:
     """Check a recipe: names, arguments and random ranges. Runs it once on a small image with a mask."""
     found = pixelmill.recipe.load_recipe(source)
     height, width = pixelmill.recipe.check_recipe(found)
-    steps = f"{len(found.steps)} steps" if found.function is None else "a function"
+    steps = counted(len(found.steps), "step") if found.function is None else "a function"
     echo(f"{found.name}: {steps}; an image of 480x640 becomes {height}x{width}")

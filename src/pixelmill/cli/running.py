@@ -1,27 +1,24 @@
-"""Progress bars, reports and exit codes of the commands that run bulk jobs."""
+"""Progress bars and reports of the commands that run bulk jobs."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Protocol
 
 import click
 
+from pixelmill.amounts import counted, duration_text, rate_text, size_text, speed_text
+from pixelmill.cli.exit_codes import SKIPPED
 from pixelmill.cli.options import OptionValue
-from pixelmill.cli.terminal import echo, echo_json, plain_console
+from pixelmill.cli.terminal import echo, echo_json, is_quiet, plain_console
 from pixelmill.errors import printable
 from pixelmill.options.running import Progress
 
 if TYPE_CHECKING:
     from pixelmill.jobs import JobReport
-
-SKIPPED = 3
-MISMATCH = 4
-OUTPUT_EXISTS = 5
-INTERRUPTED = 130  # what shells report for a program ended by Ctrl-C: 128 + SIGINT
 
 
 class ShowProgress(Protocol):
@@ -49,16 +46,16 @@ def progress_bar(what: str, *, total: int | None = None, quiet: bool = False) ->
         TimeRemainingColumn(),
         console=plain_console(stderr=True),
         transient=True,
-        disable=quiet or not sys.stderr.isatty(),
+        disable=quiet or is_quiet() or not sys.stderr.isatty(),
     )
     with bars:
         task = bars.add_task(what, total=total, speed="")
 
         def show(progress: Progress, total: int | None = None) -> None:
             seconds = max(bars.tasks[0].elapsed or 0.0, 1e-3)
-            speed = f"{progress.samples / seconds:,.0f} images/s"
+            speed = f"{rate_text(progress.samples / seconds)} images/s"
             if progress.bytes:
-                speed += f"  {progress.bytes / seconds / 1e6:,.1f} MB/s"
+                speed += f"  {size_text(progress.bytes / seconds)}/s"
             whole = progress.expected if total is None else total
             if whole is not None:
                 bars.update(task, total=whole)
@@ -91,19 +88,57 @@ def show_remarks(lines: Sequence[str]) -> None:
         echo(f"note: {printable(line)}", err=True)
 
 
-def show_report(report: JobReport, *, seconds: float, as_json: bool) -> None:
+def show_report(report: JobReport, *, seconds: float, as_json: bool, part: tuple[int, int] | None = None) -> None:
     """Print the result of a job. Exit with `SKIPPED` if samples were skipped."""
     if as_json:
         echo_json({**asdict(report), "seconds": round(seconds, 3)})
     else:
-        what = "wrote" if report.complete else "wrote part of"
-        if report.complete and not report.made:
-            what = "nothing to do, complete:"
-        echo(f"{what} {report.output}: {report.samples} samples in {report.shards} shards, ", nl=False)
-        echo(f"{report.bytes / 1e6:,.1f} MB in {seconds:.1f} s")
-        if report.errors:
-            where = f"; {report.manifest} lists them" if report.manifest else ""
-            echo(f"{report.errors} samples could not be used and were skipped{where}", err=True)
+        echo(report_text(report, seconds=seconds, part=part))
+        show_skipped(report.errors, (report.manifest,))
         show_notes(report.notes)
     if report.errors:
         click.get_current_context().exit(SKIPPED)
+
+
+def show_skipped(errors: int, manifests: Iterable[str | None]) -> None:
+    """Print how many samples were skipped and where they are listed, on standard error."""
+    if errors:
+        listed = ", ".join(manifest for manifest in manifests if manifest)
+        where = f"; {listed} lists {'it' if errors == 1 else 'them'}" if listed else ""
+        echo(f"{counted(errors, 'sample')} could not be used and {_was(errors)} skipped{where}", err=True)
+
+
+def _was(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def report_text(report: JobReport, *, seconds: float, part: tuple[int, int] | None = None) -> str:
+    """Return one sentence about what a job has done."""
+    shards, samples = counted(report.shards, "shard"), counted(report.samples, "sample")
+    if report.dry_run:
+        read = f", {size_text(report.bytes)} to read" if report.bytes else ""
+        return f"would write {report.output}: {samples} in {shards}{read}; nothing was written"
+    if report.complete and not report.made:
+        return f"nothing to do: {report.output} is complete, {samples} in {shards}, {size_text(report.bytes)}"
+    if part is not None and not report.made:
+        return nothing_to_do(part, report)
+    figures = f"{size_text(report.bytes)} in {duration_text(seconds)}"
+    if report.complete:
+        speed = f" ({speed_text(report.samples, report.bytes, seconds)})" if report.made == report.shards else ""
+        return f"wrote {report.output}: {samples} in {shards}, {figures}{speed}"
+    of = "" if part is None else f" {part[0]}/{part[1]}"
+    state = f"{report.done:,} of {shards} with {samples} are done, {size_text(report.bytes)}"
+    return f"wrote part{of} of {report.output} in {duration_text(seconds)}: {state}; the other parts are missing"
+
+
+def nothing_to_do(part: tuple[int, int], report: JobReport) -> str:
+    """Return why a part of a job had nothing to write."""
+    index, parts = part
+    if index < report.shards:
+        missing = counted(report.shards - report.done, "shard")
+        return f"nothing to do: part {index}/{parts} of {report.output} is done; {missing} of other parts are missing"
+    last = report.shards - 1
+    why = f"the job has only {counted(report.shards, 'shard')}, which parts 0/{parts} to {last}/{parts} write"
+    if report.shards == 1:
+        why = f"the job has only one shard, which part 0/{parts} writes"
+    return f"nothing to do: part {index}/{parts} of {report.output} is empty; {why}"

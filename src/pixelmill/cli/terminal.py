@@ -10,6 +10,8 @@ import io
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +20,8 @@ from pixelmill.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+QUIET = "pixelmill.quiet"  # the key of a context's `meta`
 
 
 def prepare_streams() -> None:
@@ -38,8 +42,32 @@ def prepare_streams() -> None:
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print one line, which may hold foreign names."""
-    click.echo(printable(text), err=err, nl=nl)
+    """Print one line, which may hold foreign names; with --quiet only on standard error."""
+    if not err and is_quiet():
+        return
+    with unread_output():
+        click.echo(printable(text), err=err, nl=nl)
+
+
+def is_quiet() -> bool:
+    """Whether the command runs with --quiet."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(QUIET))
+
+
+@contextmanager
+def unread_output() -> Iterator[None]:
+    """Continue if the reader of standard output has closed it, as `head` does: the rest is not wanted."""
+    try:
+        yield
+    except BrokenPipeError:
+        _discard_output()
+
+
+def _discard_output() -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
 
 
 def message_text(text: str) -> str:
@@ -51,9 +79,15 @@ def message_text(text: str) -> str:
     return "\n  ".join(printable(part) for part in text.split("\n  "))
 
 
+def echo_error(message: str) -> None:
+    """Print the message of an error, with its own lines."""
+    click.echo(f"Error: {message_text(message)}", err=True)
+
+
 def echo_json(value: object) -> None:
     """Print a value as JSON, in which everything but printable ASCII is escaped."""
-    click.echo(json.dumps(value, indent=2))
+    with unread_output():
+        click.echo(json.dumps(value, indent=2))
 
 
 def plain_console(*, stderr: bool = False, quiet: bool = False, width: int | None = None) -> Console:
@@ -69,5 +103,8 @@ def plain_console(*, stderr: bool = False, quiet: bool = False, width: int | Non
 
         def render_str(self, text: str, **options: Any) -> Text:
             return super().render_str(printable(text, keep="\n"), **options)
+
+        def on_broken_pipe(self) -> None:
+            _discard_output()
 
     return PlainConsole(stderr=stderr, quiet=quiet, width=width, highlight=False, markup=False, emoji=False)

@@ -12,7 +12,7 @@ from PIL import Image, ImageOps
 
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
-from pixelmill.formats.sample import image_type, is_cut
+from pixelmill.formats.sample import image_type, is_cut, pillow_message
 
 MAX_PIXELS = 1 << 27
 
@@ -79,7 +79,9 @@ def open_header(data: bytes) -> Image.Image:
             what = f"it begins with {data[:16]!r}" if data else "it is empty"
             raise _refused("not_an_image", f"not an image: {what}") from None
         kind = "truncated" if is_cut(data) else "corrupt"
-        raise _refused(kind, f"the header of the {image_type(data)} image cannot be read: {error}") from None
+        raise _refused(
+            kind, f"the header of the {image_type(data)} image cannot be read: {pillow_message(error)}"
+        ) from None
     if image.width * image.height > MAX_PIXELS:
         message = f"too large: {image.height} x {image.width} pixels, the limit is {MAX_PIXELS}"
         raise _refused("too_large", message)

@@ -72,7 +72,9 @@ def _training_images(job: ConvertJob) -> list[bytes]:
     places = np.arange(min(len(job.order), _TRIED), dtype=np.int64)
     images: list[bytes] = []
     size = 0
-    for place in permute(places, len(job.order), fold(job.options.seed, _STREAM)).tolist():
+    chosen = permute(places, len(job.order), fold(job.options.seed, _STREAM)).tolist()
+    job.dataset.expect(int(job.order[place]) for place in chosen)
+    for place in chosen:
         if len(images) == _IMAGES or size >= _BYTES:
             break
         try:

@@ -124,7 +124,9 @@ class ConvertJob(DatasetJob):
         with open_shard(
             self.to, files.open, number=number, count=len(self.bounds), **self.writer_options(keys)
         ) as writer:
-            for position in range(*self.bounds[number]):
+            positions = range(*self.bounds[number])
+            self.dataset.expect(int(self.order[position]) for position in positions)
+            for position in positions:
                 item = int(self.order[position])
                 try:
                     sample, notes = self.encoding.apply(

@@ -16,6 +16,7 @@ from pixelmill.conversion.encoding import encoding_of
 from pixelmill.conversion.job import ConvertJob, size_of
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.containers import get_format
+from pixelmill.jobs.apart import check_apart
 from pixelmill.jobs.run import JobReport, run_job
 from pixelmill.options.convert import ConvertArguments, ConvertOptions, split_pairs
 from pixelmill.options.declaration import pick, takes, values_of
@@ -70,6 +71,7 @@ def convert(given: ConvertArguments) -> ConvertReport:
         What was written.
     """
     target = os.fspath(given.output)
+    check_apart("convert", source_paths(given.source), target, adding=given.exists == "add")
     with tempfile.TemporaryDirectory(prefix="pixelmill-") as folder:
         whole = ConvertJob(options=_resolved(given), names_file=str(Path(folder) / "names.json"))
         whole = dataclasses.replace(whole, opened=whole.dataset)  # opened once for all subsets
@@ -83,8 +85,8 @@ def convert(given: ConvertArguments) -> ConvertReport:
             }
         if given.on_start is not None:
             given.on_start(sum(len(job.order) for job in jobs.values()))
-        reports = {} if given.dry_run else _run(jobs, target, given, workers=_workers(given, whole))
-        return _report(whole, jobs, target, reports)
+        reports = _run(jobs, target, given, workers=_workers(given, whole))
+        return _report(whole, jobs, target, {} if given.dry_run else reports)
 
 
 def _resolved(given: ConvertArguments) -> ConvertOptions:

@@ -86,7 +86,8 @@ def _size_rules(options: PictureOptions) -> tuple[tuple[bool, str], ...]:
         (_is_integer(options.width) and 1 <= options.width <= largest, f"width is {options.width!r}, {allowed}"),
         (
             options.height * options.width <= MAX_PIXELS,
-            f"{options.width}x{options.height} is {options.height * options.width} pixels; the maximum is {MAX_PIXELS}",
+            f"height {options.height:,} times width {options.width:,} is {options.height * options.width:,} pixels; "
+            f"the maximum is {MAX_PIXELS:,}",
         ),
         (options.bytes_spread == 0 or options.bytes > 0, "a spread of bytes needs a mean: set bytes too"),
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from pixelmill.create.image_options import PictureOptions, parse_size_distribution
 from pixelmill.create.job import CreateJob
+from pixelmill.create.total import count_and_bytes, images_of_total
 from pixelmill.errors import ArgumentError
 from pixelmill.jobs.run import JobReport, run_job
 from pixelmill.options.create import FILES, ContentOptions, CreateArguments, CreateOptions
@@ -46,6 +48,7 @@ def images_job(options: CreateOptions) -> CreateJob:
     """Check the options of `create_images` and return its job."""
     check(options)
     spread, bytes_spread = parse_size_distribution(options.size_distribution)
+    count, image_bytes = count_and_bytes(options.count, options.bytes, options.total)
     quality = options.quality
     image_options = PictureOptions(
         options.height,
@@ -56,7 +59,7 @@ def images_job(options: CreateOptions) -> CreateJob:
         bytes_spread=bytes_spread,
         quality=(quality, quality) if isinstance(quality, int) else quality,
         objects=options.objects or ((1, 5) if options.masks or options.boxes else (1, 1)),
-        **values_of(ContentOptions, options),
+        **(values_of(ContentOptions, options) | {"bytes": image_bytes}),
     )
     if options.boxes and image_options.content != "shapes":
         raise ArgumentError(f"create_images: boxes need content='shapes', got {image_options.content!r}")
@@ -66,8 +69,10 @@ def images_job(options: CreateOptions) -> CreateJob:
         message = f"name must be part of a file name, without folders and not hidden, got {options.name!r}"
         raise ArgumentError(f"create_images: {message}")
     per_shard = options.chunksize if options.container == FILES else options.img_per_file
-    per_shard = min(per_shard, options.count)
-    return CreateJob(options.name, options.count, per_shard, options.container, options.boxes, image_options.as_dict())
+    job = CreateJob(options.name, count or 1, 1, options.container, options.boxes, image_options.as_dict())
+    if count is None:
+        job = images_of_total(job, options.total)
+    return replace(job, per_shard=min(per_shard, job.count))
 
 
 def _is_plain(name: str) -> bool:

@@ -26,7 +26,7 @@ _DIGITS = re.compile(r"(\d+)")
 
 @dataclass(frozen=True)
 class WrapReport:
-    """What was written.
+    """What was written, or would be.
 
     Attributes:
         files: The record files, in order.
@@ -95,6 +95,9 @@ def _wrap(
             found = root / f"{options.name}{number}{ending}"
             if options.exists == "error" and found.exists():
                 raise OutputExists(f"create: {found} exists; exists=overwrite replaces it")
+    if options.dry_run:
+        sizes = sum(os.stat(image.path).st_size for image in images)  # noqa: PTH116 - a Path for each file is slow
+        return WrapReport(tuple(map(str, targets)), len(images), sizes)
     with explained(str(root)):
         root.mkdir(parents=True, exist_ok=True)
     total = 0

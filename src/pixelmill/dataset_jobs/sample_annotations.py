@@ -13,7 +13,7 @@ import numpy as np
 
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
-from pixelmill.formats.sample import Boxes, image_type, is_cut
+from pixelmill.formats.sample import Boxes, image_type, is_cut, pillow_message
 from pixelmill.types import Array
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -143,7 +143,7 @@ def _decoded(data: bytes) -> tuple[Array, MaskStorage]:
             image.load()
     except Exception as error:  # Pillow's plugins raise any kind of error for damaged files
         kind = "not_an_image" if image_type(data) is None else "truncated" if is_cut(data) else "corrupt"
-        message = f"mask: {error}" if len(data) else "mask: it is empty"
+        message = f"mask: {pillow_message(error)}" if len(data) else "mask: it is empty"
         raise DataError(message, (Event(kind, message, sample=0, epoch=0),)) from None
     colors = None
     if image.mode == "P" and image.palette is not None:

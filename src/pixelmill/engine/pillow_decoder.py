@@ -6,11 +6,14 @@ Importing this module registers the decoder. The core reads headers itself and e
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
+from contextlib import nullcontext
 
 import numpy as np
 
 from pixelmill import _core
-from pixelmill.formats.sample import is_cut
+from pixelmill.engine import libtiff_messages
+from pixelmill.formats.sample import is_cut, pillow_message
 from pixelmill.types import Array
 
 PILLOW_FORMATS = {
@@ -36,9 +39,13 @@ def decode(data: bytes, name: str) -> tuple[Array | None, str, str]:
     """
     from PIL import Image  # slow to import, and most programs read only JPEG and PNG
 
+    errors: Sequence[str] = ()
     try:
-        with Image.open(io.BytesIO(data), formats=PILLOW_FORMATS[name]) as opened:
+        with libtiff_messages.collected() if name == "TIFF" else nullcontext(()) as errors:
+            opened = Image.open(io.BytesIO(data), formats=PILLOW_FORMATS[name])
             opened.load()
+            if errors:
+                return None, "corrupt", f"{name}: {errors[0]}"
             image: Image.Image = opened
             mode = "I;16" if image.mode.startswith("I;16") else image.mode
             if mode not in PLAIN_MODES:
@@ -49,7 +56,8 @@ def decode(data: bytes, name: str) -> tuple[Array | None, str, str]:
     except MemoryError:
         return None, "too_large", "not enough memory to decode it"
     except Exception as error:  # Pillow's plugins raise all kinds of exceptions for damaged files
-        text = f"{name}: {error or type(error).__name__}"
+        said = errors[0] if errors else pillow_message(error)
+        text = f"{name}: {said}"
         return None, "truncated" if "truncated" in text.lower() or is_cut(data) else "corrupt", text
     pixels = pixels.astype(np.uint16 if pixels.dtype.itemsize == 2 else np.uint8, copy=False)
     return np.ascontiguousarray(pixels.reshape(*pixels.shape[:2], -1)), "", ""

@@ -248,6 +248,28 @@ def image_slice(
         seed: A seed for its random numbers.
     """
 
+def mask(
+    data: _Data | _Constant,
+    /,
+    *,
+    bytes_per_sample_hint: object = None,
+    preserve: object = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int | None = None,
+) -> _Data:
+    """Decode masks: class numbers in one channel, as they are stored.
+
+    The numbers of a palette PNG are its indices, whatever their colors are. Files with several channels are refused.
+    The EXIF orientation is not applied. Returns uint16, HWC with one channel.
+
+    Args:
+        data: Encoded masks, one uint8 vector per sample.
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
 def numpy(
     data: _Data | _Constant,
     /,

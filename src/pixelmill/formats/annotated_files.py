@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pixelmill import storage
@@ -16,7 +16,9 @@ from pixelmill.formats.file_index import whole_files
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, Sample, split_name
 from pixelmill.formats.splits import is_split
+from pixelmill.storage.announced_reads import whole_file
 from pixelmill.storage.file_names import is_plain
+from pixelmill.storage.ranges import Range
 
 _LATER_SHARD = re.compile(r"-0*[1-9]\d*-of-\d+")
 
@@ -109,13 +111,20 @@ class AnnotatedFiles(Dataset):
         described = self.outline(number)
         image = self._images[number]
         try:
-            data = storage.read_file(image.path)
-            mask = storage.read_file(image.mask) if image.mask else described.mask
+            data = self._ranges.read_file(image.path)
+            mask = self._ranges.read_file(image.mask) if image.mask else described.mask
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
         if not data:
             raise self.error(number, "not_an_image", "the file is empty")
         return replace(described, image=data, mask=mask)
+
+    def _parts(self, number: int) -> Iterator[Range]:
+        image = self._images[number]
+        if image.fault is None:
+            yield whole_file(image.path)
+            if image.mask:
+                yield whole_file(image.mask)
 
     def outline(self, number: int) -> Sample:
         image = self._images[number]

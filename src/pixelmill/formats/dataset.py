@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import TracebackType
@@ -15,6 +15,9 @@ from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.index import Index, Ragged
 from pixelmill.formats.object_rows import objects_to_json
 from pixelmill.formats.sample import Sample
+from pixelmill.storage.announced_reads import whole_file
+from pixelmill.storage.range_reader import RangeReader
+from pixelmill.storage.ranges import Range
 
 BytesColumn = Literal["image", "mask"]
 
@@ -89,6 +92,24 @@ class Dataset(ABC):
     @abstractmethod
     def sample(self, number: int) -> Sample:
         """Read a sample and check it; raises DataError with an event if it cannot be used."""
+
+    def expect(self, numbers: Iterable[int]) -> None:
+        """Announce the samples that will be read, in this order: those at addresses are fetched ahead.
+
+        What was announced before and not read is withdrawn.
+        """
+        if any(map(storage.is_remote, self.index.paths[:1])):
+            self._ranges.expect(item for number in numbers for item in self._parts(number))
+
+    @cached_property
+    def _ranges(self) -> RangeReader:
+        """Reads what is announced, and anything else."""
+        return RangeReader()
+
+    def _parts(self, number: int) -> Iterator[Range]:
+        """Yield what `sample` reads, in this order."""
+        path, offset = self.place(number)
+        yield whole_file(path) if offset is None else Range(path, offset, int(self.index.lengths[number]))
 
     def outline(self, number: int) -> Sample:
         """Return a sample, without its image and mask if that is cheaper."""

@@ -214,13 +214,14 @@ def _records(folder: str, folders: Sequence[str], names: Sequence[str]) -> dict[
     images = bool(folders) or any(split_name(name)[1].lower() in IMAGE_EXTENSIONS for name in names)
     for name in names:
         path = storage.join(folder, name)
-        kind = None if _is_companion(name) else record_format(path)
+        kind = None if is_companion(name) else record_format(path)
         if kind is None or (kind.yields_to_images and images and not kind.is_shard_name(name, "records")):
             continue
         found.setdefault(kind.name, []).append(path)
     return found
 
 
-def _is_companion(name: str) -> bool:
+def is_companion(name: str) -> bool:
+    """Whether a file accompanies data, judged by its name: an index, a table, a note or an image."""
     ending = split_name(name)[1].lower()
     return ending in _COMPANIONS or ending in IMAGE_EXTENSIONS

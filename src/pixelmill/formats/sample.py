@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -219,6 +220,11 @@ def image_type(data: bytes) -> str | None:
     if len(data) > 2 and data[:1] == b"P" and data[1:2] in b"123456" and data[2:3].isspace():
         return "ppm"
     return None
+
+
+def pillow_message(error: Exception) -> str:
+    """Return the message of an error of Pillow without the address of the object that it has read from."""
+    return re.sub(r" ?<_io\.\w+ object at 0x[0-9a-fA-F]+>", "", str(error)) or type(error).__name__
 
 
 def is_cut(data: bytes) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -49,6 +49,9 @@ class Subset(Dataset):
 
     def sample(self, number: int) -> Sample:
         return self.whole.sample(int(self.numbers[number]))
+
+    def expect(self, numbers: Iterable[int]) -> None:
+        self.whole.expect(int(self.numbers[number]) for number in numbers)
 
     def outline(self, number: int) -> Sample:
         return self.whole.outline(int(self.numbers[number]))

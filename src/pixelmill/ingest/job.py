@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from pixelmill import storage
+from pixelmill.amounts import counted
 from pixelmill.engine.native import Pending, Trouble
 from pixelmill.engine.placement import placement_for, versions_of
 from pixelmill.errors import ArgumentError, DataError, Event
@@ -209,6 +210,9 @@ class IngestJob(Job):
 
 def list_images(input_dir: str) -> list[SourceImage]:
     """Return the images of all class folders, sorted."""
+    if not storage.list_folder(input_dir)[0]:
+        text = "has no sub-folders with images; there must be one for each class"
+        raise ArgumentError(f"ingest: {input_dir} {text} (`pixelmill convert` takes images without classes)")
     index = files.from_root(input_dir)
     return [SourceImage(path, path.rsplit("/", 2)[-2]) for path in index.paths]
 
@@ -244,7 +248,8 @@ def make_job(options: IngestArguments) -> IngestJob:
         log.warning(f"ingest: num_images is {options.num_images}; {root} has {len(found)} images, all are taken")
     count = len(found) if options.num_images == -1 else min(options.num_images, len(found))
     if options.num_shards > count:
-        raise ArgumentError(f"ingest: {count} images cannot be divided into {options.num_shards} shards")
+        text = f"{counted(count, 'image')} cannot be divided into {counted(options.num_shards, 'shard')}"
+        raise ArgumentError(f"ingest: {text}; set num_shards to {count} or less")
     return IngestJob(
         options=pick(RecordOptions, options, num_images=count),
         classes={folder: (label.label, label.text) for folder, label in classes.items()},

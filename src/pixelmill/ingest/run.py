@@ -7,9 +7,11 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from pixelmill.amounts import size_text
 from pixelmill.engine.placement import check_mode, chosen_mode
 from pixelmill.errors import ArgumentError
 from pixelmill.ingest.job import expected_bytes, make_job
+from pixelmill.jobs.apart import check_apart
 from pixelmill.jobs.run import JobReport, run_job
 from pixelmill.options.declaration import takes, values_of
 from pixelmill.options.ingest import IngestArguments
@@ -30,6 +32,7 @@ def ingest(options: IngestArguments) -> JobReport:
     """
     options = replace(options, mode=chosen_mode("ingest", options.mode))
     check_mode("ingest", options.mode, here=options.runner == "local")
+    check_apart("ingest", os.fspath(options.input_dir), os.fspath(options.output_dir))
     job = make_job(options)
     images = job.options.num_images
     size = expected_bytes(images, img_size=options.img_size, dtype=options.dtype)
@@ -58,5 +61,5 @@ def _check_free_space(output: str, size: int) -> None:
         folder = folder.parent
     free = shutil.disk_usage(folder).free
     if size > free:
-        text = f"ingest: about {size / 1e9:.1f} GB will be written and {folder} has {free / 1e9:.1f} GB free"
+        text = f"ingest: about {size_text(size)} will be written and {folder} has {size_text(free)} free"
         raise ArgumentError(f"{text}; --yes (yes=True) starts anyway")

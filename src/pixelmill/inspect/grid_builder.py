@@ -21,6 +21,7 @@ from pixelmill.recipe import load_recipe
 
 _COUNT, _COUNT_WITH_RECIPE = 16, 6
 _MOST_PIXELS = 1 << 27  # of all cells together
+_SMALLEST = 32  # the smallest --size
 _SHOWN_FAULTS = 4
 
 
@@ -56,7 +57,7 @@ class View(ViewOptions):
         numbers = sorted(known) if self.errors else self._numbers(dataset, on_sample)
         images = len(numbers) * self.group_length
         if images * side * side > _MOST_PIXELS:
-            raise ArgumentError(f"preview: {images} images of {side} pixels are too many; show fewer, or smaller ones")
+            raise ArgumentError(_too_many(images, side=side, size=self.size))
         viewer = _Viewer(dataset, self, side, known)
         groups = list(viewer.groups(numbers, on_sample))
         groups += [[_lost(fault.event(-1))] for fault in dataset.faults[: self.shown_faults]]
@@ -106,6 +107,7 @@ class _Viewer:
         view = self._view
         recipe = None if view.recipe is None else load_recipe(view.recipe)
         with nullcontext() if recipe is None else VariantMaker(recipe, VariantOptions(seed=view.seed)) as maker:
+            self._dataset.expect(numbers)
             for done, number in enumerate(numbers, start=1):
                 yield list(self._group(number, maker))
                 if on_sample is not None:
@@ -171,6 +173,15 @@ def _first(error: DataError, event: Event) -> Event:
 
 def _lost(event: Event) -> Thumbnail:
     return Thumbnail(-1, key=readable(event.path or ""), problem=event)
+
+
+def _too_many(images: int, *, side: int, size: int) -> str:
+    """Return the message for more pixels than a preview may have, with values that fit."""
+    smaller = int((_MOST_PIXELS / images) ** 0.5) * size // side
+    fewer = _MOST_PIXELS // side**2
+    fits = f"--size {smaller} fits" if smaller >= _SMALLEST else f"--size {_SMALLEST} is the smallest"
+    text = f"preview: {images:,} images of {side} pixels on a side are too many for one preview"
+    return f"{text}; {fits}, or {fewer:,} images of this size (--count)"
 
 
 def _columns(groups: int, length: int) -> int:

@@ -99,6 +99,7 @@ def info(given: InfoOptions) -> DatasetInfo:
     count = min(given.samples or len(dataset), len(dataset))
     numbers = [len(dataset) * place // max(count, 1) for place in range(count)]
     tally = _Tally()
+    dataset.expect(numbers)
     for done, number in enumerate(numbers, start=1):
         tally.add(dataset, number)
         if given.on_sample is not None:

@@ -139,6 +139,7 @@ class Checker:
 
     def samples(self) -> Iterator[tuple[int, bytes, bytes | None]]:
         """Yield number, image and mask of each sample that can be read."""
+        self._dataset.expect(range(len(self._dataset)))
         for number in range(len(self._dataset)):
             if self._most is not None and len(self._problems) >= self._most:
                 return

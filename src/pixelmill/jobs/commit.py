@@ -139,8 +139,7 @@ def place(
     storage: Storage, finished: Mapping[str, tuple[Path, FileRecord]], *, durable: bool = True
 ) -> list[FileRecord]:
     """Rename finished files to their final names, and make the names durable."""
-    for name, (path, _) in finished.items():
-        storage.adopt(path, name)
+    storage.adopt({name: path for name, (path, _) in finished.items()})
     if durable:
         # Before the sidecar: after a power loss it must not list a file whose name never reached the disk.
         storage.sync(finished)

@@ -43,7 +43,7 @@ def space_explained(where: Callable[[], str]) -> Iterator[None]:
 
 
 def _explanation(error: OSError, path: str, written: int, more: int) -> str:
-    what = os.strerror(error.errno) if error.errno else str(error)
+    what = error.strerror or str(error)
     sizes = f" after {written} bytes, {more} more to write" if more else ""
     full = error.errno in FULL
     hint = "; finished shards are kept: free some space, then continue with exists=resume" if full else ""

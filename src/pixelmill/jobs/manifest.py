@@ -73,8 +73,8 @@ class JobPlan:
         return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
 
 
-def make_plan(job: Job, *, on_error: str, strict: bool = False) -> JobPlan:
-    """Return the plan of a job."""
+def make_plan(job: Job, *, strict: bool = False) -> JobPlan:
+    """Return the plan of a job. What happens to bad samples is no part of it (docs/adr/0020)."""
     names, times = hashlib.sha256(), hashlib.sha256()
     count = size = 0
     for item in job.inputs:
@@ -88,7 +88,6 @@ def make_plan(job: Job, *, on_error: str, strict: bool = False) -> JobPlan:
         "kind": job.kind,
         "options": plan_options(job),
         "inputs": {"files": count, "bytes": size, "sha256": names.hexdigest()},
-        "on_error": on_error,
         "shards": len(job.shards),
         "versions": {**versions(), **job.versions},
     }
@@ -163,6 +162,11 @@ def event_entry(event: Event) -> Entry:
 def load_event(entry: Mapping[str, Any]) -> Event:
     """Rebuild an event."""
     return Event(**entry)
+
+
+def is_kept(entry: Mapping[str, Any]) -> bool:
+    """Whether a shard has skipped no sample or kept the bytes; a run with quarantine makes others again."""
+    return not entry["errors"] or bool(entry.get("quarantine"))
 
 
 def entry_bytes(entry: Mapping[str, Any]) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pixelmill.amounts import counted
 from pixelmill.errors import DataError, OutputExists
 from pixelmill.jobs import manifest
 from pixelmill.jobs.commit import Site, json_line, place, scratch_folder, write_intent, write_through
@@ -43,6 +44,11 @@ class JobOutput:
         self.manifest = plan.added_manifest if added else manifest.NAME
         self._job = job
 
+    @property
+    def samples(self) -> int | None:
+        """Number of samples of the whole job, if that is known."""
+        return self._job.samples
+
     def situation(self, exists: Exists, *, shared: bool) -> Situation:
         """Return what a run finds here, without changing anything. Raises OutputExists if the run must not start."""
         if not (self.plain or self.added):
@@ -63,11 +69,11 @@ class JobOutput:
             how = differences({name: old[name] for name in new if name in old}, new)
             raise OutputExists(f"job: {self.storage.root} holds the output of another job ({how}); {_HINT}")
         if finished is not None:
-            if exists == "error":
+            if exists == "error" and not shared:  # the other parts of this run may have finished the job
                 raise OutputExists(f"job: {self.storage.root} holds the finished output of this job; {_HINT}")
             return "complete"
         if exists == "error" and not shared:
-            done = f"{len(self._sidecars())} of {self.plan.shards} shards"
+            done = f"{len(self._sidecars())} of {counted(self.plan.shards, 'shard')}"
             text = f"job: {self.storage.root} holds this job, unfinished ({done}); exists=resume continues it"
             raise OutputExists(f"{text}, overwrite starts again")
         if begun is not None and begun.get("sources") != self.plan.sources:
@@ -76,19 +82,20 @@ class JobOutput:
             raise OutputExists(f"{text}; {again} again")
         return "resume"
 
-    def prepare(self, situation: Situation, *, scratch: str, hashed: bool = False) -> None:
+    def prepare(self, situation: Situation, *, scratch: str, hashed: bool = False, kept: bool = False) -> None:
         """Prepare the folder for making shards. The lock must be held.
 
         Args:
             situation: What `situation` has returned.
             scratch: Start of the names of unfinished files to remove.
             hashed: Whether to compare the hashes of all files of a finished job, instead of the last shard.
+            kept: Whether shards must have kept the bytes of skipped samples; others are made again.
         """
         self.claim.check(self.storage)
         if situation == "replace":
             self._remove_old()
         if situation == "complete":
-            self._reopen(hashed=hashed)
+            self._reopen(hashed=hashed, kept=kept)
         if situation != "complete":
             self.storage.write(f"{self.state}/{manifest.PLAN}", self._plan_text())
         if self.added and situation != "complete":
@@ -120,18 +127,19 @@ class JobOutput:
             self.storage.remove(name)
         self.storage.sync(names)
 
-    def done(self, *, hashed: bool | None = None) -> dict[int, Figures]:
+    def done(self, *, hashed: bool | None = None, kept: bool = False) -> dict[int, Figures]:
         """Return the figures of each shard that is done, by number.
 
         Args:
             hashed: Compare the hashes of all shards; False for the last one, None for none. Sizes always are.
+            kept: Leave out shards that have skipped samples without keeping their bytes.
         """
         done = {}
         numbers = self._sidecars()
         for number in numbers:
             entry = manifest.read_entry(self.storage, self._site().sidecar(number))
             deep = hashed or (hashed is False and number == numbers[-1])
-            if entry is not None and self._is_whole(entry, hashed=deep):
+            if entry is not None and self._is_whole(entry, hashed=deep) and (manifest.is_kept(entry) or not kept):
                 done[number] = figures(entry)
         return done
 
@@ -241,7 +249,8 @@ class JobOutput:
 
     def _check_clashes(self, exists: Exists, *, shared: bool) -> None:
         """Raise OutputExists if a file of this job would overwrite one of another origin."""
-        if exists == "overwrite" or not [name for name in self.storage.names("") if name != self.state]:
+        foreign = [name for name in self.storage.names("") if name[0] != "." and name not in _IGNORED]
+        if exists == "overwrite" or not foreign:
             return
         for name in itertools.chain(() if self.plain else (self.manifest,), self._planned()):
             if self.storage.size(name) is not None:
@@ -249,6 +258,12 @@ class JobOutput:
                     return  # another part of this job has just started
                 hint = "choose another folder, or remove it" if self.added else "exists=overwrite replaces it"
                 raise OutputExists(f"job: {self.storage.where(name)} exists; {hint}")
+        if not (self.plain or self.added or (shared and self._begun() is not None)):
+            raise OutputExists(f"job: {_foreign(self.storage.root, foreign)}; {self._elsewhere()}")
+
+    def _elsewhere(self) -> str:
+        add = ", or exists=add to write next to these files" if self._job.lists_files else ""
+        return f"choose a new folder{add}"
 
     def _remove_old(self) -> None:
         """Remove the output of an earlier job. Manifest and plan go last: after a kill it is still recognized."""
@@ -267,13 +282,14 @@ class JobOutput:
         if old:
             self._remove_files([self.manifest])
 
-    def _reopen(self, *, hashed: bool) -> None:
-        """Turn the manifest back into sidecars if files are missing or have changed, so that they are made again."""
+    def _reopen(self, *, hashed: bool, kept: bool) -> None:
+        """Turn the manifest back into sidecars if some shards must be made again: files are missing or have changed."""
         finished = self._finished()
         if finished is None:
             return
         last = self.plan.shards - 1
-        whole = [e for e in finished["entries"] if self._is_whole(e, hashed=hashed or e["number"] == last)]
+        entries = [e for e in finished["entries"] if manifest.is_kept(e) or not kept]
+        whole = [e for e in entries if self._is_whole(e, hashed=hashed or e["number"] == last)]
         if len(whole) == self.plan.shards and self._is_whole({"files": finished.get("files", [])}, hashed=True):
             return
         for entry in whole:
@@ -343,5 +359,12 @@ def total(shards: Iterable[Figures]) -> Figures:
     return Figures(samples, size, errors, dict(sorted(notes.items())), dict(sorted(counts.items())))
 
 
+def _foreign(root: str, names: Sequence[str]) -> str:
+    """Describe a folder with files that no job has written."""
+    shown = ", ".join(sorted(names)[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+    return f"{root} is not empty ({shown}), and no job of pixelmill has written it"
+
+
+_IGNORED = frozenset({"lost+found"})  # of file systems
 _OVERWRITE = "exists=overwrite starts"
 _HINT = "choose another folder, or exists=overwrite to replace it; exists=add adds to the files of other jobs"

@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Protocol
 
+from pixelmill.amounts import counted, size_text
 from pixelmill.engine.devices import require_gpus, shown_alone
 from pixelmill.engine.placement import INSTEAD
-from pixelmill.errors import ArgumentError, DataError, PixelmillError
+from pixelmill.errors import ArgumentError, DataError, OutputExists, PixelmillError
 from pixelmill.jobs.commit import OnSamples, ShardTask, Site
 from pixelmill.jobs.job import Job
 from pixelmill.jobs.local import LocalRunner
 from pixelmill.jobs.lock import Lock
-from pixelmill.jobs.manifest import Entry, make_plan
+from pixelmill.jobs.manifest import Entry, load_event, make_plan
 from pixelmill.jobs.output import Figures, JobOutput, figures, total
 from pixelmill.jobs.ray import RayRunner
 from pixelmill.jobs.shard_files import too_many
 from pixelmill.jobs.storage import open_storage
+from pixelmill.log import log
 from pixelmill.options.declaration import Help, takes
 from pixelmill.options.running import Exists, OnProgress, Progress, RunJobOptions, Target
 
@@ -41,13 +43,15 @@ class JobReport:
         job: Hash of the plan.
         complete: Whether all shards are done; False if other parts of a split job are missing.
         shards: Number of shards of the whole job.
+        done: Shards that are finished.
         made: Shards made in this run.
         samples: Samples of all finished shards.
-        bytes: Bytes of all finished shards.
+        bytes: Bytes of all finished shards; for a dry run, bytes to read.
         errors: Number of samples skipped in them.
         notes: Remarks about samples that were written, such as `decoder_warning`, and how many samples have them.
         manifest: Path of the manifest, if there is one.
         counts: What the shards have counted besides, such as the images that were packed.
+        dry_run: Whether nothing was written, and `samples` are those that would be.
     """
 
     output: str
@@ -61,6 +65,8 @@ class JobReport:
     notes: Mapping[str, int]
     manifest: str | None
     counts: Mapping[str, int] = field(default_factory=dict)
+    done: int = 0
+    dry_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,8 +92,10 @@ def run_job(given: RunJobArguments) -> JobReport:
     if not (given.durable or given.plain):
         raise ArgumentError("job: durable=False needs plain=True: a manifest lists what is on the disk")
     runner, workers = _runner(given)
-    plan = make_plan(job, on_error=given.on_error, strict=given.strict)
+    plan = make_plan(job, strict=given.strict)
     storage = open_storage(given.output)
+    if os.path.isfile(storage.root):  # noqa: PTH113 - it may be an address
+        raise ArgumentError(f"job: {storage.root} is a file; the output must be a folder")
     added = given.exists == "add" and not given.plain
     if added and not job.lists_files:
         raise ArgumentError("job: exists=add is for containers with many samples per file, such as tfrecord")
@@ -95,6 +103,9 @@ def run_job(given: RunJobArguments) -> JobReport:
     exists: Exists = "resume" if given.exists == "add" else given.exists
     output = JobOutput(storage, job=job, plan=plan, plain=given.plain, added=added)
     output.situation(exists, shared=part is not None)
+    if given.dry_run:
+        return _planned(output)
+    log.info("job %s writes %s to %s", plan.name, counted(plan.shards, "shard"), storage.root)
     lock = Lock(storage, output.state, part=part)
     lock.acquire()
     try:
@@ -117,7 +128,8 @@ def run_job(given: RunJobArguments) -> JobReport:
         situation = output.situation(exists, shared=part is not None)
         # What other runs of this part have left: they are dead, or have lost the lock.
         old = "" if part is None else f"{part[0]}-of-{part[1]}."
-        output.prepare(situation, scratch=old, hashed=given.verify_existing)
+        kept = given.on_error == "quarantine"
+        output.prepare(situation, scratch=old, hashed=given.verify_existing, kept=kept)
         return _run(output, ShardTask(job, site), runner=runner, part=part, given=given)
     finally:
         lock.release()
@@ -133,11 +145,17 @@ def _run(
 ) -> JobReport:
     plan = output.plan
     if output.is_finished():
+        finished = output.finished_figures()
+        _refuse_skipped(output, finished, given)
         output.remove_state()
-        return _report(output, output.finished_figures(), made=0, complete=True)
-    done = output.done(hashed=given.verify_existing)
+        return _report(output, finished, done=plan.shards, made=0, complete=True)
+    done = output.done(hashed=given.verify_existing, kept=given.on_error == "quarantine")
+    _refuse_skipped(output, total(done.values()), given)
     index, parts = part or (0, 1)
     numbers = [number for number in range(index, plan.shards, parts) if number not in done]
+    if numbers:
+        own = {name for number in numbers for name in task.job.shards[number].files}
+        output.storage.abort_uploads(None if part is None else own)
     tally = _Tally(done, task, plan.shards, given.on_progress)
     try:
         # Closed here: no worker writes while what they left is removed, and no garbage collector waits for them.
@@ -152,6 +170,21 @@ def _run(
     return _end(output, part=part, made=len(numbers))
 
 
+def _refuse_skipped(output: JobOutput, found: Figures, given: RunJobArguments) -> None:
+    """Raise OutputExists if earlier runs have skipped samples and this one must not: the result would lack them."""
+    if given.on_error == "fail" and found.errors:
+        text = f"job: {output.storage.root} holds this job with {counted(found.errors, 'sample')} skipped"
+        hint = "exists=resume with on_error=skip accepts that, exists=overwrite makes everything again"
+        raise OutputExists(f"{text}; {hint}")
+
+
+def _planned(output: JobOutput) -> JobReport:
+    """Return what a run would write, for a dry run."""
+    inputs = output.plan.content["inputs"]
+    expected = Figures(output.samples or 0, int(inputs["bytes"]), 0)
+    return replace(_report(output, expected, done=0, made=0, complete=False), dry_run=True)
+
+
 def _end(output: JobOutput, *, part: tuple[int, int] | None, made: int) -> JobReport:
     """Finish the whole job if this run, or this part, was the last."""
     done = output.done()
@@ -162,7 +195,7 @@ def _end(output: JobOutput, *, part: tuple[int, int] | None, made: int) -> JobRe
         _finish_among_others(output, done)
     elif part is not None and output.is_finished():
         complete = True
-    return _report(output, total(done.values()), made=made, complete=complete)
+    return _report(output, total(done.values()), done=len(done), made=made, complete=complete)
 
 
 def _finish_among_others(output: JobOutput, done: dict[int, Figures]) -> None:
@@ -177,12 +210,13 @@ def _finish_among_others(output: JobOutput, done: dict[int, Figures]) -> None:
             output.remove_state()
 
 
-def _report(output: JobOutput, found: Figures, *, made: int, complete: bool) -> JobReport:
+def _report(output: JobOutput, found: Figures, *, done: int, made: int, complete: bool) -> JobReport:
     return JobReport(
         output=output.storage.root,
         job=output.plan.hash,
         complete=complete,
         shards=output.plan.shards,
+        done=output.plan.shards if complete else done,
         made=made,
         samples=found.samples,
         bytes=found.bytes,
@@ -226,6 +260,10 @@ class _Tally:
         self._samples += found.samples
         self._bytes += found.bytes
         self._errors += found.errors
+        size = size_text(found.bytes)
+        log.info("shard %d: %s, %s, %d bad", entry["number"], counted(found.samples, "sample"), size, found.errors)
+        for event in entry["errors"]:
+            log.info("skipped: %s", load_event(event))
         self._report()
         if self._max_errors is not None and self._errors > self._max_errors:
             raise DataError(too_many(self._max_errors, entry["errors"]))
@@ -269,5 +307,5 @@ def _part(given: RunJobArguments) -> tuple[int, int] | None:
     if index is None or count is None or not 0 <= index < count:
         raise ArgumentError(f"job: shard_index must be from 0 to num_shards - 1, got {index} of {count}")
     if given.exists == "overwrite":
-        raise ArgumentError("job: exists=overwrite cannot be used with shard_index: one part would remove the others")
+        raise ArgumentError("job: exists=overwrite cannot be used with one part of a job: it would remove the others")
     return index, count

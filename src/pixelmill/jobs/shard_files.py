@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from pixelmill.amounts import counted
 from pixelmill.errors import DECODER_WARNING, MISSING_PIXELS, ArgumentError, DataError, Event
 from pixelmill.jobs.disk import explained, write_all
 from pixelmill.jobs.storage import Storage, check_name
@@ -18,6 +19,10 @@ from pixelmill.options.running import OnError
 from pixelmill.storage.local import open_regular
 from pixelmill.storage.preallocate import Preallocation as Room
 
+CONTINUE = (
+    "exists=resume with on_error=skip continues without such samples and lists them; "
+    "on_error=quarantine keeps their bytes, too"
+)
 _BUFFER = 1 << 20
 _LARGE = 1 << 16  # pieces of this size are written without a copy into the buffer
 _CHUNK = 1 << 20
@@ -190,8 +195,7 @@ class ShardFiles:
             extension: The extension of the file that keeps them.
         """
         if self._on_error == "fail":
-            message = f"{event}\n  on_error=skip skips such samples and lists them, quarantine also keeps their bytes"
-            raise DataError(message, (event,))
+            raise DataError(f"{event}\n  {CONTINUE}", (event,))
         if self._on_error == "quarantine" and raw is not None:
             name = f"shard-{self.number:05d}-{len(self.errors):06d}.{extension.lstrip('.') or 'bin'}"
             stream = OutputStream(self._scratch / f"quarantine-{len(self.errors)}", shown=name)
@@ -285,7 +289,8 @@ def too_many(limit: int, errors: list[Event] | tuple[Event, ...] | list[dict[str
     """Return the message for a job with more bad samples than allowed."""
     last = errors[-1] if errors else ""
     shown = last.get("message", "") if isinstance(last, dict) else str(last)
-    return f"job: more than {limit} samples cannot be used (max_errors={limit}); the last: {shown}"
+    text = f"job: more than {counted(limit, 'sample')} cannot be used (max_errors={limit}); the last: {shown}"
+    return f"{text}\n  exists=resume with max_errors={10 * max(limit, 1)} continues, if so many are expected"
 
 
 def _hash_file(path: Path, name: str, shown: str) -> FileRecord:

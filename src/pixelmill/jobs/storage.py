@@ -1,4 +1,4 @@
-"""Where a job writes: a folder of this machine, or a prefix of an object store, through fsspec."""
+"""Where a job writes: a folder of this machine, or a prefix of an object store (`remote_storage.py`)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -18,7 +18,6 @@ from pixelmill.jobs.disk import explained, make_folders, move_across, sync_folde
 from pixelmill.storage.files import MAX_FILE_BYTES
 from pixelmill.storage.local import open_binary, open_regular, read_file
 
-_PIECE = 1 << 20
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
 
 
@@ -57,8 +56,11 @@ class Storage(Protocol):
     def remove_tree(self, folder: str) -> None:
         """Remove a folder and everything in it."""
 
-    def adopt(self, path: Path, name: str) -> None:
-        """Move a finished file of the scratch folder to its final name."""
+    def adopt(self, files: Mapping[str, Path]) -> None:
+        """Move finished files of the scratch folder to their final names, in this order or together."""
+
+    def abort_uploads(self, names: Collection[str] | None) -> None:
+        """Remove what killed processes have left of the files with these names; None for all."""
 
     def sync(self, names: Iterable[str]) -> None:
         """Make the names of these files, or that they are gone, survive a power loss."""
@@ -81,8 +83,12 @@ class Storage(Protocol):
 
 def open_storage(root: str | os.PathLike[str]) -> Storage:
     """Open the tree below a path or a URL such as ``s3://bucket/prefix``."""
-    text = os.fspath(root)
-    return RemoteStorage(text) if _URL.match(text) else LocalStorage(text)
+    text = os.path.expanduser(os.fspath(root))  # noqa: PTH111 - addresses stay as they are
+    if not _URL.match(text):
+        return LocalStorage(text)
+    from pixelmill.jobs.remote_storage import RemoteStorage
+
+    return RemoteStorage(text)
 
 
 def check_name(name: str) -> str:
@@ -183,7 +189,14 @@ class LocalStorage:
             if not self._path(folder).exists():
                 return
 
-    def adopt(self, path: Path, name: str) -> None:
+    def adopt(self, files: Mapping[str, Path]) -> None:
+        for name, path in files.items():
+            self._adopt(path, name)
+
+    def abort_uploads(self, names: Collection[str] | None) -> None:
+        """Do nothing: what is unfinished lies in scratch folders."""
+
+    def _adopt(self, path: Path, name: str) -> None:
         target = self._inside(name)
         with explained(str(target)):
             if not path.exists():  # before any folder is made: another run may have removed what this one wrote
@@ -278,109 +291,6 @@ class LocalStorage:
         if os.path.commonpath((root, parent)) != root:
             raise OutputError(f"cannot write {path}: a link leads out of {self.root}; remove it")
         return path
-
-
-class RemoteStorage:
-    """A prefix of an object store. An object appears complete when its upload ends, so nothing is ever renamed."""
-
-    def __init__(self, root: str) -> None:
-        from pixelmill.storage.remote import open_store
-
-        self.root = root.rstrip("/")
-        self._files, self._prefix = open_store(self.root)
-        self._beat = 0
-
-    def read(self, name: str) -> bytes | None:
-        try:
-            data: bytes = self._files.cat_file(self._key(name))
-        except FileNotFoundError:
-            return None
-        return data
-
-    def write(self, name: str, data: bytes) -> None:
-        with explained(self.where(name), more=len(data)):
-            self._files.pipe_file(self._key(name), data)
-
-    def create(self, name: str, data: bytes) -> bool:
-        if self.read(name) is not None:
-            return False
-        self.write(name, data)
-        return self.read(name) == data
-
-    def size(self, name: str) -> int | None:
-        try:
-            return int(self._files.info(self._key(name))["size"])
-        except FileNotFoundError:
-            return None
-
-    def sha256(self, name: str) -> str | None:
-        digest = hashlib.sha256()
-        try:
-            with self._files.open(self._key(name), "rb") as file:
-                while piece := file.read(_PIECE):
-                    digest.update(piece)
-        except FileNotFoundError:
-            return None
-        return digest.hexdigest()
-
-    def stamp(self, name: str) -> str | None:
-        data = self.read(name)
-        return None if data is None else data.hex()
-
-    def touch(self, name: str, data: bytes) -> None:
-        self._beat += 1
-        with suppress(OSError):
-            self._files.pipe_file(self._key(name), data.rstrip() + b" " * (self._beat % 2))
-
-    def names(self, folder: str) -> list[str]:
-        key = self._key(folder) if folder else self._prefix
-        try:
-            found = self._files.ls(key, detail=False)
-        except FileNotFoundError:
-            return []
-        return sorted(str(name).rstrip("/").rsplit("/", 1)[-1] for name in found if str(name).rstrip("/") != key)
-
-    def remove(self, name: str) -> None:
-        with suppress(FileNotFoundError):
-            self._files.rm_file(self._key(name))
-
-    def remove_tree(self, folder: str) -> None:
-        with suppress(FileNotFoundError):
-            self._files.rm(self._key(folder), recursive=True)
-
-    def adopt(self, path: Path, name: str) -> None:
-        size = path.stat().st_size
-        with explained(self.where(name), more=size):
-            self._files.put_file(str(path), self._key(name))
-            arrived = self.size(name)
-        if arrived != size:
-            raise OutputError(f"cannot write {self.where(name)}: {size} bytes were sent, {arrived} arrived; try again")
-        path.unlink()
-
-    def sync(self, names: Iterable[str]) -> None:
-        """Do nothing: an acknowledged upload is durable."""
-
-    def scratch(self, folder: str) -> Path:
-        import tempfile
-
-        del folder
-        return Path(tempfile.mkdtemp(prefix="pixelmill-"))  # the caller removes it
-
-    def where(self, name: str) -> str:
-        return f"{self.root}/{name}"
-
-    def hold(self, name: str) -> Callable[[], None] | None:
-        return None
-
-    def is_held(self, name: str) -> bool | None:
-        return None
-
-    def alone(self, folder: str) -> AbstractContextManager[None]:
-        del folder
-        return nullcontext()
-
-    def _key(self, name: str) -> str:
-        return f"{self._prefix}/{check_name(name)}"
 
 
 def _same_folder(descriptor: int, path: Path) -> bool:

@@ -42,6 +42,7 @@ def dataset(
     format: str | None = None,
     root: str | None = None,
     allow_outside: bool = False,
+    balanced: bool = False,
 ) -> dict[str, Tensor]:
     """Read a dataset in any container that `pixelmill convert` writes; the container is recognized by its content.
 
@@ -55,7 +56,10 @@ def dataset(
         format: The container, as for `convert --from`; recognized by its content if None.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
+        balanced: Whether to read as many samples of each class in every epoch. An epoch is about as long as without;
+            samples of small classes come several times, those of large ones take turns over the epochs.
     """
+    from pixelmill.formats.class_groups import group_by_class
     from pixelmill.formats.columns import COLUMNS, column_index  # on use: programs need one or two formats
     from pixelmill.formats.registry import open_dataset
 
@@ -64,11 +68,12 @@ def dataset(
     if unknown:
         raise ArgumentError(f"readers.dataset: columns must be some of {', '.join(COLUMNS)}, got {unknown[0]!r}")
     found = open_dataset(path[0] if len(path) == 1 else path, format, root=root, allow_outside=allow_outside)
+    classes = group_by_class(column_index(found, ["label"])) if balanced else None
     keys = found.example_keys()
     if keys is not None:
-        return _examples(order.read(column_index(found, ())), names, keys, found)
+        return _examples(order.read(column_index(found, ()), classes), names, keys, found)
     by_core = {"image"} if found.is_recordio else set()
-    reader = order.read(column_index(found, [name for name in names if name not in by_core]))
+    reader = order.read(column_index(found, [name for name in names if name not in by_core]), classes)
     return {name: _column(reader, name, found) for name in names}
 
 

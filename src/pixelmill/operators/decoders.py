@@ -14,7 +14,7 @@ from pixelmill.steps.elements import Cast
 from pixelmill.steps.random import RandomWindow
 from pixelmill.steps.shapes import Join
 from pixelmill.steps.step import Expr, operator_key
-from pixelmill.types import ANY_DATA, BGR, GRAY, INT32, INT64, RGB, UINT8, DALIDataType, DALIImageType, YCbCr
+from pixelmill.types import ANY_DATA, BGR, GRAY, INT32, INT64, RGB, UINT8, UINT16, DALIDataType, DALIImageType, YCbCr
 
 COLORS: dict[DALIImageType, Color] = {RGB: "rgb", BGR: "bgr", GRAY: "gray", YCbCr: "ycbcr", ANY_DATA: "any"}
 
@@ -83,6 +83,20 @@ def image(
             one here.
     """
     return decode(data, None, output_type, dtype, adjust_orientation)
+
+
+@operator("decoders.mask", dali=BEFORE)
+def mask(data: Tensor) -> Tensor:
+    """Decode masks: class numbers in one channel, as they are stored.
+
+    The numbers of a palette PNG are its indices, whatever their colors are. Files with several channels are refused.
+    The EXIF orientation is not applied. Returns uint16, HWC with one channel.
+
+    Args:
+        data: Encoded masks, one uint8 vector per sample.
+    """
+    stored = Decode(encoded=data, window=None, color="index", dtype=None, orientation=False).value("HWC")
+    return Cast(data=stored, dtype=UINT16).value("HWC")  # files of 8 and of 16 bits may be in one batch
 
 
 def _drawn_slice(decoded: Expr) -> dict[str, Expr]:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack
 from pixelmill.errors import ArgumentError
 from pixelmill.formats import file_index as files
 from pixelmill.formats.blocks import divide
+from pixelmill.formats.class_groups import ClassGroups
 from pixelmill.formats.index import Index
 from pixelmill.operators.dali import BEFORE
 from pixelmill.operators.declare import Anything, Body, Ints, Lowered, Range, Strings, Tensor, operator
@@ -67,8 +68,15 @@ class Order:
     cache_size: Annotated[int, Range(0)] | None = None
     read_ahead_bytes: Annotated[int, Range(1)] = 256 << 20
 
-    def read(self, index: Index) -> Reader:
-        """Return the reader of an index; raises ArgumentError for arguments that contradict each other."""
+    def read(self, index: Index, classes: ClassGroups | None = None) -> Reader:
+        """Return the reader of an index; raises ArgumentError for arguments that contradict each other.
+
+        Args:
+            index: The index.
+            classes: Its items by class, to read all classes equally often.
+        """
+        if classes is not None and self.shuffle_mode == "blocks":
+            raise ArgumentError("balanced cannot be combined with shuffle_mode='blocks'")
         if self.shuffle_after_epoch and (self.random_shuffle or self.stick_to_shard):
             other = "random_shuffle" if self.random_shuffle else "stick_to_shard"
             raise ArgumentError(f"shuffle_after_epoch cannot be combined with {other}")
@@ -81,6 +89,7 @@ class Order:
             pad_last_batch=self.pad_last_batch,
             access=Access(dict(self.storage_options or {}), self.cache_size, self.read_ahead_bytes),
             blocks=divide(index, window=self.shuffle_window) if self.shuffle_mode == "blocks" else None,
+            classes=classes,
         )
 
     def preferring_after_epoch(self) -> Order:

@@ -288,6 +288,35 @@ class ImageSlice(OperatorClass):
         name: str | None = None,
     ) -> _Data: ...
 
+class Mask(OperatorClass):
+    """Decode masks: class numbers in one channel, as they are stored.
+
+    The numbers of a palette PNG are its indices, whatever their colors are. Files with several channels are refused.
+    The EXIF orientation is not applied. Returns uint16, HWC with one channel.
+
+    Args:
+        device: Where it should run; the native engine runs everything on the CPU.
+        name: The name of its node.
+        seed: A seed for its random numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        bytes_per_sample_hint: object = None,
+        preserve: object = None,
+        device: str | None = None,
+        name: str | None = None,
+        seed: int | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        data: _Data | _Constant,
+        /,
+        *,
+        name: str | None = None,
+    ) -> _Data: ...
+
 class Numpy(OperatorClass):
     """Decode the bytes of npy files.
 

@@ -239,6 +239,8 @@ class Dataset(OperatorClass):
         format: The container, as for `convert --from`; recognized by its content if None.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
+        balanced: Whether to read as many samples of each class in every epoch. An epoch is about as long as without;
+            samples of small classes come several times, those of large ones take turns over the epochs.
         random_shuffle: Whether to read in a new random order in each epoch.
         shuffle_after_epoch: Like `random_shuffle`; every instance then stays with its shard.
         num_shards: The number of shards that the dataset is divided into.
@@ -265,6 +267,7 @@ class Dataset(OperatorClass):
         format: str | None = None,
         root: str | None = None,
         allow_outside: bool = False,
+        balanced: bool = False,
         random_shuffle: bool = False,
         shuffle_after_epoch: bool = False,
         num_shards: int = 1,

@@ -3,7 +3,7 @@
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar, Literal
 
-from pixelmill.options.declaration import UNPLANNED, Choices, Cli, Help, PlanKey, Range
+from pixelmill.options.declaration import PATH, UNPLANNED, Choices, Cli, Help, PlanKey, Range
 from pixelmill.options.running import (
     Container,
     Mode,
@@ -44,7 +44,7 @@ class AugmentOptions(VariantOptions):
     source: Annotated[Source, UNPLANNED, Help("A dataset in any container, or several record files.")]
     _: KW_ONLY
     recipe: Annotated[
-        str, UNPLANNED, Help("Name of a built-in recipe, a YAML file, or a function as FILE.py:FUNCTION.")
+        str, PATH, UNPLANNED, Help("Name of a built-in recipe, a YAML file, or a function as FILE.py:FUNCTION.")
     ] = "gentle"
     mode: Annotated[
         Mode,
@@ -65,8 +65,14 @@ class AugmentOptions(VariantOptions):
     variants: Annotated[int, Range(1), Help("Variants of each sample.")] = 1
     keep_originals: Annotated[bool, Help("Write each sample unchanged before its variants.")] = False
     samples_per_shard: Annotated[
-        int, Range(1), Cli(metavar="N"), Help("Samples read for a shard, if shards do not follow the source's files.")
-    ] = 1000
+        int | None,
+        Range(1),
+        Cli(metavar="N"),
+        Help(
+            "Samples read for a shard; record files then get new names.",
+            default="those of a file of the source if the container stays, else 1000",
+        ),
+    ] = None
     limit: Annotated[int | None, Range(1), Cli(metavar="N"), Help("Read only the first N samples.")] = None
 
 

@@ -103,7 +103,6 @@ class ConvertArguments(PartOption, QuarantineOption, RunOptions, WorkersOption, 
 
     output: Annotated[Target, UNPLANNED, Help("Folder or URL to write to.")]
     _: KW_ONLY
-    dry_run: Annotated[bool, UNPLANNED, Help("Report what would be written; write nothing.")] = False
     on_start: Annotated[
         Callable[[int], object] | None,
         PYTHON_ONLY,

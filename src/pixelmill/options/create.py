@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pixelmill.options.declaration import FOLDER, PYTHON_ONLY, UNPLANNED, Choices, Cli, Help, Parsed, Range
 from pixelmill.options.running import ExistsOption, ProgressOption, RunnerOptions, Target, WorkersOption
-from pixelmill.options.values import parse_interval
+from pixelmill.options.values import parse_bytes, parse_interval
 
 CONTENTS = ("noise", "photo", "shapes", "gradient")
 IMAGE_FORMATS = {"jpg": "jpg", "jpeg": "jpg", "png": "png", "bmp": "bmp", "bitmap": "bmp"}
@@ -66,8 +66,12 @@ class ContentOptions:
     bytes: Annotated[
         int,
         Range(0, (1 << 31) - 1),
-        Cli(preset=True, limits=Range(1)),
-        Help("Exact size of each image file: the quality is searched and the rest padded.", default="any size"),
+        Parsed(parse_bytes, "SIZE"),
+        Cli(preset=True),
+        Help(
+            "Exact size of each image file, such as 100KB: the quality is searched and the rest padded.",
+            default="any size",
+        ),
     ] = 0
     dedup_ratio: Annotated[float, Range(1), _UNCHECKED, Help("Number of files for each distinct file.")] = 1.0
     compress_ratio: Annotated[
@@ -88,13 +92,22 @@ class CreateOptions(ContentOptions):
     command: ClassVar[str] = "create_images"
 
     path: Annotated[Target, FOLDER, UNPLANNED, Help("Folder to write to; created if missing.")]
-    name: Annotated[str, Help("First part of the file names: `{name}{number}.{extension}`, numbered from 0.")]
+    name: Annotated[
+        str,
+        Cli(default="img_"),
+        Help("First part of the file names: `{name}{number}.{extension}`, numbered from 0."),
+    ]
     width: Annotated[int, Cli(preset=True), Help("Columns; their mean if sizes vary.", default="1920")]
     height: Annotated[int, Cli(preset=True), Help("Rows; their mean if sizes vary.", default="1080")]
-    count: Annotated[int, Range(1), Cli(default=1, checked=False), Help("Number of images.")]
+    count: Annotated[
+        int | None,
+        Range(1),
+        Cli(preset=True, checked=False),
+        Help("Number of images.", default="1, or what `total` needs", python="None means the default."),
+    ]
     image_format: Annotated[
         str,
-        Cli("--image_format", "--image-format", preset=True),
+        Cli(preset=True),
         Help("jpg, png or bmp; jpeg and bitmap mean the same.", default="png"),
     ]
     seed: Annotated[int, Help("Seed of the images; two seeds share no image.")] = 0
@@ -103,6 +116,16 @@ class CreateOptions(ContentOptions):
         int, Range(1), Cli(checked=False), Help("Number of image files that are made and committed together.")
     ] = 64
     _: KW_ONLY
+    total: Annotated[
+        int,
+        Range(0),
+        Parsed(parse_bytes, "SIZE"),
+        Cli(preset=True),
+        Help(
+            "Bytes of all images, such as 50GB: decides their number, or with `count` the exact size of each.",
+            default="what the images need",
+        ),
+    ] = 0
     boxes: Annotated[bool, _PRESET, Help("Write the box and class of each object (shapes only).")] = False
     objects: Annotated[
         tuple[int, int] | None,
@@ -130,7 +153,7 @@ class CreateOptions(ContentOptions):
     img_per_file: Annotated[
         int,
         Range(1),
-        Cli("--img_per_file", "--img-per-file", preset=True, checked=False),
+        Cli(preset=True, checked=False),
         Help("Number of images in a record file."),
     ] = IMAGES_PER_FILE
 
@@ -141,7 +164,7 @@ class CreateArguments(ProgressOption, RunnerOptions, ExistsOption, WorkersOption
 
     _: KW_ONLY
     shard_index: Annotated[
-        int | None, Cli(checked=False), UNPLANNED, Help("Make part I of N, counted from 0; other hosts make the rest.")
+        int | None, Cli(checked=False), UNPLANNED, Help("Make part I of N, from 0; --part I/N means the same.")
     ] = None
     num_shards: Annotated[int | None, Cli(checked=False), UNPLANNED, Help("Number of parts.")] = None
     durable: Annotated[
@@ -159,19 +182,14 @@ class WrapArguments:
 
     command: ClassVar[str] = "create"
 
-    source_path: Annotated[
-        Target, Cli("--source_path", "--source-path"), Help("Folder of image files, or of class folders.")
-    ]
-    dest_path: Annotated[Target, Cli("--dest_path", "--dest-path"), Help("Folder to write to; created if missing.")]
-    name: Annotated[str, Help("First part of the file names.")]
-    img_per_file: Annotated[
-        int, Range(1), Cli("--img_per_file", "--img-per-file", checked=False), Help("Number of images in a file.")
-    ] = IMAGES_PER_FILE
+    source_path: Annotated[Target, Help("Folder of image files, or of class folders.")]
+    dest_path: Annotated[Target, Help("Folder to write to; created if missing.")]
+    name: Annotated[str, Cli(default="train_"), Help("First part of the file names.")]
+    img_per_file: Annotated[int, Range(1), Cli(checked=False), Help("Number of images in a file.")] = IMAGES_PER_FILE
     _: KW_ONLY
     exists: Annotated[Literal["error", "overwrite"], Help("Existing files: refuse or replace them.")] = "error"
-    workers: Annotated[
-        int | None, PYTHON_ONLY, Range(1), Help("Number of threads.", default="number of processors")
-    ] = None
+    workers: Annotated[int | None, Range(1), Help("Number of threads.", default="number of processors")] = None
+    dry_run: Annotated[bool, Help("Check everything and report what would be written; write nothing.")] = False
     on_progress: Annotated[
         Callable[[int, int], object] | None,
         PYTHON_ONLY,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
+import os
 import textwrap
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Literal, ParamSpec, Protocol, TypeVar, Union, get_args, get_origin
 from typing import get_type_hints as type_hints
@@ -126,6 +128,13 @@ class PlanKey:
 UNPLANNED = PlanKey(None)
 PYTHON_ONLY = "python only"  # not on the command line
 FOLDER = "folder"  # a path that must not be a file
+PATH = "path"  # a text that may be a path
+
+
+def suggestion(text: object, names: Iterable[str]) -> str:
+    """Return the question `; did you mean ...?` for a misspelled name, or nothing if no name is similar."""
+    found = difflib.get_close_matches(str(text), list(names), n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 @dataclass(frozen=True)
@@ -146,12 +155,18 @@ class Option:
     plan_if_set: bool
     marks: frozenset[str]
 
+    @property
+    def is_path(self) -> bool:
+        """Whether values are paths, or several paths."""
+        return bool({FOLDER, PATH} & self.marks) or os.PathLike[str] in get_args(self.kind)
+
     def check(self, command: str, value: object) -> None:
         """Raise ArgumentError for a value that is not allowed."""
         if value is None and self.optional:
             return
         if self.choices and value not in self.choices:
-            raise ArgumentError(f"{command}: {self.name} must be one of {', '.join(self.choices)}, got {value!r}")
+            hint = suggestion(value, self.choices)
+            raise ArgumentError(f"{command}: {self.name} must be one of {', '.join(self.choices)}, got {value!r}{hint}")
         if self.limits is None:
             return
         if not isinstance(value, (int, float)) or isinstance(value, bool) or value not in self.limits:
@@ -223,6 +238,23 @@ def check(options: Declared) -> None:
         option.check(options.command, getattr(options, option.name))
 
 
+def with_home(options: O) -> O:
+    """Return options whose paths have the home folder in place of `~`."""
+    changed = {}
+    for option in options_of(type(options)):
+        value = getattr(options, option.name)
+        expanded = _with_home(value) if option.is_path else value
+        if expanded != value:
+            changed[option.name] = expanded
+    return replace(options, **changed) if changed else options
+
+
+def _with_home(value: object) -> object:
+    if isinstance(value, (str, os.PathLike)) and os.fspath(value).startswith("~"):
+        return os.path.expanduser(value)  # noqa: PTH111 - addresses stay as they are
+    return type(value)(map(_with_home, value)) if isinstance(value, (list, tuple)) else value
+
+
 def pick(group: type[G], options: OptionGroup, **changes: object) -> G:
     """Return the options of one group out of those of a command that includes it."""
     values = {item.name: getattr(options, item.name) for item in fields(group)}
@@ -258,7 +290,7 @@ def takes(declared: Callable[P, O]) -> Callable[[Callable[[O], R]], Callable[P, 
                 signature.bind(*args, **kwargs)
             except TypeError as error:  # the constructor would name the class, which callers do not know
                 raise TypeError(f"{function.__name__}() {error}") from None
-            options = declared(*args, **kwargs)
+            options = with_home(declared(*args, **kwargs))
             check(options)
             return function(options)
 

@@ -19,15 +19,9 @@ class RecordOptions:
 
     command: ClassVar[str] = "ingest"
 
-    num_images: Annotated[
-        int, Cli("--num_images", "--num-images"), Help("Number of images to take from the shuffled order; -1 for all.")
-    ] = -1
-    num_shards: Annotated[
-        int, Range(1), Cli("--num_shards", "--num-shards", checked=False), Help("Number of TFRecord files.")
-    ] = 10
-    img_size: Annotated[
-        int, Range(1), Cli("--img_size", "--img-size", checked=False), Help("Height and width of the images.")
-    ] = 300
+    num_images: Annotated[int, Help("Number of images to take from the shuffled order; -1 for all.")] = -1
+    num_shards: Annotated[int, Range(1), Cli(checked=False), Help("Number of TFRecord files.")] = 10
+    img_size: Annotated[int, Range(1), Cli(checked=False), Help("Height and width of the images.")] = 300
     seed: Annotated[int, Help("Seed of the order.")] = 0
     dtype: Annotated[
         DType, Help("Type of the pixels, from 0 to 255 in any case; types other than uint8 are stored in image/dtype.")
@@ -55,19 +49,15 @@ class RecordOptions:
 class IngestArguments(PartOption, QuarantineOption, RunOptions, RecordOptions):
     """The arguments of `ingest`."""
 
-    input_dir: Annotated[
-        Target, UNPLANNED, Cli("--input_dir", "--input-dir"), Help("Folder with one sub-folder for each class.")
-    ]
-    output_dir: Annotated[
-        Target, UNPLANNED, Cli("--output_dir", "--output-dir"), Help("Folder for the TFRecord files.")
-    ]
+    input_dir: Annotated[Target, UNPLANNED, Help("Folder with one sub-folder for each class.")]
+    output_dir: Annotated[Target, UNPLANNED, Help("Folder for the TFRecord files.")]
     _: KW_ONLY
     num_workers: Annotated[
         int | None,
         Range(1),
         UNPLANNED,
-        Cli("--num_workers", "--num-workers"),
-        Help("Number of processes; the same as --workers.", default="number of processors, or of GPUs in mode gpu"),
+        Cli("--workers", "--num-workers"),
+        Help("Number of processes.", default="number of processors, or of GPUs in mode gpu"),
     ] = None
     labels: Annotated[
         Target | None,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar, Literal
 
-from pixelmill.options.declaration import FOLDER, PYTHON_ONLY, Cli, Help, Parsed, Range
+from pixelmill.options.declaration import FOLDER, PATH, PYTHON_ONLY, Cli, Help, Parsed, Range
 from pixelmill.options.running import Container, ListOptions, Source, Target
 
 OnSample = Callable[[int, int], object]
@@ -75,9 +75,9 @@ class OverwriteOption:
 class ViewOptions:
     """What a preview shows."""
 
-    recipe: Annotated[str | None, Help("Show variants by this recipe: a name, a YAML file, or FILE.py:FUNCTION.")] = (
-        None
-    )
+    recipe: Annotated[
+        str | None, PATH, Help("Show variants by this recipe: a name, a YAML file, or FILE.py:FUNCTION.")
+    ] = None
     variants: Annotated[int, Range(1), Help("Variants of each sample, with a recipe.")] = 3
     seed: Annotated[int, Range(0), Help("Seed of the choice of samples and of the recipe.")] = 0
     count: Annotated[
@@ -111,6 +111,6 @@ class PreviewOptions(OverwriteOption, SourceOptions, ViewOptions):
     source: Annotated[Source, Help("A dataset in any container.")]
     output: Annotated[
         Target | None,
-        Cli(default="preview.png"),
+        Cli("-o", "--output", default="preview.png"),
         Help("A .png or .html file.", python="None keeps the preview in memory."),
     ] = None

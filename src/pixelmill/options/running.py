@@ -138,7 +138,7 @@ class PartOption:
         tuple[int, int] | None,
         Parsed(parse_part, "I/N"),
         UNPLANNED,
-        Help("Make only part I of N, counted from 0; run the other parts elsewhere."),
+        Help("Make only part I of N, from 0/N to N-1/N; run the other parts elsewhere."),
     ] = None
 
 
@@ -158,8 +158,17 @@ class SplitOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions(ProgressOption, RunnerOptions, ErrorOptions, ExistsOption):
-    """How a bulk job runs. None of this changes what is written."""
+class DryRunOption:
+    """Whether anything is written."""
+
+    dry_run: Annotated[bool, UNPLANNED, Help("Check everything and report what would be written; write nothing.")] = (
+        False
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(DryRunOption, ProgressOption, RunnerOptions, ErrorOptions, ExistsOption):
+    """How a bulk job runs. None of this changes what is written, but for the samples that are bad."""
 
 
 @dataclass(frozen=True, kw_only=True)

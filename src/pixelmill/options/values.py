@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)(i?)[bB]?")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -17,7 +18,7 @@ def parse_bytes(text: str) -> int:
     number = 0
     if found is not None:
         amount, unit, binary = found.groups()
-        number = int(float(amount) * (1024 if binary else 1000) ** _POWERS[unit.lower()])
+        number = int(Decimal(amount) * (1024 if binary else 1000) ** _POWERS[unit.lower()])
     if number < 1:
         raise ValueError(f"{text!r} is not a number of bytes such as 256MB, 1GiB or 500000")
     return number
@@ -36,8 +37,8 @@ def parse_split(text: str) -> Split:
     """Read `train=0.9,valid=0.1`."""
     parts = []
     for item in text.split(","):
-        name, _, fraction = item.strip().partition("=")
-        if not name or "/" in name or name.startswith("."):
+        name, equals, fraction = item.strip().partition("=")
+        if not name or not equals or "/" in name or name.startswith("."):
             raise ValueError(f"{item!r} is not of the form NAME=FRACTION, such as train=0.9")
         try:
             value = float(fraction)
@@ -57,8 +58,11 @@ def parse_split(text: str) -> Split:
 def parse_part(text: str) -> tuple[int, int]:
     """Read `I/N`, a part of a job."""
     index, _, count = text.partition("/")
-    if not (index.isdecimal() and count.isdecimal() and int(index) < int(count)):
+    if not (index.isdecimal() and count.isdecimal() and int(count)):
         raise ValueError(f"{text!r} is not of the form I/N with I from 0 to N-1, such as 0/8")
+    if int(index) >= int(count):
+        known = f"parts are counted from 0, so the last of {count} is {int(count) - 1}/{count}"
+        raise ValueError(f"{text!r} is not of the form I/N with I from 0 to N-1: {known}")
     return int(index), int(count)
 
 

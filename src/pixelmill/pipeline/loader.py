@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.compilation import readers_of
+from pixelmill.pipeline.pipeline_check import check_pipeline
 from pixelmill.pipeline.recovery import Errors
 from pixelmill.pipeline.sampling import LastBatchPolicy, ReaderOrder, State, steps_left, steps_per_epoch
 from pixelmill.tensors import TensorListCPU
@@ -39,6 +40,7 @@ class Loader:
     def __init__(
         self, pipeline: Pipeline, names: Sequence[str], *, drop_last: bool = False, reader_name: str | None = None
     ) -> None:
+        check_pipeline("Loader", pipeline)
         self.pipeline = pipeline
         self.names = list(names)
         # A callable may return "fill" as well.

@@ -26,6 +26,7 @@ class LookAhead:
     def __init__(self, plan: Plan, batch_size: int) -> None:
         self.source = ReadAhead(plan)
         self._batch_size = batch_size
+        self._has_blocks = any(reader.blocks is not None for reader in plan.readers)
         self._positions: list[Position] = []
         self._ends = False
         self._epoch = 0  # of the last batch that was announced
@@ -33,6 +34,11 @@ class LookAhead:
     def engine(self, engine: Engine) -> Engine:
         """Return an engine that starts batches on another one as soon as their bytes are there."""
         return FetchingEngine(engine, self.source)
+
+    def waits_after(self, last: Batch | None) -> bool:
+        """Whether the batch after `last` is not started before it is wanted: it would fetch a window of an epoch that
+        may never be read."""
+        return self._has_blocks and last is not None and last.ends_epoch
 
     def restart(self, positions: list[Position]) -> None:
         """Withdraw what was announced and continue at other positions."""
@@ -74,7 +80,8 @@ class LookAhead:
             self.source.expect(np.stack([batch.items for batch in batches], axis=1), _windows(orders, batches))
             self._positions = [batch.following for batch in batches]
             self._ends = batches[main].ends_epoch
-            # Of a later epoch, only what was started is wanted for sure; of blocks, that is a window.
+            # Of a later epoch, only what was started is wanted for sure; of blocks, that is a window (a batch that
+            # continues into the next epoch has some of it).
             self._epoch = int(batches[main].epochs[-1])
             is_later = epoch is not None and self._epoch > epoch
             if is_later and not self.source.holds_back:

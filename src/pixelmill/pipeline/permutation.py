@@ -6,6 +6,7 @@ needs neither, and resuming in the middle of an epoch is free.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import isqrt
 
@@ -34,8 +35,8 @@ def fold(*words: int) -> int:
     return state
 
 
-def _hash(values: UInts, key: int) -> UInts:
-    mixed = (values + np.uint64(key)) * np.uint64(_MIX_1)
+def _hash(values: UInts, key: np.uint64 | UInts) -> UInts:
+    mixed = (values + key) * np.uint64(_MIX_1)
     mixed ^= mixed >> np.uint64(32)
     mixed *= np.uint64(_MIX_2)
     mixed >>= np.uint64(8)  # the low bits of a product are weak, and with 56 bits the caller can add without overflow
@@ -44,7 +45,18 @@ def _hash(values: UInts, key: int) -> UInts:
 
 @lru_cache(maxsize=64)
 def _short_order(length: int, key: int) -> Ints:
-    return np.argsort(_hash(np.arange(length, dtype=np.uint64), key), kind="stable")
+    return np.argsort(_hash(np.arange(length, dtype=np.uint64), np.uint64(key)), kind="stable")
+
+
+def _scrambled(
+    values: UInts, rows: np.uint64 | UInts, columns: np.uint64 | UInts, keys: Sequence[np.uint64 | UInts]
+) -> UInts:
+    """Apply the rounds of the network once. Grid and keys may be different for each value."""
+    row, column = np.divmod(values, columns)
+    for even, odd in (keys[:2], keys[2:]):
+        row = (row + _hash(column, even)) % rows
+        column = (column + _hash(row, odd)) % columns
+    return np.asarray(row * columns + column)
 
 
 def permute(position: Ints, length: int, key: int) -> Ints:
@@ -60,18 +72,36 @@ def permute(position: Ints, length: int, key: int) -> Ints:
         return _short_order(length, key)[position]
     rows = isqrt(length - 1) + 1
     columns = np.uint64(-(-length // rows))
-    keys = [fold(key, number) for number in range(4)]
+    keys = [np.uint64(fold(key, number)) for number in range(4)]
 
     def scramble(values: UInts) -> UInts:
-        row, column = np.divmod(values, columns)
-        for even, odd in (keys[:2], keys[2:]):
-            row = (row + _hash(column, even)) % np.uint64(rows)
-            column = (column + _hash(row, odd)) % columns
-        return np.asarray(row * columns + column)
+        return _scrambled(values, np.uint64(rows), columns, keys)
 
     out = scramble(position.astype(np.uint64))
     while (outside := np.flatnonzero(out >= length)).size:
         out[outside] = scramble(out[outside])
+    return out.astype(np.int64)
+
+
+def permute_each(position: Ints, lengths: Ints, *, key: int, groups: Ints, turns: Ints) -> Ints:
+    """Map positions to items by many permutations at once, one for each pair of a group and a turn.
+
+    Args:
+        position: The positions, each below its length.
+        lengths: The length of the permutation for each position.
+        key: The key of all permutations.
+        groups: The group of each position; positions of a group have the same length.
+        turns: The turn of each position.
+    """
+    sizes = lengths.astype(np.uint64)
+    rows = np.ceil(np.sqrt(lengths)).astype(np.uint64)
+    columns = (sizes + rows - np.uint64(1)) // rows
+    own = _hash(_hash(groups.astype(np.uint64), np.uint64(key)) + turns.astype(np.uint64), np.uint64(fold(key, 1)))
+    keys = [_hash(own, np.uint64(fold(key, 2, number))) for number in range(4)]
+    out = _scrambled(position.astype(np.uint64), rows, columns, keys)
+    while (outside := np.flatnonzero(out >= sizes)).size:
+        again = [part[outside] for part in keys]
+        out[outside] = _scrambled(out[outside], rows[outside], columns[outside], again)
     return out.astype(np.int64)
 
 

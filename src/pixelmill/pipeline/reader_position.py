@@ -23,6 +23,8 @@ import numpy as np
 
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.blocks import Blocks
+from pixelmill.formats.class_groups import ClassGroups
+from pixelmill.pipeline.balanced_order import balanced_numbers
 from pixelmill.pipeline.block_order import permute_blocks
 from pixelmill.pipeline.permutation import Ints, epoch_key, permute
 
@@ -57,6 +59,7 @@ class OrderSettings:
         pad_last_batch: Repeat the last sample until the batch is full and all ranks took the same number, so that the
             next epoch starts on all ranks at once. Without it a batch continues into the next epoch.
         blocks: Permute blocks, and the samples of some consecutive blocks at a time, instead of the whole dataset.
+        classes: Read as many samples of each class; `length` is then that of such an epoch.
     """
 
     length: int
@@ -67,6 +70,7 @@ class OrderSettings:
     stick_to_shard: bool = False
     pad_last_batch: bool = False
     blocks: Blocks | None = None
+    classes: ClassGroups | None = None
 
     def __post_init__(self) -> None:
         """Check the arguments."""
@@ -115,8 +119,8 @@ def samples_left(order: OrderSettings, position: Position, epoch: int) -> int:
     return int(_tails(order, position, epoch)[1][-1]) if touched else order.length
 
 
-def items_at(order: OrderSettings, position: Position, epoch: int, places: Ints) -> Ints:
-    """Map places among the samples left of an epoch to items of the dataset.
+def numbers_at(order: OrderSettings, position: Position, epoch: int, places: Ints) -> Ints:
+    """Map places among the samples left of an epoch to items of the dataset, or to numbers of `balanced_numbers`.
 
     Each entry of the history renumbered the samples that it left. Going back through the entries undoes that: a place
     among the samples left is a place in the tail of a shard, and so a place in what the entry before had left.
@@ -126,6 +130,8 @@ def items_at(order: OrderSettings, position: Position, epoch: int, places: Ints)
         shard = np.searchsorted(total, places, side="right") - 1
         places = first[shard] + places - total[shard]
         position = position.split()[0]
+    if order.classes is not None:
+        return balanced_numbers(places, order.classes, seed=order.seed, epoch=epoch, shuffle=order.shuffle)
     if not order.shuffle:
         return places
     if order.blocks is not None:

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from pixelmill.amounts import counted
 from pixelmill.engine.compile import Key
 from pixelmill.engine.native import Array, Data, Result, Samples, Trouble
 from pixelmill.engine.selection import Engine
@@ -132,12 +133,14 @@ class Recovery:
 
     def _event(self, trouble: Trouble, samples: Samples, engine: Engine) -> Event:
         path = offset = None
+        number = int(samples.numbers[trouble.place])
         if engine.plan.readers:
-            path, offset = engine.plan.readers[0].index.locate(int(samples.items[trouble.place, 0]))
+            number = int(samples.items[trouble.place, 0])
+            path, offset = engine.plan.readers[0].index.locate(number)
         return Event(
             kind=trouble.kind,
             message=trouble.message,
-            sample=int(samples.numbers[trouble.place]),
+            sample=number,
             epoch=int(samples.epochs[trouble.place]),
             path=path,
             offset=offset,
@@ -257,12 +260,16 @@ def _block_of(data: Data) -> Data:
 
 
 def _listed(events: Sequence[Event]) -> str:
-    """Return the first events as lines, and how many more there are."""
-    more = [f"and {len(events) - MAX_LISTED} more samples"] if len(events) > MAX_LISTED else []
-    return "\n".join([*map(str, events[:MAX_LISTED]), *more])
+    """Return the first events as lines, one for each message, and how many more there are."""
+    distinct = list({(event.operator, event.line, event.message): event for event in reversed(events)}.values())[::-1]
+    shown = distinct[:MAX_LISTED]
+    more = len(events) - len(shown)
+    return "\n".join([*map(str, shown), *([f"and {counted(more, 'more sample')}"] if more else [])])
 
 
 def _advice(event: Event) -> str:
+    if event.kind == "argument" and event.path is not None and "1 axes do not fit" in event.message:
+        return "its input has one axis, like the bytes of a file: is fn.decoders.image missing before this operator?"
     if event.kind == "argument":
         return "the arguments of this operator are not valid for this sample"
     return "on_error='skip' replaces bad samples and lists them in Pipeline.errors; the next run() continues that way"

@@ -26,13 +26,13 @@ from pixelmill.pipeline.reader_position import (
     cursor,
     epoch_end,
     epoch_span,
-    items_at,
+    numbers_at,
     samples_before,
     samples_left,
     shard_bounds,
 )
 
-_FREE = ("num_shards", "shard_id", "blocks")  # settings that a state does not have to agree with by value
+_FREE = ("num_shards", "shard_id", "blocks", "classes")  # settings that a state does not have to agree with by value
 _MAX_HISTORY = 32  # keeps the state under 1 KB
 
 State = dict[str, Any]  # what json.loads returns for a state that was saved
@@ -60,6 +60,7 @@ class Batch:
 
     Attributes:
         items: Index of each sample in the dataset.
+        numbers: What random numbers of each sample depend on: its index, or another number for each time it is read.
         epochs: Epoch of each sample; without padding a batch may contain samples of several epochs.
         is_padding: True for copies that only fill the batch; they come after the real samples.
         size: Number of leading samples to yield: all, or with padding and PARTIAL the real ones, at least one.
@@ -68,6 +69,7 @@ class Batch:
     """
 
     items: Ints
+    numbers: Ints
     epochs: npt.NDArray[np.uint32]
     is_padding: npt.NDArray[np.bool_]
     size: int
@@ -116,7 +118,7 @@ class ReaderOrder(OrderSettings):
         """
         if not isinstance(state, Mapping) or state.get("version") != 1:
             raise ArgumentError(f"reader state: expected a dict with version 1, got {str(state)[:80]}")
-        own = {"blocks": None, **self._identity()}
+        own = {"blocks": None, "classes": None, **self._identity()}
         wrong = [f"{k} was {state.get(k)!r}, now {v!r}" for k, v in own.items() if state.get(k) != v]
         if wrong:
             raise ArgumentError("reader state belongs to another reader: " + "; ".join(wrong))
@@ -140,7 +142,8 @@ class ReaderOrder(OrderSettings):
     def _identity(self) -> dict[str, int]:
         """Return the settings that must not change between saving and loading a state."""
         known = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _FREE}
-        return known if self.blocks is None else {**known, "blocks": self.blocks.identity}
+        orders = {"blocks": self.blocks, "classes": self.classes}
+        return known | {name: kind.identity for name, kind in orders.items() if kind is not None}
 
     def divide(self, position: Position) -> Position:
         """Return the position with a history that ends with an entry for this number of shards."""
@@ -179,8 +182,10 @@ class ReaderOrder(OrderSettings):
             real -= 1
         last = start + real - 1 if real else max(stop - 1, 0)
         following = Position(epoch, (*prior.history, (shards, ALL_BUT_LAST if keep else taken + size)))
+        numbers = numbers_at(self, prior, epoch, np.minimum(np.arange(start, start + size), last))
         return Batch(
-            items=items_at(self, prior, epoch, np.minimum(np.arange(start, start + size), last)),
+            items=self._items(numbers),
+            numbers=numbers,
             epochs=np.full(size, epoch, np.uint32),
             is_padding=np.arange(size) >= real,
             size=max(real, 1) if policy is LastBatchPolicy.PARTIAL else size,
@@ -188,20 +193,24 @@ class ReaderOrder(OrderSettings):
             following=Position(epoch + 1) if steps == 1 else following,
         )
 
+    def _items(self, numbers: Ints) -> Ints:
+        return numbers if self.classes is None else numbers % self.classes.count
+
     def _endless(self, position: Position, size: int) -> Batch:
         """Return a batch of the endless order without padding, which continues into the next epoch."""
         prior, shards, taken = position.split()
-        items, epochs, filled = np.empty(size, np.int64), np.empty(size, np.uint32), 0
+        numbers, epochs, filled = np.empty(size, np.int64), np.empty(size, np.uint32), 0
         epoch, offset = cursor(self, prior, shards, taken, self.shard_id)
         while filled < size:
             start, stop = shard_bounds(self, shards, samples_left(self, prior, epoch), epoch)
             count = min(size - filled, stop - start - offset)
             places = np.arange(start + offset, start + offset + count)
-            items[filled : filled + count] = items_at(self, prior, epoch, places)
+            numbers[filled : filled + count] = numbers_at(self, prior, epoch, places)
             epochs[filled : filled + count] = epoch
             epoch, offset, filled = epoch + 1, 0, filled + count
         return Batch(
-            items=items,
+            items=self._items(numbers),
+            numbers=numbers,
             epochs=epochs,
             is_padding=np.zeros(size, np.bool_),
             size=size,
@@ -289,7 +298,7 @@ def replacement(order: ReaderOrder, epoch: int, item: int, attempt: int) -> int:
     The item depends only on the seed, the epoch and the bad item, so a resumed run picks the same replacements. The
     permutation is over the other items: the bad item itself is stepped over.
     """
-    others = order.length - 1
+    others = (order.length if order.classes is None else order.classes.count) - 1
     if not others:
         return item
     other = int(permute(np.array([attempt % others]), others, fold(order.seed, epoch, item, 1))[0])

@@ -126,7 +126,7 @@ class Schedule:
 
     def _order(self, reader: Reader) -> ReaderOrder:
         return ReaderOrder(
-            length=len(reader.index),
+            length=reader.epoch_size,
             shuffle=reader.shuffle,
             seed=self._seed,
             num_shards=reader.num_shards,
@@ -134,6 +134,7 @@ class Schedule:
             stick_to_shard=reader.stick_to_shard,
             pad_last_batch=reader.pad_last_batch or self.padded,
             blocks=reader.blocks,
+            classes=reader.classes,
         )
 
     def start(self, positions: list[Position]) -> None:
@@ -197,8 +198,6 @@ class Schedule:
             scheduled.pending = engine.submit(scheduled.samples)
         return engine
 
-    # Starting batches
-
     def top_up(self, depth: int, before: Callable[[], None], renamed: Renamed) -> None:
         """Start batches until `depth` are in progress or a source stops; call `before` ahead of each."""
         self._after_fork()
@@ -208,6 +207,8 @@ class Schedule:
                     before()
                     if self.queue and any(feed.waiting for feed in self.feeds):
                         return
+                    if self.queue and self._ahead is not None and self._ahead.waits_after(self.queue[-1].main):
+                        break
                 self._begin(renamed)
             except StopIteration:
                 self.stopped = True
@@ -290,13 +291,11 @@ class Schedule:
         if batches:
             alone = len(batches) == 1
             items = batches[0].items[:, None] if alone else np.stack([batch.items for batch in batches], axis=1)
-            return batches[0].epochs, batches[0].items.astype(np.uint64), items
+            return batches[0].epochs, batches[0].numbers.astype(np.uint64), items
         first = self.feeds[0].iteration - 1 if self.feeds else self.iterations + len(self.queue)
         epochs, items = without_readers(size, self.feeds[0].epoch if self.feeds else 0)
         before = max(first, 0) * self._batch_size
         return epochs, np.arange(before, before + size, dtype=np.uint64), items
-
-    # Taking batches
 
     def next(self, recovery: Recovery) -> tuple[Result, Array]:
         """Take the oldest batch; return it and which of its samples were not filled in. StopIteration if none is left.
@@ -326,8 +325,6 @@ class Schedule:
         self.iterations += 1
         self.last = scheduled.main
         self.ends_epoch = scheduled.main is not None and scheduled.main.ends_epoch
-
-    # Epochs, and resuming
 
     def use_epochs_of(self, main: int, policy: LastBatchPolicy, *, pad: bool) -> ReaderOrder:
         """Align batches with the epochs of one reader, from the next batch on; return its order.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ from pixelmill.errors import (
 )
 from pixelmill.log import log
 from pixelmill.pipeline import Pipeline
+from pixelmill.pipeline.pipeline_check import check_pipeline
 from pixelmill.pipeline.sampling import LastBatchPolicy
 from pixelmill.plugin.epochs import Epochs, make_epochs
 from pixelmill.plugin.resized_epochs import ResizedEpochs
@@ -49,7 +51,11 @@ class BaseIterator(ABC):
         *,
         exact: bool = False,
     ) -> None:
+        if isinstance(pipelines, (str, os.PathLike)) or callable(pipelines):  # not several pipelines, but a mistake
+            check_pipeline(type(self).__name__, pipelines)
         self._pipes = [pipelines] if isinstance(pipelines, Pipeline) else list(pipelines)
+        for pipe in self._pipes:
+            check_pipeline(type(self).__name__, pipe)
         self.output_map = list(output_map)
         if auto_reset not in (False, None, "no", True, "yes"):
             raise ArgumentError(f"auto_reset must be True, False, 'yes' or 'no', got {auto_reset!r}")

@@ -21,6 +21,7 @@ import numpy as np
 from pixelmill import fn
 from pixelmill.errors import ArgumentError
 from pixelmill.graph.nodes import DataNode
+from pixelmill.options.declaration import suggestion
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe.geometry import follow
 from pixelmill.recipe.scene import Move, Scene
@@ -89,8 +90,9 @@ def load_recipe(source: str | os.PathLike[str]) -> Recipe:
     if colon and path.endswith(".py"):
         return _from_function(Path(path), name)
     if not os.path.lexists(text):
-        known = ", ".join(recipe_names())
-        raise ArgumentError(f"recipe: there is no file {text} and no built-in recipe of this name; built-in: {known}")
+        known, hint = ", ".join(recipe_names()), suggestion(text, recipe_names())
+        there = f"there is no file {text} and no built-in recipe of this name"
+        raise ArgumentError(f"recipe: {there}; built-in: {known}{hint}")
     return _from_yaml(Path(text))
 
 

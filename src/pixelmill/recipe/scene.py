@@ -61,6 +61,10 @@ class Scene:
 
     def flip(self, *, horizontal: Number = 0, vertical: Number = 0) -> Scene:
         """Swap left and right, top and bottom, or both."""
+        for name, flag in (("horizontal", horizontal), ("vertical", vertical)):
+            if not isinstance(flag, DataNode) and flag not in (0, 1):
+                chance = f"; for a chance write {name}: {{coin: {flag:g}}}" if 0 < flag < 1 else ""
+                raise ArgumentError(f"flip: {name} is 0 or 1, got {flag!r}{chance}")
         flags = tuple(fn.cast(_node(flag), dtype=types.INT32) for flag in (horizontal, vertical))
         image = fn.flip(self.image, horizontal=flags[0], vertical=flags[1])
         mask = None if self.mask is None else fn.flip(self.mask, horizontal=flags[0], vertical=flags[1])

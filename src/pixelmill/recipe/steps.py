@@ -10,6 +10,7 @@ from pixelmill import fn, types
 from pixelmill.errors import ArgumentError, PixelmillError
 from pixelmill.graph.branches import apply_with_probability
 from pixelmill.graph.nodes import DataNode
+from pixelmill.options.declaration import suggestion
 from pixelmill.recipe.scene import Scene
 
 # Geometric steps: methods of the scene.
@@ -52,8 +53,9 @@ def named_step(entry: object, number: int) -> tuple[str, dict[str, object]]:
     if not isinstance(name, str) or not isinstance(arguments, Mapping):
         raise ArgumentError(f"step {number}: the arguments of {name!r} must have names, got {arguments!r}")
     if name not in GEOMETRY and name not in PIXELS and name not in SHORT_NAMES:
-        known = ", ".join(sorted({*GEOMETRY, *PIXELS, *SHORT_NAMES} - set(SHORT_NAMES.values())))
-        raise ArgumentError(f"step {number}: there is no step {name!r}; available steps: {known}")
+        known = sorted({*GEOMETRY, *PIXELS, *SHORT_NAMES} - set(SHORT_NAMES.values()))
+        hint = suggestion(name, known)
+        raise ArgumentError(f"step {number}: there is no step {name!r}; available steps: {', '.join(known)}{hint}")
     return name, dict(arguments)
 
 

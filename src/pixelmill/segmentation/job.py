@@ -16,6 +16,7 @@ import numpy as np
 from pixelmill import fn, storage, types
 from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats import npy
+from pixelmill.jobs.apart import check_apart
 from pixelmill.jobs.job import HOW, InputFile, Job, ShardPlan, ShardReport, declared
 from pixelmill.jobs.run import JobReport, run_job
 from pixelmill.jobs.shard_files import ShardFiles
@@ -156,13 +157,14 @@ def prepare_segmentation(options: SegmentationArguments) -> JobReport:
     """
     root = os.fspath(options.data_root)
     pairs, unpaired = find_pairs(root)
+    check_apart("segmentation", root, os.fspath(options.output))
     if unpaired and options.on_error == "fail":
         more = f" and {len(unpaired) - 1} more" if len(unpaired) > 1 else ""
         text = f"segmentation: {unpaired[0]} has no partner of the same name{more}"
         events = tuple(
             Event("unpaired", "has no partner", number, 0, path=name) for number, name in enumerate(unpaired)
         )
-        raise DataError(f"{text}\n  on_error=skip skips such files", events)
+        raise DataError(f"{text}\n  on_error=skip leaves such files out and lists them", events)
     if not pairs:
         raise ArgumentError(f"segmentation: {root} has no pairs in Images/ and Masks/")
     job = SegmentationJob(options=pick(SegmentationOptions, options), data_root=str(Path(root).absolute()))

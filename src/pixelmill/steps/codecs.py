@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from pixelmill.steps.step import Input, Step, declared
 from pixelmill.types import INTERP_LINEAR, DALIDataType, DALIInterpType
 
-Color = Literal["rgb", "bgr", "gray", "ycbcr", "any"]
+Color = Literal["rgb", "bgr", "gray", "ycbcr", "any", "index"]
 FileFormat = Literal["jpeg", "png", "bmp"]
 Subsampling = Literal["4:4:4", "4:2:2", "4:2:0"]
 

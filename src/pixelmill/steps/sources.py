@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.blocks import Blocks
+from pixelmill.formats.class_groups import ClassGroups
 from pixelmill.formats.index import Index
 from pixelmill.steps.step import Expr, Input, Step, declared, family
 from pixelmill.storage import StorageOptions
@@ -53,6 +54,7 @@ class Reader:
         pad_last_batch: Whether short shards repeat their last sample.
         access: How files at addresses are read.
         blocks: The blocks that are shuffled instead of samples; None to shuffle samples.
+        classes: The samples by class, to read all classes equally often; None to read each sample once.
     """
 
     index: Index
@@ -63,21 +65,27 @@ class Reader:
     pad_last_batch: bool
     access: Access = field(default_factory=Access)
     blocks: Blocks | None = None
+    classes: ClassGroups | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.shard_id < self.num_shards:
             raise ArgumentError(
                 f"shard_id must be from 0 to num_shards - 1, got shard_id={self.shard_id}, num_shards={self.num_shards}"
             )
-        if self.num_shards > len(self.index):
+        if self.num_shards > self.epoch_size:
             raise ArgumentError(
-                f"num_shards: {len(self.index)} samples cannot be divided into {self.num_shards} shards"
+                f"num_shards: {self.epoch_size} samples cannot be divided into {self.num_shards} shards"
             )
+
+    @property
+    def epoch_size(self) -> int:
+        """The number of samples of an epoch."""
+        return len(self.index) if self.classes is None else len(self.classes)
 
     @property
     def meta(self) -> dict[str, int]:
         """What `Pipeline.reader_meta` returns for it."""
-        length, shards = len(self.index), self.num_shards
+        length, shards = self.epoch_size, self.num_shards
         return {
             "epoch_size": length,
             "epoch_size_padded": -(-length // shards) * shards if self.pad_last_batch else length,

@@ -254,16 +254,21 @@ def _private_folder() -> Path:
     if owner not in _private:
         import tempfile  # late: workers of jobs start without it
 
-        _remove_abandoned(Path(tempfile.gettempdir()))
+        remove_abandoned(Path(tempfile.gettempdir()), _PRIVATE_PREFIX)
         folder = Path(tempfile.mkdtemp(prefix=_PRIVATE_PREFIX))  # 0700
         _at_exit(shutil.rmtree, folder, ignore_errors=True)
         _private[owner] = _use(folder)
     return _private[owner]
 
 
-def _remove_abandoned(folder: Path) -> None:
-    """Remove the temporary folders of this user's processes that were killed: those that no process holds."""
-    for path in folder.glob(f"{_PRIVATE_PREFIX}*"):
+def remove_abandoned(folder: Path, prefix: str) -> None:
+    """Remove the temporary folders of this user's processes that were killed: those that no process holds.
+
+    Args:
+        folder: The folder that they are in.
+        prefix: The start of their names.
+    """
+    for path in folder.glob(f"{prefix}*"):
         with contextlib.suppress(OSError):
             found = path.lstat()
             if not status.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():

@@ -9,6 +9,7 @@ import re
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _EXPIRED = {"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired", "RequestExpired"}
+_EXPIRED_TEXT = re.compile(r"token (has|included in the request is) expired")  # all that fsspec's S3 leaves of it
 _REGION = {"PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"}
 _LONGEST = 200
 
@@ -17,17 +18,21 @@ DENIED = (
     "permissions of the bucket"
 )
 
+EXPIRED = "the credentials have expired; renew those in the environment or the profile, or pass new storage_options"
+
 
 class TransientError(OSError):
     """Raised for a failure that may pass: an overloaded server, a broken connection, a body that was cut.
 
     Attributes:
         is_throttling: Whether the store asked for fewer requests.
+        is_expiry: Whether the credentials have expired, so that the store has to be opened again with new ones.
     """
 
-    def __init__(self, message: str, path: str, *, is_throttling: bool = False) -> None:
+    def __init__(self, message: str, path: str, *, is_throttling: bool = False, is_expiry: bool = False) -> None:
         super().__init__(errno.EIO, message, path)
         self.is_throttling = is_throttling
+        self.is_expiry = is_expiry
 
 
 def explained(error: Exception, path: str) -> OSError:
@@ -40,8 +45,8 @@ def explained(error: Exception, path: str) -> OSError:
     named = _CODE.search(text)
     code = named[1] if named else ""
     kind = type(error).__name__
-    if code in _EXPIRED:
-        return TransientError("the credentials have expired", path)
+    if code in _EXPIRED or _EXPIRED_TEXT.search(text):
+        return TransientError(EXPIRED, path, is_expiry=True)
     if code == "NoSuchBucket":
         return FileNotFoundError(errno.ENOENT, f"there is no bucket {_bucket(path)!r}; check its name", path)
     if code in _REGION or status == 301:
@@ -53,8 +58,8 @@ def explained(error: Exception, path: str) -> OSError:
         return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     if status == 416:
         return OSError(errno.EINVAL, "the file ends before the bytes that were asked for", path)
-    if isinstance(error, (IsADirectoryError, NotADirectoryError)):
-        return type(error)(error.errno, error.strerror, path)
+    if isinstance(error, (IsADirectoryError, NotADirectoryError, FileExistsError)):
+        return type(error)(error.errno or errno.EIO, error.strerror or text[:_LONGEST], path)
     if isinstance(error, OSError):
         return TransientError(error.strerror or text[:_LONGEST], path)
     if 400 <= status < 500 and status not in (408, 425, 429):

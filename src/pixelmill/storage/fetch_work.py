@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import Enum
 from heapq import heappop, heappush
+from typing import Any
 
 from pixelmill.storage.clients import Client
-from pixelmill.storage.failures import TransientError
 from pixelmill.storage.pacing import Pace
 from pixelmill.storage.range_cache import RangeCache
 from pixelmill.storage.ranges import WHOLE, Merging, Range, Waiting
+from pixelmill.storage.requests import Patience, Request
 
 Fault = tuple[str, str]  # kind and message
 Fetched = memoryview | Fault | None
@@ -29,18 +29,12 @@ class FetchSettings:
 
     Attributes:
         budget: The most bytes to read ahead.
-        deadline: Seconds after which a range that cannot be read is given up.
-        attempt: Seconds after which a request without an answer is given up and repeated.
-        first_pause: Seconds before the first repetition; each further pause is twice as long.
-        longest_pause: The longest pause.
+        patience: How long to try.
         merging: Which ranges become one request.
     """
 
     budget: int = 256 << 20
-    deadline: float = 60.0
-    attempt: float = 15.0
-    first_pause: float = 0.1
-    longest_pause: float = 2.0
+    patience: Patience = field(default_factory=Patience)
     merging: Merging = field(default_factory=Merging)
 
 
@@ -101,7 +95,8 @@ class FetchWork:
         self._numbers = 0
         self._waiting = Waiting(settings.merging)
         self._in_flight = 0
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._requests: set[Request] = set()
+        self._on_disk: set[asyncio.Future[object]] = set()
         self._disk = ThreadPoolExecutor(_CACHE_THREADS, thread_name_prefix="pixelmill-cache") if cache else None
 
     def expect(self, items: Sequence[Range | None]) -> None:
@@ -155,8 +150,9 @@ class FetchWork:
 
     def close(self) -> None:
         """Cancel all requests and all batches that wait."""
-        for task in self._tasks:
-            task.cancel()
+        for request in self._requests:
+            request.cancel()
+        self._requests.clear()
         self.cancel_taking()
         self._entries.clear()
         self._queue.clear()
@@ -165,10 +161,10 @@ class FetchWork:
             self._disk.shutdown(wait=False, cancel_futures=True)
 
     async def ended(self, *, timeout: float) -> None:
-        """Wait for the requests that are in flight, and for canceled tasks."""
+        """Wait for canceled requests, and for what is being written to the cache."""
         await self._client.ended(timeout=timeout)
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=timeout)
+        if self._on_disk:
+            await asyncio.wait(self._on_disk, timeout=timeout)
 
     def _entry(self, item: Range, *, urgency: int) -> _Entry:
         entry = self._entries.get(item)
@@ -240,46 +236,75 @@ class FetchWork:
         for entry in entries:
             entry.state = State.ISSUED
         self._in_flight += 1
-        running = self._from_cache(entries[0]) if is_cached else self._from_store(entries)
-        task = asyncio.get_running_loop().create_task(running)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
+        if is_cached:
+            assert self._cache is not None
+            (entry,) = entries
+            self._with_disk(self._cache.read, entry.item, done=lambda data: self._from_cache(entry, data))
+        else:
+            self._from_store(entries)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
+    def _ended(self) -> None:
         self._in_flight -= 1
-        if not task.cancelled():
-            task.result()
-            self._pump()
+        self._pump()
 
-    async def _from_cache(self, entry: _Entry) -> None:
-        assert self._cache is not None
-        loop = asyncio.get_running_loop()
-        data = await loop.run_in_executor(self._disk, self._cache.read, entry.item)
+    def _with_disk(self, call: Callable[..., object], *arguments: object, done: Callable[[Any], None]) -> None:
+        """Call a function of the cache on a thread, and then `done` with what it returned."""
+        future = asyncio.get_running_loop().run_in_executor(self._disk, call, *arguments)
+        self._on_disk.add(future)
+
+        def came(future: asyncio.Future[object]) -> None:
+            self._on_disk.discard(future)
+            if not future.cancelled():
+                done(future.result())
+                self._ended()
+
+        future.add_done_callback(came)
+
+    def _from_cache(self, entry: _Entry, data: bytes | None) -> None:
         if data is None:  # damaged, or evicted in the meantime
             self._enqueue(entry, 0)
         else:
             self._settle(entry, memoryview(data))
 
-    async def _from_store(self, entries: list[_Entry]) -> None:
+    def _from_store(self, entries: list[_Entry]) -> None:
         first = entries[0].item
         length = first.length
         if length != WHOLE:
             length = max(entry.item.offset + entry.item.length for entry in entries) - first.offset
+
+        self.pace.allow(self._client.connections(first.path))
+
+        def done(result: memoryview | OSError) -> None:
+            self._requests.discard(request)
+            self._came(entries, result)
+
+        request = Request(
+            self._client,
+            self.pace,
+            self._settings.patience,
+            path=first.path,
+            offset=first.offset,
+            length=length,
+            done=done,
+        )
+        self._requests.add(request)
+
+    def _came(self, entries: list[_Entry], result: memoryview | OSError) -> None:
         pieces: list[tuple[Range, memoryview]] = []
-        try:
-            data = await self._patiently(first.path, first.offset, length)
-        except OSError as error:
+        if isinstance(result, OSError):
             for entry in entries:
-                self._settle(entry, ("io", error.strerror or str(error)))
+                self._settle(entry, ("io", result.strerror or str(result)))
         else:
+            begin = entries[0].item.offset
             for entry in entries:
-                start = entry.item.offset - first.offset
-                piece = data if entry.item.length == WHOLE else data[start : start + entry.item.length]
+                start = entry.item.offset - begin
+                piece = result if entry.item.length == WHOLE else result[start : start + entry.item.length]
                 pieces.append((entry.item, piece))
                 self._settle(entry, piece)
-        if self._cache is not None:
-            await asyncio.get_running_loop().run_in_executor(self._disk, self._keep, entries, pieces)
+        if self._cache is None:
+            self._ended()
+        else:
+            self._with_disk(self._keep, entries, pieces, done=lambda _: None)
 
     def _keep(self, entries: Sequence[_Entry], pieces: Sequence[tuple[Range, memoryview]]) -> None:
         """Write what came to the cache, and let other processes look for it there. Runs on a thread of its own."""
@@ -288,57 +313,6 @@ class FetchWork:
             self._cache.write(item, piece)
         for entry in entries:
             self._cache.unclaim(entry.item)
-
-    async def _patiently(self, path: str, offset: int, length: int) -> memoryview:
-        """Read a range; repeat after transient errors, with growing pauses of random length, until the deadline."""
-        clock = asyncio.get_running_loop().time
-        deadline = clock() + self._settings.deadline
-        pause, tries = self._settings.first_pause, 0
-        while True:
-            tries += 1
-            try:
-                return await self._attempt(path, offset, length)
-            except TransientError as error:
-                if error.is_throttling:
-                    self.pace.throttled()
-                wait = pause * random.uniform(0.5, 1.5)
-                pause = min(2 * pause, self._settings.longest_pause)
-                if clock() + wait > deadline:
-                    text = f"{error.strerror} (after {tries} tries in {self._settings.deadline:g} s)"
-                    raise OSError(error.errno, text, path) from None
-            await asyncio.sleep(wait)
-
-    async def _attempt(self, path: str, offset: int, length: int) -> memoryview:
-        """Send a request, and a second one if the first takes suspiciously long; return what comes first."""
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        self.pace.started()
-        running = {loop.create_task(self._client.read(path, offset, length))}
-        failed: BaseException | None = None
-        may_hedge = True
-        try:
-            while running:
-                left = began + self._settings.attempt - loop.time()
-                timeout = min(self.pace.patience(), left) if may_hedge else left
-                done, running = await asyncio.wait(
-                    running, timeout=max(timeout, 0), return_when=asyncio.FIRST_COMPLETED
-                )
-                for task in done:
-                    failed = task.exception()
-                    if failed is None:
-                        self.pace.finished(loop.time() - began, most=self._client.connections(path))
-                        return task.result()
-                if not done and may_hedge and left > timeout:
-                    may_hedge = False
-                    if self.pace.may_hedge():
-                        running.add(loop.create_task(self._client.read(path, offset, length)))
-                elif not done:
-                    raise TransientError(f"no answer within {self._settings.attempt:g} s", path)
-            assert failed is not None
-            raise failed
-        finally:
-            for task in running:
-                task.cancel()
 
     def _settle(self, entry: _Entry, result: Fetched) -> None:
         entry.state, entry.result = State.DONE, result

@@ -6,7 +6,6 @@ import asyncio
 import atexit
 import os
 import threading
-import time
 import weakref
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -17,10 +16,7 @@ from pixelmill.storage.options import StorageOptions
 from pixelmill.storage.range_cache import RangeCache
 from pixelmill.storage.ranges import WHOLE, Range
 
-_ENDING = 2.0  # seconds that the end of a fetcher may take; requests usually end sooner
-# Seconds at the end of the process: the threads of obstore release what a request held some time after its result has
-# come, and would end the process with an abort if Python was gone by then.
-_SETTLING = 0.1
+_ENDING = 10.0  # seconds that the end of a fetcher may take; canceled requests end within milliseconds
 _USUAL_FILE = 1 << 17  # bytes that a file of unknown size counts
 
 
@@ -123,7 +119,10 @@ def _run(loop: asyncio.AbstractEventLoop, work: FetchWork) -> None:
         loop.run_forever()
     finally:
         work.close()
-        loop.run_until_complete(work.ended(timeout=_ENDING))
+        ending = loop.create_task(work.ended(timeout=_ENDING))
+        ending.add_done_callback(lambda _: loop.stop())
+        while not ending.done():  # a second `_stop` must not cut it short
+            loop.run_forever()
         loop.close()
 
 
@@ -142,8 +141,6 @@ def _end_threads() -> None:
         _stop(loop)
     for thread in threads:
         thread.join()
-    if threads:
-        time.sleep(_SETTLING)
 
 
 atexit.register(_end_threads)

@@ -29,7 +29,9 @@ def is_remote(path: str) -> bool:
 
 
 def plain(path: str) -> str:
-    """Return a path as the other functions take it: `file://` addresses are paths of this machine."""
+    """Return a path as the other functions take it: without `file://`, and with the home folder in place of `~`."""
+    if path.startswith("~"):
+        return os.path.expanduser(path)  # noqa: PTH111
     return unquote(urlsplit(path).path) if path.startswith("file://") else path
 
 
@@ -149,7 +151,10 @@ def local_path(path: str) -> str:
 
 def local_paths(paths: Sequence[str]) -> list[str]:
     """Return what `local_path` returns for many files; those at addresses are fetched together."""
-    return together(local_path, paths, wait=any(map(is_remote, paths)))
+    if not any(map(is_remote, paths)):
+        return list(paths)
+    known = dict(zip(paths, stats(paths), strict=True))
+    return together(lambda path: remote.fetch(path, known[path]) if is_remote(path) else path, paths)
 
 
 def read_start(path: str, length: int) -> bytes:

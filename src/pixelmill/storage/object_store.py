@@ -6,6 +6,7 @@ fsspec.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import importlib.util
 import os
@@ -118,6 +119,34 @@ def read(place: Place, path: str, offset: int, length: int) -> bytes:
         return bytes(obstore.get_range(place.store, place.key, start=offset, length=length))
     except Exception as error:
         raise explained(error, path) from None
+
+
+def range_future(place: Place, offset: int, length: int) -> asyncio.Future[Any]:
+    """Start to read a range of a file on the running event loop."""
+    import obstore
+
+    future: asyncio.Future[Any] = obstore.get_range_async(place.store, place.key, start=offset, length=length)  # type: ignore[assignment]
+    return future
+
+
+def whole_future(place: Place) -> asyncio.Future[Any]:
+    """Start to open a file on the running event loop; `bytes_async` of the result reads it."""
+    import obstore
+
+    future: asyncio.Future[Any] = obstore.get_async(place.store, place.key)  # type: ignore[assignment]
+    return future
+
+
+def forget_stores() -> None:
+    """Open all stores again when they are used next, with the credentials that the environment has then."""
+    _opened.cache_clear()
+
+
+def release_references() -> None:
+    """Let obstore drop the Python objects that its threads have released without holding the GIL."""
+    from obstore.store import MemoryStore
+
+    MemoryStore()  # any call into its library does
 
 
 def read_up_to(place: Place, path: str, offset: int, length: int) -> bytes:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import deque
 
 START_REQUESTS = 64
+MOST_REQUESTS = 256
+GROWTH = 1.5  # of the number of requests, when a batch had to wait
+JUDGED_EACH = 8  # answers until patience is computed again
 FEWEST_REQUESTS = 4
 START_AHEAD = 32 << 20
 KEPT = 64  # durations of requests that are remembered
@@ -19,8 +22,9 @@ CONGESTED = 3.0  # requests that take this many times the fastest ones do not be
 class Pace:
     """Adapts to a store by what it observes.
 
-    More requests are allowed while they finish as fast as the fastest ones did, so their number settles near latency
-    times bandwidth. A store that asks for fewer gets fewer. The read-ahead doubles whenever a batch had to wait.
+    Whenever a batch had to wait, the read-ahead doubles, and half as many requests again are allowed, provided that
+    they finish about as fast as the fastest ones did. So there are as many as latency times throughput, and no
+    connection is opened in vain. A store that asks for fewer gets fewer.
 
     Args:
         budget: The most bytes to read ahead.
@@ -28,11 +32,14 @@ class Pace:
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
+        self._most = MOST_REQUESTS
         self._limit = float(START_REQUESTS)
         self._durations: deque[float] = deque(maxlen=KEPT)
         self._fastest = float("inf")
         self._requests = 0
+        self._answered = 0
         self._hedged = 0
+        self._patience = FIRST_PATIENCE
         self.ahead = min(START_AHEAD, budget)
 
     @property
@@ -40,12 +47,18 @@ class Pace:
         """How many requests may be in flight."""
         return int(self._limit)
 
-    def finished(self, seconds: float, *, most: int) -> None:
-        """Note a request that was answered; `most` is the most that the client can have in flight."""
+    def allow(self, most: int) -> None:
+        """Set the most requests that the client can have in flight."""
+        self._most = most
+        self._limit = min(self._limit, most)
+
+    def finished(self, seconds: float) -> None:
+        """Note a request that was answered."""
         self._durations.append(seconds)
         self._fastest = min(self._fastest, seconds)
-        if self._average() < CONGESTED * self._fastest + 0.02:
-            self._limit = min(self._limit + 1, most)
+        self._answered += 1
+        if self._answered % JUDGED_EACH == 0 or self._answered <= KNOWN_FROM:
+            self._patience = self._judged()
 
     def throttled(self) -> None:
         """Note that the store asked for fewer requests."""
@@ -54,9 +67,14 @@ class Pace:
     def stalled(self) -> None:
         """Note that a batch has to wait for its bytes."""
         self.ahead = min(2 * self.ahead, self._budget)
+        if self._durations and self._average() < CONGESTED * self._fastest + 0.02:
+            self._limit = min(self._limit * GROWTH, float(self._most))
 
     def patience(self) -> float:
         """Return after how many seconds a request is sent a second time."""
+        return self._patience
+
+    def _judged(self) -> float:
         if len(self._durations) < KNOWN_FROM:
             return FIRST_PATIENCE
         usual = sorted(self._durations)[int(0.9 * len(self._durations))]

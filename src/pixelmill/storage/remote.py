@@ -32,20 +32,20 @@ def is_folder(path: str) -> bool:
     place = _listable(path)
     if place is not None:
         try:
-            return bool(_patiently(lambda: object_store.listing(place, path), path))
+            return bool(patiently(lambda: object_store.listing(place, path), path))
         except FileNotFoundError:
             if place.key:
                 return False
             raise  # there is no such bucket
     system, inner = open_store(path)
-    return bool(_patiently(lambda: system.isdir(inner), path))
+    return bool(patiently(lambda: system.isdir(inner), path))
 
 
 def stat(path: str) -> FileStat:
     """Return size, time and version of a file."""
     place = object_store.locate(path, active())
     if place is not None and place.key:
-        return _patiently(lambda: object_store.stat(place, path), path)
+        return patiently(lambda: object_store.stat(place, path), path)
     return _described(_info(path))
 
 
@@ -53,13 +53,13 @@ def listing(path: str) -> dict[str, FileStat | None]:
     """Return the names in a folder, without hidden ones, with None for folders."""
     place = _listable(path)
     if place is not None:
-        found = _patiently(lambda: object_store.listing(place, path), path)
+        found = patiently(lambda: object_store.listing(place, path), path)
         if not found:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return {name: entry for name, entry in found.items() if not name.startswith(".")}
     system, inner = open_store(path)
     entries: dict[str, FileStat | None] = {}
-    for entry in _patiently(lambda: system.ls(inner, detail=True), path):
+    for entry in patiently(lambda: system.ls(inner, detail=True), path):
         name = str(entry["name"]).rstrip("/").rsplit("/", 1)[-1]
         is_itself = str(entry["name"]).strip("/") == inner.strip("/")
         if name and not is_itself and not name.startswith("."):
@@ -81,23 +81,23 @@ def matching(pattern: str) -> list[str]:
         found = [known for known, entry in listing(folder).items() if entry is not None]
         return sorted(f"{folder}/{known}" for known in found if fnmatch.fnmatchcase(known, name))
     system, inner = open_store(pattern)
-    return sorted(str(system.unstrip_protocol(name)) for name in _patiently(lambda: system.glob(inner), pattern))
+    return sorted(str(system.unstrip_protocol(name)) for name in patiently(lambda: system.glob(inner), pattern))
 
 
 def read(path: str, offset: int, length: int, *, size: int | None = None) -> bytes:
     """Read a range of a file, whose size may be known; raises DataError if fewer bytes arrive than the file has."""
     place = object_store.locate(path, active())
     if place is not None and size is None:
-        return _patiently(lambda: object_store.read_up_to(place, path, offset, length), path)
+        return patiently(lambda: object_store.read_up_to(place, path, offset, length), path)
     size = stat(path).size if size is None else size
     end = min(offset + length, size)
     if end <= offset:
         return b""
     if place is not None:
-        data = _patiently(lambda: object_store.read(place, path, offset, end - offset), path)
+        data = patiently(lambda: object_store.read(place, path, offset, end - offset), path)
     else:
         system, inner = open_store(path)
-        data = _patiently(lambda: system.cat_file(inner, start=offset, end=end), path)
+        data = patiently(lambda: system.cat_file(inner, start=offset, end=end), path)
     if len(data) != end - offset:
         raise DataError(f"{path}: {end - offset} bytes were asked for at byte {offset}, {len(data)} came")
     return data
@@ -107,26 +107,33 @@ def read_whole(path: str, limit: int) -> bytes:
     """Read a whole file; raises DataError if it is larger than `limit`."""
     place = object_store.locate(path, active())
     if place is not None:
-        return _patiently(lambda: object_store.read_whole(place, path, limit), path)
+        return patiently(lambda: object_store.read_whole(place, path, limit), path)
     size = stat(path).size
     if size > limit:
         raise DataError(f"{path} has {size} bytes, more than the limit of {limit}")
     return read(path, 0, size, size=size)
 
 
-def fetch(path: str) -> str:
-    """Fetch a file into the cache and return its path there; it is fetched again if its size or time changes."""
-    found = stat(path)
+def fetch(path: str, found: FileStat | OSError | None = None) -> str:
+    """Fetch a file into the cache and return its path there; it is fetched again if its size or time changes.
+
+    Args:
+        path: The address.
+        found: What a listing says of the file, if it is known.
+    """
+    if isinstance(found, OSError):
+        raise found
+    found = stat(path) if found is None else found
     target = cache.entry("remote", path, f"{found.size} {found.version or found.modified}", name=path)
     if cache.holds(target, size=found.size):
         return str(target)
     place = object_store.locate(path, active())
     with cache.publishing(target) as new:
         if place is not None:
-            _patiently(lambda: object_store.download(place, path, new.path), path)
+            patiently(lambda: object_store.download(place, path, new.path), path)
         else:
             system, inner = open_store(path)
-            _patiently(lambda: system.get_file(inner, str(new.path)), path)
+            patiently(lambda: system.get_file(inner, str(new.path)), path)
         arrived = new.path.stat().st_size
         if arrived != found.size:
             raise DataError(f"{path} has {found.size} bytes, {arrived} came; try again")
@@ -175,6 +182,8 @@ def open_store(path: str) -> tuple[Store, str]:
         options = {"use_listings_cache": False, **active()}
         if path.startswith(("gs://", "gcs://")) and os.environ.get("DALI_GCS_ENDPOINT_URL"):
             options.setdefault("endpoint_url", os.environ["DALI_GCS_ENDPOINT_URL"])
+        if path.startswith(("s3://", "s3a://")) and os.environ.get("AWS_ENDPOINT_URL"):
+            options.setdefault("endpoint_url", os.environ["AWS_ENDPOINT_URL"])  # fsspec keeps systems by their options
         system, inner = Context().run(fsspec.core.url_to_fs, path, **options)
     except ImportError as error:  # fsspec names the package that is missing
         raise DataError(f"{path}: {error}; pip install 'pixelmill[remote]' brings the usual clients") from None
@@ -184,9 +193,18 @@ def open_store(path: str) -> tuple[Store, str]:
     return Store(system, path), str(inner)
 
 
+def forget_store(path: str) -> None:
+    """Open the file system of an address again when it is used next, with the credentials that there are then."""
+    if object_store.locate(path, active()) is None:
+        import fsspec
+
+        scheme = path.partition("://")[0]
+        fsspec.get_filesystem_class(scheme).clear_instance_cache()
+
+
 def _info(path: str) -> dict[str, Any]:
     system, inner = open_store(path)
-    info: dict[str, Any] = _patiently(lambda: system.info(inner), path)
+    info: dict[str, Any] = patiently(lambda: system.info(inner), path)
     return info
 
 
@@ -200,7 +218,7 @@ def _modified(info: dict[str, Any]) -> int:
     return int(seconds * 1e9)
 
 
-def _patiently(call: Callable[[], Result], path: str) -> Result:
+def patiently(call: Callable[[], Result], path: str) -> Result:
     """Retry after transient errors, with growing pauses of random length so that many readers spread out."""
     for left in reversed(range(_TRIES)):
         try:

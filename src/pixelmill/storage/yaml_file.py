@@ -39,9 +39,16 @@ def read_yaml(path: str, *, what: str = "recipe", most_bytes: int = MOST_BYTES) 
         # Not only YAML errors: numbers and dates that cannot be, and bytes that are not text, are ValueErrors.
         if isinstance(error, ArgumentError):
             raise
-        raise ArgumentError(f"{what}: {path} is not YAML: {error}") from None
+        raise ArgumentError(f"{what}: {path} is not YAML: {_problem(error)}") from None
     _check_numbers(content, path, what)
     return content
+
+
+def _problem(error: Exception) -> str:
+    """Return what is wrong with a file in one line, with the number of its line if that is known."""
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    text = str(problem or error).partition("\n")[0]
+    return text if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: {text}"
 
 
 def _check_tokens(data: bytes, path: str, what: str) -> None:

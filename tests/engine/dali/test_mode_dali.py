@@ -15,13 +15,14 @@ from locations import TESTS
 from PIL import Image
 from small_jobs import tree
 
-from pixelmill import augment, open_dataset
+from pixelmill import augment
 from pixelmill.augmentation import program
 from pixelmill.create import create_images, photo
 from pixelmill.engine import devices, selection
 from pixelmill.engine.dali.engine import DaliEngine
 from pixelmill.errors import OutputExists
 from pixelmill.formats.example import decode
+from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.tfrecord import read_records
 from pixelmill.ingest import ingest
 

@@ -11,14 +11,14 @@ void declare_codecs(Declarations& all) {
         {{"encoded", one, required}},
         {1, 1},
         [](Arguments& given) { return make_image_shape({
-            .color = given.choice("color", {"rgb", "bgr", "gray", "ycbcr", "any"}),
+            .color = given.choice("color", {"rgb", "bgr", "gray", "ycbcr", "any", "index"}),
             .orientation = given.flag("orientation"),
         }); }};
     all["decode"] = {
         {{"encoded", one, required}, {"window", one, optional}, {"geometry", one, optional}},
         {1, 2},
         [](Arguments& given) { return make_decode({
-            .color = given.choice("color", {"rgb", "bgr", "gray", "ycbcr", "any"}),
+            .color = given.choice("color", {"rgb", "bgr", "gray", "ycbcr", "any", "index"}),
             .dtype = given.optional("dtype", &Arguments::dtype),
             .orientation = given.flag("orientation"),
             .padded_pixels = given.flag("padded_pixels"),

@@ -5,8 +5,9 @@ Annotations of a text list are in a `.jsonl` file of the same name beside it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -24,7 +25,9 @@ from pixelmill.formats.image_header import image_extent, to_fractions
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Boxes, Sample, split_name
 from pixelmill.formats.splits import is_split
+from pixelmill.storage.announced_reads import whole_file
 from pixelmill.storage.file_names import is_plain, resolve_below
+from pixelmill.storage.ranges import Range
 
 
 class ListDataset(Dataset):
@@ -77,13 +80,20 @@ class ListDataset(Dataset):
         entry, root = self._entries[number], self._roots[number]
         try:
             path = self._resolve(entry.path, root, entry.where)
-            image = storage.read_file(path)
-            mask = storage.read_file(self._resolve(entry.mask, root, entry.where)) if entry.mask else None
+            image = self._ranges.read_file(path)
+            mask = self._ranges.read_file(self._resolve(entry.mask, root, entry.where)) if entry.mask else None
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}, named by {entry.where}") from None
         if not image:
             raise self.error(number, "not_an_image", "the file is empty")
         return self._described(number, image, mask)
+
+    def _parts(self, number: int) -> Iterator[Range]:
+        if number not in self._unusable:
+            yield whole_file(self.index.paths[number])
+            mask = self._entries[number].mask
+            if mask:
+                yield whole_file(storage.join(self._roots[number], mask))
 
     def outline(self, number: int) -> Sample:
         self._check_line(number)
@@ -119,10 +129,19 @@ class ListDataset(Dataset):
     def size(self, number: int) -> int:
         self._check_line(number)
         try:
-            return storage.stat(self.index.paths[number]).size
+            path = self.index.paths[number]
+            found = self._remote_stats[number] if storage.is_remote(path) else storage.stat(path)
+            if isinstance(found, OSError):
+                raise found
+            return found.size
         except OSError as error:
             where = self._entries[number].where
             raise self.error(number, "io", f"{error.strerror or error}, named by {where}") from None
+
+    @cached_property
+    def _remote_stats(self) -> list[storage.FileStat | OSError]:
+        """What listings say of the images, so that none of them is asked for its size."""
+        return list(storage.stats(self.index.paths))
 
     @property
     def layout(self) -> str:

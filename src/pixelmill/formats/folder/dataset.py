@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import overload
 
@@ -17,6 +17,8 @@ from pixelmill.formats.folder.arrangement import arrange
 from pixelmill.formats.folder.names import IMAGES, MASKS, RESERVED, implied_sample
 from pixelmill.formats.index import Index
 from pixelmill.formats.sample import Sample, split_name
+from pixelmill.storage.announced_reads import whole_file
+from pixelmill.storage.ranges import Range
 
 
 class FolderDataset(Dataset):
@@ -58,14 +60,24 @@ class FolderDataset(Dataset):
         path, _ = self.locate(number)
         name = self._listing.name(number)
         try:
-            image = storage.read_file(path)
-            mask_name = self._masks.get(split_name(name)[0])
-            mask = storage.read_file(storage.join(self._masks_root or "", mask_name)) if mask_name else None
+            image = self._ranges.read_file(path)
+            mask_path = self._mask_path(name)
+            mask = self._ranges.read_file(mask_path) if mask_path else None
         except OSError as error:
             raise self.error(number, "io", f"{error.strerror or error}") from None
         if not image:
             raise self.error(number, "not_an_image", "the file is empty")
         return self._described(number, image, mask)
+
+    def _parts(self, number: int) -> Iterator[Range]:
+        yield whole_file(self.locate(number)[0])
+        mask_path = self._mask_path(self._listing.name(number))
+        if mask_path:
+            yield whole_file(mask_path)
+
+    def _mask_path(self, name: str) -> str | None:
+        mask = self._masks.get(split_name(name)[0])
+        return storage.join(self._masks_root or "", mask) if mask else None
 
     def outline(self, number: int) -> Sample:
         return self._described(number, b"", None)

@@ -19,7 +19,6 @@ from pixelmill.formats.pack.frames import HEAD_BYTES, Head, crc
 from pixelmill.formats.pack.scan import PackFile, check_parts, features, scan
 from pixelmill.formats.record_files import check_sources, numbers_within
 from pixelmill.formats.sample import Sample
-from pixelmill.storage.range_reader import RangeReader
 
 
 class PackDataset(Dataset):
@@ -39,7 +38,6 @@ class PackDataset(Dataset):
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="pack")
-        self._ranges = RangeReader()
         found = [scan(name, partial(self._ranges.read, name), size=storage.stat(name).size) for name in self._names]
         self._tables = [file.table for file in found]
         self._codebooks, wrong = zip(*map(_registered, found), strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,6 +96,9 @@ class ParquetDataset(Dataset):
     def _class_name(self, labels: Sequence[Label]) -> str | None:
         label = labels[0] if len(labels) == 1 else -1
         return self._classes[label] if isinstance(label, int) and 0 <= label < len(self._classes) else None
+
+    def expect(self, numbers: Iterable[int]) -> None:
+        """Do nothing: files at addresses are fetched when they are opened."""
 
     def size(self, number: int) -> int:
         return int(self.index.lengths[number])

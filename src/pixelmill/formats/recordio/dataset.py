@@ -18,7 +18,6 @@ from pixelmill.formats.recordio.records import Header, labels_of, unpack
 from pixelmill.formats.recordio.scan import cached_scan
 from pixelmill.formats.remote_records import keys_and_offsets
 from pixelmill.formats.sample import Sample, image_type, split_name
-from pixelmill.storage.range_reader import RangeReader
 
 _START = 256  # bytes that most headers fit into
 
@@ -39,7 +38,6 @@ class RecordIODataset(Dataset):
         self._names = check_sources(files, format="recordio")
         found = scan_all(self._names, cached_scan, places=keys_and_offsets)
         self.index, self.faults = found.index, found.faults
-        self._ranges = RangeReader()
         self._within = numbers_within(self.index)
         self._lists = [_read_list(name) for name in self._names]
         read = [_read_rows(name) for name in self._names]

@@ -13,7 +13,6 @@ from pixelmill.formats.sample import Sample
 from pixelmill.formats.tfrecord.index import open_file
 from pixelmill.formats.tfrecord.keys import CONVENTIONS, Keys, box_label_key, convention_of, to_sample
 from pixelmill.formats.tfrecord.records import payload_view
-from pixelmill.storage.range_reader import RangeReader
 
 
 class TFRecordDataset(Dataset):
@@ -31,7 +30,6 @@ class TFRecordDataset(Dataset):
         self._names = check_sources(files, format="tfrecord")
         found = scan_all(self._names, open_file, places=offsets_and_lengths)
         self.index, self.faults = found.index, found.faults
-        self._ranges = RangeReader()
         self._within = numbers_within(self.index)
         self._stems = [stem(name) for name in self._names]
 

@@ -38,7 +38,7 @@ class WebDatasetDataset(Dataset):
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="webdataset")
-        paths = [storage.local_path(name) for name in self._names]
+        paths = storage.local_paths(self._names)
         scans = [cached_scan(path) for path in paths]
         for found in scans:
             wrong = [fault for fault in found.faults if fault.kind == "wrong_format" and not found.samples]

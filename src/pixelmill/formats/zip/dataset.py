@@ -38,7 +38,7 @@ class ZipDataset(Dataset):
     def __init__(self, source: str, *, files: Sequence[str]) -> None:
         self.source = source
         self._names = check_sources(files, format="zip")
-        self._paths = [storage.local_path(name) for name in self._names]
+        self._paths = storage.local_paths(self._names)
         self._open = storage.OpenFiles()
         scans = [cached_scan(path) for path in self._paths]
         for found in scans:

@@ -13,6 +13,7 @@ import tensorflow as tf
 from pixelmill.errors import ArgumentError, EngineError
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.loader import Batch, Loader
+from pixelmill.pipeline.pipeline_check import check_pipeline
 from pixelmill.tensors import Array, TensorListCPU
 
 # Arguments as users write them; `_types` and `_shapes` check them. TensorFlow has no types of its own to name.
@@ -68,6 +69,7 @@ class PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
         dtypes: Types = None,
         shapes: Shapes = None,
     ) -> None:
+        check_pipeline(type(self).__name__, pipeline)
         given = _renamed("dtypes", output_dtypes, dtypes)
         types = _types(given)
         wanted = _shapes(_renamed("shapes", output_shapes, shapes), types, single=not isinstance(given, tuple))

@@ -1,0 +1,44 @@
+"""The check that a job does not write into what it reads."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePosixPath
+
+from pixelmill import storage
+from pixelmill.errors import ArgumentError
+
+
+def check_apart(command: str, source: str | tuple[str, ...], output: str, *, adding: bool = False) -> None:
+    """Raise ArgumentError if the output is the source, inside of it, or around it.
+
+    Files of the output would be read as samples in the next run, or replace those that are being read.
+
+    Args:
+        command: What messages begin with.
+        source: A folder, a file, a pattern or an address, or several files.
+        output: The folder or address to write to.
+        adding: Whether the job adds files to those in a folder: it may then write next to the files that it reads.
+    """
+    target = _parts(output)
+    for path in (source,) if isinstance(source, str) else source:
+        if not storage.is_folder(storage.plain(path)):
+            if _parts(path)[:-1] == target and not adding:
+                text = f"the output {output} is the folder of {path}, which is read"
+                raise ArgumentError(f"{command}: {text}; choose another folder, or exists=add to write next to it")
+            continue
+        read = _parts(path)
+        shorter = min(len(target), len(read))
+        if target[:shorter] != read[:shorter]:
+            continue
+        relation = "is" if target == read else "is inside of" if len(target) > len(read) else "contains"
+        text = f"the output {output} {relation} the dataset that is read ({path})"
+        raise ArgumentError(f"{command}: {text}; choose a folder outside of it")
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    """Return the parts of an address, or of a path with all links followed."""
+    path = storage.plain(path)
+    if storage.is_remote(path):
+        return PurePosixPath(path.replace("://", ":/", 1)).parts
+    return Path(os.path.realpath(path)).parts

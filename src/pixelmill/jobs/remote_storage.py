@@ -1,0 +1,123 @@
+"""A prefix of an object store as the output of a job."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from pathlib import Path
+
+from pixelmill.jobs.disk import explained
+from pixelmill.jobs.storage import check_name
+from pixelmill.storage import files, remote, remote_writes
+from pixelmill.storage.cache import remove_abandoned
+
+_PIECE = 8 << 20
+_SCRATCH = "pixelmill-job-"
+_IN_USE = ".in-use"
+
+
+class RemoteStorage:
+    """A prefix of an object store. An object appears complete when its upload ends, so nothing is ever renamed."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root.rstrip("/")
+        self._beat = 0
+        self._held: dict[Path, int] = {}
+        remote.open_store(self.root)  # fails here, in one sentence, if the address is of no known kind
+
+    def read(self, name: str) -> bytes | None:
+        try:
+            return remote.read_whole(self.where(name), files.MAX_FILE_BYTES)
+        except FileNotFoundError:
+            return None
+
+    def write(self, name: str, data: bytes) -> None:
+        with explained(self.where(name), more=len(data)):
+            remote_writes.write(self.where(name), data)
+
+    def create(self, name: str, data: bytes) -> bool:
+        with explained(self.where(name), more=len(data)):
+            return remote_writes.create(self.where(name), data)
+
+    def size(self, name: str) -> int | None:
+        try:
+            return remote.stat(self.where(name)).size
+        except FileNotFoundError:
+            return None
+
+    def sha256(self, name: str) -> str | None:
+        size = self.size(name)
+        if size is None:
+            return None
+        digest = hashlib.sha256()
+        for offset in range(0, size, _PIECE):
+            digest.update(remote.read(self.where(name), offset, _PIECE, size=size))
+        return digest.hexdigest()
+
+    def stamp(self, name: str) -> str | None:
+        data = self.read(name)
+        return None if data is None else data.hex()
+
+    def touch(self, name: str, data: bytes) -> None:
+        self._beat += 1
+        with suppress(OSError):
+            remote_writes.write(self.where(name), data.rstrip() + b" " * (self._beat % 2))
+
+    def names(self, folder: str) -> list[str]:
+        return remote_writes.entries(self.where(folder) if folder else self.root)
+
+    def remove(self, name: str) -> None:
+        remote_writes.remove(self.where(name))
+
+    def remove_tree(self, folder: str) -> None:
+        remote_writes.remove_below(self.where(folder))
+
+    def adopt(self, files_by_name: Mapping[str, Path]) -> None:
+        def one(name: str) -> None:
+            path = files_by_name[name]
+            with explained(self.where(name), more=path.stat().st_size):
+                remote_writes.upload(path, self.where(name))
+            path.unlink()
+
+        files.together(one, list(files_by_name))
+
+    def abort_uploads(self, names: Collection[str] | None) -> None:
+        remote_writes.abort_uploads(self.root, names)
+
+    def sync(self, names: Iterable[str]) -> None:
+        """Do nothing: an acknowledged upload is durable."""
+
+    def scratch(self, folder: str) -> Path:
+        """Create a folder in the temporary folder of this machine, held until this process ends.
+
+        Those of processes that were killed are removed. The caller removes this one.
+        """
+        del folder
+        parent = Path(tempfile.gettempdir())
+        remove_abandoned(parent, _SCRATCH)
+        for old in [path for path in self._held if not path.exists()]:
+            os.close(self._held.pop(old))
+        path = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=parent))
+        unlocked = path / f"{_IN_USE}.new"  # it is locked before another process can take it for an abandoned one
+        self._held[path] = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with suppress(OSError):
+            fcntl.flock(self._held[path], fcntl.LOCK_EX | fcntl.LOCK_NB)
+            unlocked.rename(path / _IN_USE)
+        return path
+
+    def where(self, name: str) -> str:
+        return f"{self.root}/{check_name(name)}"
+
+    def hold(self, name: str) -> Callable[[], None] | None:
+        return None
+
+    def is_held(self, name: str) -> bool | None:
+        return None
+
+    def alone(self, folder: str) -> AbstractContextManager[None]:
+        del folder
+        return nullcontext()
