@@ -95,7 +95,7 @@ def test_program_reads_like_one_that_people_write(tmp_path: Path, monkeypatch: p
     assert ImageLoader("photos", size=224, batch_size=64, train=True, num_threads=4).pipeline_source() == EXPECTED
 
 
-EXPECTED = """import torch
+EXPECTED = '''import torch
 
 from pixelmill import Loader, fn, pipeline_def, types
 
@@ -131,4 +131,4 @@ def batches(loader=loader):
         images = torch.from_numpy(batch["images"])
         targets = torch.from_numpy(batch["labels"].reshape(-1))
         yield images, targets
-"""
+'''
