@@ -14,7 +14,7 @@ from pixelmill.formats.dataset import Dataset, Schema
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.sample import Sample
 from pixelmill.image_loader.image_sample import ImageSample
-from pixelmill.image_loader.splits import split_source
+from pixelmill.image_loader.splits import is_annotated, split_source
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -135,22 +135,28 @@ def open_dataset(
     split: str | None = None,
     root: str | None = None,
     allow_outside: bool = False,
+    path_column: str | None = None,
+    label_column: str | None = None,
 ) -> ImageDataset[ImageSample]:
     """Open a dataset and recognize its container by its content.
 
     Args:
         source: A folder, a file, a pattern such as `train-*.tfrecord`, an address for fsspec, or several files.
         format: One of the containers that `convert` knows; raises DataError if the content is something else.
-        split: A part of the dataset such as `"train"`: the folder of this name, or the files that begin with it.
+        split: A part of the dataset such as `"train"`: the folder of this name, the files that begin with it, or what
+            annotations (COCO, YOLO, VOC) call so.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
+        path_column: For tables: the column of paths; found by its name if None.
+        label_column: For tables: the column of labels; found by its name if None.
 
     Example:
         >>> dataset = open_dataset("photos")  # doctest: +SKIP
         >>> len(dataset), dataset[0].label, dataset[0].image().shape  # doctest: +SKIP
         (300, 0, (375, 500, 3))
     """
-    container = open_container(source, format, split=split, root=root, allow_outside=allow_outside)
+    columns = {"path_column": path_column, "label_column": label_column}
+    container = open_container(source, format, split=split, root=root, allow_outside=allow_outside, **columns)
     return ImageDataset(container, numbers=range(len(container)), function=None)
 
 
@@ -161,13 +167,18 @@ def open_container(
     split: str | None = None,
     root: str | None = None,
     allow_outside: bool = False,
+    path_column: str | None = None,
+    label_column: str | None = None,
 ) -> Dataset:
     """Open a dataset as its container defines it; see `open_dataset`."""
     if not isinstance(source, (str, os.PathLike, Sequence)):
         raise ArgumentError(f"open_dataset: expected a path, an address or a list of files, got {source!r}")
     found = expanded(source)
-    found = found if split is None else split_source(found, split)
-    return registry.open_dataset(found, format, root=root, allow_outside=allow_outside)
+    named = split if split is not None and is_annotated(found) else None
+    if split is not None and named is None:
+        found = split_source(found, split)
+    columns = {"path_column": path_column, "label_column": label_column}
+    return registry.open_dataset(found, format, root=root, allow_outside=allow_outside, split=named, **columns)
 
 
 def expanded(source: Source) -> str | list[str]:

@@ -26,7 +26,7 @@ from pixelmill.image_loader.settings import (
     height_and_width,
 )
 from pixelmill.image_loader.source import LoaderSource
-from pixelmill.image_loader.splits import refuse_splits, split_source
+from pixelmill.image_loader.splits import is_annotated, refuse_splits, split_source
 from pixelmill.image_loader.targets import Targets
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.loader import Batch, Loader
@@ -82,6 +82,8 @@ class LoaderPlan:
         """The function that defines the pipeline."""
         own = self.given
         options = {"storage_options": own.storage_options, "cache_size": own.cache_size}
+        if _named_split(own) is not None:
+            options["split"] = own.split  # type: ignore[assignment]
         if own.shuffle_mode != "global":
             options["shuffle_mode"] = own.shuffle_mode  # type: ignore[assignment]
         return self.presets.program(
@@ -153,7 +155,9 @@ def make_plan(given: Arguments) -> LoaderPlan:
     augment, origin = loaded_augmentation(given.augment)
     with storage.using(given.storage_options):
         paths = _paths(given)
-        container = registry.open_dataset(paths[0] if len(paths) == 1 else paths, given.format)
+        container = registry.open_dataset(
+            paths[0] if len(paths) == 1 else paths, given.format, split=_named_split(given)
+        )
         found = look_at(container)
     task = given.task or found.task
     check_task(task, found, container.source)
@@ -180,8 +184,13 @@ def make_plan(given: Arguments) -> LoaderPlan:
 
 def _paths(given: Arguments) -> tuple[str, ...]:
     source = expanded(given.source)
-    if given.split is not None:
+    if given.split is not None and _named_split(given) is None:
         source = split_source(source, given.split)
-    elif isinstance(source, str) and given.format is None:
+    elif given.split is None and isinstance(source, str) and given.format is None and not is_annotated(source):
         refuse_splits(source)
     return (source,) if isinstance(source, str) else tuple(source)
+
+
+def _named_split(given: Arguments) -> str | None:
+    """Return the split if it is the annotations of the dataset that name it, and not a folder or files."""
+    return given.split if given.split is not None and is_annotated(expanded(given.source)) else None

@@ -6,7 +6,8 @@ import os
 from collections.abc import Sequence
 
 from pixelmill import storage
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats import recognize
 from pixelmill.formats.recognize import is_companion
 
 # Spellings of the same split, which datasets use side by side.
@@ -42,6 +43,17 @@ def split_source(source: str | os.PathLike[str] | Sequence[str], split: str) -> 
             return [storage.join(folder, file) for file in records or own]
     there = ", ".join([*folders, *files][:6]) or "nothing"
     raise ArgumentError(f"split: {folder} has no folder or files of the split {split!r}; it holds {there}")
+
+
+def is_annotated(source: str | os.PathLike[str] | Sequence[str]) -> bool:
+    """Whether the annotations of a dataset name its splits, as those of COCO, YOLO and VOC do."""
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    try:
+        found, _ = recognize.find(recognize.paths_of(source)[1], None)
+    except (ArgumentError, DataError):
+        return False
+    return found.in_folder is not None
 
 
 def spellings(split: str) -> tuple[str, ...]:

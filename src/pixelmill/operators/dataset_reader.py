@@ -43,6 +43,7 @@ def dataset(
     root: str | None = None,
     allow_outside: bool = False,
     balanced: bool = False,
+    split: str | None = None,
 ) -> dict[str, Tensor]:
     """Read a dataset in any container that `pixelmill convert` writes; the container is recognized by its content.
 
@@ -58,6 +59,7 @@ def dataset(
         allow_outside: For lists: permit paths that lead out of the root.
         balanced: Whether to read as many samples of each class in every epoch. An epoch is about as long as without;
             samples of small classes come several times, those of large ones take turns over the epochs.
+        split: Read only this subset of a divided dataset, such as `train`: as its annotations or its folders name it.
     """
     from pixelmill.formats.class_groups import group_by_class
     from pixelmill.formats.columns import COLUMNS, column_index  # on use: programs need one or two formats
@@ -67,7 +69,8 @@ def dataset(
     unknown = [name for name in names if name not in COLUMNS]
     if unknown:
         raise ArgumentError(f"readers.dataset: columns must be some of {', '.join(COLUMNS)}, got {unknown[0]!r}")
-    found = open_dataset(path[0] if len(path) == 1 else path, format, root=root, allow_outside=allow_outside)
+    source = path[0] if len(path) == 1 else path
+    found = open_dataset(source, format, root=root, allow_outside=allow_outside, split=split)
     classes = group_by_class(column_index(found, ["label"])) if balanced else None
     keys = found.example_keys()
     if keys is not None:

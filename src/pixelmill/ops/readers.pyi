@@ -241,6 +241,7 @@ class Dataset(OperatorClass):
         allow_outside: For lists: permit paths that lead out of the root.
         balanced: Whether to read as many samples of each class in every epoch. An epoch is about as long as without;
             samples of small classes come several times, those of large ones take turns over the epochs.
+        split: Read only this subset of a divided dataset, such as `train`: as its annotations or its folders name it.
         random_shuffle: Whether to read in a new random order in each epoch.
         shuffle_after_epoch: Like `random_shuffle`; every instance then stays with its shard.
         num_shards: The number of shards that the dataset is divided into.
@@ -268,6 +269,7 @@ class Dataset(OperatorClass):
         root: str | None = None,
         allow_outside: bool = False,
         balanced: bool = False,
+        split: str | None = None,
         random_shuffle: bool = False,
         shuffle_after_epoch: bool = False,
         num_shards: int = 1,
