@@ -38,8 +38,12 @@ def test_names_are_numbered_in_order_and_kept(tmp_path: Path) -> None:
     dataset = opened(tmp_path, "path,label\na.png,zebra\nb.png,ant\nc.png,zebra\n")
     assert dataset.classes == ("ant", "zebra")
     assert labels(dataset) == [("a", (1,), "zebra"), ("b", (0,), "ant"), ("c", (1,), "zebra")]
-    # One name makes all of them names.
-    assert opened(tmp_path, "path,label\na.png,1\nb.png,x\n").classes == ("1", "x")
+    # A word among numbers is a mistake of its row, a number among words is a word.
+    mostly = opened(tmp_path, "path,label\na.png,1\nb.png,x\nc.png,10\n")
+    assert mostly.classes == () and mostly.sample(2).labels == (10,)
+    with pytest.raises(DataError, match=r"x\.csv:3 has a label that is not a number"):
+        mostly.sample(1)
+    assert opened(tmp_path, "path,label\na.png,1\nb.png,x\nc.png,y\n").classes == ("1", "x", "y")
 
 
 def test_several_names_are_several_labels(tmp_path: Path) -> None:

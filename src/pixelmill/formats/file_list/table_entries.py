@@ -29,7 +29,7 @@ def read_table(text: str, path: str, *, choice: Choice) -> Content:
     layout = find_layout(header, rows, choice=choice, path=path)
     classes = _classes(layout, rows)
     numbers = {name: number for number, name in enumerate(classes)}
-    entries = [row if isinstance(row, Entry) else _entry(row, layout, numbers) for row in found]
+    entries = [row if isinstance(row, Entry) else _entry(row, layout, numbers, classes) for row in found]
     if layout.corners:
         entries = _joined(entries)
     return Content(entries, classes, {} if classes else _paired_classes(layout, entries), _remarks(layout, path))
@@ -58,8 +58,8 @@ def _classes(layout: Layout, rows: Sequence[Row]) -> tuple[str, ...]:
     column = _class_column(layout)
     columns = layout.places["labels"] if column is None else (column,)
     texts = [text for row in rows for name in columns for text in texts_of(row.values.get(name))]
-    if column is None and all(_are_numbers(text) for text in texts):
-        return ()
+    if (column is None and 2 * sum(map(_are_numbers, texts)) > len(texts)) or not texts:
+        return ()  # numbers; a word among them is a mistake in its row
     return tuple(sorted(set(texts)))
 
 
@@ -81,7 +81,7 @@ def _paired_classes(layout: Layout, entries: Sequence[Entry]) -> dict[int, str]:
     return names
 
 
-def _entry(row: Row, layout: Layout, numbers: Mapping[str, int]) -> Entry:
+def _entry(row: Row, layout: Layout, numbers: Mapping[str, int], classes: Sequence[str]) -> Entry:
     cells = {part: row.values.get(names[0]) for part, names in layout.places.items() if names}
     path = cells.get("path")
     if not isinstance(path, str) or not path or "\0" in path:
@@ -89,7 +89,7 @@ def _entry(row: Row, layout: Layout, numbers: Mapping[str, int]) -> Entry:
     try:
         labels = _labels(row, layout, numbers)
         found = _own_parts(cells, row.where)
-        name = _class_name(cells, labels, layout, numbers)
+        name = _class_name(cells, labels, layout, classes)
         if name is not None:
             found["class"] = name
         return _with_rest(Entry(path, labels, row.where, _text(cells.get("mask")), found), row, layout)
@@ -118,10 +118,10 @@ def _labels(row: Row, layout: Layout, numbers: Mapping[str, int]) -> tuple[Label
 
 
 def _class_name(
-    cells: Mapping[str, Any], labels: Sequence[Label], layout: Layout, numbers: Mapping[str, int]
+    cells: Mapping[str, Any], labels: Sequence[Label], layout: Layout, classes: Sequence[str]
 ) -> str | None:
-    if numbers and len(labels) == 1:
-        return list(numbers)[int(labels[0])]
+    if classes and len(labels) == 1:
+        return classes[int(labels[0])]
     return _text(cells.get("class")) if layout.places["labels"] else None
 
 

@@ -61,7 +61,7 @@ def open_table(path: str) -> TableFile:
 
 
 def _parquet(module: Any, path: str, local: str) -> TableFile:
-    file = module.parquet.ParquetFile(local)
+    file = module.parquet.ParquetFile(local, page_checksum_verification=True)
     about = file.metadata
     groups = [about.row_group(number) for number in range(about.num_row_groups)]
     if about.num_columns > _MOST_COLUMNS:

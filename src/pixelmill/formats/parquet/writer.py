@@ -60,7 +60,9 @@ class ParquetWriter(ShardWriter):
         self._stack = ExitStack()
         self._stream = _Stream(self._stack.enter_context(open_file(names["records"])))
         self._schema = self._described()
-        self._writer = self._pyarrow.parquet.ParquetWriter(self._stream, self._schema)
+        # Images do not repeat, and pages of dictionaries have no checksums that are verified.
+        options = {"write_page_checksum": True, "use_dictionary": False}
+        self._writer = self._pyarrow.parquet.ParquetWriter(self._stream, self._schema, **options)
         self._rows: list[dict[str, Any]] = []
         self._bytes = 0
 
