@@ -48,7 +48,9 @@ inline void add_shared_row(FourSums& first, FourSums& second, const float* value
         const __m256 weight = _mm256_set1_ps(weights[k]), above = _mm256_set1_ps(weights[k - window.width]);
         for (int i = 0; i < 4; ++i) {
             __m256 value = _mm256_loadu_ps(values + 8 * i);
+#if PIXELMILL_BMI2
             __asm__("" : "+x"(value));  // else the compiler loads it twice, and loads are what there are too many of
+#endif
             first.value[i] = _mm256_add_ps(first.value[i], _mm256_mul_ps(value, weight));
             second.value[i] = _mm256_add_ps(second.value[i], _mm256_mul_ps(value, above));
         }

@@ -25,7 +25,8 @@ void ball_row(float* out_x, float* out_y, const BallRow& ball, int64_t first, in
 }
 
 #if PIXELMILL_AVX2
-__attribute__((target("avx2"))) void ball_row_avx2(float* out_x, float* out_y, const BallRow& ball, int64_t width) {
+BEGIN_AVX2_CODE
+void ball_row_avx2(float* out_x, float* out_y, const BallRow& ball, int64_t width) {
     const __m256 middle = _mm256_set1_ps(ball.center_x), top = _mm256_set1_ps(ball.center_y),
                  down = _mm256_set1_ps(ball.y);
     const __m256 square = _mm256_mul_ps(down, down), divisor = _mm256_set1_ps(ball.radius);
@@ -40,6 +41,7 @@ __attribute__((target("avx2"))) void ball_row_avx2(float* out_x, float* out_y, c
     }
     ball_row(out_x, out_y, ball, i, width);
 }
+END_AVX2_CODE
 #endif
 
 // Far outside is as good as infinitely far, and fits an int.
