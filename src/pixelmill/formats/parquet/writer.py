@@ -60,8 +60,8 @@ class ParquetWriter(ShardWriter):
         self._stack = ExitStack()
         self._stream = _Stream(self._stack.enter_context(open_file(names["records"])))
         self._schema = self._described()
-        # Images do not repeat, and pages of dictionaries have no checksums that are verified.
-        options = {"write_page_checksum": True, "use_dictionary": False}
+        # Images do not repeat, and the smallest and largest image of a page would be stored again as its statistics.
+        options = {"write_page_checksum": True, "use_dictionary": False, "write_statistics": ["label"]}
         self._writer = self._pyarrow.parquet.ParquetWriter(self._stream, self._schema, **options)
         self._rows: list[dict[str, Any]] = []
         self._bytes = 0
