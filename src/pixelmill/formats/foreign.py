@@ -83,6 +83,9 @@ def kind_of(path: str) -> Foreign | None:
 
 
 def _exists(path: str) -> bool:
+    """Whether a hidden file exists, which listings leave out; addresses are not asked for it."""
+    if storage.is_remote(path):
+        return False
     try:
         storage.stat(path)
     except OSError:
