@@ -83,8 +83,9 @@ kills: $(VENV)/test.stamp ## kill bulk jobs and fill disks at hundreds of places
 faults: $(VENV)/test.stamp ## let every allocation, read, write and thread start of a training program fail once
 	@sh scripts/faults.sh $(PY) $(ARGS)
 
-remote-faults: $(VENV)/test.stamp ## end processes while they read from a store
+remote-faults: $(VENV)/test.stamp ## end and kill processes while they use a store
 	@$(PY) tests/support/remote_faults.py exits 200
+	@$(PY) tests/support/remote_faults.py kills 50
 
 soak: $(VENV)/test.stamp ## run for long and watch memory and speed
 	@$(PY) benchmarks/soak.py $(ARGS)

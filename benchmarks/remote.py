@@ -43,7 +43,7 @@ def child(name: str, endpoint: str, data: str, threads: int) -> None:
 
 def measured(name: str, endpoint: str, data: Path, *, threads: int, peers: Path | None) -> dict[str, Any]:
     """Run a contestant in a process of its own; return its figures and what the server counted."""
-    _counted(endpoint)
+    counted(endpoint)
     command = [sys.executable, __file__, "--child", name, "--endpoint", endpoint, "--data", str(data)]
     environment = dict(os.environ)
     if peers is not None and name.split(" ")[0] in contestants.PEERS:
@@ -68,13 +68,13 @@ def measured(name: str, endpoint: str, data: Path, *, threads: int, peers: Path 
         "samples": samples,
         "first_batch_seconds": round(told["times"][0] - start, 3),
         "per_second": round(samples / (told["times"][-1] - start), 1),
-        "after_first_batch": round((samples - told["counts"][0]) / rest, 1) if rest > 0 else None,
+        "after_first_batch": round((samples - told["counts"][0]) / max(rest, 1e-9), 1),
         "processor_seconds": round(spent, 2),
-        **{f"server_{name}": value for name, value in _counted(endpoint).items()},
+        **{f"server_{name}": value for name, value in counted(endpoint).items()},
     }
 
 
-def _counted(endpoint: str) -> dict[str, float]:
+def counted(endpoint: str) -> dict[str, float]:
     with urllib.request.urlopen(f"{endpoint}/{COUNTS}") as answer:
         counted: dict[str, float] = json.loads(answer.read())
     return counted

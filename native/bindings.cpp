@@ -24,6 +24,7 @@ namespace pixelmill {
 namespace {
 
 using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
+using AnyRows = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 using NumpyArray = nb::ndarray<nb::numpy>;
 template <class T>
 using Column1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -106,31 +107,55 @@ Params parameters(const std::string& kind, nb::dict given) {
     return values;
 }
 
-std::shared_ptr<ByteRanges> make_ranges(std::vector<nb::bytes> paths, Column1<int64_t> file, Column1<int64_t> offset,
-                                        Column1<int64_t> length,
+template <class T>
+std::span<const T> span_of(const Column1<T>& column) {
+    return {column.data(), column.size()};
+}
+
+// Ranges whose arrays belong to Python. They live as long as the Python object, which every step that uses it keeps.
+struct BorrowedRanges : ByteRanges {
+    Column1<uint8_t> owned_paths;
+    Column1<int64_t> owned_path_starts, owned_file, owned_offset, owned_length;
+};
+
+std::shared_ptr<ByteRanges> make_ranges(nb::bytes prefix, Column1<uint8_t> paths, Column1<int64_t> path_starts,
+                                        Column1<int64_t> file, Column1<int64_t> offset, Column1<int64_t> length,
                                         const std::vector<std::tuple<int64_t, std::string, std::string>>& lost,
                                         int fetched) {
-    auto ranges = std::make_shared<ByteRanges>();
-    for (const nb::bytes& path : paths) ranges->paths.emplace_back(path.c_str(), path.size());
-    ranges->file.assign(file.data(), file.data() + file.size());
-    ranges->offset.assign(offset.data(), offset.data() + offset.size());
-    ranges->length.assign(length.data(), length.data() + length.size());
+    const auto starts = span_of(path_starts);
+    if (starts.empty() || starts.front() != 0 || starts.back() != static_cast<int64_t>(paths.size()))
+        throw nb::value_error("the starts of paths do not match the paths");
+    auto ranges = std::make_shared<BorrowedRanges>();
+    ranges->paths = {reinterpret_cast<const char*>(paths.data()), paths.size()};
+    ranges->path_prefix.assign(prefix.c_str(), prefix.size());
+    ranges->path_starts = starts;
+    ranges->file = span_of(file);
+    ranges->offset = span_of(offset);
+    ranges->length = span_of(length);
     ranges->fetched = fetched;
     for (const auto& [item, kind, message] : lost) ranges->lost[item] = {fault_kind_named(kind), message};
+    ranges->owned_paths = std::move(paths);
+    ranges->owned_path_starts = std::move(path_starts);
+    ranges->owned_file = std::move(file);
+    ranges->owned_offset = std::move(offset);
+    ranges->owned_length = std::move(length);
     return ranges;
 }
 
-std::shared_ptr<Table> make_table(const AnyArray& rows, Column1<int64_t> starts) {
-    const Value value = borrowed(rows);
-    auto table = std::make_shared<Table>();
+struct BorrowedTable : Table {
+    AnyRows owned_rows;
+    Column1<int64_t> owned_starts;
+};
+
+std::shared_ptr<Table> make_table(AnyRows rows, Column1<int64_t> starts) {
+    const Value value = borrowed(AnyArray(rows));
+    auto table = std::make_shared<BorrowedTable>();
     table->dtype = value.dtype;
     table->row_shape.assign(value.shape.begin() + 1, value.shape.begin() + value.ndim);
-    table->data.resize(static_cast<size_t>(value.elements() * size_of(value.dtype)));
-    Value packed = value;
-    packed.data = table->data.data();
-    packed.stride = packed_strides(value.ndim, value.shape);
-    copy_elements(packed, value);
-    table->starts.assign(starts.data(), starts.data() + starts.size());
+    table->data = {value.data, static_cast<size_t>(value.elements() * size_of(value.dtype))};
+    table->starts = span_of(starts);
+    table->owned_rows = std::move(rows);
+    table->owned_starts = std::move(starts);
     return table;
 }
 
@@ -249,8 +274,8 @@ NB_MODULE(_core, module) {
 
     nb::class_<Resource>(module, "Resource");
     nb::class_<ByteRanges, Resource>(module, "ByteRanges")
-        .def(nb::new_(&make_ranges), "paths"_a, "file"_a.noconvert(), "offset"_a.noconvert(), "length"_a.noconvert(),
-             "lost"_a, "fetched"_a = -1);
+        .def(nb::new_(&make_ranges), "prefix"_a, "paths"_a.noconvert(), "path_starts"_a.noconvert(),
+             "file"_a.noconvert(), "offset"_a.noconvert(), "length"_a.noconvert(), "lost"_a, "fetched"_a = -1);
     nb::class_<Table, Resource>(module, "Table")
         .def(nb::new_(&make_table), "rows"_a.noconvert(), "starts"_a.noconvert());
 

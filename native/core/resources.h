@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,16 +13,22 @@
 
 namespace pixelmill {
 
-// Item i is `length[i]` bytes of file `file[i]` at `offset[i]`; a length of -1 means the whole file.
+// Item i is `length[i]` bytes of file `file[i]` at `offset[i]`; a length of -1 means the whole file. The arrays belong
+// to whoever made this, and may be mapped from a file that many processes share.
 class ByteRanges : public Resource {
    public:
-    std::vector<std::string> paths;
-    std::vector<int64_t> file, offset, length;                  // file is empty when item i is simply path i
+    std::string path_prefix;                        // the beginning of all paths
+    std::span<const char> paths;                    // their ends, one after the other, each followed by a zero byte
+    std::span<const int64_t> path_starts;           // path i begins at path_starts[i]; one entry more than paths
+    std::span<const int64_t> file, offset, length;  // file is empty when item i is simply path i
     std::map<int64_t, std::pair<FaultKind, std::string>> lost;  // items that were found to be damaged
     int fetched = -1;  // the number of these ranges among what is fetched for a sample; -1 for files of this machine
 
-    const std::string& path_of(int64_t item) const {
-        return paths[static_cast<size_t>(file.empty() ? item : file[static_cast<size_t>(item)])];
+    std::string path_of(int64_t item) const {
+        const auto number = static_cast<size_t>(file.empty() ? item : file[static_cast<size_t>(item)]);
+        const auto start = static_cast<size_t>(path_starts[number]), end = static_cast<size_t>(path_starts[number + 1]);
+        std::string path = path_prefix;
+        return path.append(paths.data() + start, end - start - 1);
     }
     int64_t offset_of(int64_t item) const { return offset.empty() ? 0 : offset[static_cast<size_t>(item)]; }
     // -1 for everything up to the end of the file.
@@ -56,8 +63,8 @@ class Table : public Resource {
    public:
     DType dtype = DType::i32;
     std::vector<int64_t> row_shape;
-    std::vector<std::byte> data;
-    std::vector<int64_t> starts;
+    std::span<const std::byte> data;
+    std::span<const int64_t> starts;
 };
 
 }  // namespace pixelmill

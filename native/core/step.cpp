@@ -17,7 +17,7 @@ const File& ThreadState::file_of_records(const std::string& path) {
     if (file_ == nullptr || path_ != path) {
         file_.reset();
         path_ = path;  // before the file: if there is no memory for it, no file must be open under the old name
-        file_ = std::make_unique<File>(path);
+        file_ = std::make_unique<File>(path_);
     }
     return *file_;
 }

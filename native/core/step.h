@@ -80,7 +80,7 @@ struct Fetched {
 struct SparseImage {
     std::byte* data = nullptr;  // where byte `offset` of the file goes
     int64_t have = 0;           // bytes that are there, from the beginning
-    const std::string* path = nullptr;
+    std::string path;
     int64_t offset = 0;
 };
 
@@ -103,6 +103,9 @@ class Context {
     // Memory for output `index` of the running step. Where that output leaves the program this is the batch
     // buffer itself, so the step writes straight into the batch.
     Value allocate(int index, DType dtype, std::span<const int64_t> shape);
+
+    // Whether it does.
+    bool leaves(int index) const { return leaving[static_cast<size_t>(index)] >= 0; }
 
     // Memory that lives until the end of the sample.
     Value scratch(DType dtype, std::span<const int64_t> shape);

@@ -117,7 +117,7 @@ def _draw_sheet(files: list[Path], *, seed: int) -> Image.Image:
     source = {"files": [str(file) for file in files], "labels": list(range(len(files)))}
     pipe = train_pipeline(batch_size=len(files), num_threads=1, seed=seed, shuffle=False, **source)
     rows: list[Array] = [np.asarray(Image.open(file)) for file in files]
-    captions = [f"{image.shape[1]} x {image.shape[0]}" for image in rows]
+    captions = [f"{image.shape[0]} x {image.shape[1]}" for image in rows]
     for epoch in range(_VERSIONS):
         images, _ = pipe.run()
         rows += [np.asarray(images.at(slot)) for slot in range(len(files))]

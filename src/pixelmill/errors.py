@@ -22,7 +22,9 @@ PixelmillError
 from __future__ import annotations
 
 import errno
+import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 # The notes of the core about samples that it delivers, by their bits in native/core/step.h.
@@ -182,6 +184,8 @@ class DataError(PixelmillError, RuntimeError):
         self.events = events
 
 
+_MOST_NAMES = 10_000  # that are compared with a misspelled one
+
 # What the system says of a path that names no file that can be read.
 _WRONG_PATH = frozenset(
     {
@@ -209,7 +213,29 @@ def unreadable(what: str, path: str, error: OSError, *, hint: str = "") -> Argum
         hint: What to do about it.
     """
     kind = ArgumentError if error.errno in _WRONG_PATH else DataError
-    return kind(f"{what}: {error.strerror or error}: {path}{hint}")
+    meant = _similar_path(path) if error.errno == errno.ENOENT and "://" not in path else ""
+    return kind(f"{what}: {error.strerror or error}: {path}{meant}{hint}")
+
+
+def suggestion(text: object, names: Iterable[str]) -> str:
+    """Return the question `; did you mean ...?` for a misspelled name, or nothing if no name is similar."""
+    import difflib
+
+    found = difflib.get_close_matches(str(text), list(names), n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def _similar_path(path: str) -> str:
+    """Return the question whether another name in the same folder was meant, or nothing if none is similar."""
+    import difflib
+
+    folder, name = os.path.split(path.rstrip("/"))
+    try:
+        names = os.listdir(folder or ".")  # noqa: PTH208 - pathlib takes long to import
+    except OSError:
+        return ""
+    found = difflib.get_close_matches(name, names[:_MOST_NAMES], n=1, cutoff=0.75)
+    return f"; did you mean {os.path.join(folder, found[0])}?" if found else ""  # noqa: PTH118
 
 
 class SampleArgumentError(DataError, ValueError):

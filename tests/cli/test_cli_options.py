@@ -84,7 +84,7 @@ def test_values_are_parsed_and_checked() -> None:
         assert shown in result.output
     for wrong, message in (
         (["--part", "4/4"], "not of the form I/N"),
-        (["--seconds", "0"], "x>0"),
+        (["--seconds", "0"], "must be above 0, got 0"),
         (["--peers", "nobody"], "is not one of dali, tf, torch"),
         (["--mode", "dali"], "is not one of 'cpu', 'gpu'"),
     ):
@@ -113,6 +113,32 @@ def test_the_list_of_commands_does_not_wait_for_numpy() -> None:
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert {"pixelmill.cli.augment", "pixelmill.cli.bench"} <= {*run.stderr.split()}
     assert not {"numpy", "rich", "pixelmill.graph.nodes"} & {*run.stderr.split()}
+
+
+def test_click_before_8_2_is_enough() -> None:
+    """Its classes of types cannot be subscripted when the modules are imported."""
+    code = "import click; click.ParamType.__class_getitem__ = click.Choice.__class_getitem__ = None; "
+    code += "from pixelmill.cli import main; main(['--help'], standalone_mode=False)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert run.returncode == 0 and "convert" in run.stdout, run.stderr
+
+
+@pytest.mark.parametrize("name", ["--img_size", "--img-size"])
+def test_dashes_and_underscores_are_the_same(name: str) -> None:
+    result = CliRunner().invoke(main, ["ingest", "nothere", "out", name, "x"])
+    assert result.exit_code == 2 and "'--img-size': 'x' is not a whole number" in result.output
+    assert CliRunner().invoke(main, ["create_images", "--help"]).exit_code == 0
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"bench", "info", "preview", "verify"}))
+def test_every_job_has_the_same_options(name: str) -> None:
+    spellings = {text for param in command_named(name).params for text in (*param.opts, *param.secondary_opts)}
+    expected = {"-o", "--output", "--dry-run", "--json", "--workers", "--exists", "-v", "-q", "--log-file"}
+    if name not in ("create-recordio", "create-tfrecords"):  # a file each, made in one go
+        expected |= {"--part"}
+    if not name.startswith("create-"):  # these read nothing that could be bad
+        expected |= {"--on-error"}
+    assert expected <= spellings, expected - spellings
 
 
 def test_an_unknown_command_is_a_usage_error() -> None:

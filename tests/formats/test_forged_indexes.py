@@ -68,7 +68,9 @@ def packed(*names: str) -> Array:
 def listing(root: Path, **changed: Array) -> dict[str, Array]:
     times = [(root / name).stat().st_mtime_ns for name in ("", "cat")]
     whole = {"names": packed("cat/a.jpg"), "classes": packed("cat"), "folders": packed("", "cat")}
-    return {**whole, "times": np.array(times, np.int64), **changed}
+    arrays = {**whole, "left_out": packed(), "times": np.array(times, np.int64), **changed}
+    starts = np.append(0, np.flatnonzero(arrays["names"] == 0) + 1)
+    return {"starts": starts, **arrays}
 
 
 def plant(path: Path, kind: str, arrays: dict[str, Array]) -> None:

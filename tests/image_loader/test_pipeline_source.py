@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from loader_datasets import TASKS, folder_of_classes, write_task
+from loader_programs import flat, namespace_of
 
 from pixelmill import ImageLoader, fn
 from pixelmill.recipe import Recipe
@@ -24,26 +25,6 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("classification", {"train": True, "rank": 1, "world_size": 2, "seed": 9}),
     ("classification", {"on_error": "skip", "max_errors": 3, "shuffle_mode": "blocks", "shuffle": True}),
 ]
-
-
-def flat(value: Any) -> list[bytes | str]:
-    """Return the bytes of all arrays of a batch."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [name for key, item in value.items() for name in (key, *flat(item))]
-    if isinstance(value, (list, tuple)):
-        return [part for item in value for part in flat(item)]
-    if str(getattr(value, "dtype", "")) == "torch.bfloat16":
-        value = value.float()
-    return [f"{value.dtype} {tuple(value.shape)}", np.asarray(value).tobytes()]
-
-
-def namespace_of(text: str) -> dict[str, Any]:
-    """Run a program and return its names."""
-    names: dict[str, Any] = {"__name__": "program"}
-    exec(compile(text, "program.py", "exec"), names)  # the text is ours
-    return names
 
 
 @pytest.mark.parametrize(("task", "options"), CASES, ids=lambda value: str(value))
@@ -95,7 +76,7 @@ def test_program_reads_like_one_that_people_write(tmp_path: Path, monkeypatch: p
     assert ImageLoader("photos", size=224, batch_size=64, train=True, num_threads=4).pipeline_source() == EXPECTED
 
 
-EXPECTED = '''import torch
+EXPECTED = """import torch
 
 from pixelmill import Loader, fn, pipeline_def, types
 
@@ -131,4 +112,4 @@ def batches(loader=loader):
         images = torch.from_numpy(batch["images"])
         targets = torch.from_numpy(batch["labels"].reshape(-1))
         yield images, targets
-'''
+"""

@@ -101,8 +101,7 @@ def test_processes_of_torch_share_an_epoch(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in NAMES}
     command = [sys.executable, "-c", program, str(source), str(tmp_path / "store")]
     runs = [
-        subprocess.Popen([*command, str(rank)], stdout=subprocess.PIPE, text=True, env=environment)
-        for rank in range(2)
+        subprocess.Popen([*command, str(rank)], stdout=subprocess.PIPE, text=True, env=environment) for rank in range(2)
     ]
     names = [run.communicate(timeout=120)[0].split() for run in runs]
     assert [len(own) for own in names] == [4, 4]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -20,9 +20,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     made: list[tuple[str, str]] = []
     adopt, sync, write = LocalStorage.adopt, LocalStorage.sync, LocalStorage.write
 
-    def adopt_too(self: LocalStorage, path: Path, name: str) -> None:
-        made.append(("rename", name))
-        adopt(self, path, name)
+    def adopt_too(self: LocalStorage, files: Mapping[str, Path]) -> None:
+        made.extend(("rename", name) for name in files)
+        adopt(self, files)
 
     def sync_too(self: LocalStorage, names: Iterable[str]) -> None:
         listed = list(names)

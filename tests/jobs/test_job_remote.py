@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +12,10 @@ import pytest
 from loopback_s3 import LoopbackS3
 from small_jobs import NumbersJob, tree
 
-from pixelmill import convert
+from pixelmill import augment, convert, info, verify
 from pixelmill.create import create_images
 from pixelmill.errors import DataError, OutputError, OutputExists
+from pixelmill.ingest import ingest
 from pixelmill.jobs import job_status, run_job
 from pixelmill.storage import remote
 
@@ -113,3 +114,33 @@ def test_sizes_come_from_listings(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert server.counts["GET"] == len({key for key, _, _ in server.log}) == len(server.objects)
     made = (tmp_path / "remote" / "data.tfrecord").read_bytes()
     assert made == (tmp_path / "local" / "data.tfrecord").read_bytes()
+
+
+def test_jobs_read_a_store_as_they_read_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bytes, one request for each file and no HEAD for any; records with an index come in few requests."""
+    create_images(tmp_path / "photos", "i", 24, 16, 24, "jpg", classes=2, workers=1)
+    convert(tmp_path / "photos", tmp_path / "records", to="tfrecord", samples_per_shard=12, workers=1)
+    server = LoopbackS3()
+    server.put_folder("data", tmp_path)
+    monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    crop = {"img_size": 8, "num_shards": 2, "unknown_classes": "append"}
+    jobs: list[tuple[str, Callable[[str, Path], object]]] = [
+        ("photos", lambda source, out: convert(source, out, to="webdataset", workers=1)),
+        ("photos", lambda source, out: ingest(source, out, **crop)),
+        ("records", lambda source, out: augment(source, out, recipe="classification", workers=1)),
+        ("records", lambda source, out: convert(source, out, to="folder", shuffle=True, workers=1)),
+    ]
+    with server.running():
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+        for number, (source, job) in enumerate(jobs):
+            job(str(tmp_path / source), tmp_path / f"local{number}")
+            server.reset()
+            job(f"s3://data/{source}", tmp_path / f"remote{number}")
+            local, found = tree(tmp_path / f"local{number}"), tree(tmp_path / f"remote{number}")
+            assert {**local, "manifest.json": ""} == {**found, "manifest.json": ""}
+            assert server.counts["HEAD"] <= (2 if source == "records" else 0)  # files whose layout was looked at
+            data = [entry for entry in server.log if entry[0].endswith((".jpg", ".tfrecord"))]
+            assert len(data) == len(set(data)) == 24 if source == "photos" else len(data) <= 8
+        assert verify("s3://data/records").is_whole and info("s3://data/photos").samples == 24

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from loopback_s3 import Faults, LoopbackS3
+from remote_faults import KilledJob
 from small_jobs import NumbersJob, tree
 
 from pixelmill.errors import OutputError
@@ -106,3 +107,11 @@ def test_denied_output_says_so(server: LoopbackS3) -> None:
     server.faults = Faults(denied={"data"})
     with pytest.raises((OutputError, PermissionError), match="access denied; check the credentials"):
         run_job(JOB, "s3://data/out", workers=1)
+
+
+def test_a_killed_job_from_s3_to_s3_leaves_nothing(tmp_path: Path) -> None:
+    job = KilledJob(tmp_path)
+    made, requests = job.expected()
+    assert sum(name.endswith(".tfrecord") for name in made) == 3 and "manifest.json" in made
+    for at in (requests // 2, requests * 3 // 4):
+        assert job.killed(at) == []

@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import pixelmill
 from pixelmill import ArgumentError
 from pixelmill.create import create_images, create_recordio, create_tfrecords
+from pixelmill.errors import suggestion
 from pixelmill.ingest import ingest
 from pixelmill.jobs import run_job
 from pixelmill.options.augment import AugmentArguments, AugmentOptions, VariantOptions
@@ -32,11 +34,13 @@ from pixelmill.options.declaration import (
     plan_values,
     takes,
     values_of,
+    with_home,
 )
 from pixelmill.options.ingest import IngestArguments
 from pixelmill.options.inspect import IndexOptions, InfoOptions, PreviewOptions, VerifyOptions
 from pixelmill.options.running import RunJobOptions
 from pixelmill.options.segmentation import SegmentationArguments
+from pixelmill.options.values import parse_bytes
 from pixelmill.segmentation import prepare_segmentation
 
 COMMANDS = {
@@ -170,3 +174,32 @@ def test_options_are_light() -> None:
     code = f"import sys; {'; '.join(f'import pixelmill.options.{name}' for name in names)}; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert not {"numpy", "click", "rich", "PIL", "pixelmill._core"} & {*run.stdout.split()}
+
+
+def test_paths_have_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    given = with_home(AugmentArguments(["~/a", "b/~"], Path("~/out"), recipe="~/r.yaml", prefix="~"))
+    assert (given.source, given.output, given.recipe) == (["/home/me/a", "b/~"], "/home/me/out", "/home/me/r.yaml")
+    assert given.prefix == "~", "not a path"
+    unchanged = AugmentArguments("s3://bucket/~")
+    assert with_home(unchanged) is unchanged
+
+
+def test_a_similar_value_is_suggested() -> None:
+    with pytest.raises(ArgumentError, match=r"got 'resum'; did you mean 'resume'\?"):
+        pixelmill.convert("a", "b", to="tfrecord", exists="resum")
+    assert suggestion("zzz", ("a", "b")) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("500000", 500_000), ("100KB", 100_000), ("1.5GiB", 3 << 29), ("4.35MB", 4_350_000), ("2 tb", 2 * 10**12)],
+)
+def test_sizes_are_exact(text: str, size: int) -> None:
+    assert parse_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "1e6", "10XB", "KB", "0.1", "5iB", "1,000"])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a number of bytes such as 256MB"):
+        parse_bytes(text)

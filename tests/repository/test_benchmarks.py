@@ -245,10 +245,11 @@ def test_reading_files_is_measured_beside_others(tmp_path: Path) -> None:
 
 def test_a_store_is_read_next_to_local_files(tmp_path: Path) -> None:
     names = ("local folder", "pixelmill folder", "pixelmill tfrecord blocks")
-    options = ("--count", "12", "--latencies", "1", "--threads", "1", "--build", tmp_path)
+    options = ("--count", "80", "--latencies", "1", "--threads", "1", "--build", tmp_path)
     done = run("remote.py", *options, "--json", tmp_path / "x.json", "--contestants", *names)
     assert done.returncode == 0, done.stderr
     rows = json.loads((tmp_path / "x.json").read_text("utf-8"))["rows"]
-    assert [(row["name"], row["samples"]) for row in rows] == [(name, 12) for name in names]
-    assert "GET" not in rows[0]["requests"]
-    assert rows[1]["requests"]["GET"] >= 12  # with those of the next epoch that were started
+    assert [(row["name"], row["samples"]) for row in rows] == [(name, 80) for name in names]
+    assert rows[0]["server_GET"] == 0
+    assert rows[1]["server_GET"] >= 80  # with those of the next epoch that were started
+    assert rows[2]["server_GET"] < 12 and rows[2]["bytes_over_needed"] < 1.05

@@ -35,6 +35,13 @@ def test_pytorch_with_several_labels() -> None:
     assert len(losses) == 3 and losses[-1] < losses[0]
 
 
+def test_a_folder_and_its_continuation(tmp_path: Path) -> None:
+    few = ["--images", "120", "--folder", str(tmp_path)]
+    whole = run("train_folder", *few, "--epochs", "2")
+    assert len(whole) == 2 and all(0 <= found <= 1 for found in whole)
+    assert run("train_folder", *few, "--epochs", "2", "--resume") == whole[1:]
+
+
 def test_keras() -> None:
     history = run("train_keras", "--images", "128", "--epochs", "2")
     assert len(history["loss"]) == len(history["val_accuracy"]) == 2 and np.isfinite(history["loss"]).all()

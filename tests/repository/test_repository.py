@@ -28,7 +28,7 @@ LAYERS = (
     {"data_node", "tensors", "graph", "fn", "ops", "math"},
     {"engine", "backend", "backend_impl", "external_source", "codecs"},
     {"pipeline"},
-    {"plugin", "plugin_manager", "experimental", "auto_aug", "mixing", "recipe"},
+    {"plugin", "plugin_manager", "experimental", "auto_aug", "mixing", "recipe", "ray"},
     {"pixelmill"},
     {"jobs"},
     {"dataset_jobs"},
@@ -38,7 +38,7 @@ LAYERS = (
     {"__main__"},
 )
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
-FRAMEWORKS = {"torch", "tensorflow", "jax", "lightning", "pytorch_lightning", "paddle", "numba", "torchdata"}
+FRAMEWORKS = {"torch", "tensorflow", "jax", "lightning", "pytorch_lightning", "paddle", "numba", "torchdata", "ray"}
 REFUSED_IMPORTS = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 REFUSED_CALLS = {"eval", "exec", "os.system", "os.popen", "yaml.load", "yaml.unsafe_load", "pickle.load"}
 MAX_LINES = 400
@@ -127,7 +127,7 @@ def test_frameworks_are_imported_by_plugins_only() -> None:
     wrong = [
         f"{relative(path)}:{line}: {module}"
         for path in PACKAGE.rglob("*.py")
-        if part_of(path) not in ("plugin", "benchmark")
+        if part_of(path) not in ("plugin", "benchmark", "ray")
         for module, line in imported_modules(parse(path), path)
         if module.split(".")[0] in FRAMEWORKS
     ]
@@ -237,3 +237,11 @@ def test_readme_code_does_what_readme_says(tmp_path: Path) -> None:
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert result.stdout == expected
+
+
+def test_only_the_tests_pin_torch() -> None:
+    """A pin in an extra for users would make their choice of torch impossible."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    wanted = {name: [line for line in lines if re.match(r"torch\b", line)] for name, lines in extras.items()}
+    assert wanted.pop("test") == ["torch==2.13.0"]
+    assert all(">=" in line for lines in wanted.values() for line in lines)

@@ -129,7 +129,9 @@ def native_value(value: Any) -> Any:
     """Return a parameter as the compiler hands it to the core."""
     index = np.zeros(0, np.int64)
     resources = {
-        Records: lambda: _core.ByteRanges([b"a.jpg"], index, index, index, []),
+        Records: lambda: _core.ByteRanges(
+            b"", np.frombuffer(b"a.jpg\0", np.uint8), np.array([0, 6]), index, index, index, []
+        ),
         TableColumn: lambda: _core.Table(np.zeros((1, 1), np.int32), index),
         Features: lambda: _core.ExampleFeatures(value.rows),
         RandomKey: lambda: 7,

@@ -267,7 +267,7 @@ def stopped(output: Path, *, code: int, limit: int | None) -> None:
         assert error.errno == code, error
         assert f"cannot write {output}" in str(error), error
         if "data-" in str(error):
-            assert re.search(r"after \d+ bytes, \d+ more to write; finished shards are kept", str(error)), error
+            assert re.search(r"after [\d.]+ \w+, [\d.]+ \w+ more to write; finished shards are kept", str(error)), error
         return
     raise AssertionError("the job did not notice")
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import hashlib
 import json
 import random
 import re
 import threading
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -44,6 +44,7 @@ class Faults:
     gone: set[str] = field(default_factory=set)
     denied: set[str] = field(default_factory=set)
     expired: set[str] = field(default_factory=set)  # access keys
+    answer: tuple[int, str] | None = None  # status and code of every answer
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -81,6 +82,7 @@ class LoopbackS3:
         self.counts: Counter[str] = Counter()
         self.log: list[tuple[str, int, int]] = []
         self.sent = 0
+        self.watch: Callable[[str, str], None] | None = None  # called with method and key of each request
         self.uploads: dict[str, tuple[str, dict[int, bytes]]] = {}
         self.latency, self.bandwidth = latency, bandwidth
         self.faults = faults or Faults()
@@ -90,7 +92,7 @@ class LoopbackS3:
 
     def put(self, key: str, content: bytes) -> None:
         self.objects[key] = content
-        self.tags[key] = f'"{hashlib.blake2b(content, digest_size=16).hexdigest()}"'
+        self.tags[key] = f'"{len(content):x}-{zlib.crc32(content):08x}"'  # a quick one: measurements count its time
 
     def put_folder(self, bucket: str, folder: Path) -> None:
         for path in sorted(folder.rglob("*")):
@@ -121,6 +123,8 @@ class LoopbackS3:
     def running(self) -> Iterator[LoopbackS3]:
         """Serve from a thread."""
         ready = threading.Event()
+        if self._loop.is_closed():  # it ran before
+            self._loop = asyncio.new_event_loop()
         thread = threading.Thread(target=lambda: self.serve(ready.set), daemon=True)
         thread.start()
         if not ready.wait(10):
@@ -204,15 +208,22 @@ class _Connection(asyncio.Protocol):
         if self._transport.is_closing():
             return None
         server = self._server
+        if server.watch is not None:
+            server.watch(request.method, request.key)
         if request.key == COUNTS:
             told = json.dumps({**server.counts, "sent": server.sent}).encode()
             server.reset()
             return self._send(200, told, {"Content-Type": "application/json"})
+        if server.faults.answer is not None:
+            return self._fail(*server.faults.answer)
         if any(f"Credential={key}/" in request.headers.get("authorization", "") for key in server.faults.expired):
             server.counts["expired"] += 1
             return self._fail(400, "ExpiredToken")
         if request.method in ("PUT", "POST", "DELETE") or "uploads" in request.query:
             return self._send(*_changed(server, request, body))
+        if request.query.get("comp") == ["list"]:
+            server.counts["LIST"] += 1
+            return self._send(200, _azure_listing(server, request), {"Content-Type": "application/xml"})
         if "list-type" in request.query:
             server.counts["LIST"] += 1
             bucket = request.key.rstrip("/")
@@ -300,7 +311,8 @@ def _changed(server: LoopbackS3, request: _Request, body: bytes) -> tuple[int, b
     if request.method == "DELETE":
         server.objects.pop(key, None)
         return 204, b"", {}
-    if request.headers.get("if-none-match") == "*" and key in server.objects:
+    is_new = request.headers.get("if-none-match") == "*" or request.headers.get("x-goog-if-generation-match") == "0"
+    if is_new and key in server.objects:
         return 412, b"<Error><Code>PreconditionFailed</Code></Error>", {}
     server.put(key, body)
     return 200, b"", {"ETag": server.tags[key]}
@@ -388,6 +400,27 @@ def _listing(server: LoopbackS3, bucket: str, query: dict[str, list[str]]) -> by
         f"<MaxKeys>{limit}</MaxKeys><IsTruncated>{str(is_cut).lower()}</IsTruncated>{token}{''.join(entries)}"
         "</ListBucketResult>"
     ).encode()
+
+
+def _azure_listing(server: LoopbackS3, request: _Request) -> bytes:
+    """Return a listing as Azure gives it, all in one answer."""
+    container, prefix = request.key.rstrip("/"), request.query.get("prefix", [""])[0]
+    delimiter = request.query.get("delimiter", [""])[0]
+    blobs: dict[str, str] = {}
+    for key in sorted(server.objects):
+        name = key[len(container) + 1 :]
+        if not key.startswith(f"{container}/{prefix}"):
+            continue
+        end = name.find(delimiter, len(prefix)) if delimiter else -1
+        if end >= 0:
+            folder = escape(name[: end + 1])
+            blobs[folder] = f"<BlobPrefix><Name>{folder}</Name></BlobPrefix>"
+            continue
+        about = f"<Content-Length>{len(server.objects[key])}</Content-Length><Etag>{escape(server.tags[key])}</Etag>"
+        about += "<Content-Type>x</Content-Type>"
+        about += f"<Last-Modified>{formatdate(WHEN, usegmt=True)}</Last-Modified>"
+        blobs[name] = f"<Blob><Name>{escape(name)}</Name><Properties>{about}</Properties></Blob>"
+    return f"<EnumerationResults><Blobs>{''.join(blobs.values())}</Blobs><NextMarker/></EnumerationResults>".encode()
 
 
 def _folder(name: str) -> str:

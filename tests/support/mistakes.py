@@ -1,6 +1,6 @@
 """Typical mistakes at the command line: what was typed, how it ends, and what the message must contain.
 
-`tests/cli/test_mistakes.py` runs them; `scripts/write_mistakes.py` writes docs/mistakes.md from the same runs.
+`tests/cli/test_command_mistakes.py` runs them; `scripts/write_mistakes.py` writes docs/mistakes.md from the same runs.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ SECTIONS: dict[str, tuple[Mistake, ...]] = {
         Mistake("convert photos out --to tfrecrd", 2, ("'tfrecrd'", "did you mean 'tfrecord'?")),
         Mistake("convert photos out --to folder --exists overwite", 2, ("'overwite'", "did you mean 'overwrite'?")),
         Mistake("convert photos out --to folder --on-error ignore", 2, ("'ignore'", "'fail', 'skip', 'quarantine'")),
-        Mistake("convert photos out --to folder --quality 101", 2, ("--quality", "101", "1<=x<=100")),
-        Mistake("convert photos out --to folder --quality best", 2, ("--quality", "'best'")),
+        Mistake("convert photos out --to folder --quality 101", 2, ("--quality", "must be from 1 to 100, got 101")),
+        Mistake("convert photos out --to folder --quality best", 2, ("--quality", "'best' is not a whole number")),
         Mistake(
             "convert photos out --to folder --part 3/3",
             2,
@@ -101,6 +101,7 @@ SECTIONS: dict[str, tuple[Mistake, ...]] = {
     ),
     "What is read": (
         Mistake("info nothere", 1, ("No such file or directory", "nothere")),
+        Mistake("info phtos", 1, ("No such file or directory: phtos", "did you mean photos?")),
         Mistake("info 'none-*.tfrecord'", 1, ("none-*.tfrecord",)),
         Mistake("convert empty out --to tfrecord", 1, ("empty",), "There are no images in the folder"),
         Mistake("info notes.txt", 3, ("no sample of notes.txt can be used",), "The file is no list of images"),

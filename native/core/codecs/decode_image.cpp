@@ -49,7 +49,7 @@ void read_jpeg(Context& context, Bytes file, const JpegRequest& request, const V
 
 // Reads what a decode needs of an image of which only the beginning is there.
 void read_ranges(Context& context, SparseImage& image, Bytes file, const JpegRequest& request) {
-    const File& source = context.thread.file_of_records(*image.path);
+    const File& source = context.thread.file_of_records(image.path);
     for (const ByteRange& range : context.thread.pack->ranges(file, file.size(), request)) {
         const int64_t first = std::max(image.have, static_cast<int64_t>(range.offset));
         const auto end = static_cast<int64_t>(range.offset + range.length);

@@ -13,7 +13,7 @@ ExternalDecoder& installed() {
     return decoder;
 }
 
-std::string extents(int64_t width, int64_t height) { return std::to_string(width) + "x" + std::to_string(height); }
+std::string extents(int64_t width, int64_t height) { return std::to_string(height) + " x " + std::to_string(width); }
 
 void check_image(const ExternalImage& image, const ImageInfo& info, const Limits& limits, int64_t granted) {
     const auto name = std::string(name_of(info.format));

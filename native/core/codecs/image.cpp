@@ -85,18 +85,18 @@ ImageFormat sniff(Bytes file) {
 
 void check_extents(ImageFormat format, int64_t width, int64_t height, const Limits& limits) {
     const auto name = std::string(name_of(format));
-    const std::string extents = std::to_string(width) + "x" + std::to_string(height);
+    const std::string extents = std::to_string(height) + " x " + std::to_string(width);
     if (width <= 0 || height <= 0)
         throw Fault(FaultKind::corrupt,
-                    "corrupt " + name + ": the header says " + extents + " pixels (width x height)");
+                    "corrupt " + name + ": the header says " + extents + " pixels (height x width)");
     if (width > limits.side || height > limits.side)
-        throw Fault(FaultKind::too_large, name + " of " + extents + " (width x height): a side may have at most " +
+        throw Fault(FaultKind::too_large, name + " of " + extents + " (height x width): a side may have at most " +
                                               std::to_string(limits.side) + " pixels");
     // Divided, not multiplied: nothing that a header says can overflow. The product in the message is safe, because
     // both sides have passed the check above.
     if (width > limits.pixels / height)
         throw Fault(FaultKind::too_large, name + " of " + extents +
-                                              " (width x height) = " + std::to_string(width * height) +
+                                              " (height x width) = " + std::to_string(width * height) +
                                               " pixels: the limit is " + std::to_string(limits.pixels));
 }
 

@@ -160,8 +160,9 @@ inline void pair8(uint8_t* out, ptrdiff_t stride, const int16_t* blocks, const i
     }
 }
 
+constexpr int last_of_four = 9;  // up to there the stream stays within the first four diagonals
+
 void idct8(uint8_t* out, ptrdiff_t stride, const BlockRow& row) {
-    constexpr int last_of_four = 9;  // up to there the stream stays within the first four diagonals
     for (int64_t i = 0; i < row.count; i += 2, out += 16) {
         int16_t* blocks = row.blocks + 64 * i;
         const int last = row.last[i] > row.last[i + 1] ? row.last[i] : row.last[i + 1];
@@ -175,49 +176,103 @@ void idct8(uint8_t* out, ptrdiff_t stride, const BlockRow& row) {
     }
 }
 
-// transform::four; r[4] does not count.
-template <int bits>
+// transform::four; r[4] does not count, and those after it do not where there are no more than four rows.
+template <int bits, int rows>
 inline void four(__m256i* out, const __m256i* r) {
     const Wide tmp0 = rounded<bits>(shifted<const_bits + 1>(r[0]));
-    const Wide tmp2 = Pairs(r[2], r[6]).times(fix(1.847759065), -fix(0.765366865));
+    const Pairs p31(r[3], r[1]);
+    Wide tmp2, odd0 = p31.times(-fix(2.172734803), fix(1.061594337));
+    Wide odd2 = p31.times(fix(0.899976223), fix(2.562915447));
+    if constexpr (rows == 8) {
+        const Pairs p75(r[7], r[5]);
+        tmp2 = Pairs(r[2], r[6]).times(fix(1.847759065), -fix(0.765366865));
+        odd0 = odd0 + p75.times(-fix(0.211164243), fix(1.451774981));
+        odd2 = odd2 + p75.times(-fix(0.509795579), -fix(0.601344887));
+    } else {
+        tmp2 = Pairs(r[2], _mm256_setzero_si256()).times(fix(1.847759065), 0);
+    }
     const Wide upper = tmp0 + tmp2, lower = tmp0 - tmp2;
-    const Pairs p75(r[7], r[5]), p31(r[3], r[1]);
-    const Wide odd0 = p75.times(-fix(0.211164243), fix(1.451774981)) + p31.times(-fix(2.172734803), fix(1.061594337));
-    const Wide odd2 = p75.times(-fix(0.509795579), -fix(0.601344887)) + p31.times(fix(0.899976223), fix(2.562915447));
     out[0] = narrowed<bits>(upper + odd2);
     out[3] = narrowed<bits>(upper - odd2);
     out[1] = narrowed<bits>(lower + odd0);
     out[2] = narrowed<bits>(lower - odd0);
 }
 
-inline void pair4(uint8_t* out, ptrdiff_t stride, const int16_t* blocks, const int16_t* quant) {
-    __m256i r[8], m[8];
-    for (const int i : {0, 1, 2, 3, 5, 6, 7}) r[i] = _mm256_mullo_epi16(row_of(blocks, i), quant_of(quant, i));
-    if (overflows(r[0])) [[unlikely]] {
-        transform::block4(out, stride, blocks, quant);
-        transform::block4(out + 4, stride, blocks + 64, quant);
-        return;
-    }
-    four<const_bits - pass1_bits + 1>(m, r);
-    for (int i = 4; i < 8; ++i) m[i] = _mm256_setzero_si256();
-    transpose8(m);  // registers become columns of four numbers
-    __m256i c[4];
-    four<const_bits + pass1_bits + 3 + 1>(c, m);
-    // Four columns of four rows a block: to rows of four bytes.
-    const __m256i c01 = _mm256_unpacklo_epi16(c[0], c[1]), c23 = _mm256_unpacklo_epi16(c[2], c[3]);
-    const __m256i rows = to_bytes(_mm256_unpacklo_epi32(c01, c23), _mm256_unpackhi_epi32(c01, c23));
-    alignas(32) uint32_t bytes[8];
-    _mm256_store_si256(reinterpret_cast<__m256i*>(bytes), rows);
-    for (int y = 0; y < 4; ++y) {
-        std::memcpy(out + y * stride, &bytes[y], 4);
-        std::memcpy(out + y * stride + 4, &bytes[4 + y], 4);
+// Four rows of eight numbers of two pairs of blocks to columns: the four numbers of a block of the first pair, then
+// those of the second one.
+inline void transpose_pairs(__m256i* out, const __m256i* a, const __m256i* b) {
+    const auto columns = [](__m256i* made, const __m256i* r) {
+        const __m256i low01 = _mm256_unpacklo_epi16(r[0], r[1]), low23 = _mm256_unpacklo_epi16(r[2], r[3]);
+        const __m256i high01 = _mm256_unpackhi_epi16(r[0], r[1]), high23 = _mm256_unpackhi_epi16(r[2], r[3]);
+        made[0] = _mm256_unpacklo_epi32(low01, low23);  // columns 0 and 1, and so on
+        made[1] = _mm256_unpackhi_epi32(low01, low23);
+        made[2] = _mm256_unpacklo_epi32(high01, high23);
+        made[3] = _mm256_unpackhi_epi32(high01, high23);
+    };
+    __m256i first[4], second[4];
+    columns(first, a);
+    columns(second, b);
+    for (int i = 0; i < 4; ++i) {
+        out[2 * i] = _mm256_unpacklo_epi64(first[i], second[i]);
+        out[2 * i + 1] = _mm256_unpackhi_epi64(first[i], second[i]);
     }
 }
 
+// Whether the plain code has to do it.
+template <int rows>
+inline bool columns4(__m256i* out, const int16_t* blocks, const int16_t* quant) {
+    __m256i r[8];
+    for (int i = 0; i < rows; ++i) {
+        if (i != 4) r[i] = _mm256_mullo_epi16(row_of(blocks, i), quant_of(quant, i));
+    }
+    four<const_bits - pass1_bits + 1, rows>(out, r);
+    return overflows(r[0]);
+}
+
+// Four blocks side by side. `rows` is 8, or 4 when nothing lies outside of the first four rows and columns.
+template <int rows>
+inline void quad4(uint8_t* out, ptrdiff_t stride, const int16_t* blocks, const int16_t* quant) {
+    __m256i a[4], b[4], m[8], c[4];
+    const bool plain = columns4<rows>(a, blocks, quant) | columns4<rows>(b, blocks + 128, quant);
+    if (plain) [[unlikely]] {
+        for (int i = 0; i < 4; ++i) transform::block4(out + 4 * i, stride, blocks + 64 * i, quant);
+        return;
+    }
+    transpose_pairs(m, a, b);
+    four<const_bits + pass1_bits + 3 + 1, rows>(c, m);
+    // Columns to rows of four bytes: each half has those of two blocks.
+    const __m256i low01 = _mm256_unpacklo_epi16(c[0], c[1]), low23 = _mm256_unpacklo_epi16(c[2], c[3]);
+    const __m256i high01 = _mm256_unpackhi_epi16(c[0], c[1]), high23 = _mm256_unpackhi_epi16(c[2], c[3]);
+    const __m256i first = to_bytes(_mm256_unpacklo_epi32(low01, low23), _mm256_unpackhi_epi32(low01, low23));
+    const __m256i second = to_bytes(_mm256_unpacklo_epi32(high01, high23), _mm256_unpackhi_epi32(high01, high23));
+    const __m256i upper = _mm256_unpacklo_epi32(first, second), lower = _mm256_unpackhi_epi32(first, second);
+    // Rows 0 and 1 of `upper`, 2 and 3 of `lower`, are of blocks 0 and 2 in its lower half, 1 and 3 in its upper one.
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i rows01 = _mm256_permutevar8x32_epi32(upper, order),
+                  rows23 = _mm256_permutevar8x32_epi32(lower, order);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(rows01));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + stride), _mm256_extracti128_si256(rows01, 1));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 2 * stride), _mm256_castsi256_si128(rows23));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * stride), _mm256_extracti128_si256(rows23, 1));
+}
+
+inline bool in_corners(const uint8_t* last) {
+    return last[0] <= last_of_four && last[1] <= last_of_four && last[2] <= last_of_four && last[3] <= last_of_four;
+}
+
 void idct4(uint8_t* out, ptrdiff_t stride, const BlockRow& row) {
-    for (int64_t i = 0; i < row.count; i += 2, out += 8) {
-        pair4(out, stride, row.blocks + 64 * i, row.quant);
-        if (row.clears) clear_pair(row.blocks + 64 * i);
+    int64_t i = 0;
+    for (; i + 4 <= row.count; i += 4, out += 16) {
+        int16_t* blocks = row.blocks + 64 * i;
+        in_corners(row.last + i) ? quad4<4>(out, stride, blocks, row.quant) : quad4<8>(out, stride, blocks, row.quant);
+        if (!row.clears) continue;
+        clear_pair(blocks);
+        clear_pair(blocks + 128);
+    }
+    for (; i < row.count; ++i, out += 4) {
+        int16_t* block = row.blocks + 64 * i;
+        transform::block4(out, stride, block, row.quant);
+        if (row.clears) std::memset(block, 0, 64 * sizeof(int16_t));
     }
 }
 
@@ -262,11 +317,12 @@ struct TwoRows {
     Wide upper, lower;
 };
 
+template <int rows>
 inline TwoRows columns2(const int16_t* blocks, const int16_t* quant) {
     constexpr int bits = const_bits - pass1_bits + 2;
     const auto row = [&](int i) { return _mm256_mullo_epi16(row_of(blocks, i), quant_of(quant, i)); };
-    const Wide odd = Pairs(row(7), row(5)).times(-fix(0.720959822), fix(0.850430095)) +
-                     Pairs(row(3), row(1)).times(-fix(1.272758580), fix(3.624509785));
+    Wide odd = Pairs(row(3), row(1)).times(-fix(1.272758580), fix(3.624509785));
+    if constexpr (rows == 8) odd = odd + Pairs(row(7), row(5)).times(-fix(0.720959822), fix(0.850430095));
     const Wide even = rounded<bits>(shifted<const_bits + 2>(row(0)));
     const Wide upper = even + odd, lower = even - odd;
     return {{_mm256_srai_epi32(upper.low, bits), _mm256_srai_epi32(upper.high, bits)},
@@ -274,10 +330,11 @@ inline TwoRows columns2(const int16_t* blocks, const int16_t* quant) {
 }
 
 // Four blocks side by side. After the columns, each half has four rows to finish: the upper and the lower one of one
-// block of the first pair, and of one block of the second.
+// block of the first pair, and of one block of the second. `rows` as above.
+template <int rows>
 inline void quad2(uint8_t* out, ptrdiff_t stride, const int16_t* blocks, const int16_t* quant) {
     constexpr int bits = const_bits + pass1_bits + 3 + 2;
-    const TwoRows a = columns2(blocks, quant), b = columns2(blocks + 128, quant);
+    const TwoRows a = columns2<rows>(blocks, quant), b = columns2<rows>(blocks + 128, quant);
     const __m256i weight = _mm256_broadcastsi128_si256(
         _mm_setr_epi16(0, fix(3.624509785), 0, -fix(1.272758580), 0, fix(0.850430095), 0, -fix(0.720959822)));
     const auto products = [&](Wide row) { return _mm256_madd_epi16(_mm256_packs_epi32(row.low, row.high), weight); };
@@ -292,8 +349,8 @@ inline void quad2(uint8_t* out, ptrdiff_t stride, const int16_t* blocks, const i
     // Upper row of the first pair, upper row of the second; then the lower ones.
     const __m256i order =
         _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 4, 2, 6, 1, 5, 3, 7, -1, -1, -1, -1, -1, -1, -1, -1));
-    const __m256i rows = _mm256_shuffle_epi8(bytes, order);
-    const __m128i both = _mm_unpacklo_epi16(_mm256_castsi256_si128(rows), _mm256_extracti128_si256(rows, 1));
+    const __m256i sorted = _mm256_shuffle_epi8(bytes, order);
+    const __m128i both = _mm_unpacklo_epi16(_mm256_castsi256_si128(sorted), _mm256_extracti128_si256(sorted, 1));
     _mm_storel_epi64(reinterpret_cast<__m128i*>(out), both);
     _mm_storel_epi64(reinterpret_cast<__m128i*>(out + stride), _mm_unpackhi_epi64(both, both));
 }
@@ -302,7 +359,7 @@ void idct2(uint8_t* out, ptrdiff_t stride, const BlockRow& row) {
     int64_t i = 0;
     for (; i + 4 <= row.count; i += 4, out += 8) {
         int16_t* blocks = row.blocks + 64 * i;
-        quad2(out, stride, blocks, row.quant);
+        in_corners(row.last + i) ? quad2<4>(out, stride, blocks, row.quant) : quad2<8>(out, stride, blocks, row.quant);
         if (!row.clears) continue;
         clear_pair(blocks);
         clear_pair(blocks + 128);

@@ -111,7 +111,7 @@ void check_scans(Bytes file, int64_t width, int64_t height, const Limits& limits
     const int64_t most = std::min(limits.scans, limits.scan_pixels / (width * height));
     if (count_scans(file, most) <= most) return;
     throw Fault(FaultKind::too_large, "JPEG of more than " + std::to_string(most) + " scans of " +
-                                          std::to_string(width) + "x" + std::to_string(height) +
+                                          std::to_string(height) + " x " + std::to_string(width) +
                                           " pixels: the limits are " + std::to_string(limits.scans) + " scans and " +
                                           std::to_string(limits.scan_pixels) + " pixels in all of them");
 }

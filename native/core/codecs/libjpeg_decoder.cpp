@@ -310,8 +310,8 @@ void check_substance(LibjpegState& state) {
     if (room >= blocks) return;
     if (info.arith_code) {
         if (blocks <= arithmetic_allowance) return;
-        throw Fault(FaultKind::too_large, "an arithmetic-coded JPEG of " + std::to_string(info.image_width) + " x " +
-                                              std::to_string(info.image_height) + " pixels in " +
+        throw Fault(FaultKind::too_large, "an arithmetic-coded JPEG of " + std::to_string(info.image_height) + " x " +
+                                              std::to_string(info.image_width) + " pixels in " +
                                               std::to_string(state.file.size()) + " bytes, less than a bit for each " +
                                               "block of 64 pixels, is taken for a bomb");
     }

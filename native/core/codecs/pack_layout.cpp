@@ -76,7 +76,7 @@ void PackLayout::read_fixed(Bytes file) {
     frame.width = le32(file, 12);
     frame.height = le32(file, 16);
     if (frame.width < 1 || frame.height < 1 || std::max(frame.width, frame.height) > longest_side)
-        refuse("extents of " + std::to_string(frame.width) + "x" + std::to_string(frame.height));
+        refuse("extents of " + std::to_string(frame.height) + " x " + std::to_string(frame.width));
     const uint32_t turned = byte_at(file, 23);
     if (turned > 8) refuse("orientation " + std::to_string(turned));
     orientation = turned == 0 ? 1 : static_cast<int>(turned);

@@ -111,15 +111,17 @@ void normalize_bytes(const Raster& out, const Raster& in, const Scaling& scaling
     const PixelRows& rows = pixel_rows();
     const FourByteRows source(in, arena);
     const auto channels = static_cast<int>(in.channels);
+    auto* to_planes = out.leaves ? rows.stream_planes : rows.to_planes;
     for (int64_t y = 0; y < out.height; ++y) {
         auto* to = reinterpret_cast<float*>(out.at(y, 0));
         const uint8_t* from = source.row(rows, y);
         if (out.pixel == 1) {
-            rows.to_planes(to, out.channel, from, in.width, channels, scaling);
+            to_planes(to, out.channel, from, in.width, channels, scaling);
         } else {
             rows.to_pixels(to, from, in.width, channels, scaling);
         }
     }
+    rows.fence();
 }
 
 Raster image_of(const Value& value) {

@@ -15,6 +15,7 @@ struct Raster {
     DType dtype = DType::u8;
     int64_t height = 0, width = 0, channels = 0;
     int64_t row = 0, pixel = 0, channel = 0;
+    bool leaves = false;  // this thread does not read it again, so it may be written past the caches
 
     std::byte* at(int64_t y, int64_t x, int64_t c = 0) const {
         return data + (y * row + x * pixel + c * channel) * size_of(dtype);
@@ -45,7 +46,12 @@ struct PixelRows {
     void (*spread3)(uint8_t* out4, const uint8_t* in3, int64_t pixels);
     void (*reverse4)(uint8_t* out4, const uint8_t* in4, int64_t pixels);
     // Plane c starts at out + c * plane.
-    void (*to_planes)(float* out, int64_t plane, const uint8_t* in4, int64_t pixels, int channels, Scaling scaling);
+    using ToPlanes = void(float* out, int64_t plane, const uint8_t* in4, int64_t pixels, int channels, Scaling scaling);
+    ToPlanes* to_planes;
+    // The same past the caches, where vectors fit: lines that are only written need not be fetched first. After the
+    // last row, `fence` makes all of it visible before what the thread writes next.
+    ToPlanes* stream_planes;
+    void (*fence)();
     // 3 or 4 channels.
     void (*to_pixels)(float* out, const uint8_t* in4, int64_t pixels, int channels, Scaling scaling);
     // Rounded and saturated, as convert<uint8_t> does it.

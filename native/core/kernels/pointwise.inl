@@ -61,7 +61,15 @@ inline __m256 scaled8(__m128i bytes, __m256 subtract, __m256 multiply) {
 }
 #endif
 
-inline void to_planes(float* out, int64_t plane, const uint8_t* in, int64_t pixels, int channels, Scaling scaling) {
+#if AVX2_CODE
+template <bool streams>
+inline void store8(float* out, __m256 values) {
+    streams ? _mm256_stream_ps(out, values) : _mm256_storeu_ps(out, values);
+}
+#endif
+
+template <bool streams>
+inline void planes_of(float* out, int64_t plane, const uint8_t* in, int64_t pixels, int channels, Scaling scaling) {
     int64_t x = 0;
 #if AVX2_CODE
     if (channels >= 3) {
@@ -77,11 +85,11 @@ inline void to_planes(float* out, int64_t plane, const uint8_t* in, int64_t pixe
             const __m256i eight = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + 4 * x));
             const __m256i sorted = _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(eight, gather), join);
             const __m128i low = _mm256_castsi256_si128(sorted), high = _mm256_extracti128_si256(sorted, 1);
-            _mm256_storeu_ps(out + x, scaled8(low, subtract[0], multiply[0]));
-            _mm256_storeu_ps(out + plane + x, scaled8(_mm_srli_si128(low, 8), subtract[1], multiply[1]));
-            _mm256_storeu_ps(out + 2 * plane + x, scaled8(high, subtract[2], multiply[2]));
+            store8<streams>(out + x, scaled8(low, subtract[0], multiply[0]));
+            store8<streams>(out + plane + x, scaled8(_mm_srli_si128(low, 8), subtract[1], multiply[1]));
+            store8<streams>(out + 2 * plane + x, scaled8(high, subtract[2], multiply[2]));
             if (channels == 4) {
-                _mm256_storeu_ps(out + 3 * plane + x, scaled8(_mm_srli_si128(high, 8), subtract[3], multiply[3]));
+                store8<streams>(out + 3 * plane + x, scaled8(_mm_srli_si128(high, 8), subtract[3], multiply[3]));
             }
         }
     }
@@ -92,6 +100,22 @@ inline void to_planes(float* out, int64_t plane, const uint8_t* in, int64_t pixe
             out[c * plane + i] = (static_cast<float>(in[4 * i + c]) - subtract) * multiply;
         }
     }
+}
+
+inline void to_planes(float* out, int64_t plane, const uint8_t* in, int64_t pixels, int channels, Scaling scaling) {
+    planes_of<false>(out, plane, in, pixels, channels, scaling);
+}
+
+inline void stream_planes(float* out, int64_t plane, const uint8_t* in, int64_t pixels, int channels, Scaling scaling) {
+    const bool aligned = reinterpret_cast<uintptr_t>(out) % 32 == 0 && plane % 8 == 0;
+    aligned ? planes_of<true>(out, plane, in, pixels, channels, scaling)
+            : planes_of<false>(out, plane, in, pixels, channels, scaling);
+}
+
+inline void fence() {
+#if AVX2_CODE
+    _mm_sfence();
+#endif
 }
 
 template <int channels>
@@ -162,4 +186,4 @@ inline void to_bytes(uint8_t* out, const float* in, int64_t count) {
     for (; i < count; ++i) out[i] = convert<uint8_t>(in[i]);
 }
 
-constexpr PixelRows pixel_rows{pack3, spread3, reverse4, to_planes, to_pixels, to_bytes};
+constexpr PixelRows pixel_rows{pack3, spread3, reverse4, to_planes, stream_planes, fence, to_pixels, to_bytes};

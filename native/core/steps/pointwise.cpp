@@ -96,6 +96,7 @@ Value normalized(Context& context, int index, const Value& x, bool mirror, const
     const Value out = context.allocate(index, arguments.dtype, {shape.data(), out_layout.size()});
     if (out.elements() == 0) return out;
     Raster from = raster_of(x, layout), to = raster_of(out, out_layout);
+    to.leaves = context.leaves(index);
     const Scaling scaling = scaling_of(context, mean, std, scale, shift, from.channels, arguments.name);
     if (mirror) from = mirrored(from);
     for_each_image(out, out_layout, x, layout, [&](int64_t to_offset, int64_t from_offset) {

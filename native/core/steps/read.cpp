@@ -101,7 +101,7 @@ class Read : public Step {
             file.read(value.data + have, header - have, offset + have);
             have = header;
         }
-        *place = {value.data, have, &ranges_->path_of(item), offset};
+        *place = {value.data, have, ranges_->path_of(item), offset};
         return true;
     }
 

@@ -49,7 +49,13 @@ struct Split {
 class RasterSink : public RowSink {
    public:
     RasterSink(const Raster& out, int64_t channels, const Scaling* scaling)
-        : out_(out), channels_(static_cast<int>(channels)), scaling_(scaling) {}
+        : out_(out),
+          channels_(static_cast<int>(channels)),
+          scaling_(scaling),
+          to_planes_(out.leaves ? rows_.stream_planes : rows_.to_planes) {}
+
+    // After the last row.
+    void finish() const { rows_.fence(); }
 
     void row(int64_t y, const uint8_t* pixels) override {
         if (scaling_ == nullptr) {
@@ -64,7 +70,7 @@ class RasterSink : public RowSink {
                 to[x] = (static_cast<float>(pixels[x]) - scaling_->subtract[0]) * scaling_->multiply[0];
             }
         } else if (out_.pixel == 1) {
-            rows_.to_planes(to, out_.channel, pixels, out_.width, channels_, *scaling_);
+            to_planes_(to, out_.channel, pixels, out_.width, channels_, *scaling_);
         } else {
             rows_.to_pixels(to, pixels, out_.width, channels_, *scaling_);
         }
@@ -75,6 +81,7 @@ class RasterSink : public RowSink {
     Raster out_;
     int channels_;
     const Scaling* scaling_;
+    PixelRows::ToPlanes* to_planes_;
 };
 
 class Resample : public Step {
@@ -320,9 +327,11 @@ class Resample : public Step {
             const Value out = context.allocate(0, DType::f32, extents);
             Raster raster{out.data, DType::f32, height, width, channels, width * channels, channels, 1};
             if (planes) raster = {out.data, DType::f32, height, width, channels, width, 1, height * width};
+            raster.leaves = context.leaves(0);
             const View<const uint8_t> view = bytes_view();
             RasterSink sink(raster, channels, &scaling);
             ByteResampler(view, plans[0], plans[1], arena).run(sink, view.data);
+            sink.finish();
             auto* rest = out.as<float>() + channels * height * width;
             std::memset(rest, 0, static_cast<size_t>((all - channels) * height * width) * sizeof(float));
             return out;

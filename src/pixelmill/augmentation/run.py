@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 from pixelmill.augmentation.job import AugmentJob
@@ -16,6 +15,7 @@ from pixelmill.options.augment import AugmentArguments, AugmentOptions
 from pixelmill.options.declaration import pick, takes, values_of
 from pixelmill.options.running import RunOptions, SplitOptions, WorkersOption, source_paths
 from pixelmill.recipe import load_recipe
+from pixelmill.storage.temporary_folders import temporary_folder
 
 
 @takes(AugmentArguments)
@@ -37,8 +37,8 @@ def augment(given: AugmentArguments) -> JobReport:
     recipe, to = _absolute(given.recipe), given.to or dataset.format
     options = pick(AugmentOptions, given, source=source, recipe=recipe, to=to, mode=mode)
     arguments = values_of(RunOptions, given) | values_of(WorkersOption, given) | values_of(SplitOptions, given)
-    with tempfile.TemporaryDirectory(prefix="pixelmill-") as folder:
-        names_file = str(Path(folder) / "names.json")
+    with temporary_folder() as folder:
+        names_file = str(folder / "names.json")
         job = AugmentJob(options=options, recipe_content=content, opened=dataset, names_file=names_file)
         job.share_file_names()
         return run_job(job, given.output, num_gpus=int(mode == "gpu"), **arguments)

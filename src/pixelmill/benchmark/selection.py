@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pixelmill import storage
+from pixelmill.amounts import counted
 from pixelmill.benchmark.workload import Container, Content, Source
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats import npy
@@ -99,7 +100,7 @@ def _files(dataset: Dataset, most: int) -> Selection:
     if len(chosen) < len(ranges):
         what = "image" if arrays else "npy file"
         count = len(ranges) - len(chosen)
-        notes.append(f"excluded: {count} {what}{'' if count == 1 else 's'}, in another format than the rest")
+        notes.append(f"excluded: {counted(count, what)}, in another format than the rest")
     files = [path for path, _, _ in chosen]
     found = Source(files, repeats=_repeats(len(files)))
     readable = True

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pixelmill.amounts import duration_text
+from pixelmill.cli.exit_codes import INTERRUPTED
 from pixelmill.cli.terminal import QUIET, echo, echo_error, message_text
 from pixelmill.errors import printable
 from pixelmill.log import log
@@ -105,10 +106,22 @@ class JobCommand(click.Command):
         if verbose and quiet:
             raise UsageError("--verbose and --quiet exclude each other", ctx)
         ctx.meta[QUIET] = quiet
-        if not verbose and file is None:
-            return super().invoke(ctx)  # Python prints the warnings of the log
-        with _logging(verbose=verbose, file=file), _logged_command():
-            return super().invoke(ctx)
+        try:
+            if not verbose and file is None:
+                return super().invoke(ctx)  # Python prints the warnings of the log
+            with _logging(verbose=verbose, file=file), _logged_command():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:
+            if not self._resumes():
+                raise
+            echo("", err=True)
+            echo("interrupted; the same command with --exists resume continues", err=True)
+            ctx.exit(INTERRUPTED)
+
+    def _resumes(self) -> bool:
+        """Whether an interrupted run can be continued."""
+        exists = next((param for param in self.params if param.name == "exists"), None)
+        return exists is not None and "resume" in getattr(exists.type, "choices", ())
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def convert(as_json: bool, **options: OptionValue) -> None:
     Examples:
       pixelmill convert photos/ records/ --to tfrecord
       pixelmill convert photos/ records/ --to webdataset --samples-per-shard 1000 --shuffle --seed 7
-      pixelmill convert 'train-*.tfrecord' photos/ --to folder --limit 500
+      pixelmill convert 'train-*.tfrecord' unpacked/ --to folder --limit 500
       pixelmill convert labels.csv small/ --to recordio --max-side 512 --quality 90
       pixelmill convert photos/ pack/ --to pack --dry-run
       pixelmill convert photos/ s3://bucket/photos --to tfrecord --split train=0.9,valid=0.1

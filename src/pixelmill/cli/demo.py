@@ -6,24 +6,28 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pixelmill.amounts import counted, duration_text, rate_text, size_text
+from pixelmill.cli.options import NumberType
 from pixelmill.cli.terminal import echo_json
 from pixelmill.errors import printable
+from pixelmill.options.declaration import Range
 
 if TYPE_CHECKING:
     from pixelmill.demo import DemoResult
 
 
 @click.command(short_help="Create images, augment one epoch, show the result.")
-@click.option("--count", default=300, show_default=True, type=click.IntRange(min=1), help="Number of images.")
+@click.option("--count", default=300, show_default=True, type=NumberType(int, Range(1)), help="Number of images.")
 @click.option(
+    "-o",
     "--output",
     default="pixelmill-demo",
     show_default=True,
     type=click.Path(file_okay=False, writable=True),
     help="Folder for the contact sheet.",
 )
-@click.option("--threads", type=click.IntRange(min=1), help="Worker threads.  [default: number of processors]")
-@click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0), help="Seed of the images.")
+@click.option("--threads", type=NumberType(int, Range(1)), help="Worker threads.  [default: number of processors]")
+@click.option("--seed", default=1, show_default=True, type=NumberType(int, Range(0)), help="Seed of the images.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON and nothing else.")
 def demo(count: int, output: str, threads: int | None, seed: int, as_json: bool) -> None:
     """Create photo-like JPEG files, run one augmented training epoch over them, and draw a contact sheet.
@@ -58,13 +62,14 @@ def demo(count: int, output: str, threads: int | None, seed: int, as_json: bool)
     if as_json:
         echo_json(_figures(result))
         return
-    console.print(f"[green]created[/]    {result.images} JPEG files, {result.megabytes:.1f} MB, ", end="")
-    console.print(f"in {result.create_seconds:.1f} s")
+    files = f"{counted(result.images, 'JPEG file')}, {size_text(result.megabytes * 1e6)}"
+    console.print(f"[green]created[/]    {files}, in {duration_text(result.create_seconds)}")
     console.print("[green]augmented[/]  one epoch: random crop resized to 224x224, random mirror, normalized")
     shape = " x ".join(str(extent) for extent in result.batch_shape)
-    console.print(f"           {result.batches} batches of {shape} float32 in {result.epoch_seconds:.2f} s")
-    threads_word = "thread" if result.threads == 1 else "threads"
-    console.print(f"           [bold]{result.images_per_second:,.0f} images/s[/] with {result.threads} {threads_word}")
+    batches = counted(result.batches, "batch", "batches")
+    console.print(f"           {batches} of {shape} float32 in {duration_text(result.epoch_seconds)}")
+    speed = f"[bold]{rate_text(result.images_per_second)} images/s[/]"
+    console.print(f"           {speed} with {counted(result.threads, 'thread')}")
     console.print("[green]look at[/]    ", end="")
     console.print(printable(str(result.contact_sheet)), style="bold", soft_wrap=True, markup=False)
     console.print("           and at your own: pixelmill preview FOLDER --recipe classification")

@@ -9,10 +9,11 @@ import click
 from pixelmill import ingest as class_folders
 from pixelmill.amounts import counted, size_text
 from pixelmill.cli.commands import job_command
-from pixelmill.cli.options import OptionValue, json_option, with_options
+from pixelmill.cli.options import NumberType, OptionValue, json_option, with_options
 from pixelmill.cli.places import Places, with_places
 from pixelmill.cli.running import progress_bar, show_report
 from pixelmill.cli.terminal import echo
+from pixelmill.options.declaration import Range
 from pixelmill.options.ingest import IngestArguments
 
 _PLACES = Places("input_dir", "output_dir", source_options=("--input-dir",), output_options=("--output-dir",))
@@ -21,7 +22,7 @@ _PLACES = Places("input_dir", "output_dir", source_options=("--input-dir",), out
 @job_command(short_help="Write TFRecords of raw pixels from class folders.")
 @with_places(_PLACES)
 @with_options(IngestArguments, without=("input_dir", "output_dir"))
-@click.option("--shard-index", type=click.IntRange(min=0), help="Make only this one of the --num-shards files.")
+@click.option("--shard-index", type=NumberType(int, Range(0)), help="Make only this one of the --num-shards files.")
 @json_option
 def ingest(as_json: bool, shard_index: int | None, part: tuple[int, int] | None, **options: OptionValue) -> None:
     """Write TFRecords of raw pixels to DST, from the folder SRC with a sub-folder for each class.

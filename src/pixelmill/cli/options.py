@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from pixelmill.errors import suggestion
 from pixelmill.options.declaration import (
     FOLDER,
     PYTHON_ONLY,
@@ -16,7 +17,6 @@ from pixelmill.options.declaration import (
     Parsed,
     Range,
     options_of,
-    suggestion,
 )
 
 Command = TypeVar("Command", bound=Callable[..., object])
@@ -44,6 +44,7 @@ def with_options(*declared: type[OptionGroup], without: tuple[str, ...] = ()) ->
 
     def decorate(command: Command) -> Command:
         found = [option for group in declared for option in options_of(group)]
+        found.sort(key=lambda option: option.default is not MISSING or option.cli.preset)  # required ones first
         for option in reversed(found):
             if PYTHON_ONLY not in option.marks and option.name not in without:
                 command = _click_option(option)(command)
@@ -88,16 +89,31 @@ def _type(option: Option) -> ParamType | type:
     if option.kind not in (int, float):
         return str
     limits = option.cli.limits or option.limits
-    if limits is None or not option.cli.checked:
-        return click.INT if option.kind is int else click.FLOAT
-    return _range_type(option.kind, limits)
+    return NumberType(option.kind, limits if option.cli.checked else None)
 
 
-def _range_type(kind: type, limits: Range) -> ParamType:
-    high = None if limits.high == float("inf") else limits.high
-    if kind is int:
-        return click.IntRange(int(limits.low), None if high is None else int(high))
-    return click.FloatRange(limits.low, high, min_open=limits.low_open, max_open=limits.high_open)
+class NumberType(ParamType):
+    """A number within limits, which messages say in words."""
+
+    def __init__(self, kind: type[int] | type[float], limits: Range | None = None) -> None:
+        self.name = "N" if kind is int else "X"
+        self._kind = kind
+        self._limits = limits
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return the placeholder of the value in the help text."""
+        return self.name
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
+        """Return the number, or fail with what is wrong with it."""
+        try:
+            number = self._kind(str(value))
+        except ValueError:
+            what = "whole number" if self._kind is int else "number"
+            self.fail(f"{value!r} is not a {what}", param, ctx)
+        if self._limits is not None and number not in self._limits:
+            self.fail(f"must be {self._limits}, got {value}", param, ctx)
+        return number
 
 
 class SuggestingChoice(ChoiceType):

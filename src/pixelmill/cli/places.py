@@ -31,6 +31,7 @@ class Places:
         output_options: Other spellings of DST, in addition to `-o` and `--output`.
         default: Where to write if DST is not given; None if it must be.
         optional: Whether SRC may be missing.
+        endings: The endings of DST, if it is a file.
     """
 
     source: str | None = None
@@ -40,6 +41,7 @@ class Places:
     output_options: tuple[str, ...] = ()
     default: str | None = None
     optional: bool = False
+    endings: tuple[str, ...] = ()
 
     @property
     def metavar(self) -> str:
@@ -69,7 +71,8 @@ class Places:
         if self.output is not None and output is None and self.default is None:
             raise UsageError(f"Missing DST (where to write): {self._form()}", _context())
         if len(left) > 1 and not self.several:
-            raise UsageError(f"{len(places)} names for {self._form()}: {', '.join(places[:4])}", _context())
+            names = [*left, *([output] if output is not None else [])]
+            raise UsageError(f"{len(names)} names for {self._form()}: {', '.join(names[:4])}", _context())
         found: dict[str, OptionValue] = {}
         if self.source is not None:
             found[self.source] = None if not left else left[0] if len(left) == 1 else tuple(left)
@@ -85,6 +88,8 @@ class Places:
             return True
         if len(places) == 1:
             return False
+        if self.endings:
+            return places[-1].lower().endswith(self.endings)
         # Several files and no destination: tfdali's way to name its inputs.
         return self.default is None or not _is_input(places[-1])
 

@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from pixelmill.inspect.preview import PreviewReport
 
 _SHOWN = 10
+_PLACES = Places("source", "output", several=True, default="preview.png", endings=(".png", ".html", ".htm"))
 
 
 @job_command(short_help="Look at a dataset, or at what a recipe does to it.")
-@with_places(Places("source", several=True))
-@with_options(PreviewOptions, without=("source",))
+@with_places(_PLACES)
+@with_options(PreviewOptions, without=("source", "output"))
 @json_option
 def preview(as_json: bool, **options: OptionValue) -> None:
-    """Draw samples of the dataset SRC on one sheet, with labels, boxes and masks.
+    """Draw samples of the dataset SRC on one sheet, the .png or .html file DST, with labels, boxes and masks.
 
     Samples come from all parts and classes of the dataset. With --recipe, each sample is followed by the variants that
     `pixelmill augment` writes with the same seed. An .html file is self-contained and lets you hide boxes and masks
@@ -38,7 +39,7 @@ def preview(as_json: bool, **options: OptionValue) -> None:
     \b
     Examples:
       pixelmill preview photos/
-      pixelmill preview 'train-*.tfrecord' --count 48 -o look.html
+      pixelmill preview 'train-*.tfrecord' look.html --count 48
       pixelmill preview data/ --recipe detection --variants 4 --seed 7
       pixelmill preview data/ --class dog --only boxes
       pixelmill preview records/ --samples 3,7,100-120 --exists overwrite

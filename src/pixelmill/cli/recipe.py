@@ -30,7 +30,12 @@ def recipe() -> None:
 @recipe.command("list", short_help="List the built-in recipes.")
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
 def list_recipes(as_json: bool) -> None:
-    """List the built-in recipes, with a sentence about each."""
+    """List the built-in recipes, with a sentence about each.
+
+    \b
+    Examples:
+      pixelmill recipe list
+    """
     recipes = pixelmill.recipe
     about = {name: recipes.load_recipe(name).about for name in recipes.recipe_names()}
     if as_json:
@@ -44,7 +49,12 @@ def list_recipes(as_json: bool) -> None:
 @recipe.command(short_help="Print a recipe as YAML.")
 @click.argument("name")
 def show(name: str) -> None:
-    """Print a recipe as YAML, as a starting point for a new one."""
+    """Print a recipe as YAML, as a starting point for a new one.
+
+    \b
+    Examples:
+      pixelmill recipe show detection > mine.yaml
+    """
     import yaml
 
     found = pixelmill.recipe.load_recipe(name)
@@ -58,8 +68,14 @@ def show(name: str) -> None:
 @recipe.command(short_help="Check a recipe.")
 @click.argument("source", metavar="RECIPE")
 def validate(source: str) -> None:
-    """Check a recipe: names, arguments and random ranges. Runs it once on a small image with a mask."""
+    """Check a recipe: names, arguments and random ranges. Runs it once on a small image with a mask.
+
+    \b
+    Examples:
+      pixelmill recipe validate mine.yaml
+      pixelmill recipe validate mine.py:augment
+    """
     found = pixelmill.recipe.load_recipe(source)
     height, width = pixelmill.recipe.check_recipe(found)
     steps = counted(len(found.steps), "step") if found.function is None else "a function"
-    echo(f"{found.name}: {steps}; an image of 480x640 becomes {height}x{width}")
+    echo(f"{found.name}: {steps}; an image of 480x640 (height x width) becomes {height}x{width}")

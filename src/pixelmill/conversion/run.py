@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from pixelmill import storage
 from pixelmill.conversion.codebook import PackFigures, chosen_codebook, pack_figures
@@ -21,6 +19,7 @@ from pixelmill.jobs.run import JobReport, run_job
 from pixelmill.options.convert import ConvertArguments, ConvertOptions, split_pairs
 from pixelmill.options.declaration import pick, takes, values_of
 from pixelmill.options.running import Progress, QuarantineOption, RunOptions, source_paths
+from pixelmill.storage.temporary_folders import temporary_folder
 
 _SMALL = 64 * 1000 * 1000
 
@@ -72,15 +71,15 @@ def convert(given: ConvertArguments) -> ConvertReport:
     """
     target = os.fspath(given.output)
     check_apart("convert", source_paths(given.source), target, adding=given.exists == "add")
-    with tempfile.TemporaryDirectory(prefix="pixelmill-") as folder:
-        whole = ConvertJob(options=_resolved(given), names_file=str(Path(folder) / "names.json"))
+    with temporary_folder() as folder:
+        whole = ConvertJob(options=_resolved(given), names_file=str(folder / "names.json"))
         whole = dataclasses.replace(whole, opened=whole.dataset)  # opened once for all subsets
         if given.to == "pack" and not given.dry_run:
             whole = dataclasses.replace(whole, codebook=chosen_codebook(whole))
         jobs = {"": whole}
         if given.split:
             jobs = {
-                name: dataclasses.replace(whole, part=name, names_file=str(Path(folder) / f"names{number}.json"))
+                name: dataclasses.replace(whole, part=name, names_file=str(folder / f"names{number}.json"))
                 for number, (name, _) in enumerate(split_pairs(given.split))
             }
         if given.on_start is not None:

@@ -72,6 +72,9 @@ def find_file_names(dataset: Dataset, numbers: Iterable[int], *, to: str, keep_e
     """
     masks = False
     outlines: list[Sample | None] = []
+    numbers = list(map(int, numbers))
+    if type(dataset).outline is Dataset.outline:  # which reads whole samples
+        dataset.expect(numbers)
     objects: dict[int, str] = {}
     splits: dict[str, None] = {}
     keypoints, polygons = 0, False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -20,7 +21,6 @@ from pixelmill.steps.random import RandomStep
 from pixelmill.steps.shapes import Choose, Merge
 from pixelmill.steps.sources import Constant, ExternalInput, Features, Reader, ReaderStep, Records, TableColumn
 from pixelmill.steps.step import BatchStep, Expr, Guard, RandomKey, Step
-from pixelmill.storage import is_remote
 
 # A value: a step, and the number of the output.
 Key = tuple[Step, int]
@@ -316,7 +316,7 @@ class _Builder:
             case TableColumn():
                 column = value.reader.index.columns[value.name]
                 rows, starts = (column.rows, column.starts) if isinstance(column, Ragged) else (column, NO_NUMBERS)
-                return _core.Table(rows, starts)
+                return _core.Table(np.ascontiguousarray(rows), starts)
             case Features():
                 return _core.ExampleFeatures(value.rows)
             case Enum():
@@ -328,7 +328,9 @@ class _Builder:
             part = part_of(records)
             lost = [(item, kind, message) for item, (kind, message) in records.reader.index.lost.items()]
             number = sum(map(is_fetched, self.ranges)) if is_fetched(records) else -1
-            ranges = _core.ByteRanges(part.encoded_paths(), part.files, part.offsets, part.lengths, lost, number)
+            paths = part.path_table()
+            prefix, where = os.fsencode(paths.prefix), (part.files, part.offsets, part.lengths)
+            ranges = _core.ByteRanges(prefix, paths.names, paths.starts, *where, lost, number)
             self.ranges[records] = ranges
         return self.ranges[records]
 
@@ -341,4 +343,4 @@ def part_of(records: Records) -> Index:
 
 def is_fetched(records: Records) -> bool:
     """Whether some of the byte ranges are at addresses; all files of a dataset usually are, or none."""
-    return any(map(is_remote, part_of(records).paths))
+    return part_of(records).is_remote()

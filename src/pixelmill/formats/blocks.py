@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -40,12 +41,15 @@ def divide(index: Index, *, window: int, block_bytes: int = BLOCK_BYTES) -> Bloc
     count = len(index)
     if not len(index.files):
         return Blocks(np.arange(count + 1), window)
-    ends = index.offsets + index.lengths
-    starts = [0]
-    begin = int(index.offsets[0]) if count else 0
-    for item in range(1, count):
-        is_same_file = index.files[item] == index.files[item - 1] and index.offsets[item] >= index.offsets[item - 1]
-        if not is_same_file or int(ends[item]) - begin > block_bytes:
+    # A run is a piece of a file whose items are in order; blocks are looked up in it, not counted item by item.
+    is_new = (np.diff(index.files) != 0) | (np.diff(index.offsets) < 0)
+    runs = np.concatenate([[0], np.flatnonzero(is_new) + 1, [count]])
+    starts: list[int] = []
+    for first, last in pairwise(runs.tolist()):
+        ends = np.maximum.accumulate(index.offsets[first:last] + index.lengths[first:last])
+        item = first
+        while item < last:
             starts.append(item)
-            begin = int(index.offsets[item])
+            most = int(index.offsets[item]) + block_bytes
+            item = max(item + 1, first + int(np.searchsorted(ends, most, side="right")))
     return Blocks(np.array([*starts, count], np.int64), window)

@@ -151,7 +151,7 @@ def _values(dataset: Dataset, items: Sequence[Item], lost: Lost, names: Sequence
             return direct
     # The files of other datasets are one for each sample: comparing their times would take as long as their names do.
     is_cached = bool(names) and len(dataset) >= CACHED_FROM and bool(len(dataset.index.files)) and not lost
-    kind = f"columns {' '.join(names)}"
+    kind = " ".join(["columns", *names, *([dataset.part] if dataset.part else [])])
     stamp = dataset_stamp(dataset) if is_cached else (0, 0)
     kept = index_cache.load(dataset.files[0], kind, stamp=stamp) if is_cached else None
     found = None if kept is None else _unpacked(kept, names, len(items))

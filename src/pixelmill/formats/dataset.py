@@ -74,6 +74,7 @@ class Dataset(ABC):
         remarks: A line for everything that was found with the dataset and that samples do not show: annotations of
             other kinds, columns, files that are left out; and for what folders were taken for.
         is_recordio: Whether samples are RecordIO records, which the core reads itself.
+        part: Which part of a larger dataset this is, for caches; empty for all of it.
     """
 
     format: ClassVar[str]
@@ -82,6 +83,7 @@ class Dataset(ABC):
     index: Index
     faults: tuple[RecordFault, ...] = ()
     remarks: tuple[str, ...] = ()
+    part: str = ""
 
     def __len__(self) -> int:
         return len(self.index)

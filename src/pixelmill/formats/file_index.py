@@ -6,15 +6,17 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError, unreadable
-from pixelmill.formats import remote_folders
+from pixelmill.formats import remote_folders, shared_index
 from pixelmill.formats.index import INDEX_BYTES, Index, is_count
+from pixelmill.formats.path_table import PathTable
 from pixelmill.storage.file_names import is_below, resolve_below
 from pixelmill.storage.local import is_file_entry, is_folder_entry
 
@@ -38,11 +40,28 @@ def from_root(
     Files directly in `root` and folders below the class folders are not read.
     """
     root = storage.plain(root)
-    found: Iterable[tuple[str, remote_folders.Entries]]
     if storage.is_remote(root):
         found = remote_folders.class_folders(root, is_class=lambda name: _matches(name, folder_filters, case_sensitive))
-    else:
-        found = _local_folders(root, folder_filters, case_sensitive)
+        return _of_folders(root, found, filters, case_sensitive)
+    names = [name for name in _names(root, is_folder_entry) if _matches(name, folder_filters, case_sensitive)]
+    folders = [os.path.join(root, name) for name in names]
+    prefix = os.path.join(root, "")
+
+    def build() -> Index:
+        listed = ((folder, dict.fromkeys(_names(folder, _is_file))) for folder in folders)
+        index = _of_folders(root, listed, filters, case_sensitive)
+        return replace(index, paths=PathTable.of((path.removeprefix(prefix) for path in index.paths), prefix))
+
+    settings = [tuple(filters), case_sensitive]
+    return shared_index.cached(
+        "files", settings, files=[root or ".", *folders], build=build, accept=lambda paths: paths.are_below(prefix)
+    )
+
+
+def _of_folders(
+    root: str, found: Iterable[tuple[str, remote_folders.Entries]], filters: Sequence[str], case_sensitive: bool
+) -> Index:
+    """Index the files of class folders that match a filter."""
     paths: list[str] = []
     labels: list[int] = []
     stats: list[storage.FileStat | None] = []
@@ -160,16 +179,6 @@ def whole_files(paths: Sequence[str | None]) -> Index:
     files = np.array([known[path] if path else 0 for path in paths], np.int64)
     sizes = np.array(lengths, np.int64)
     return Index(list(known) or [""], files, np.zeros(len(sizes), np.int64), sizes, lost=lost)
-
-
-def _local_folders(
-    root: str, filters: Sequence[str], case_sensitive: bool
-) -> Iterator[tuple[str, remote_folders.Entries]]:
-    """Yield the path of each class folder and the names of its files, sorted by their bytes."""
-    for name in _names(root, is_folder_entry):
-        if _matches(name, filters, case_sensitive):
-            folder = os.path.join(root, name)
-            yield folder, dict.fromkeys(_names(folder, _is_file))
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from pixelmill.formats.path_table import PathTable
+from pixelmill.storage import is_remote
 
 Array = np.ndarray[Any, Any]
 
@@ -72,9 +74,13 @@ class Index:
     def __len__(self) -> int:
         return len(self.paths) if self.files is NO_NUMBERS else len(self.files)
 
-    def encoded_paths(self) -> list[bytes]:
-        """Return the paths as the operating system's bytes, so that names that are not UTF-8 survive."""
-        return [os.fsencode(path) for path in self.paths]
+    def path_table(self) -> PathTable:
+        """Return the paths in the form that the core takes."""
+        return self.paths if isinstance(self.paths, PathTable) else PathTable.of(self.paths)
+
+    def is_remote(self) -> bool:
+        """Whether some of the files are at addresses."""
+        return self.paths.is_remote if isinstance(self.paths, PathTable) else any(map(is_remote, self.paths))
 
     def info_column(self, part: str | None) -> str | None:
         """Return the name of the column with the source_info of items, or of one of their pieces."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import partial
 
-from pixelmill.errors import ArgumentError, DataError
+from pixelmill.errors import ArgumentError, DataError, suggestion
 from pixelmill.formats import recognize
 from pixelmill.formats.containers import FORMATS, get_format
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
 from pixelmill.formats.format import Choice, Format, Source
-from pixelmill.formats.subset import Subset
+from pixelmill.formats.selection import open_split
 
 __all__ = ["FILE_FORMATS", "FORMATS", "get_format", "open_dataset", "open_shard", "shard_names", "sniff"]
 
@@ -29,22 +30,22 @@ def open_dataset(
     source: str | os.PathLike[str] | Sequence[str],
     format: str | None = None,
     *,
+    split: str | None = None,
     root: str | None = None,
     allow_outside: bool = False,
     path_column: str | None = None,
     label_column: str | None = None,
-    split: str | None = None,
 ) -> Dataset:
     """Open a dataset and recognize its container by its content.
 
     Args:
         source: A folder, a file, a pattern such as `train-*.tfrecord`, an address for fsspec, or several files.
         format: One of `FORMATS`; raises DataError if the content is something else.
+        split: The subset to open, such as `train`; see `selection.open_split`.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
         path_column: For tables: the column of paths; found by its name if None.
         label_column: For tables: the column of labels; found by its name if None.
-        split: Open only this subset, such as `train`; `val`, `valid` and `validation` mean the same.
 
     Example:
         >>> dataset = open_dataset("photos")  # doctest: +SKIP
@@ -52,12 +53,15 @@ def open_dataset(
         (300, (0,))
     """
     wanted = None if format is None else _known(format)
+    if split is not None:
+        columns = {"path_column": path_column, "label_column": label_column}
+        whole = partial(open_dataset, format=format, root=root, allow_outside=allow_outside, **columns)
+        return open_split(whole, source, split)
     shown, paths = recognize.paths_of(source)
     found, files = recognize.find(paths, wanted)
     if wanted is not None and found.name != wanted.name:
         raise DataError(f"{shown} is {found.title}, not {wanted.title}; omit the format to read it")
-    dataset = found.open(Source(shown, files, root, allow_outside, Choice(path_column, label_column)))
-    return dataset if split is None else Subset.of_split(dataset, split)
+    return found.open(Source(shown, files, root, allow_outside, Choice(path_column, label_column)))
 
 
 def sniff(source: str | os.PathLike[str]) -> str:
@@ -98,5 +102,6 @@ def open_shard(
 
 def _known(name: str) -> Format:
     if name not in FORMATS:
-        raise ArgumentError(f"format must be one of {', '.join(FORMATS)}, got {name!r}")
+        hint = suggestion(name, FORMATS)
+        raise ArgumentError(f"format must be one of {', '.join(FORMATS)}, got {name!r}{hint}")
     return get_format(name)

@@ -30,6 +30,7 @@ class Found:
         integers: Whether all labels are integers.
         array_images: Whether images are npy files of pixels.
         array_masks: Whether masks are npy files of class numbers.
+        splits: The subsets that samples belong to.
     """
 
     masks: bool
@@ -39,6 +40,7 @@ class Found:
     integers: bool
     array_images: bool
     array_masks: bool
+    splits: tuple[str, ...]
 
     @property
     def task(self) -> Task:
@@ -76,6 +78,7 @@ def look_at(dataset: Dataset) -> Found:
         integers=all(isinstance(label, int) for _, sample, _ in samples for label in sample.labels),
         array_images=all(sample.extension.lower() == "npy" for _, sample, _ in samples),
         array_masks=_has_array_masks(dataset, samples),
+        splits=tuple(dict.fromkeys(sample.split for _, sample, _ in samples if sample.split is not None)),
     )
 
 

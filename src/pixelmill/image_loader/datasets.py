@@ -14,7 +14,6 @@ from pixelmill.formats.dataset import Dataset, Schema
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.sample import Sample
 from pixelmill.image_loader.image_sample import ImageSample
-from pixelmill.image_loader.splits import is_annotated, split_source
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -143,8 +142,8 @@ def open_dataset(
     Args:
         source: A folder, a file, a pattern such as `train-*.tfrecord`, an address for fsspec, or several files.
         format: One of the containers that `convert` knows; raises DataError if the content is something else.
-        split: A part of the dataset such as `"train"`: the folder of this name, the files that begin with it, or what
-            annotations (COCO, YOLO, VOC) call so.
+        split: A part of the dataset such as `"train"`: the samples that belong to it, the folder of this name, or the
+            files that begin with it.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
         path_column: For tables: the column of paths; found by its name if None.
@@ -173,12 +172,10 @@ def open_container(
     """Open a dataset as its container defines it; see `open_dataset`."""
     if not isinstance(source, (str, os.PathLike, Sequence)):
         raise ArgumentError(f"open_dataset: expected a path, an address or a list of files, got {source!r}")
-    found = expanded(source)
-    named = split if split is not None and is_annotated(found) else None
-    if split is not None and named is None:
-        found = split_source(found, split)
     columns = {"path_column": path_column, "label_column": label_column}
-    return registry.open_dataset(found, format, root=root, allow_outside=allow_outside, split=named, **columns)
+    return registry.open_dataset(
+        expanded(source), format, split=split, root=root, allow_outside=allow_outside, **columns
+    )
 
 
 def expanded(source: Source) -> str | list[str]:

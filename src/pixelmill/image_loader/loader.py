@@ -17,9 +17,10 @@ from pixelmill.image_loader.plan import LoaderPlan, make_plan
 from pixelmill.image_loader.ranks import find_ranks
 from pixelmill.image_loader.settings import Framework, Task
 from pixelmill.pipeline import Pipeline
-from pixelmill.pipeline.loader import Batch, Loader
+from pixelmill.pipeline.loader import Loader
 from pixelmill.pipeline.recovery import Errors
 from pixelmill.pipeline.sampling import State
+from pixelmill.plugin.framework_arrays import tf_dataset
 from pixelmill.types import Array
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class ImageLoader(Generic[Images, Target]):
     Args:
         source: A folder, a file, a pattern such as `train-*.tfrecord`, an address such as `s3://bucket/photos`, or a
             list of files; any container that pixelmill reads.
-        split: A part of the dataset, such as `"train"`: the folder of this name, or the files that begin with it.
+        split: A part of the dataset, such as `"train"`: the samples that belong to it, the folder of this name, or the
+            files that begin with it.
         size: Height and width of the images: one number, or two.
         batch_size: Samples of a batch; the last one of an epoch may be smaller.
         train: Whether to shuffle and to augment.
@@ -204,11 +206,8 @@ class ImageLoader(Generic[Images, Target]):
 
     def __iter__(self) -> Iterator[tuple[Images, Target]]:
         """Start an epoch, or continue it after `load_state_dict`."""
-        return self._converted(iter(self._ready()))
-
-    def _converted(self, batches: Iterator[Batch]) -> Iterator[tuple[Images, Target]]:
-        for batch in batches:
-            yield self._plan.converted(batch)
+        # Not a generator, which would end with the first error: the next batch after a bad sample can be taken.
+        return map(self._plan.converted, iter(self._ready()))
 
     def __len__(self) -> int:
         """Return the number of batches of the current loop, or of the next one if none is running."""
@@ -220,6 +219,11 @@ class ImageLoader(Generic[Images, Target]):
         if self._loader is None:
             self._plan = self._plan.for_ranks(ranks)
             self._loader = self._plan.loader()
+            if self._loader.steps_per_epoch == 0:
+                raise ArgumentError(
+                    f"drop_last: {len(self._plan.container)} samples on {ranks.world_size} processes do not fill a "
+                    f"batch of {self._plan.batches.batch_size}; pass a smaller batch_size"
+                )
         elif (ranks.rank, ranks.world_size) != (self._plan.ranks.rank, self._plan.ranks.world_size):
             raise EngineError(
                 f"ImageLoader: it was first used as {self._plan.ranks}, and this is now {ranks}; "
@@ -263,6 +267,16 @@ class ImageLoader(Generic[Images, Target]):
         weights = np.zeros(len(counts), np.float32)
         weights[present] = counts.sum() / (present.sum() * counts[present])
         return self._plan.convert(weights)
+
+    def tf_dataset(self) -> Any:
+        """Return the batches as a `tf.data.Dataset` with one epoch per pass, for `model.fit` of Keras.
+
+        Keep the loader as long as the dataset. Raises ArgumentError for other frameworks, and for tasks whose batches
+        are not pairs of tensors.
+        """
+        if self._plan.given.framework != "tf":
+            raise ArgumentError(f"tf_dataset: pass framework='tf' to the loader, got {self._plan.given.framework!r}")
+        return tf_dataset(self, *self._plan.shapes())
 
     # About the position
 

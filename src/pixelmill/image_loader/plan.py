@@ -26,7 +26,6 @@ from pixelmill.image_loader.settings import (
     height_and_width,
 )
 from pixelmill.image_loader.source import LoaderSource
-from pixelmill.image_loader.splits import is_annotated, refuse_splits, split_source
 from pixelmill.image_loader.targets import Targets
 from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.loader import Batch, Loader
@@ -82,14 +81,13 @@ class LoaderPlan:
         """The function that defines the pipeline."""
         own = self.given
         options = {"storage_options": own.storage_options, "cache_size": own.cache_size}
-        if _named_split(own) is not None:
-            options["split"] = own.split  # type: ignore[assignment]
         if own.shuffle_mode != "global":
             options["shuffle_mode"] = own.shuffle_mode  # type: ignore[assignment]
         return self.presets.program(
             ReaderSettings(
                 paths=self.paths,
                 format=own.format,
+                split=own.split,
                 shuffle=own.train if own.shuffle is None else own.shuffle or own.sampler is not None,
                 sampler=own.sampler,
                 rank=self.ranks.rank,
@@ -127,6 +125,19 @@ class LoaderPlan:
             return images, [{name: self.convert(array) for name, array in target.items()} for target in made]
         return images, made if self.image.task == "unlabeled" else self.convert(made)
 
+    def shapes(self) -> list[tuple[tuple[int | None, ...], str]]:
+        """Return shape and type of the two halves of a batch. Raises ArgumentError if the second one is no array."""
+        height, width = self.image.height, self.image.width
+        sides = (3, height, width) if self.image.layout == "NCHW" else (height, width, 3)
+        targets: dict[str, tuple[tuple[int | None, ...], str]] = {
+            "classification": ((None,), "int64"),
+            "multilabel": ((None, self.num_classes), "float32"),
+            "segmentation": ((None, height, width), "int64"),
+        }
+        if self.image.task not in targets:
+            raise ArgumentError(f"tf_dataset: batches for {self.image.task} are not pairs of tensors; use a for loop")
+        return [((None, *sides), self.image.dtype), targets[self.image.task]]
+
     def source(self) -> str:
         """Return the text of a program that makes the same batches."""
         is_rounded = self.image.dtype == "bfloat16"
@@ -154,11 +165,12 @@ def make_plan(given: Arguments) -> LoaderPlan:
         to_bfloat16(given.framework)
     augment, origin = loaded_augmentation(given.augment)
     with storage.using(given.storage_options):
-        paths = _paths(given)
-        container = registry.open_dataset(
-            paths[0] if len(paths) == 1 else paths, given.format, split=_named_split(given)
-        )
+        source = expanded(given.source)
+        container = registry.open_dataset(source, given.format, split=given.split)
         found = look_at(container)
+        if given.split is None and len(found.splits) > 1:
+            names = " or ".join(f"split={name!r}" for name in found.splits)
+            raise ArgumentError(f"{container.source} holds the splits {', '.join(found.splits)}; pass {names}")
     task = given.task or found.task
     check_task(task, found, container.source)
     if given.sampler == "balanced" and task != "classification":
@@ -179,18 +191,5 @@ def make_plan(given: Arguments) -> LoaderPlan:
     if task == "multilabel" and not classes:
         classes = len(class_counts(container, task))
     presets = Presets(image, given.seed, origin, found.box_labels, found.array_images, found.array_masks)
+    paths = (source,) if isinstance(source, str) else tuple(source)
     return LoaderPlan(given, paths, container, found, image, presets, convert, classes)
-
-
-def _paths(given: Arguments) -> tuple[str, ...]:
-    source = expanded(given.source)
-    if given.split is not None and _named_split(given) is None:
-        source = split_source(source, given.split)
-    elif given.split is None and isinstance(source, str) and given.format is None and not is_annotated(source):
-        refuse_splits(source)
-    return (source,) if isinstance(source, str) else tuple(source)
-
-
-def _named_split(given: Arguments) -> str | None:
-    """Return the split if it is the annotations of the dataset that name it, and not a folder or files."""
-    return given.split if given.split is not None and is_annotated(expanded(given.source)) else None

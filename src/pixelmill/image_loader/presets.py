@@ -198,6 +198,8 @@ def _read(reader: ReaderSettings, columns: list[str]) -> Call:
     arguments: dict[str, object] = {"path": path, "columns": columns, "name": "Reader"}
     if reader.format is not None:
         arguments["format"] = reader.format
+    if reader.split is not None:
+        arguments["split"] = reader.split
     if reader.shuffle:
         arguments["random_shuffle"] = True
     if reader.sampler == "balanced":

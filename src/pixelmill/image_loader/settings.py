@@ -73,6 +73,7 @@ class ReaderSettings:
     Attributes:
         paths: The dataset: a folder, a pattern, or files.
         format: The container; recognized by its content if None.
+        split: The subset; all of the dataset if None.
         shuffle: Whether each epoch has another order.
         sampler: `balanced` to read all classes equally often.
         rank: This process.
@@ -82,6 +83,7 @@ class ReaderSettings:
 
     paths: tuple[str, ...]
     format: str | None
+    split: str | None
     shuffle: bool
     sampler: Sampler | None
     rank: int

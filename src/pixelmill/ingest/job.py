@@ -27,6 +27,8 @@ from pixelmill.log import log
 from pixelmill.options.declaration import pick
 from pixelmill.options.ingest import DType, IngestArguments, RecordOptions
 from pixelmill.pipeline.permutation import fold, permute
+from pixelmill.storage.announced_reads import whole_file
+from pixelmill.storage.range_reader import RangeReader
 from pixelmill.types import Array
 
 _BATCH = 16
@@ -84,14 +86,13 @@ class IngestJob(Job):
 
     @property
     def inputs(self) -> Iterator[InputFile]:
-        for image in self.images:
+        stats = storage.stats([image.path for image in self.images])
+        for image, status in zip(self.images, stats, strict=True):
             name = f"{image.folder}/{_base(image)}"
-            try:
-                status = os.stat(image.path)  # noqa: PTH116 - a Path for each of a million files takes its time
-            except OSError:  # reported when it is read
+            if isinstance(status, OSError):  # reported when it is read
                 yield InputFile(name, 0)
-                continue
-            yield InputFile(name, status.st_size, status.st_mtime_ns)
+            else:
+                yield InputFile(name, status.size, status.modified)
 
     def make_shard(self, number: int, files: ShardFiles) -> ShardReport:
         first, end = (self.options.num_images * edge // self.options.num_shards for edge in (number, number + 1))
@@ -116,6 +117,8 @@ class IngestJob(Job):
         program, refused = self._program(files.threads), files.refused_notes
         most = 2 + -(-2 * files.threads // _BATCH)  # two images for each thread, besides those read and written
         waiting: deque[tuple[dict[int, bytes | Event], Pending | None]] = deque()
+        if storage.is_remote(self.input_dir):
+            self._reader.expect(whole_file(self.images[place].path) for place in places)
         for begin in range(places.start, places.stop, program.batch_size):
             end = min(begin + program.batch_size, places.stop)
             read = {place: self._read(place) for place in range(begin, end)}
@@ -127,7 +130,7 @@ class IngestJob(Job):
 
     def _read(self, place: int) -> bytes | Event:
         try:
-            return storage.read_file(self.images[place].path)
+            return self._reader.read_file(self.images[place].path)
         except OSError as error:
             return self._event(place, "io", error.strerror or str(error))
         except DataError as error:
@@ -169,6 +172,10 @@ class IngestJob(Job):
                 where=where,
             )
         return self._programs[threads]
+
+    @cached_property
+    def _reader(self) -> RangeReader:
+        return RangeReader()
 
     @cached_property
     def _programs(self) -> dict[int, CropProgram]:
@@ -234,7 +241,7 @@ def make_job(options: IngestArguments) -> IngestJob:
             options.name and not set(options.name) & set("/\0"),
             f"name must be the start of a file name, got {options.name!r}",
         ),
-        (Path(root).is_dir(), f"input_dir must be a folder with a folder for each class, got {root}"),
+        (storage.is_folder(root), f"input_dir must be a folder with a folder for each class, got {root}"),
     )
     for holds, message in rules:
         if not holds:
@@ -253,8 +260,8 @@ def make_job(options: IngestArguments) -> IngestJob:
     return IngestJob(
         options=pick(RecordOptions, options, num_images=count),
         classes={folder: (label.label, label.text) for folder, label in classes.items()},
-        input_dir=str(Path(root).absolute()),
-        listed=tuple(found) if Path(root).is_absolute() else None,
+        input_dir=root if storage.is_remote(root) else str(Path(root).absolute()),
+        listed=tuple(found) if storage.is_remote(root) or Path(root).is_absolute() else None,
     )
 
 

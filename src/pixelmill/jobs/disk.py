@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pixelmill.amounts import size_text
 from pixelmill.errors import OutputError
 from pixelmill.storage.local import open_binary
 
@@ -44,7 +45,7 @@ def space_explained(where: Callable[[], str]) -> Iterator[None]:
 
 def _explanation(error: OSError, path: str, written: int, more: int) -> str:
     what = error.strerror or str(error)
-    sizes = f" after {written} bytes, {more} more to write" if more else ""
+    sizes = f" after {size_text(written)}, {size_text(more)} more to write" if more else ""
     full = error.errno in FULL
     hint = "; finished shards are kept: free some space, then continue with exists=resume" if full else ""
     return f"cannot write {path}: {what}{sizes}{hint}"

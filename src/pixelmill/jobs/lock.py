@@ -64,9 +64,19 @@ class Claim:
         """Raise OutputError if another process has taken the lock over."""
         folder, _, file = self.lock.rpartition("/")
         slot, number = _parsed(file)
-        found = storage.read(self.lock)
+        found: bytes | None = None
+        locks: list[tuple[str, str, int]] = []
+
+        def look(at: str) -> None:
+            nonlocal found, locks
+            if at == "lock":
+                found = storage.read(self.lock)
+            else:
+                locks = list(_locks(storage, folder))
+
+        storage.each(look, ("lock", "others"))
         if found is not None and found.rstrip() == self.owner.encode():
-            later = [name for name, other, higher in _locks(storage, folder) if _clash(slot, other) and higher > number]
+            later = [name for name, other, higher in locks if _clash(slot, other) and higher > number]
             if not later:
                 return
             found = storage.read(f"{folder}/{later[-1]}")

@@ -7,6 +7,7 @@ and the files being written. When it is finished, manifest.json replaces the hid
 from __future__ import annotations
 
 import itertools
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ from pixelmill.options.running import Exists
 Situation = Literal["new", "resume", "complete", "replace"]
 
 _COMPLETE = "complete.json"
+
+_AT_ONCE = 64  # sidecars that are read together
 
 
 class JobOutput:
@@ -123,8 +126,7 @@ class JobOutput:
 
     def _remove_files(self, names: Sequence[str]) -> None:
         """Remove files durably."""
-        for name in names:
-            self.storage.remove(name)
+        self.storage.each(self.storage.remove, names)
         self.storage.sync(names)
 
     def done(self, *, hashed: bool | None = None, kept: bool = False) -> dict[int, Figures]:
@@ -136,10 +138,16 @@ class JobOutput:
         """
         done = {}
         numbers = self._sidecars()
-        for number in numbers:
+
+        def whole(number: int) -> Entry | None:
             entry = manifest.read_entry(self.storage, self._site().sidecar(number))
             deep = hashed or (hashed is False and number == numbers[-1])
-            if entry is not None and self._is_whole(entry, hashed=deep) and (manifest.is_kept(entry) or not kept):
+            if entry is None or not (manifest.is_kept(entry) or not kept):
+                return None
+            return entry if self._is_whole(entry, hashed=deep) else None
+
+        for number, entry in zip(numbers, self.storage.each(whole, numbers), strict=True):
+            if entry is not None:
                 done[number] = figures(entry)
         return done
 
@@ -170,20 +178,21 @@ class JobOutput:
 
     def entries(self) -> Iterator[Entry]:
         """Yield the content of all sidecars in order."""
-        for number in range(self.plan.shards):
-            entry = manifest.read_entry(self.storage, self._site().sidecar(number))
-            if entry is None:
-                where = self.storage.where(self._site().sidecar(number))
-                raise DataError(f"job: {where} is missing or damaged; continue with exists=resume")
-            yield entry
+        for first in range(0, self.plan.shards, _AT_ONCE):
+            names = [self._site().sidecar(n) for n in range(first, min(first + _AT_ONCE, self.plan.shards))]
+            found = self.storage.each(lambda name: manifest.read_entry(self.storage, name), names)
+            for name, entry in zip(names, found, strict=True):
+                if entry is None:
+                    where = self.storage.where(name)
+                    raise DataError(f"job: {where} is missing or damaged; continue with exists=resume")
+                yield entry
 
     def remove_state(self) -> None:
         """Remove the hidden folder; the file that says that the job is finished goes last."""
         if not self.is_finished():  # another part of a split job may have finished it, and removed all locks
             self.claim.check(self.storage)
-        for name in self.storage.names(self.state):
-            if name.startswith("shard-"):
-                self.storage.remove(f"{self.state}/{name}")
+        sidecars = [f"{self.state}/{name}" for name in self.storage.names(self.state) if name.startswith("shard-")]
+        self.storage.each(self.storage.remove, sidecars)
         self.storage.remove_tree(f"{self.state}/tmp")
         self.storage.remove(f"{self.state}/{manifest.PLAN}")
         self.storage.remove_tree(self.state)
@@ -249,8 +258,8 @@ class JobOutput:
 
     def _check_clashes(self, exists: Exists, *, shared: bool) -> None:
         """Raise OutputExists if a file of this job would overwrite one of another origin."""
-        foreign = [name for name in self.storage.names("") if name[0] != "." and name not in _IGNORED]
-        if exists == "overwrite" or not foreign:
+        foreign = [name for name in self.storage.names("") if name and name[0] != "." and name not in _IGNORED]
+        if exists == "overwrite" or not any(map(self._holds_files, foreign)):
             return
         for name in itertools.chain(() if self.plain else (self.manifest,), self._planned()):
             if self.storage.size(name) is not None:
@@ -260,6 +269,12 @@ class JobOutput:
                 raise OutputExists(f"job: {self.storage.where(name)} exists; {hint}")
         if not (self.plain or self.added or (shared and self._begun() is not None)):
             raise OutputExists(f"job: {_foreign(self.storage.root, foreign)}; {self._elsewhere()}")
+
+    def _holds_files(self, name: str) -> bool:
+        """Whether there is a file at or below a name; a job that was killed may leave empty folders."""
+        if not os.path.isdir(self.storage.where(name)):  # noqa: PTH112 - object stores have no empty folders
+            return True
+        return any(self._holds_files(f"{name}/{inside}") for inside in self.storage.names(name))
 
     def _elsewhere(self) -> str:
         add = ", or exists=add to write next to these files" if self._job.lists_files else ""

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from pixelmill.engine.placement import INSTEAD
-from pixelmill.errors import DataError, EngineError, MissingDependency, PixelmillError
+from pixelmill.errors import DataError, EngineError, PixelmillError
 from pixelmill.jobs.commit import OnSamples, ShardTask
 from pixelmill.jobs.manifest import Entry, entry_bytes
+from pixelmill.ray.connection import connect
 
 _RETRIES = 5  # if the node or worker of a task dies; errors in the data are not retried
+_PER_PROCESSOR = 4  # tasks that are submitted for each processor, so that none waits for the driver
+_LEAST = 64  # tasks that are submitted at least, so that a cluster that can grow sees that it should
+_RECOUNTED = 1000  # tasks after which the processors of the cluster are counted again
+
+Reference = Any  # a `ray.ObjectRef`
 
 
 @dataclass(frozen=True)
@@ -31,11 +39,7 @@ class RayRunner:
     def __call__(self, task: ShardTask, numbers: list[int], *, on_samples: OnSamples) -> Generator[Entry, None, None]:
         if not numbers:
             return
-        ray = _import_ray()
-        ours = not ray.is_initialized()
-        if ours:
-            ray.init(address=self.address, log_to_driver=False, configure_logging=False)
-        waiting: list[Any] = []
+        ray, ours = connect(self.address)
         try:
             if self.num_gpus and ray.cluster_resources().get("GPU", 0) < self.num_gpus:
                 raise EngineError(f"job: no node of the Ray cluster has a GPU; {INSTEAD}")  # a task would wait forever
@@ -43,19 +47,53 @@ class RayRunner:
             if self.num_gpus:
                 needs["num_cpus"] = threads = processors_per_gpu(ray.nodes())
                 task = replace(task, site=replace(task.site, threads=threads))
-            description = json.dumps(task.describe())
+            # Stored once: a description may list many inputs, and is not to be sent again with every task.
+            description = ray.put(json.dumps(task.describe()))
             remote = ray.remote(max_retries=_RETRIES, **needs)(make_shard)
-            waiting = [remote.remote(description, number) for number in numbers]
-            while waiting:
-                ready, waiting = ray.wait(waiting, num_returns=1)
-                entry = _result(ray, ready[0])
-                on_samples(int(entry["samples"]), entry_bytes(entry))
-                yield entry
+            with closing(as_completed(ray, lambda number: remote.remote(description, number), numbers)) as finished:
+                for reference in finished:
+                    entry = _result(ray, reference)
+                    on_samples(int(entry["samples"]), entry_bytes(entry))
+                    yield entry
         finally:
-            for reference in waiting:
-                ray.cancel(reference, force=True)
             if ours:
                 ray.shutdown()
+
+
+def as_completed(
+    ray: Any, start: Callable[[int], Reference], numbers: Sequence[int]
+) -> Generator[Reference, None, None]:
+    """Start tasks, a bounded number at a time, and yield the reference of each when it has ended.
+
+    A call of `ray.wait` looks at all references that it is given. They are those in flight only, whose number does not
+    depend on the number of tasks, so the work of the driver grows linearly. Tasks in flight are canceled if the
+    generator is closed.
+
+    Args:
+        ray: The module.
+        start: Submits the task of a number.
+        numbers: The numbers of the tasks.
+    """
+    todo = deque(numbers)
+    waiting: list[Reference] = []
+    most, counted = 0, 0
+    try:
+        while todo or waiting:
+            if not most or counted - len(todo) >= _RECOUNTED:
+                most, counted = _most_in_flight(ray), len(todo)
+            waiting += [start(todo.popleft()) for _ in range(min(most - len(waiting), len(todo)))]
+            ready, waiting = ray.wait(waiting, num_returns=1)
+            if waiting:  # all others that have ended in the meantime, for one more look at those in flight
+                more, waiting = ray.wait(waiting, num_returns=len(waiting), timeout=0)
+                ready = [*ready, *more]
+            yield from ready
+    finally:
+        for reference in waiting:
+            ray.cancel(reference, force=True)
+
+
+def _most_in_flight(ray: Any) -> int:
+    return max(_LEAST, _PER_PROCESSOR * int(ray.cluster_resources().get("CPU", 1)))
 
 
 def processors_per_gpu(nodes: Sequence[Mapping[str, Any]]) -> int:
@@ -70,7 +108,13 @@ def processors_per_gpu(nodes: Sequence[Mapping[str, Any]]) -> int:
 
 def make_shard(description: str, number: int) -> str:
     """Make a shard; runs on a node of the cluster."""
-    return json.dumps(ShardTask.rebuild(json.loads(description)).make(number))
+    return json.dumps(_rebuilt(description).make(number))
+
+
+@lru_cache(maxsize=1)
+def _rebuilt(description: str) -> ShardTask:
+    """Return the task of a description; a process makes many shards of one job."""
+    return ShardTask.rebuild(json.loads(description))
 
 
 def _result(ray: Any, reference: Any) -> Entry:
@@ -86,10 +130,3 @@ def _result(ray: Any, reference: Any) -> Entry:
     except ray.exceptions.RayError as error:
         raise EngineError(f"job: a Ray task was lost; exists=resume continues\n{error}") from error
     return entry
-
-
-def _import_ray() -> Any:
-    try:
-        return importlib.import_module("ray")
-    except ImportError as error:
-        raise MissingDependency("ray", "ray") from error

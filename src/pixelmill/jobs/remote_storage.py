@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
-import tempfile
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 
 from pixelmill.jobs.disk import explained
-from pixelmill.jobs.storage import check_name
-from pixelmill.storage import files, remote, remote_writes
-from pixelmill.storage.cache import remove_abandoned
+from pixelmill.jobs.storage import Item, Result, check_name
+from pixelmill.storage import files, object_store, remote, remote_writes
+from pixelmill.storage.options import active
+from pixelmill.storage.temporary_folders import held_folder
 
 _PIECE = 8 << 20
-_SCRATCH = "pixelmill-job-"
-_IN_USE = ".in-use"
 
 
 class RemoteStorage:
@@ -27,7 +24,8 @@ class RemoteStorage:
         self.root = root.rstrip("/")
         self._beat = 0
         self._held: dict[Path, int] = {}
-        remote.open_store(self.root)  # fails here, in one sentence, if the address is of no known kind
+        if object_store.locate(self.root, active()) is None:
+            remote.open_store(self.root)  # fails here, in one sentence, if the address is of no known kind
 
     def read(self, name: str) -> bytes | None:
         try:
@@ -97,17 +95,14 @@ class RemoteStorage:
         Those of processes that were killed are removed. The caller removes this one.
         """
         del folder
-        parent = Path(tempfile.gettempdir())
-        remove_abandoned(parent, _SCRATCH)
         for old in [path for path in self._held if not path.exists()]:
             os.close(self._held.pop(old))
-        path = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=parent))
-        unlocked = path / f"{_IN_USE}.new"  # it is locked before another process can take it for an abandoned one
-        self._held[path] = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with suppress(OSError):
-            fcntl.flock(self._held[path], fcntl.LOCK_EX | fcntl.LOCK_NB)
-            unlocked.rename(path / _IN_USE)
+        path, descriptor = held_folder()
+        self._held[path] = descriptor
         return path
+
+    def each(self, call: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        return files.together(call, items)
 
     def where(self, name: str) -> str:
         return f"{self.root}/{check_name(name)}"

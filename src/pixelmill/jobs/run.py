@@ -24,6 +24,7 @@ from pixelmill.jobs.storage import open_storage
 from pixelmill.log import log
 from pixelmill.options.declaration import Help, takes
 from pixelmill.options.running import Exists, OnProgress, Progress, RunJobOptions, Target
+from pixelmill.storage import is_remote
 
 
 class RunShards(Protocol):
@@ -296,7 +297,9 @@ def _runner(given: RunJobArguments) -> tuple[RunShards, int | None]:
     if workers is None:
         workers = len(gpus) if gpus else 1 if (given.job.samples or 0) < given.job.few else None
     if local:
-        return LocalRunner(workers or processors(), gpus), workers
+        # A worker waits while it uploads a shard; others use the processors meanwhile.
+        usual = 2 * processors() if is_remote(os.fspath(given.output)) else processors()
+        return LocalRunner(workers or usual, gpus), workers
     return RayRunner(address=given.address, num_gpus=given.num_gpus), workers
 
 

@@ -8,16 +8,18 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from pixelmill.errors import ArgumentError, OutputError
 from pixelmill.jobs.disk import explained, make_folders, move_across, sync_folder, write_file
 from pixelmill.storage.files import MAX_FILE_BYTES
 from pixelmill.storage.local import open_binary, open_regular, read_file
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 _URL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+://")
 
 
@@ -67,6 +69,9 @@ class Storage(Protocol):
 
     def scratch(self, folder: str) -> Path:
         """Create a folder on this machine for files that are being written."""
+
+    def each(self, call: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """Call a function that uses this tree for each item; calls that wait for a store wait together."""
 
     def where(self, name: str) -> str:
         """Return the full name, for messages."""
@@ -225,6 +230,9 @@ class LocalStorage:
         with explained(str(path)):
             make_folders(path)
         return path
+
+    def each(self, call: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        return [call(item) for item in items]
 
     def where(self, name: str) -> str:
         return str(self._path(name))

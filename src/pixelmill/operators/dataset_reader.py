@@ -40,10 +40,10 @@ def dataset(
     path: Strings,
     columns: Strings | None = None,
     format: str | None = None,
+    split: str | None = None,
     root: str | None = None,
     allow_outside: bool = False,
     balanced: bool = False,
-    split: str | None = None,
 ) -> dict[str, Tensor]:
     """Read a dataset in any container that `pixelmill convert` writes; the container is recognized by its content.
 
@@ -55,11 +55,12 @@ def dataset(
         path: A folder, a file, a pattern such as `train-*.tfrecord`, or several files.
         columns: The columns to return; `image` and `label` if None.
         format: The container, as for `convert --from`; recognized by its content if None.
+        split: The subset to read, such as `train`: the samples that belong to it, the folder of this name, or the files
+            that begin with it.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
         balanced: Whether to read as many samples of each class in every epoch. An epoch is about as long as without;
             samples of small classes come several times, those of large ones take turns over the epochs.
-        split: Read only this subset of a divided dataset, such as `train`: as its annotations or its folders name it.
     """
     from pixelmill.formats.class_groups import group_by_class
     from pixelmill.formats.columns import COLUMNS, column_index  # on use: programs need one or two formats
@@ -70,7 +71,7 @@ def dataset(
     if unknown:
         raise ArgumentError(f"readers.dataset: columns must be some of {', '.join(COLUMNS)}, got {unknown[0]!r}")
     source = path[0] if len(path) == 1 else path
-    found = open_dataset(source, format, root=root, allow_outside=allow_outside, split=split)
+    found = open_dataset(source, format, split=split, root=root, allow_outside=allow_outside)
     classes = group_by_class(column_index(found, ["label"])) if balanced else None
     keys = found.example_keys()
     if keys is not None:

@@ -237,11 +237,12 @@ class Dataset(OperatorClass):
         path: A folder, a file, a pattern such as `train-*.tfrecord`, or several files.
         columns: The columns to return; `image` and `label` if None.
         format: The container, as for `convert --from`; recognized by its content if None.
+        split: The subset to read, such as `train`: the samples that belong to it, the folder of this name, or the files
+            that begin with it.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
         balanced: Whether to read as many samples of each class in every epoch. An epoch is about as long as without;
             samples of small classes come several times, those of large ones take turns over the epochs.
-        split: Read only this subset of a divided dataset, such as `train`: as its annotations or its folders name it.
         random_shuffle: Whether to read in a new random order in each epoch.
         shuffle_after_epoch: Like `random_shuffle`; every instance then stays with its shard.
         num_shards: The number of shards that the dataset is divided into.
@@ -266,10 +267,10 @@ class Dataset(OperatorClass):
         *,
         columns: _Strings | None = None,
         format: str | None = None,
+        split: str | None = None,
         root: str | None = None,
         allow_outside: bool = False,
         balanced: bool = False,
-        split: str | None = None,
         random_shuffle: bool = False,
         shuffle_after_epoch: bool = False,
         num_shards: int = 1,

@@ -50,8 +50,8 @@ class AugmentOptions(VariantOptions):
         Mode,
         Cli(choices=("cpu", "gpu", "auto")),
         Help(
-            "Where to run: on the CPU, or on NVIDIA GPUs with one process each; `auto` takes GPUs if they can be used. "
-            "`dali` compares with DALI's CPU path."
+            "Where to run: on the CPU, or on NVIDIA GPUs with one process each; `auto` takes GPUs if they can be used.",
+            python="`dali` compares with DALI's CPU path.",
         ),
     ] = "cpu"
     to: Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import os
@@ -13,7 +12,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Literal, ParamSpec, Protocol, TypeVar, Union, get_args, get_origin
 from typing import get_type_hints as type_hints
 
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, suggestion
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -129,12 +128,6 @@ UNPLANNED = PlanKey(None)
 PYTHON_ONLY = "python only"  # not on the command line
 FOLDER = "folder"  # a path that must not be a file
 PATH = "path"  # a text that may be a path
-
-
-def suggestion(text: object, names: Iterable[str]) -> str:
-    """Return the question `; did you mean ...?` for a misspelled name, or nothing if no name is similar."""
-    found = difflib.get_close_matches(str(text), list(names), n=1)
-    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,8 @@ class RecordOptions:
         Mode,
         Cli(choices=("cpu", "gpu", "auto")),
         Help(
-            "Where to run: on the CPU, or on NVIDIA GPUs with one process each; `auto` takes GPUs if they can be used. "
-            "`dali` compares with DALI's CPU path."
+            "Where to run: on the CPU, or on NVIDIA GPUs with one process each; `auto` takes GPUs if they can be used.",
+            python="`dali` compares with DALI's CPU path.",
         ),
     ] = "cpu"
 

@@ -111,6 +111,6 @@ class PreviewOptions(OverwriteOption, SourceOptions, ViewOptions):
     source: Annotated[Source, Help("A dataset in any container.")]
     output: Annotated[
         Target | None,
-        Cli("-o", "--output", default="preview.png"),
+        Cli(default="preview.png"),
         Help("A .png or .html file.", python="None keeps the preview in memory."),
     ] = None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)(i?)[bB]?")
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kKmMgGtTpP])(i?))?[bB]?")
+_POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SIZE = re.compile(r"(\d+)(?:x(\d+))?")
 
 Split = tuple[tuple[str, float], ...]
@@ -18,7 +18,7 @@ def parse_bytes(text: str) -> int:
     number = 0
     if found is not None:
         amount, unit, binary = found.groups()
-        number = int(Decimal(amount) * (1024 if binary else 1000) ** _POWERS[unit.lower()])
+        number = int(Decimal(amount) * (1024 if binary else 1000) ** (_POWERS[unit.lower()] if unit else 0))
     if number < 1:
         raise ValueError(f"{text!r} is not a number of bytes such as 256MB, 1GiB or 500000")
     return number

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from pixelmill.engine.native import Array, Data
-from pixelmill.errors import ArgumentError, EngineError
+from pixelmill.errors import ArgumentError, EngineError, UnknownNameError
+from pixelmill.graph.nodes import DataNode
 from pixelmill.operators.sources import ExternalSource
+from pixelmill.steps.sources import ExternalInput
 from pixelmill.types import BatchInfo, SampleInfo, to_data_type
 
 if TYPE_CHECKING:
@@ -186,6 +188,21 @@ class Feed:
             raise ArgumentError(f"{what}: samples may have at most {MAX_AXES} axes, got {ndim}")
         to_data_type(dtype)  # raises for types that the core does not have
         return _copied(batch) if self.external.copies else batch
+
+
+def find_feed(feeds: Sequence[Feed], data_node: DataNode | str) -> Feed:
+    """Find an external source by its node or its name."""
+    for feed in feeds:
+        if isinstance(data_node, str):
+            found = feed.name == data_node
+        else:
+            made = data_node.expr.step
+            found = isinstance(made, ExternalInput) and made.source is feed.external
+        if found:
+            return feed
+    name = data_node if isinstance(data_node, str) else data_node.name
+    known = ", ".join(repr(feed.name) for feed in feeds) or "none"
+    raise UnknownNameError(f"feed_input: {name!r} is not an external_source of this pipeline, which has: {known}")
 
 
 def _copied(batch: Data) -> Data:

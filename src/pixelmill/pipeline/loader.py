@@ -10,6 +10,7 @@ from pixelmill.pipeline import Pipeline
 from pixelmill.pipeline.compilation import readers_of
 from pixelmill.pipeline.pipeline_check import check_pipeline
 from pixelmill.pipeline.recovery import Errors
+from pixelmill.pipeline.remote_program import Workers, use_workers
 from pixelmill.pipeline.sampling import LastBatchPolicy, ReaderOrder, State, steps_left, steps_per_epoch
 from pixelmill.tensors import TensorListCPU
 from pixelmill.types import Array
@@ -35,10 +36,17 @@ class Loader:
         names: A name for each output of the pipeline.
         drop_last: Drop the samples that do not fill a batch.
         reader_name: The reader whose epochs count if several differ in length; the first by default.
+        workers: Processes that run the batches, such as `pixelmill.ray.RayWorkers`; by default threads of this one do.
     """
 
     def __init__(
-        self, pipeline: Pipeline, names: Sequence[str], *, drop_last: bool = False, reader_name: str | None = None
+        self,
+        pipeline: Pipeline,
+        names: Sequence[str],
+        *,
+        drop_last: bool = False,
+        reader_name: str | None = None,
+        workers: Workers | None = None,
     ) -> None:
         check_pipeline("Loader", pipeline)
         self.pipeline = pipeline
@@ -50,6 +58,8 @@ class Loader:
             raise ArgumentError(f"Loader: names must be distinct strings other than 'valid', got {names!r}")
         if len(self.names) != pipeline.num_outputs:
             raise ArgumentError(f"Loader: expected {pipeline.num_outputs} names, one for each output, got {self.names}")
+        if workers is not None:
+            use_workers(pipeline, workers)
         self._policy = LastBatchPolicy.DROP if drop_last else LastBatchPolicy.PARTIAL
         self._order: ReaderOrder | None = None
         if pipeline.reader_meta():

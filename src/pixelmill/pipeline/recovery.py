@@ -260,9 +260,12 @@ def _block_of(data: Data) -> Data:
 
 
 def _listed(events: Sequence[Event]) -> str:
-    """Return the first events as lines, one for each message, and how many more there are."""
-    distinct = list({(event.operator, event.line, event.message): event for event in reversed(events)}.values())[::-1]
-    shown = distinct[:MAX_LISTED]
+    """Return the first events as lines, and how many more there are.
+
+    A wrong argument is a mistake of the program, which each sample would repeat; bad samples are named one by one.
+    """
+    first = {event.message if event.kind == "argument" else event: event for event in reversed(events)}
+    shown = list(first.values())[::-1][:MAX_LISTED]
     more = len(events) - len(shown)
     return "\n".join([*map(str, shown), *([f"and {counted(more, 'more sample')}"] if more else [])])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -15,42 +14,25 @@ from pixelmill.engine.compile import Key, Plan, is_fetched
 from pixelmill.engine.native import Array, Data, Pending, Result, Samples
 from pixelmill.engine.selection import Engine, EngineOptions, start_engine
 from pixelmill.engine.worker_thread import signal_stop
-from pixelmill.errors import ArgumentError, DataError, EngineError, UnknownNameError
+from pixelmill.errors import ArgumentError, DataError, EngineError
 from pixelmill.graph.nodes import DataNode
-from pixelmill.pipeline.external_source import Feed
+from pixelmill.pipeline.batch_in_progress import Scheduled
+from pixelmill.pipeline.external_source import Feed, find_feed
 from pixelmill.pipeline.reader_position import Position
 from pixelmill.pipeline.recovery import Recovery
 from pixelmill.pipeline.sampling import Batch, LastBatchPolicy, ReaderOrder, State, check_in_step, without_readers
-from pixelmill.steps.sources import ExternalInput, Reader
+from pixelmill.steps.sources import Reader
 
 # What reads from stores is imported where it is used: it needs asyncio, and most programs start sooner without.
 if TYPE_CHECKING:
     from pixelmill.pipeline.look_ahead import LookAhead
 
 
-@dataclass(eq=False)
-class Scheduled:
-    """A batch in progress.
-
-    Attributes:
-        samples: Its samples.
-        pending: The batch on the engine.
-        positions: The positions of the readers after it.
-        main: The batch of the main reader; None without readers.
-        raised: Whether it has raised an error for bad samples.
-        result: Its result, if it was taken from the engine.
-    """
-
-    samples: Samples
-    pending: Pending
-    positions: list[Position]
-    main: Batch | None
-    raised: bool = False
-    result: Result | None = None
-
-
 # Returns a plan for the graph with the layouts that the data of a source turned out to have.
 Renamed: TypeAlias = Callable[[Feed], Plan]
+
+# Starts an engine for a plan that was compiled with a seed.
+NewEngine: TypeAlias = Callable[[Plan, int], Engine]
 
 
 class Schedule:
@@ -92,6 +74,8 @@ class Schedule:
         self._options = options
         self._engine: Engine | None = None
         self._finalizer: weakref.finalize[..., Schedule] | None = None
+        self._new_engine: NewEngine = lambda plan, seed: start_engine(plan, options)
+        self._fetches = True
         self._orphans: list[Engine | Pending | LookAhead] = []
         self._ahead: LookAhead | None = None
         self.replace(plan, feeds, seed=seed)
@@ -112,17 +96,7 @@ class Schedule:
 
     def feed_of(self, data_node: DataNode | str) -> Feed:
         """Find an external source by its node or its name."""
-        for feed in self.feeds:
-            if isinstance(data_node, str):
-                found = feed.name == data_node
-            else:
-                made = data_node.expr.step
-                found = isinstance(made, ExternalInput) and made.source is feed.external
-            if found:
-                return feed
-        name = data_node if isinstance(data_node, str) else data_node.name
-        known = ", ".join(repr(feed.name) for feed in self.feeds) or "none"
-        raise UnknownNameError(f"feed_input: {name!r} is not an external_source of this pipeline, which has: {known}")
+        return find_feed(self.feeds, data_node)
 
     def _order(self, reader: Reader) -> ReaderOrder:
         return ReaderOrder(
@@ -153,7 +127,7 @@ class Schedule:
             self._engine.close()
         if self._finalizer is not None:
             self._finalizer.detach()
-        self._engine = start_engine(self.plan, self._options)
+        self._engine = self._new_engine(self.plan, self._seed)
         if self._ahead is not None:
             self._engine = self._ahead.engine(self._engine)
         # A finalizer must not wait (see WorkerThread). It refers to the threads and not to the engine: functions of the
@@ -167,10 +141,23 @@ class Schedule:
         if self._ahead is not None:
             self._ahead.source.fetcher.close()
         self._ahead = None
-        if any(map(is_fetched, self.plan.ranges)):
+        if self._fetches and any(map(is_fetched, self.plan.ranges)):
             from pixelmill.pipeline.look_ahead import LookAhead
 
             self._ahead = LookAhead(self.plan, self._batch_size)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine that runs the batches."""
+        return self._after_fork()
+
+    def run_elsewhere(self, new_engine: NewEngine) -> None:
+        """Continue on another engine, which fetches on its own. Batches in progress are dropped and started there."""
+        if self.feeds and self.queue:
+            raise EngineError("the pipeline has started batches already; set its workers before the first run")
+        self._new_engine, self._fetches = new_engine, False
+        self._open_source()
+        self.start(self.delivered)
 
     def close(self) -> None:
         """Stop the threads and wait for them."""

@@ -7,7 +7,7 @@ import binascii
 import contextlib
 import enum
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,22 +32,25 @@ _FEATURES = {"FixedLenFeature": tfrecord.FixedLenFeature, "VarLenFeature": tfrec
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
-def dump(outputs: Sequence[DataNode], options: Mapping[str, object]) -> bytes:
+def dump(outputs: Sequence[DataNode], options: Mapping[str, object], *, with_credentials: bool = False) -> bytes:
     """Return a graph and the options of its pipeline as JSON.
 
     Args:
         outputs: What the graph returns.
         options: Arguments of `Pipeline`.
+        with_credentials: Whether to keep `storage_options`, for a graph that stays in memory. They do not belong into
+            files; who loads the graph has those of the environment.
     """
     nodes = operators_of(outputs)
     numbers = {node: number for number, node in enumerate(nodes)}
     families = {node.same_draws_as or node: number for number, node in reversed(list(enumerate(nodes)))}
+    omitted = () if with_credentials else ("storage_options",)
     try:
         saved = {
             "format": FORMAT,
             "version": VERSION,
             "pipeline": {name: _saved(value, numbers) for name, value in options.items()},
-            "operators": [_operator(node, numbers, families[node.same_draws_as or node]) for node in nodes],
+            "operators": [_operator(node, numbers, families[node.same_draws_as or node], omitted) for node in nodes],
             "outputs": [_saved(node, numbers) for node in outputs],
         }
     except TypeError as error:
@@ -55,10 +58,11 @@ def dump(outputs: Sequence[DataNode], options: Mapping[str, object]) -> bytes:
     return json.dumps(saved, allow_nan=False).encode()
 
 
-def _operator(node: OperatorNode, numbers: Mapping[OperatorNode, int], family: int) -> dict[str, Json]:
+def _operator(
+    node: OperatorNode, numbers: Mapping[OperatorNode, int], family: int, omitted: Container[str]
+) -> dict[str, Json]:
     try:
-        # Credentials do not belong into files; who loads the graph has those of the environment.
-        given = {key: value for key, value in node.arguments.items() if key != "storage_options" and value is not None}
+        given = {key: value for key, value in node.arguments.items() if key not in omitted and value is not None}
         arguments = {key: _saved(value, numbers) for key, value in given.items()}
     except TypeError as error:
         raise TypeError(f"{node.name!r} ({node.operator}): {error}") from None

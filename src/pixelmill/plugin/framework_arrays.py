@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+import weakref
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from numpy.typing import NDArray
 
-from pixelmill.errors import ArgumentError, MissingDependency
+from pixelmill.errors import ArgumentError, EngineError, MissingDependency
 
 if TYPE_CHECKING:
     import jax
@@ -61,6 +62,38 @@ def to_bfloat16(framework: str) -> Callable[[Any], Any]:
 
         return lambda array: array.astype(jnp.bfloat16)
     raise ArgumentError("dtype: NumPy has no bfloat16; pass float32, float16 or uint8")
+
+
+class SizedLoader(Protocol):
+    """A loader of pairs."""
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]: ...
+
+    def __len__(self) -> int: ...
+
+
+def tf_dataset(loader: SizedLoader, *shapes: tuple[tuple[int | None, ...], str]) -> Any:
+    """Return a loader of pairs as a `tf.data.Dataset`, one epoch per pass; `model.fit` of Keras takes it.
+
+    Args:
+        loader: The loader, which must live as long as the dataset.
+        shapes: Shape and type of each of the two tensors.
+    """
+    import tensorflow as tf
+
+    from pixelmill.plugin.tf.dataset import generated
+
+    # TensorFlow never frees the function, which must not keep threads and batches alive.
+    weak = weakref.ref(loader)
+
+    def batches() -> Iterator[tuple[Any, Any]]:
+        kept = weak()
+        if kept is None:
+            raise EngineError("tf_dataset: the loader was garbage-collected; keep it as long as the dataset")
+        return iter(kept)
+
+    made = generated(batches, tuple(tf.TensorSpec(shape, dtype) for shape, dtype in shapes))
+    return made.apply(tf.data.experimental.assert_cardinality(len(loader)))
 
 
 # How programs write the same conversions.

@@ -19,9 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from pixelmill import fn
-from pixelmill.errors import ArgumentError
+from pixelmill.errors import ArgumentError, suggestion
 from pixelmill.graph.nodes import DataNode
-from pixelmill.options.declaration import suggestion
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe.geometry import follow
 from pixelmill.recipe.scene import Move, Scene

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pixelmill import fn, types
-from pixelmill.errors import ArgumentError, PixelmillError
+from pixelmill.errors import ArgumentError, PixelmillError, suggestion
 from pixelmill.graph.branches import apply_with_probability
 from pixelmill.graph.nodes import DataNode
-from pixelmill.options.declaration import suggestion
 from pixelmill.recipe.scene import Scene
 
 # Geometric steps: methods of the scene.

@@ -27,7 +27,7 @@ from pixelmill.storage.local import open_regular
 
 PARTIAL = ".partial"
 _DIGEST_LETTERS = 32
-_IN_USE = ".in-use"
+IN_USE = ".in-use"
 _PRIVATE_PREFIX = "pixelmill-cache-"
 _NAME_BYTES = 80  # of a copy's name; with digests and the name of a temporary file, it stays below the usual 255
 
@@ -81,7 +81,7 @@ def used_below(*names: str) -> Path | None:
 def remove_unused(folder: Path) -> bool:
     """Remove a folder of the cache with its content, unless a process holds it; return whether it is removed."""
     try:
-        descriptor = os.open(folder / _IN_USE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        descriptor = os.open(folder / IN_USE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError:
         return False
     try:
@@ -220,7 +220,7 @@ def _check_private(folder: Path) -> None:
 
 def _hold(folder: Path) -> int:
     """Lock a folder against being cleaned, after cleaning it if no other process uses it."""
-    descriptor = os.open(folder / _IN_USE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    descriptor = os.open(folder / IN_USE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _clean(folder)
@@ -236,7 +236,7 @@ def _clean(folder: Path) -> None:
     versions: dict[str, list[tuple[int, Path]]] = {}
     for path in folder.iterdir():
         found = path.lstat()
-        if not status.S_ISREG(found.st_mode) or path.name == _IN_USE:
+        if not status.S_ISREG(found.st_mode) or path.name == IN_USE:
             continue
         source, dash, _ = path.name.partition("-")
         if path.name.endswith(PARTIAL):
@@ -273,7 +273,7 @@ def remove_abandoned(folder: Path, prefix: str) -> None:
             found = path.lstat()
             if not status.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
                 continue
-            descriptor = os.open(path / _IN_USE, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            descriptor = os.open(path / IN_USE, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(path, ignore_errors=True)

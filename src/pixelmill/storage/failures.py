@@ -21,6 +21,10 @@ DENIED = (
 EXPIRED = "the credentials have expired; renew those in the environment or the profile, or pass new storage_options"
 
 
+class NoBucketError(FileNotFoundError):
+    """Raised if the bucket of an address does not exist."""
+
+
 class TransientError(OSError):
     """Raised for a failure that may pass: an overloaded server, a broken connection, a body that was cut.
 
@@ -48,8 +52,8 @@ def explained(error: Exception, path: str) -> OSError:
     if code in _EXPIRED or _EXPIRED_TEXT.search(text):
         return TransientError(EXPIRED, path, is_expiry=True)
     if code == "NoSuchBucket":
-        return FileNotFoundError(errno.ENOENT, f"there is no bucket {_bucket(path)!r}; check its name", path)
-    if code in _REGION or status == 301:
+        return NoBucketError(errno.ENOENT, f"there is no bucket {_bucket(path)!r}; check its name", path)
+    if code in _REGION or status == 301 or "incorrectly configured region" in text:
         hint = "the bucket is in another region; set AWS_REGION, or pass storage_options with its region_name"
         return OSError(errno.EREMOTE, hint, path)
     if status in (401, 403) or isinstance(error, PermissionError) or kind in ("PermissionDeniedError", "NoCredentials"):

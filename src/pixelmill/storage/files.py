@@ -116,21 +116,41 @@ def list_folder(path: str) -> tuple[list[str], list[str]]:
 
 def walk(root: str, *, below: str = "") -> Iterator[tuple[str, list[str]]]:
     """Yield each folder below `root`, `root` first, as a relative path with `/`, and the names of its files."""
+    if is_remote(root):
+        yield from _walk_remote(root, below)
+        return
     seen: set[tuple[int, int]] = set()
 
     def visit(folder: str, depth: int) -> Iterator[tuple[str, list[str]]]:
         path = join(root, folder) if folder else root
-        if not is_remote(path):
-            found = os.stat(path)  # noqa: PTH116
-            if (found.st_dev, found.st_ino) in seen or depth > _MAX_DEPTH:
-                return  # a link back to a parent folder
-            seen.add((found.st_dev, found.st_ino))
+        found = os.stat(path)  # noqa: PTH116
+        if (found.st_dev, found.st_ino) in seen or depth > _MAX_DEPTH:
+            return  # a link back to a parent folder
+        seen.add((found.st_dev, found.st_ino))
         folders, files = list_folder(path)
         yield folder, files
         for name in folders:
             yield from visit(f"{folder}/{name}" if folder else name, depth + 1)
 
     yield from visit(below, 0)
+
+
+def _walk_remote(root: str, below: str) -> Iterator[tuple[str, list[str]]]:
+    """List all folders of a depth together, and yield them in the order of `walk`."""
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    level = [below]
+    for _ in range(_MAX_DEPTH + 1):
+        listings = together(list_folder, [join(root, folder) if folder else root for folder in level])
+        found |= dict(zip(level, listings, strict=True))
+        level = [f"{folder}/{name}" if folder else name for folder in level for name in found[folder][0]]
+        if not level:
+            break
+    left = [below]
+    while left:
+        folder = left.pop()
+        folders, names = found.get(folder, ([], []))
+        yield folder, names
+        left += [f"{folder}/{name}" if folder else name for name in reversed(folders)]
 
 
 def matching(pattern: str) -> list[str]:

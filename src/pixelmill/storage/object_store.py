@@ -47,6 +47,26 @@ _AZURE = {
     "client_id": "client_id",
     "client_secret": "client_secret",
 }
+_HINT = "check storage_options and the environment variables of the store"
+_AZURE_HINT = "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, or pass storage_options with account_name"
+_GCS_HINT = "check GOOGLE_APPLICATION_CREDENTIALS, or pass storage_options with the path of a key file as token"
+_HINTS = {
+    **dict.fromkeys(("az", "abfs", "abfss", "adl"), _AZURE_HINT),
+    **dict.fromkeys(("gs", "gcs"), _GCS_HINT),
+}
+_BUCKETS = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl")  # kinds of addresses that begin with a bucket
+_VARIABLES = (  # what a store depends on besides its options
+    "AWS_ENDPOINT_URL",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_PROFILE",
+    "DALI_S3_NO_VERIFY_SSL",
+    "DALI_GCS_ANONYMOUS",
+    "DALI_GCS_ENDPOINT_URL",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "GOOGLE_SERVICE_ACCOUNT",
+    "AZURE_STORAGE_ENDPOINT",
+    "AZURE_STORAGE_ACCOUNT_NAME",
+)
 _NO_RETRIES = {"max_retries": 0}  # retries are ours, with a deadline
 _CONNECT = "5s"
 _REQUEST = "60s"
@@ -80,6 +100,8 @@ def locate(path: str, options: StorageOptions) -> Place | None:
         store = _store(scheme, parts.netloc, _frozen(options))
         return None if store is None else Place(store, unquote(parts.path).lstrip("/"))
     bucket, _, key = rest.partition("/")
+    if scheme in _BUCKETS and not bucket:
+        raise DataError(f"{path} names no bucket; write {scheme}://BUCKET/{key.lstrip('/')}")
     store = _store(scheme, bucket, _frozen(options)) if bucket else None
     return None if store is None else Place(store, key)
 
@@ -219,8 +241,7 @@ def _warn_about_fork(process: int) -> None:
 
 def _environment() -> tuple[str, ...]:
     """Return what else a store depends on: tests, and programs, change it between two uses."""
-    names = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_PROFILE", "DALI_S3_NO_VERIFY_SSL", "DALI_GCS_ANONYMOUS")
-    return tuple(os.environ.get(name, "") for name in names)
+    return tuple(os.environ.get(name, "") for name in _VARIABLES)
 
 
 @lru_cache(64)
@@ -235,6 +256,17 @@ def _opened(
         return None
     _users.add(os.getpid())
     given = {name: value for name, value in options if value is not None}
+    try:
+        return _of_scheme(scheme, bucket, given)
+    except Exception as error:  # obstore's errors have no common base that is exported
+        raise DataError(f"{scheme}://{bucket} cannot be opened: {_short(error)}; {_HINTS.get(scheme, _HINT)}") from None
+
+
+def _short(error: Exception) -> str:
+    return str(error).split("Debug source:")[0].strip().removeprefix("Generic ").rstrip(".")
+
+
+def _of_scheme(scheme: str, bucket: str, given: dict[str, object]) -> ObjectStore | None:
     if scheme in ("http", "https"):
         return _http(f"{scheme}://{bucket}", given)
     if scheme in ("s3", "s3a"):
@@ -273,17 +305,23 @@ def _gcs(bucket: str, given: dict[str, object]) -> ObjectStore | None:
     from obstore.store import GCSStore
 
     is_anonymous = given.get("token") == "anon" or _is_set("DALI_GCS_ANONYMOUS")
-    config = {"skip_signature": True} if is_anonymous else _renamed(given, _GCS)
-    if config is None or os.environ.get("DALI_GCS_ENDPOINT_URL"):
+    endpoint = os.environ.get("DALI_GCS_ENDPOINT_URL", "")
+    config: dict[str, Any] | None = {"skip_signature": True} if is_anonymous else _renamed(given, _GCS)
+    if config is None:
         return None
-    return GCSStore(bucket, **_common(), **config)
+    if endpoint:
+        config["base_url"] = endpoint
+    return GCSStore(bucket, **_common(plain_http=endpoint.startswith("http://")), **config)
 
 
 def _azure(container: str, given: dict[str, object]) -> ObjectStore | None:
     from obstore.store import AzureStore
 
     config = _renamed(given, _AZURE)
-    return None if config is None or "@" in container else AzureStore(container, **_common(), **config)
+    if config is None or "@" in container:
+        return None
+    common = _common(plain_http=os.environ.get("AZURE_STORAGE_ENDPOINT", "").startswith("http://"))
+    return AzureStore(container, **common, **config)
 
 
 def _is_set(variable: str) -> bool:

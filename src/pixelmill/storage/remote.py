@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from pixelmill.errors import DataError, MissingDependency, PixelmillError
 from pixelmill.storage import cache, object_store
-from pixelmill.storage.failures import TransientError, explained
+from pixelmill.storage.failures import NoBucketError, TransientError, explained
 from pixelmill.storage.local import FileStat
 from pixelmill.storage.options import active
 
@@ -33,10 +33,10 @@ def is_folder(path: str) -> bool:
     if place is not None:
         try:
             return bool(patiently(lambda: object_store.listing(place, path), path))
+        except NoBucketError:
+            raise
         except FileNotFoundError:
-            if place.key:
-                return False
-            raise  # there is no such bucket
+            return False
     system, inner = open_store(path)
     return bool(patiently(lambda: system.isdir(inner), path))
 

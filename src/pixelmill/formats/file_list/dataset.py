@@ -99,6 +99,11 @@ class ListDataset(Dataset):
         self._check_line(number)
         return self._described(number, b"", None)
 
+    def split_of(self, number: int) -> str | None:
+        entry = self._entries[number]
+        own = entry.row.get("split")
+        return own if isinstance(own, str) else _folder_split(entry.where) if len(self._lists) > 1 else None
+
     def has_mask(self, number: int) -> bool:
         return self._entries[number].mask is not None
 

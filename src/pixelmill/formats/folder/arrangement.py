@@ -10,6 +10,7 @@ from pixelmill import storage
 from pixelmill.formats.folder.listing import Listing
 from pixelmill.formats.folder.names import IMAGES, MASKS
 from pixelmill.formats.foreign import kind_of
+from pixelmill.formats.path_table import PathTable
 from pixelmill.formats.sample import split_name
 from pixelmill.formats.splits import split_folders
 
@@ -98,7 +99,7 @@ def _with_masks(listing: Listing, splits: tuple[str, ...]) -> Arrangement:
             images.append(name)
     by_image = {split_name(name)[0]: masks.get(_without_folder(name)) for name in images}
     found = {stem: mask for stem, mask in by_image.items() if mask is not None}
-    return Arrangement(replace(listing, names=images, classes=()), (), splits, found)
+    return Arrangement(replace(listing, names=PathTable.of(images), classes=()), (), splits, found)
 
 
 def _without_folder(name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import overload
 
 from pixelmill import storage
 from pixelmill.errors import ArgumentError
@@ -16,6 +15,7 @@ from pixelmill.formats.folder import listing
 from pixelmill.formats.folder.arrangement import arrange
 from pixelmill.formats.folder.names import IMAGES, MASKS, RESERVED, implied_sample
 from pixelmill.formats.index import Index
+from pixelmill.formats.path_table import PathTable
 from pixelmill.formats.sample import Sample, split_name
 from pixelmill.storage.announced_reads import whole_file
 from pixelmill.storage.ranges import Range
@@ -54,7 +54,8 @@ class FolderDataset(Dataset):
             self._masks = _by_stem(self._masks_root)
         self.remarks = self._arrangement.remarks(self._images)
         self._rows, self.faults = _read_rows([storage.join(source, name) for name in files if is_annotation(name)])
-        self.index = Index(_Paths(self._images, self._listing))
+        names = self._listing.names
+        self.index = Index(PathTable(names.names, names.starts, storage.join(self._images, "x")[:-1]))
 
     def sample(self, number: int) -> Sample:
         path, _ = self.locate(number)
@@ -164,23 +165,3 @@ def _read_rows(paths: Sequence[str]) -> tuple[dict[str, tuple[str, Row]], tuple[
         rows |= {str(row.get("path")): (where, row) for where, row in found}
         faults += damaged
     return rows, tuple(faults)
-
-
-class _Paths(Sequence[str]):
-    """The paths of a listing, joined on demand: a folder may hold millions of files."""
-
-    def __init__(self, root: str, names: listing.Listing) -> None:
-        self._root = root
-        self._names = names
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    @overload
-    def __getitem__(self, item: int) -> str: ...
-    @overload
-    def __getitem__(self, item: slice) -> list[str]: ...
-    def __getitem__(self, item: int | slice) -> str | list[str]:
-        if isinstance(item, slice):
-            return [self[number] for number in range(*item.indices(len(self)))]
-        return storage.join(self._root, self._names.name(item))

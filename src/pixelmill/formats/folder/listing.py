@@ -13,6 +13,7 @@ import numpy as np
 from pixelmill import storage
 from pixelmill.formats import index_cache
 from pixelmill.formats.index import Array
+from pixelmill.formats.path_table import PathTable
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, split_name
 from pixelmill.storage.file_names import are_below
 
@@ -32,7 +33,7 @@ class Listing:
         left_out: For each ending of other files `ENDING/NUMBER/NAME`: how many there are, and the name of the first.
     """
 
-    names: Sequence[str]
+    names: PathTable
     classes: tuple[str, ...]
     left_out: tuple[str, ...] = ()
 
@@ -41,7 +42,7 @@ class Listing:
 
     def name(self, number: int) -> str:
         """Return the relative name of an image."""
-        return self.names[number]
+        return self.names.name(number)
 
 
 def load(root: str) -> Listing:
@@ -57,13 +58,16 @@ def load(root: str) -> Listing:
     times = np.array([_changed(root, folder) for folder in folders], np.int64)
     if times.max(initial=0) < began - _SETTLED_NS:
         arrays = {
-            "names": _packed(listing.names),
+            "names": listing.names.names,
+            "starts": listing.names.starts,
             "classes": _packed(listing.classes),
             "left_out": _packed(listing.left_out),
             "folders": _packed(folders),
             "times": times,
         }
         index_cache.store(root, _KIND, arrays)
+        stored = index_cache.load(root, _KIND)  # memory that is shared with other processes, unlike that of the scan
+        listing = (None if stored is None else _kept(root, stored)) or listing
     return listing
 
 
@@ -86,7 +90,7 @@ def _scan(root: str) -> tuple[Listing, list[str]]:
     for folder in classes:
         names += sorted(by_class.get(folder, ()), key=os.fsencode)
     left_out = [f"{ending}/{len(found)}/{found[0]}" for ending, found in sorted(others.items())]
-    return Listing(names, tuple(classes), tuple(left_out)), folders
+    return Listing(PathTable.of(names), tuple(classes), tuple(left_out)), folders
 
 
 def _is_own(name: str) -> bool:
@@ -96,12 +100,15 @@ def _is_own(name: str) -> bool:
 
 def _kept(root: str, found: dict[str, Array]) -> Listing | None:
     """Return a listing from the cache; None if a folder has changed, or if a forged name leads out of the root."""
-    if found.keys() != {"names", "classes", "left_out", "folders", "times"}:
+    if found.keys() != {"names", "starts", "classes", "left_out", "folders", "times"}:
         return None
-    names, classes, left_out, folders = (_unpacked(found[part]) for part in ("names", "classes", "left_out", "folders"))
+    names = PathTable.checked(found["names"], found["starts"])
+    if names is None or not names.are_below(""):
+        return None
+    classes, left_out, folders = (_unpacked(found[part]) for part in ("classes", "left_out", "folders"))
     if not all(re.fullmatch(r"[^/]*/[0-9]{1,18}/.+", line, re.DOTALL) for line in left_out):
         return None
-    if not (are_below(names) and are_below(classes) and folders[:1] == [""] and are_below(folders[1:])):
+    if not (are_below(classes) and folders[:1] == [""] and are_below(folders[1:])):
         return None
     try:
         is_unchanged = [_changed(root, folder) for folder in folders] == found["times"].tolist()

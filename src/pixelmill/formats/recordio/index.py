@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import bisect
+import operator
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats import shared_index
 from pixelmill.formats.faults import joined, numbers
 from pixelmill.formats.index import Index
 from pixelmill.formats.record_files import joined_versions
@@ -37,7 +40,10 @@ def open_records(paths: Sequence[str], index_paths: Sequence[str] | None) -> Ind
     paths = [storage.plain(path) for path in paths]
     try:
         if index_paths is None:
-            return _filled(_scanned(paths), paths)
+            if any(map(storage.is_remote, paths)):
+                return _filled(_scanned(paths), paths)
+            build, accept = partial(_scanned, paths), partial(operator.eq, paths)
+            return _filled(shared_index.cached("recordio", [], files=paths, build=build, accept=accept), paths)
         stats = sizes_of(paths)
     except OSError as error:
         raise DataError(f"recordio: {error.strerror}: {error.filename}") from None

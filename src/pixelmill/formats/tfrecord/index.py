@@ -10,7 +10,7 @@ import numpy as np
 
 from pixelmill import _core, storage
 from pixelmill.errors import ArgumentError, DataError, unreadable
-from pixelmill.formats import index_cache, scan_cache
+from pixelmill.formats import index_cache, scan_cache, shared_index
 from pixelmill.formats.faults import RecordFault, Scan
 from pixelmill.formats.index import Index
 from pixelmill.formats.record_files import joined_versions
@@ -43,10 +43,17 @@ def open_files(paths: Sequence[str], index_paths: Sequence[str] | None = None) -
         stats = sizes_of(paths)
     except OSError as error:
         raise ArgumentError(f"tfrecord: {error.strerror}: {error.filename}") from None
-    opened = storage.together(
-        lambda number: _opened(paths[number], beside[number], stats[number]), range(len(paths)), wait=any(stats)
-    )
-    index = joined(opened)
+
+    def build() -> Index:
+        numbers = range(len(paths))
+        wait = any(stats)
+        return joined(storage.together(lambda n: _opened(paths[n], beside[n], stats[n]), numbers, wait=wait))
+
+    if any(stats):
+        index = build()
+    else:
+        files, settings = [*paths, *filter(None, beside)], [len(paths), bool(index_paths)]
+        index = shared_index.cached("tfrecord", settings, files=files, build=build, accept=lambda found: found == paths)
     if not len(index):
         raise DataError(f"tfrecord: no record in {', '.join(paths[:3])}")
     return index
@@ -118,6 +125,8 @@ def fits(index: Index) -> bool:
 
 def joined(indexes: Sequence[Index]) -> Index:
     """Concatenate indexes of one file each."""
+    if len(indexes) == 1:
+        return indexes[0]
     paths = [index.paths[0] for index in indexes]
     names = [(index.names or index.paths)[0] for index in indexes]
     files = np.repeat(np.arange(len(indexes)), [len(index.offsets) for index in indexes]).astype(np.int64)

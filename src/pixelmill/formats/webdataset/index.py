@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +13,7 @@ import numpy as np
 
 from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError
+from pixelmill.formats import shared_index
 from pixelmill.formats.index import Array, Index, Ragged
 from pixelmill.formats.remote_folders import version_of
 from pixelmill.formats.remote_records import sizes_of
@@ -72,7 +75,25 @@ def open_archives(
         raise ArgumentError("webdataset: no archive was named")
     if index_paths is not None and len(index_paths) != len(paths):
         raise ArgumentError(f"webdataset: {len(index_paths)} index files for {len(paths)} archives")
-    archives = _archives([storage.plain(path) for path in paths], index_paths)
+    paths = [storage.plain(path) for path in paths]
+    beside = [storage.plain(path) for path in index_paths or ()]
+    build = partial(_made, paths, index_paths, extensions, missing, case_sensitive=case_sensitive)
+    if any(map(storage.is_remote, (*paths, *beside))):
+        return build()
+    settings = [tuple(extensions), missing, case_sensitive, len(beside)]
+    accept = partial(operator.eq, paths)
+    return shared_index.cached("webdataset", settings, files=[*paths, *beside], build=build, accept=accept)
+
+
+def _made(
+    paths: Sequence[str],
+    index_paths: Sequence[str] | None,
+    extensions: Sequence[str],
+    missing: Missing,
+    *,
+    case_sensitive: bool,
+) -> Index:
+    archives = _archives(paths, index_paths)
     paths, names = [archive.path for archive in archives], [archive.name for archive in archives]
     items: list[_Item] = []
     for number, archive in enumerate(archives):

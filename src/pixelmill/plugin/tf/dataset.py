@@ -91,7 +91,7 @@ class PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
         if model.num_outputs != len(specs):
             raise ArgumentError(f"output_dtypes has {len(specs)} types, the pipeline has {model.num_outputs} outputs")
         inputs.check(model)
-        made = _generated(batches, specs)
+        made = generated(batches, specs)
         if not model._ready().feeds:  # readers never end; a source may end at any time
             made = made.apply(tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY))
         model.close()
@@ -172,7 +172,7 @@ def from_loader(loader: Loader) -> tf.data.Dataset:
             raise EngineError("from_loader: the dataset was garbage-collected, and its loader with it")
         return kept.next_pass()
 
-    made = _generated(batches, source.signature)
+    made = generated(batches, source.signature)
     if loader.steps_per_epoch is not None and loader.steps_per_epoch == len(loader):
         made = made.apply(tf.data.experimental.assert_cardinality(len(loader)))
     made._source = source  # TensorFlow never frees the function, which must not keep threads and batches alive
@@ -206,9 +206,11 @@ class _Passes:
         return map(_tensors, self._loader)
 
 
-def _generated(
-    batches: Callable[[], Iterator[Batch] | Batches], signature: tuple[tf.TensorSpec, ...] | dict[str, tf.TensorSpec]
+def generated(
+    batches: Callable[[], Iterator[Batch] | Iterator[tuple[Any, Any]] | Batches],
+    signature: tuple[tf.TensorSpec, ...] | dict[str, tf.TensorSpec],
 ) -> tf.data.Dataset:
+    """Return what a function yields in each pass as a dataset."""
     options = tf.data.Options()
     # Pipelines prefetch themselves; TensorFlow would prefetch as many batches as fit into memory.
     options.experimental_optimization.inject_prefetch = False

@@ -80,7 +80,7 @@ def test_a_split_is_opened_by_its_name(tmp_path: Path) -> None:
     folder_of_classes(tmp_path / "d" / "val", (1, 1))
     assert len(open_dataset(tmp_path / "d", split="train")) == 5
     assert len(open_dataset(tmp_path / "d", split="validation")) == 2
-    with pytest.raises(ArgumentError, match="has no folder or files of the split 'test'; it holds train, val"):
+    with pytest.raises(ArgumentError, match="has no split 'test'; it has train, val"):
         open_dataset(tmp_path / "d", split="test")
 
 

@@ -89,3 +89,14 @@ def test_the_page_about_mistakes_has_them_all() -> None:
         assert (f"# exit code {mistake.code}" in entry) == (mistake.code != 1)
     for code, meaning in MEANINGS.items():
         assert f"| {code} | {meaning} |" in text
+
+
+def test_the_advice_of_a_failed_job_works(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    command = "convert broken advised --to tfrecord --max-side 16"
+    failed = run(command, folder)
+    found = re.search(r"  (--exists \w+) with (--on-error \w+) continues", failed.errors)
+    assert failed.code == 1 and found is not None, failed.errors
+    continued = run(f"{command} {found[1]} {found[2]}", folder)
+    assert continued.code == SKIPPED and "advised/manifest.json lists it" in continued.errors
+    assert run("verify advised", folder).code == 0

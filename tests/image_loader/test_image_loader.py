@@ -244,6 +244,15 @@ def test_bad_samples_are_skipped_or_filled(tmp_path: Path) -> None:
     assert filled.valid.tolist() == [False] + [True] * 8
 
 
+def test_a_loop_continues_after_a_bad_sample(tmp_path: Path) -> None:
+    source = folder_of_classes(tmp_path / "d")
+    (source / "ant" / "01.png").write_bytes(b"not an image")
+    batches = iter(ImageLoader(source, size=16, batch_size=4))
+    with pytest.raises(DataError, match=r"ant/01\.png"):
+        next(batches)
+    assert [len(labels) for _, labels in batches] == [4, 4, 1]
+
+
 def test_repr_says_what_was_found(tmp_path: Path) -> None:
     loader = ImageLoader(folder_of_classes(tmp_path / "d"), size=(24, 32), batch_size=4, train=True)
     assert repr(loader) == (

@@ -74,7 +74,7 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
     "unknown": (lambda d: ImageLoader(d, zzz=4), "ImageLoader has no argument 'zzz'; it has source, split, size,"),
     "pipeline": (lambda d: ImageLoader(train()), "batches of a pipeline: Loader(pipeline, names)"),
     "pipeline function": (lambda d: ImageLoader(train), "batches of a pipeline: Loader(pipeline, names)"),
-    "opened": (lambda d: ImageLoader(open_dataset(d)), "ImageLoader takes the path of a dataset, which it reads itself"),
+    "opened": (lambda d: ImageLoader(open_dataset(d)), "takes the path of a dataset, which it reads itself"),
     "torch dataset": (
         lambda d: ImageLoader(torch.utils.data.TensorDataset(torch.zeros(3))),
         "got a TensorDataset; torch.utils.data.DataLoader loads such datasets, and pixelmill.ImageTransform is",
@@ -107,7 +107,7 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
         lambda d: len(ImageLoader(d, train=True, augment=lambda images: 3)),
         "augment: the function must return images as a node of fn.*, got 3",
     ),
-    "negative size": (lambda d: ImageLoader(d, size=-1), "size must be a number of pixels, or height and width, got -1"),
+    "negative size": (lambda d: ImageLoader(d, size=-1), "size must be a number of pixels, or height and width, got"),
     "three sizes": (lambda d: ImageLoader(d, size=(3, 224, 224)), "or height and width, got (3, 224, 224)"),
     "size as text": (lambda d: ImageLoader(d, size="224"), "size must be a number of pixels, or height and width"),
     "batch of none": (lambda d: ImageLoader(d, batch_size=0), "batch_size must be an integer of at least 1, got 0"),
@@ -117,9 +117,13 @@ MISTAKES: dict[str, tuple[Mistake, str]] = {
     "bfloat16": (lambda d: ImageLoader(d, dtype="bfloat16", framework="numpy"), "NumPy has no bfloat16; pass float32"),
     "mean of 255": (lambda d: ImageLoader(d, mean=(124, 116, 104)), "mean must be three fractions of white such as"),
     "uint8 with mean": (lambda d: ImageLoader(d, dtype="uint8", mean=(0, 0, 0)), "are not normalized; omit mean"),
-    "on_error": (lambda d: ImageLoader(d, on_error="ignore"), "on_error must be one of raise, skip, fill or a callable"),
+    "on_error": (lambda d: ImageLoader(d, on_error="ignore"), "on_error must be one of raise, skip, fill or a"),
     "half of a rank": (lambda d: ImageLoader(d, rank=1), "rank and world_size belong together, got rank=1"),
-    "rank": (lambda d: len(ImageLoader(d, rank=2, world_size=2)), "rank must be from 0 to world_size - 1, got rank=2"),
+    "rank": (lambda d: len(ImageLoader(d, rank=2, world_size=2)), "rank must be from 0 to world_size - 1, got"),
+    "no batch": (
+        lambda d: len(ImageLoader(d, batch_size=10, drop_last=True)),
+        "drop_last: 9 samples on 1 processes do not fill a batch of 10; pass a smaller batch_size",
+    ),
     "splits": (lambda d: ImageLoader(d.parent / "splits"), "holds the splits train, val; pass split='train' or split="),
     "no split": (lambda d: ImageLoader(d, split="train"), "no folder or files of the split 'train'; it holds ant, bee"),
     "balanced boxes": (

@@ -1,0 +1,137 @@
+"""Bulk jobs from and to an object store, next to the same jobs on local files.
+
+The store is the server of the tests on 127.0.0.1, with latency and a limit of bandwidth for each connection that it
+sends to. It runs on the processors of the jobs and takes more of them than that of `remote.py`; its processor time is
+reported. What the jobs write is compared byte for byte. Contestants take turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import machine
+import remote
+
+ROOT = Path(__file__).resolve().parents[1]
+SERVER = ROOT / "tests" / "support" / "loopback_s3.py"
+RESULTS = ROOT / "benchmarks" / "results" / "remote_jobs.json"
+RECIPE = "steps:\n- flip: {horizontal: 1}\n- brightness_contrast: {brightness: {uniform: [0.8, 1.2]}}\n"
+JOBS = {
+    "convert folder": ("convert", "folder", ["--to", "tfrecord", "--samples-per-shard", "250"]),
+    "convert tfrecord": ("convert", "tfrecord", ["--to", "webdataset", "--samples-per-shard", "250"]),
+    "augment tfrecord": ("augment", "tfrecord", ["--recipe", "recipe.yaml", "--seed", "1"]),
+}
+
+
+def run(job: str, base: str, output: str, environment: dict[str, str], folder: Path) -> tuple[float, float]:
+    """Run a job; return its seconds and its processor seconds."""
+    command, source, options = JOBS[job]
+    target = ["--output", output] if command == "augment" else [output]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "pixelmill", command, f"{base}/{source}", *target, *options],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    seconds = time.monotonic() - start
+    if done.returncode:
+        raise RuntimeError(f"{job} failed: {done.stderr[-2000:]}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """Return the hash of each file of a local output."""
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
+
+
+def remote_hashes(endpoint: str, folder: str) -> dict[str, str]:
+    """Return the hash of each object of an output in the store."""
+    with urllib.request.urlopen(f"{endpoint}/data?list-type=2&prefix={folder}/") as answer:
+        keys = [part.split("<")[0] for part in answer.read().decode().split("<Key>")[1:]]
+    found = {}
+    for key in keys:
+        with urllib.request.urlopen(f"{endpoint}/data/{key}") as answer:
+            found[key.removeprefix(f"{folder}/")] = hashlib.sha256(answer.read()).hexdigest()
+    return found
+
+
+def measured(job: str, data: Path, work: Path, given: argparse.Namespace) -> dict[str, Any]:
+    """Run a job on local files and on the store, in turns; return the medians."""
+    command = [sys.executable, str(SERVER), str(data), "--latency", str(given.latency / 1000)]
+    server = subprocess.Popen([*command, "--bandwidth", str(remote.BANDWIDTH)], stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    endpoint = f"http://127.0.0.1:{int(server.stdout.readline())}"
+    keys = {"AWS_ACCESS_KEY_ID": "t", "AWS_SECRET_ACCESS_KEY": "t", "AWS_DEFAULT_REGION": "us-east-1"}
+    local, store = [], []
+    counts: dict[str, Any] = {}
+    try:
+        for number in range(given.rounds):
+            shutil.rmtree(work / "local", ignore_errors=True)
+            environment = {**os.environ, **keys, "PIXELMILL_CACHE": str(work / f"cache-{number}")}
+            local.append(run(job, str(data), str(work / "local"), environment, work))
+            remote.counted(endpoint)
+            environment["AWS_ENDPOINT_URL"] = endpoint
+            store.append(run(job, "s3://data", f"s3://data/out-{number}", environment, work))
+            counts = remote.counted(endpoint)
+            equal = hashes(work / "local") == remote_hashes(endpoint, f"out-{number}")
+            print(job, local[-1], store[-1], counts, "equal" if equal else "DIFFERENT", file=sys.stderr)
+    finally:
+        server.terminate()
+        server.wait()
+    medians = [statistics.median(seconds for seconds, _ in times) for times in (local, store)]
+    return {
+        "job": job,
+        "latency_ms": given.latency,
+        "local_seconds": round(medians[0], 2),
+        "store_seconds": round(medians[1], 2),
+        "of_local_speed": round(medians[0] / medians[1], 3),
+        "local_processor_seconds": round(statistics.median(spent for _, spent in local), 2),
+        "store_processor_seconds": round(statistics.median(spent for _, spent in store), 2),
+        "same_bytes": equal,
+        "requests": counts,
+    }
+
+
+def main() -> None:
+    """Measure all jobs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=4000, help="number of images")
+    parser.add_argument("--latency", type=int, default=30, help="milliseconds")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS))
+    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    parser.add_argument("--json", type=Path, default=RESULTS, help="write the results to this file")
+    given = parser.parse_args()
+    machine.compile_modules()
+    data = remote.prepared(given.build, given.count)
+    work = given.build / "remote-jobs"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    (work / "recipe.yaml").write_text(RECIPE)
+    rows = [measured(job, data, work, given) for job in given.jobs]
+    shutil.rmtree(work)
+    for row in rows:
+        print(row)
+    text = json.dumps({"machine": machine.describe(), "images": given.count, "rows": rows}, indent=1)
+    given.json.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

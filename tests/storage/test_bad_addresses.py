@@ -1,0 +1,80 @@
+"""Addresses that cannot be opened: one sentence with the next step, and no traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from loopback_s3 import Faults, LoopbackS3
+
+from pixelmill.cli import main
+from pixelmill.storage import object_store
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[LoopbackS3]:
+    found = LoopbackS3(faults=Faults(denied={"secret"}))
+    found.put("data/x.jpg", b"x")
+    with found.running():
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def environment(server: LoopbackS3, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.endpoint)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    monkeypatch.setenv("PIXELMILL_CACHE", str(tmp_path))
+    for name in ("AWS_PROFILE", "AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_CONNECTION_STRING"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("nonsense://x/y", "is not an address that fsspec knows: Protocol not known: nonsense; s3://, gs://"),
+        ("s3://nobucket/x", "there is no bucket 'nobucket'; check its name"),
+        ("s3:///x", "s3:///x names no bucket; write s3://BUCKET/x"),
+        ("s3://secret/x", "access denied; check the credentials"),
+        ("az://container/x", "Account must be specified; set AZURE_STORAGE_ACCOUNT_NAME"),
+        ("gs://bucket/x", "check GOOGLE_APPLICATION_CREDENTIALS"),
+        ("hdfs://x/y", "pip install 'pixelmill[remote]'"),
+    ],
+)
+@pytest.mark.parametrize("command", ["info", "verify", "convert"])
+def test_commands_say_what_is_wrong(
+    command: str, address: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/nonexistent")
+    more = [str(tmp_path / "out"), "--to", "tfrecord"] if command == "convert" else []
+    result = CliRunner().invoke(main, [command, address, *more])
+    assert result.exit_code != 0
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    assert sentence in " ".join(result.output.split()) and "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "sentence"),
+    [
+        ("PermanentRedirect", 301, "the bucket is in another region; set AWS_REGION"),
+        ("AuthorizationHeaderMalformed", 400, "the bucket is in another region; set AWS_REGION"),
+    ],
+)
+def test_a_wrong_region_is_named(code: str, status: int, sentence: str, server: LoopbackS3) -> None:
+    server.faults.answer = (status, code)
+    try:
+        result = CliRunner().invoke(main, ["info", "s3://data/x"])
+    finally:
+        server.faults.answer = None
+    assert result.exit_code != 0 and sentence in " ".join(result.output.split())
+
+
+def test_obstore_is_optional(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(object_store.importlib.util, "find_spec", lambda name: None)
+    object_store.forget_stores()
+    try:
+        assert object_store.locate("s3://data/x", {}) is None  # fsspec opens it
+    finally:
+        object_store.forget_stores()
