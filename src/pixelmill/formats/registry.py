@@ -54,8 +54,14 @@ def open_dataset(
     """
     wanted = None if format is None else _known(format)
     if split is not None:
-        columns = {"path_column": path_column, "label_column": label_column}
-        whole = partial(open_dataset, format=format, root=root, allow_outside=allow_outside, **columns)
+        whole = partial(
+            open_dataset,
+            format=format,
+            root=root,
+            allow_outside=allow_outside,
+            path_column=path_column,
+            label_column=label_column,
+        )
         return open_split(whole, source, split)
     shown, paths = recognize.paths_of(source)
     found, files = recognize.find(paths, wanted)
