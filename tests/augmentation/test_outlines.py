@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 from dataset_cases import encoded, objects, write
 
-from pixelmill import augment, open_dataset
+from pixelmill import augment
+from pixelmill.formats.registry import open_dataset
 from pixelmill.formats.sample import Sample
 
 FLIP = "name: flip\nsteps:\n  - flip: {horizontal: 1, vertical: 0}\n"
