@@ -176,11 +176,11 @@ def run_index(data: bytes) -> str:
 def run_list(data: bytes) -> str:
     """Read a list as text and as a table, and the annotations in its rows."""
     accepted = 0
-    for name in ("a.txt", "a.csv"):
+    for name in ("a.txt", "a.csv", "a.tsv", "a.jsonl"):
         path = SCRATCH / name
         path.write_bytes(data)
         try:
-            for entry in file_list.read_list(str(path)):
+            for entry in file_list.read_list(str(path)).entries:
                 apply_row(entry.row, implied=Sample("a", b"", "jpg", entry.labels), where=entry.where)
             accepted += 1
         except DataError:

@@ -301,7 +301,7 @@ def test_the_command_names_wrong_values(photos: Path, tmp_path: Path) -> None:
 
     assert "256MB" in output("--shard-size", "many")
     assert "224x256" in output("--resize", "big")
-    assert "tfrecord" in run("convert", photos, tmp_path / "x", "--to", "parquet").output
+    assert "tfrecord" in run("convert", photos, tmp_path / "x", "--to", "no-such").output
     both = run("convert", photos, tmp_path / "x", "--to", "list", "--num-shards", "2", "--shard-size", "1MB")
     assert both.exit_code == 1 and "exclude each other" in both.output
     missing = run("convert", tmp_path / "nowhere", tmp_path / "x", "--to", "list")

@@ -22,6 +22,7 @@ from pixelmill.formats.webdataset import TarWriter
 
 CASES = {"plain": plain_samples, "odd": odd_samples}
 RECORDS = [name for name in FORMATS if get_format(name).storage == "records"]
+CUT = [name for name in RECORDS if name != "parquet"]  # a Parquet file is read from its end
 
 
 def by_name(samples: list[Sample]) -> list[Sample]:
@@ -183,7 +184,7 @@ def test_lines_of_a_list(text: str, expected: object, tmp_path: Path) -> None:
         ("path,label\nc.jpg,3\n", [("c", (3,))]),
         ('file,labels,other\r\n"a b.jpg",3 4,"x\ny"\r\nc.jpg,,z\r\n', [("a b", (3, 4)), ("c", ())]),
         ("image,label_0,label_1\nc.jpg,1,2\n", [("c", (1, 2))]),
-        (b"\xef\xbb\xbffilename,class\nc.jpg,cat\n", [("c", ())]),
+        (b"\xef\xbb\xbffilename,class\nc.jpg,cat\n", [("c", (0,))]),
     ],
 )
 def test_tables(text: str, expected: object, tmp_path: Path) -> None:
@@ -200,7 +201,7 @@ def test_tables(text: str, expected: object, tmp_path: Path) -> None:
         ("x.txt", "c.jpg 1\nc\0.jpg 1", "x.txt:2 is not a line of text"),
         ("x.txt", "\n\n", "lists no file"),
         ("x.csv", "path,label\nc.jpg,3,4\n", "x.csv:2 has 3 fields, the header has 2"),
-        ("x.csv", "path,label\nc.jpg,many\n", "x.csv:2 has a label that is not a number"),
+        ("x.csv", "path;label\nc.jpg;3;4\n", "x.csv:2 has 3 fields, the header has 2"),
         ("x.csv", "path,boxes,box_labels\nc.jpg,[],many\n", "x.csv:2 has a label that is not a number"),
         ("x.csv", 'path,label\n"c.jpg,3\n', "x.csv:.* is not CSV"),
         ("x.csv", "id,label\nc,3\n", "x.csv:1 has no column of paths"),
@@ -222,7 +223,7 @@ def test_lists_of_8_gigabytes_are_read(tmp_path: Path, monkeypatch: pytest.Monke
         return b"a.jpg 1\n"
 
     monkeypatch.setattr(lines.storage, "read_file", read_file)
-    assert [(entry.path, entry.labels) for entry in lines.read_list("huge.txt")] == [("a.jpg", (1,))]
+    assert [(entry.path, entry.labels) for entry in lines.read_list("huge.txt").entries] == [("a.jpg", (1,))]
     assert limits == [8 * 2**30]
 
 
@@ -239,7 +240,7 @@ def test_links_do_not_lead_out_of_a_list(tmp_path: Path) -> None:
 # Damage
 
 
-@pytest.mark.parametrize("format", RECORDS)
+@pytest.mark.parametrize("format", CUT)
 def test_a_cut_file_keeps_what_is_whole(format: str, tmp_path: Path) -> None:
     """Names and images of what is left are right; labels and classes are right or, where they were cut off, missing."""
     samples = plain_samples(5)

@@ -91,6 +91,12 @@ def test_runs_that_do_not_cover_the_image(counts: list[int]) -> None:
         RunMask(2, 3, np.array(counts, np.int64))
 
 
+def test_runs_follow_the_size_of_the_image() -> None:
+    mask = RunMask.of(np.array([[True, False], [False, True]]))
+    assert mask.resized(4, 2).bitmap().tolist() == [[True, False], [True, False], [False, True], [False, True]]
+    assert mask.resized(2, 2) == mask
+
+
 def test_runs_go_down_the_columns() -> None:
     mask = RunMask(2, 3, np.array([1, 2, 3]))
     assert mask.bitmap().tolist() == [[False, True, False], [True, False, False]]

@@ -203,7 +203,7 @@ def damaged(path: Path, format: str) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("format", RECORDS)
+@pytest.mark.parametrize("format", [name for name in RECORDS if name != "parquet"])  # which loses a group of rows
 def test_a_damaged_record_is_handled_by_policy(format: str, tmp_path: Path) -> None:
     path = write(tmp_path / "x", format, plain_samples(4)) / shard_names(format)["records"]
     for beside in path.parent.glob("data.idx"):
@@ -277,7 +277,7 @@ def test_lost_samples_of_a_copy_are_lost_and_not_kept(tmp_path: Path, monkeypatc
     ("given", "message"),
     [
         ({"columns": ["image", "colour"]}, "columns must be some of image, label, .* got 'colour'"),
-        ({"format": "parquet"}, "format must be one of"),
+        ({"format": "no-such"}, "format must be one of"),
         ({"shuffle_after_epoch": True, "random_shuffle": True}, "cannot be combined"),
         ({"num_shards": 5}, "3 samples cannot be divided into 5 shards"),
     ],

@@ -86,11 +86,15 @@ class Encoding(EncodingOptions):
         mask = sample.mask
         if mask is not None and new_size is not None:
             mask = pillow_images.resize_mask(mask, size, before=before)
+        boxes = sample.boxes
+        if boxes is not None and boxes.masks is not None and new_size is not None:
+            masks = tuple(mask and mask.resized(new_size[1], new_size[0]) for mask in boxes.masks)
+            boxes = replace(boxes, masks=masks)
         extension = sample.extension if format == _FORMATS.get(kind) else _EXTENSIONS[format]
         extra = Example.of(sample.extra)
         if FORMAT in extra and kind != "npy":
             extra[FORMAT] = renamed_format(extra[FORMAT], format)
-        return replace(sample, image=image, extension=extension, mask=mask, extra=extra), notes
+        return replace(sample, image=image, extension=extension, mask=mask, boxes=boxes, extra=extra), notes
 
     def _size(self, size: tuple[int, int]) -> tuple[int, int]:
         """Return the new width and height."""

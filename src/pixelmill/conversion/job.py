@@ -18,7 +18,7 @@ from pixelmill.formats.registry import open_dataset, open_shard, shard_names
 from pixelmill.jobs.job import HOW, ShardPlan, ShardReport, declared
 from pixelmill.jobs.shard_files import ShardFiles
 from pixelmill.options.convert import ConvertOptions, split_pairs
-from pixelmill.options.running import source_paths
+from pixelmill.options.running import list_options, source_paths
 from pixelmill.types import Array
 
 
@@ -51,7 +51,7 @@ class ConvertJob(DatasetJob):
     def open(self) -> Dataset:
         """Open the dataset that is read."""
         given = self.options
-        return open_dataset(self.source, given.source_format, root=given.root, allow_outside=given.allow_outside)
+        return open_dataset(self.source, given.source_format, **list_options(given))
 
     @property
     def few(self) -> int:

@@ -12,8 +12,7 @@ from typing import Any
 from pixelmill import storage
 from pixelmill.dataset_jobs.file_names import FileNames, is_divided
 from pixelmill.errors import DataError
-from pixelmill.formats.dataset import Dataset
-from pixelmill.formats.folder.names import CLASSES
+from pixelmill.formats.dataset import CLASSES, Dataset
 from pixelmill.formats.registry import FILE_FORMATS
 from pixelmill.formats.sample import split_name
 from pixelmill.jobs.job import HOW, LOCAL, InputFile, Job
@@ -88,16 +87,20 @@ class DatasetJob(Job):
 
     @property
     def closing_files(self) -> tuple[str, ...]:
-        """The list of classes of a folder."""
-        if self.to != "folder" or not self.file_names or not self.file_names.classes:
-            return ()
-        return (CLASSES,)
+        """The list of classes, for containers that do not hold it themselves."""
+        return (CLASSES,) if self._class_list() else ()
+
+    def _class_list(self) -> tuple[str, ...]:
+        """Return the classes by label: those of a folder, or of the dataset that is read."""
+        if self.to == "folder":
+            return self.file_names.classes if self.file_names else ()
+        return () if self.to in OBJECT_FORMATS else tuple(self.dataset.classes)
 
     def close(self, files: ShardFiles, shards: Iterable[Mapping[str, Any]]) -> None:
         """Write the list of classes."""
         del shards
         for name in self.closing_files:
-            lines = "".join(f"{text}\n" for text in self.file_names.classes) if self.file_names else ""
+            lines = "".join(f"{text}\n" for text in self._class_list())
             files.write(name, lines.encode("utf-8", "surrogateescape"))
 
     def reject_faults(self, files: ShardFiles) -> None:
@@ -124,4 +127,6 @@ class DatasetJob(Job):
             found = self.file_names
             shapes = {"splits": found.splits, "keypoints": found.keypoints, "polygons": found.polygons}
             return {"classes": found.objects or None, **(shapes if self.to == "yolo" else {})}
+        if self.to == "parquet":
+            return {"classes": self.dataset.classes or None}
         return {"keys": keys} if self.to == "tfrecord" else {}

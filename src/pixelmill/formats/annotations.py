@@ -47,7 +47,9 @@ def difference(sample: Sample, *, implied: Sample, mask: bool = False) -> Row:
             row[name] = getattr(sample, key)
     if sample.labels != implied.labels:
         row["labels"] = list(sample.labels)
-    if sample.boxes != implied.boxes:
+    if _is_unnamed(sample.boxes, implied.boxes):
+        row["box_names"] = None
+    elif sample.boxes != implied.boxes:
         row["boxes"] = None if sample.boxes is None else sample.boxes.ltrb.astype(float).tolist()
         labels = np.empty(0) if sample.boxes is None else sample.boxes.labels
         if labels is not None:
@@ -60,6 +62,13 @@ def difference(sample: Sample, *, implied: Sample, mask: bool = False) -> Row:
     if mask and sample.mask is not None:
         row["mask"] = base64.b64encode(sample.mask).decode("ascii")
     return row
+
+
+def _is_unnamed(boxes: Boxes | None, implied: Boxes | None) -> bool:
+    """Whether boxes differ in nothing but the names of their classes, which they do not have."""
+    if boxes is None or implied is None or boxes.names is not None or implied.names is None or not len(boxes):
+        return False
+    return boxes == dataclasses.replace(implied, names=None)
 
 
 def encode_row(row: Mapping[str, object]) -> bytes:
@@ -110,6 +119,8 @@ def apply_row(row: Mapping[str, Any], *, implied: Sample, where: str) -> Sample:
             boxes = _boxes(row["boxes"], row.get("box_labels"))
             objects = row.get("objects")
             changes["boxes"] = boxes if boxes is None or objects is None else objects_from_json(objects, boxes)
+        elif row.get("box_names", "") is None and implied.boxes is not None:
+            changes["boxes"] = dataclasses.replace(implied.boxes, names=None)
         if "extra" in row:
             changes["extra"] = {text(name): _feature_from_json(value) for name, value in row["extra"].items()}
         if row.get("mask") is not None and implied.mask is None:

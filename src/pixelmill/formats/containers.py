@@ -21,12 +21,14 @@ CONTAINERS: Mapping[str, str] = {
     "tfrecord": "tfrecord",
     "recordio": "recordio",
     "npy": "npy",
+    "csv": "csv_table",
     "webdataset": "webdataset",
     "zip": "zip",
     "pack": "pack",
     "coco": "coco",
     "yolo": "yolo",
     "voc": "voc",
+    "parquet": "parquet",
 }
 FORMATS = tuple(CONTAINERS)
 

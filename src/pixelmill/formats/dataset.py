@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import ClassVar, Literal, Protocol, Self
 
 from pixelmill import storage
-from pixelmill.errors import DataError, Event
+from pixelmill.errors import ArgumentError, DataError, Event
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.index import Index, Ragged
 from pixelmill.formats.object_rows import objects_to_json
@@ -23,6 +23,8 @@ BytesColumn = Literal["image", "mask"]
 
 _SCHEMA_SAMPLES = 16
 _PIECE = 1 << 24
+_CLASS_BYTES = 1 << 24
+CLASSES = "classes.txt"  # the names of classes by label, one on each line
 
 
 @dataclass(frozen=True)
@@ -181,8 +183,19 @@ class Dataset(ABC):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The names of the classes by label, if the container lists them."""
-        return ()
+        """The names of the classes by label, if the container or `classes.txt` beside its files lists them."""
+        return self._listed_beside
+
+    @cached_property
+    def _listed_beside(self) -> tuple[str, ...]:
+        folder = self.files[0].rpartition("/")[0] or "." if self.files else "."
+        try:
+            if CLASSES not in storage.list_folder(folder)[1]:
+                return ()
+            text = storage.read_file(storage.join(folder, CLASSES), limit=_CLASS_BYTES)
+        except (OSError, DataError, ArgumentError):
+            return ()
+        return tuple(text.decode("utf-8", "surrogateescape").split("\n")[:-1])
 
     @property
     def files(self) -> tuple[str, ...]:

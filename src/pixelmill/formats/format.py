@@ -18,6 +18,19 @@ ONE_SHARD = 1 << 60  # bytes: other programs expect the annotations of a dataset
 
 
 @dataclass(frozen=True)
+class Choice:
+    """The columns of a table that the user named.
+
+    Attributes:
+        path: The column of paths; found by its name if None.
+        label: The column of labels; found by its name if None.
+    """
+
+    path: str | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True)
 class Source:
     """What a dataset is opened from.
 
@@ -26,12 +39,14 @@ class Source:
         files: The folder, the lists, or the record files.
         root: For lists: the folder that paths are relative to; the folder of the list if None.
         allow_outside: For lists: permit paths that lead out of the root.
+        columns: For tables: the columns that the user named.
     """
 
     shown: str
     files: Sequence[str]
     root: str | None = None
     allow_outside: bool = False
+    columns: Choice = field(default_factory=Choice)
 
 
 @dataclass(frozen=True)
@@ -62,7 +77,7 @@ class Format:
         sniff: Whether the first bytes of a file (up to 1024) are those of this container; None for `"folder"` and for
             lists, which are text.
         endings: Endings of file names that identify a file whose first bytes are damaged.
-        lists: For lists: whether a list belongs to this format, judged by the first path in it.
+        lists: For lists: whether a list belongs to this format, judged by its path and by the first path in it.
         in_folder: For datasets of many files: returns the files that make a folder one of this format, called with the
             folder and the names of the folders and files in it; nothing if it is not one.
         is_file: Whether a text file is the annotations of such a dataset.
@@ -82,7 +97,7 @@ class Format:
     shard_files: Mapping[str, str] = field(default_factory=dict)
     sniff: Callable[[bytes], bool] | None = None
     endings: tuple[str, ...] = ()
-    lists: Callable[[str], bool] | None = None
+    lists: Callable[[str, str], bool] | None = None
     in_folder: Callable[[str, Sequence[str], Sequence[str]], Sequence[str]] | None = None
     is_file: Callable[[str], bool] | None = None
     preferred_name: Callable[[Sample], str] | None = None

@@ -8,7 +8,6 @@ import warnings
 import numpy as np
 
 from pixelmill.formats.index import Array
-from pixelmill.formats.npy.array_file import read_header
 from pixelmill.formats.sample import image_type
 
 _ORIENTATION, _TURNED = 0x0112, (5, 6, 7, 8)
@@ -21,6 +20,8 @@ def image_extent(data: bytes) -> tuple[int, int] | None:
         return None
     try:
         if image_type(data) == "npy":
+            from pixelmill.formats.npy.array_file import read_header  # that package imports this module
+
             shape = read_header(data).shape
             return (shape[0], shape[1]) if len(shape) >= 2 and min(shape[:2]) else None
         from PIL import Image  # jobs that only copy start faster without

@@ -9,17 +9,23 @@ from collections.abc import Sequence
 from pixelmill import storage
 from pixelmill.errors import ArgumentError, DataError, unreadable
 from pixelmill.formats.containers import all_formats, get_format
-from pixelmill.formats.file_list.lines import COLUMNS, read_list
-from pixelmill.formats.format import Format
+from pixelmill.formats.file_list.lines import read_list
+from pixelmill.formats.file_list.table import is_table
+from pixelmill.formats.file_list.table_entries import read_table
+from pixelmill.formats.foreign import folder_kind, kind_of
+from pixelmill.formats.format import Choice, Format
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, image_type, split_name
+from pixelmill.formats.splits import split_folders
 
 _START = 1024
 _MANIFEST = "manifest.json"
 _MOST_PARTS = 16
 # Files that accompany data: indexes, names, notes. Record files with such a name are found when they are named.
 _COMPANIONS = ("idx", "lst", "jsonl", "json", "md", "txt", "csv", "log", "py", "yaml", "yml", "html")
-_TEXT_ENDINGS = ("txt", "csv", "tsv")
-_LIST_NAMES = re.compile(r"(list|files|filelist|file_list)(-\d+-of-\d+)?\.txt|.*\.csv", re.IGNORECASE)
+_TEXT_ENDINGS = ("txt", "csv", "tsv", "jsonl", "ndjson")
+_LIST_NAMES = re.compile(r"(list|files|filelist|file_list)(-\d+-of-\d+)?\.txt|.*\.(csv|tsv)", re.IGNORECASE)
+_METADATA = ("metadata.csv", "metadata.jsonl")
+_TABLE_START = 1 << 20
 _PART = re.compile(r"-\d+-of-\d+")
 _TEXT = re.compile(rb"[^\x00-\x08\x0e-\x1f]*\Z")
 
@@ -67,6 +73,9 @@ def file_format(path: str) -> Format:
     found = _sniffed(start)
     if found is not None:
         return found
+    foreign = kind_of(path)
+    if foreign is not None:
+        raise DataError(f"{path} is {foreign}")
     kind = image_type(start)
     if kind is not None and _TEXT.match(start) is None:
         raise DataError(f"{path} is a single {kind} image; name its folder, or a list of files")
@@ -102,11 +111,23 @@ def _of_files(files: Sequence[str]) -> Format:
 
 
 def _list_format(path: str) -> Format:
-    entries = read_list(path)
+    first = _first_path(path)
     for format in all_formats():
-        if format.lists is not None and entries and format.lists(entries[0].path):
+        if format.lists is not None and format.lists(path, first):
             return format
     return get_format("list")
+
+
+def _first_path(path: str) -> str:
+    """Return the first path in a list; empty if there is none, or if its column is not known yet."""
+    if not is_table(path):
+        return next((entry.path for entry in read_list(path).entries), "")
+    text = storage.read_start(path, _TABLE_START).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    lines = text[: text.rfind("\n") + 1] if len(text) >= _TABLE_START // 4 else text
+    try:
+        return next((entry.path for entry in read_table(lines, path, choice=Choice()).entries), "")
+    except (DataError, ArgumentError):
+        return ""
 
 
 def _in_folder(folder: str, wanted: Format | None) -> tuple[Format, list[str]]:
@@ -129,11 +150,19 @@ def _in_folder(folder: str, wanted: Format | None) -> tuple[Format, list[str]]:
     annotated = None if own else _annotated(folder, folders, names, wanted)
     if annotated is not None:
         return annotated
+    metadata = _metadata(folder, folders, names) if not own else []
+    if metadata:
+        return _list_format(metadata[0]), metadata
     tables = own or [name for name in lists if _is_list(storage.join(folder, name))]
+    foreign = folder_kind(folder, names) if not tables else None
+    if foreign is not None:
+        raise DataError(f"{folder} is {foreign}")
     if not tables:
         _check_single(folder, folders)
         return get_format("folder"), [folder]
-    if len({_PART.sub("", name) for name in tables}) > 1:
+    stems = [split_name(name)[0] for name in tables]
+    is_divided = bool(split_folders(stems)) and len({split_name(name)[1] for name in tables}) == 1
+    if len({_PART.sub("", name) for name in tables}) > 1 and not is_divided:
         raise DataError(f"{folder} holds several lists: {', '.join(tables[:4])}; name the one to read")
     paths = [storage.join(folder, name) for name in tables]
     return _list_format(paths[0]), paths
@@ -156,13 +185,18 @@ def _is_own_list(name: str) -> bool:
     return any(format.storage == "list" and format.is_shard_name(name, "list") for format in all_formats())
 
 
+def _metadata(folder: str, folders: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the metadata files of a Hugging Face image folder: in itself, or in the folders of its splits."""
+    found = [storage.join(folder, name) for name in names if name in _METADATA]
+    for part in split_folders(folders) if not found else ():
+        inner = storage.join(folder, part)
+        found += [storage.join(inner, name) for name in storage.list_folder(inner)[1] if name in _METADATA]
+    return found
+
+
 def _is_list(path: str) -> bool:
     """Whether a file that is named like a list is one: a table needs a column of paths."""
-    if not path.lower().endswith(".csv"):
-        return True
-    header = storage.read_start(path, 1 << 16).partition(b"\n")[0].decode("utf-8-sig", "replace")
-    columns = {name.strip().strip('"').lower() for name in header.split(",")}
-    return not columns.isdisjoint(COLUMNS["path"])
+    return not is_table(path) or bool(_first_path(path))
 
 
 def _check_single(folder: str, folders: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from pixelmill.errors import ArgumentError, DataError, suggestion
 from pixelmill.formats import recognize
 from pixelmill.formats.containers import FORMATS, get_format
 from pixelmill.formats.dataset import Dataset, Output, ShardWriter
-from pixelmill.formats.format import Format, Source
+from pixelmill.formats.format import Choice, Format, Source
 from pixelmill.formats.selection import open_split
 
 __all__ = ["FILE_FORMATS", "FORMATS", "get_format", "open_dataset", "open_shard", "shard_names", "sniff"]
@@ -33,6 +33,8 @@ def open_dataset(
     split: str | None = None,
     root: str | None = None,
     allow_outside: bool = False,
+    path_column: str | None = None,
+    label_column: str | None = None,
 ) -> Dataset:
     """Open a dataset and recognize its container by its content.
 
@@ -42,6 +44,8 @@ def open_dataset(
         split: The subset to open, such as `train`; see `selection.open_split`.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
+        path_column: For tables: the column of paths; found by its name if None.
+        label_column: For tables: the column of labels; found by its name if None.
 
     Example:
         >>> dataset = open_dataset("photos")  # doctest: +SKIP
@@ -50,13 +54,20 @@ def open_dataset(
     """
     wanted = None if format is None else _known(format)
     if split is not None:
-        whole = partial(open_dataset, format=format, root=root, allow_outside=allow_outside)
+        whole = partial(
+            open_dataset,
+            format=format,
+            root=root,
+            allow_outside=allow_outside,
+            path_column=path_column,
+            label_column=label_column,
+        )
         return open_split(whole, source, split)
     shown, paths = recognize.paths_of(source)
     found, files = recognize.find(paths, wanted)
     if wanted is not None and found.name != wanted.name:
         raise DataError(f"{shown} is {found.title}, not {wanted.title}; omit the format to read it")
-    return found.open(Source(shown, files, root, allow_outside))
+    return found.open(Source(shown, files, root, allow_outside, Choice(path_column, label_column)))
 
 
 def sniff(source: str | os.PathLike[str]) -> str:

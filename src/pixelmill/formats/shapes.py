@@ -167,6 +167,12 @@ class RunMask:
         inside = np.arange(len(self.counts)) % 2 == 1
         return np.repeat(inside, self.counts).reshape(self.width, self.height).T
 
+    def resized(self, height: int, width: int) -> RunMask:
+        """Return the mask of an image of another size; each pixel is that of the nearest one."""
+        rows = ((np.arange(height) + 0.5) * self.height / height).astype(np.int64)
+        columns = ((np.arange(width) + 0.5) * self.width / width).astype(np.int64)
+        return RunMask.of(self.bitmap()[rows[:, None], columns])
+
     @classmethod
     def of(cls, bitmap: Array) -> RunMask:
         """Return the runs of a bool array of shape (height, width)."""

@@ -137,6 +137,8 @@ def open_dataset(
     split: str | None = None,
     root: str | None = None,
     allow_outside: bool = False,
+    path_column: str | None = None,
+    label_column: str | None = None,
 ) -> ImageDataset[ImageSample]:
     """Open a dataset and recognize its container by its content.
 
@@ -147,13 +149,16 @@ def open_dataset(
             files that begin with it.
         root: For lists: the folder that paths are relative to.
         allow_outside: For lists: permit paths that lead out of the root.
+        path_column: For tables: the column of paths; found by its name if None.
+        label_column: For tables: the column of labels; found by its name if None.
 
     Example:
         >>> dataset = open_dataset("photos")  # doctest: +SKIP
         >>> len(dataset), dataset[0].label, dataset[0].image().shape  # doctest: +SKIP
         (300, 0, (375, 500, 3))
     """
-    container = open_container(source, format, split=split, root=root, allow_outside=allow_outside)
+    columns = {"path_column": path_column, "label_column": label_column}
+    container = open_container(source, format, split=split, root=root, allow_outside=allow_outside, **columns)
     return ImageDataset(container, numbers=range(len(container)), function=None)
 
 
@@ -164,11 +169,16 @@ def open_container(
     split: str | None = None,
     root: str | None = None,
     allow_outside: bool = False,
+    path_column: str | None = None,
+    label_column: str | None = None,
 ) -> Dataset:
     """Open a dataset as its container defines it; see `open_dataset`."""
     if not isinstance(source, (str, os.PathLike, Sequence)):
         raise ArgumentError(f"open_dataset: expected a path, an address or a list of files, got {source!r}")
-    return registry.open_dataset(expanded(source), format, split=split, root=root, allow_outside=allow_outside)
+    columns = {"path_column": path_column, "label_column": label_column}
+    return registry.open_dataset(
+        expanded(source), format, split=split, root=root, allow_outside=allow_outside, **columns
+    )
 
 
 def expanded(source: Source) -> str | list[str]:

@@ -19,6 +19,7 @@ from pixelmill.jobs.status import unfinished_jobs
 from pixelmill.jobs.storage import open_storage
 from pixelmill.options.declaration import takes
 from pixelmill.options.inspect import InfoOptions
+from pixelmill.options.running import list_options
 
 _BINS = 10
 _ASPECT_EDGES = (0.0, 0.5, 0.67, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0, float("inf"))
@@ -94,7 +95,7 @@ def info(given: InfoOptions) -> DatasetInfo:
     Returns:
         What the dataset contains.
     """
-    dataset = open_dataset(given.source, given.format, root=given.root, allow_outside=given.allow_outside)
+    dataset = open_dataset(given.source, given.format, **list_options(given))
     count = min(given.samples or len(dataset), len(dataset))
     numbers = [len(dataset) * place // max(count, 1) for place in range(count)]
     tally = _Tally()

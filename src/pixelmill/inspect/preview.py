@@ -19,6 +19,7 @@ from pixelmill.inspect.preview_sheet import encode_sheet
 from pixelmill.jobs.storage import open_storage
 from pixelmill.options.declaration import pick, takes
 from pixelmill.options.inspect import Overwrite, PreviewOptions
+from pixelmill.options.running import list_options
 
 _LARGE_PAGE = 200_000_000
 _ENDINGS = {".png": "png", ".html": "html", ".htm": "html"}
@@ -124,7 +125,7 @@ def preview(options: PreviewOptions) -> PreviewReport:
     _check(view)
     if target is not None:
         _check_free(target, options.exists)
-    dataset = open_dataset(options.source, options.format, root=options.root, allow_outside=options.allow_outside)
+    dataset = open_dataset(options.source, options.format, **list_options(options))
     grid = view.grid(dataset, on_sample=options.on_sample)
     if not grid.groups and not view.errors:
         raise DataError(f"preview: {dataset.source} has no samples; there is nothing to show")

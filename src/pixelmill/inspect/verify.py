@@ -19,6 +19,7 @@ from pixelmill.formats.sample import image_type
 from pixelmill.inspect.manifest_check import ManifestCheck, check_manifest
 from pixelmill.options.declaration import takes
 from pixelmill.options.inspect import OnSample, VerifyOptions
+from pixelmill.options.running import list_options
 from pixelmill.pipeline import Pipeline
 
 _BATCH = 32
@@ -71,7 +72,7 @@ def verify(given: VerifyOptions) -> Verification:
     check = check_manifest(source)
     problems = check.problems
     try:
-        dataset = open_dataset(source, given.format, root=given.root, allow_outside=given.allow_outside)
+        dataset = open_dataset(source, given.format, **list_options(given))
     except PixelmillError as error:
         events = error.events if isinstance(error, DataError) else ()
         if not problems and not events:

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal
 
 from pixelmill.formats.containers import FORMATS
-from pixelmill.options.declaration import FOLDER, PYTHON_ONLY, UNPLANNED, Choices, Help, Parsed, Range
+from pixelmill.options.declaration import FOLDER, PYTHON_ONLY, UNPLANNED, Choices, Cli, Help, Parsed, Range
 from pixelmill.options.values import parse_part
 
 Source = str | os.PathLike[str] | Sequence[str]
@@ -213,3 +213,14 @@ class ListOptions:
 
     root: Annotated[str | None, FOLDER, UNPLANNED, Help("File lists: folder that relative paths start from.")] = None
     allow_outside: Annotated[bool, UNPLANNED, Help("File lists: permit paths outside of the root.")] = False
+    path_column: Annotated[
+        str | None, UNPLANNED, Cli(metavar="NAME"), Help("Tables: the column of paths.", default="found by its name")
+    ] = None
+    label_column: Annotated[
+        str | None, UNPLANNED, Cli(metavar="NAME"), Help("Tables: the column of labels.", default="found by its name")
+    ] = None
+
+
+def list_options(given: ListOptions) -> dict[str, Any]:
+    """Return the options of lists as `open_dataset` takes them."""
+    return {field.name: getattr(given, field.name) for field in fields(ListOptions)}

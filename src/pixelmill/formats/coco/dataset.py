@@ -52,7 +52,7 @@ class CocoDataset(AnnotatedFiles):
 
     @property
     def layout(self) -> str:
-        kinds = {name for objects in self._found.objects[:256] for entry in objects for name in entry}
+        kinds = {name for objects in self._found.objects[:256] for entry in objects for name in entry if entry[name]}
         parts = [text for name, text in _KINDS.items() if name in kinds]
         return ", ".join(parts) or "images without objects"
 

@@ -76,26 +76,28 @@ class Listing:
 def read_files(paths: Sequence[str]) -> Listing:
     """Read annotation files and join what they say about the same images, such as instances and keypoints."""
     found = Listing()
-    places: dict[tuple[str | None, object], int] = {}
-    seen: dict[tuple[str | None, object], Entry] = {}
-    for path in paths:
+    known: dict[tuple[str | None, object, str], int] = {}
+    seen: dict[tuple[int, object], Entry] = {}
+    # Captions last: the order of images is that of the file with objects.
+    for path in sorted(paths, key=lambda path: "captions" in path.rpartition("/")[2]):
         content = _loaded(path)
         split = _split_of(path)
         if any("segments_info" in entry for entry in content["annotations"][:1]):
             found.remarks.append(f"{path} is a panoptic annotation, whose segments are in PNG files; it is not read")
             continue
         _add_categories(found, content["categories"], path)
+        places: dict[object, int] = {}  # ids are those of this file: the shards of a dataset number their own images
         for entry in content["images"]:
             if not isinstance(entry.get("file_name"), str) or not isinstance(entry.get("id"), _ID):
                 raise DataError(f"coco: an image of {path} has no file_name or no id: {str(entry)[:80]}")
-            if (split, entry["id"]) in places:
-                continue
-            places[split, entry["id"]] = len(found.images)
-            found.images.append(entry)
-            found.splits.append(split)
-            found.files.append(path)
-            found.objects.append([])
-        _add_objects(found, content["annotations"], places, seen, split, path)
+            place = known.setdefault((split, entry["id"], entry["file_name"]), len(found.images))
+            places[entry["id"]] = place
+            if place == len(found.images):
+                found.images.append(entry)
+                found.splits.append(split)
+                found.files.append(path)
+                found.objects.append([])
+        _add_objects(found, content["annotations"], places, seen, path)
         _note_rest(found, content, path)
     return found
 
@@ -103,25 +105,25 @@ def read_files(paths: Sequence[str]) -> Listing:
 def _add_objects(
     found: Listing,
     entries: Sequence[Entry],
-    places: dict[tuple[str | None, object], int],
-    seen: dict[tuple[str | None, object], Entry],
-    split: str | None,
+    places: dict[object, int],
+    seen: dict[tuple[int, object], Entry],
     path: str,
 ) -> None:
     lost = 0
     for entry in entries:
         image = entry.get("image_id")
-        place = places.get((split, image)) if isinstance(image, _ID) else None
+        place = places.get(image) if isinstance(image, _ID) else None
         if place is None:
             lost += 1
             continue
-        known = seen.get((split, entry["id"])) if isinstance(entry.get("id"), _ID) and "caption" not in entry else None
-        if known is not None and known.get("image_id") == image and known.get("bbox") == entry.get("bbox"):
+        has_id = isinstance(entry.get("id"), _ID) and "caption" not in entry
+        known = seen.get((place, entry["id"])) if has_id else None
+        if known is not None and known.get("bbox") == entry.get("bbox"):
             known.update(entry)  # the same object in another file, with keypoints for example
             continue
         found.objects[place].append(entry)
-        if isinstance(entry.get("id"), _ID) and "caption" not in entry:
-            seen[split, entry["id"]] = entry
+        if has_id:
+            seen[place, entry["id"]] = entry
     if lost:
         found.remarks.append(f"{counted(lost, 'annotation')} of images that {path} does not list, and left out")
 

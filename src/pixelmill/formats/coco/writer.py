@@ -65,26 +65,33 @@ class CocoWriter(ShardWriter):
         categories, ids = self._categories()
         contents: dict[str, dict[str, list[Entry]]] = {}
         taken: set[int] = set()
-        objects = 1
+        first = 1
         for place, written in enumerate(self._written, start=1):
             part = split_folder(written.sample)
             content = contents.setdefault(part, {"images": [], "annotations": []})
             own = _own_id(written.sample, taken)
             number = own if own is not None else next(n for n in range(place, 1 << 62) if n not in taken)
             taken.add(number)
-            image, entries = _entries(written, number, objects, categories, ids, own=own is not None, split=part)
+            image, entries = _entries(written, number, first, categories, ids, own=own is not None, split=part)
             content["images"].append(image)
             content["annotations"] += entries
-            objects += len(entries)
+            first += len(entries)
         rows = [{"id": number, "name": name} for number, name in categories.names.items()]
         if not contents:
             contents[""] = {"images": [], "annotations": []}
         for part, content in contents.items():
-            file = self._names["annotations"]
-            file = file.replace("instances", f"instances_{part}") if part else file
-            with self._open_file(file) as stream:
-                text = json.dumps({**content, "categories": rows}, separators=(",", ":"), allow_nan=False)
-                stream.write(text.encode("ascii"))
+            objects = [entry for entry in content["annotations"] if "category_id" in entry]
+            self._put("instances", part, {**content, "annotations": objects, "categories": rows})
+            captions = [entry for entry in content["annotations"] if "category_id" not in entry]
+            captioned = {entry["image_id"] for entry in captions}
+            if captions:  # pycocotools takes every annotation of a file with categories for an object
+                images = [image for image in content["images"] if image["id"] in captioned]
+                self._put("captions", part, {"images": images, "annotations": captions})
+
+    def _put(self, kind: str, split: str, content: Mapping[str, list[Entry]]) -> None:
+        name = self._names["annotations"].replace("instances", f"{kind}_{split}" if split else kind)
+        with self._open_file(name) as stream:
+            stream.write(json.dumps(content, separators=(",", ":"), allow_nan=False).encode("ascii"))
 
     def _categories(self) -> tuple[Categories, dict[int, int]]:
         """Return the classes by id, and the id of each label: what COCO files have said, or the label and one."""

@@ -5,19 +5,26 @@ Annotations of a text list are in a `.jsonl` file of the same name beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
+
+import numpy as np
 
 from pixelmill import storage
 from pixelmill.errors import DataError
 from pixelmill.formats.annotations import Row, apply_row, read_rows
 from pixelmill.formats.dataset import BytesColumn, Dataset
 from pixelmill.formats.file_index import whole_files
-from pixelmill.formats.file_list.lines import Entry, read_list
+from pixelmill.formats.file_list.entry import Content, Entry
+from pixelmill.formats.file_list.lines import DEFAULT, read_list
+from pixelmill.formats.file_list.table import is_table
+from pixelmill.formats.format import Choice
+from pixelmill.formats.image_header import image_extent, to_fractions
 from pixelmill.formats.index import Index
-from pixelmill.formats.sample import Sample, split_name
+from pixelmill.formats.sample import Boxes, Sample, split_name
+from pixelmill.formats.splits import is_split
 from pixelmill.storage.announced_reads import whole_file
 from pixelmill.storage.file_names import is_plain, resolve_below
 from pixelmill.storage.ranges import Range
@@ -31,6 +38,7 @@ class ListDataset(Dataset):
         lists: The lists to read; `source` if None.
         root: The folder that paths are relative to; the folder of each list if None.
         allow_outside: Whether paths may lead out of the root.
+        choice: The columns of tables that the user named.
     """
 
     format: ClassVar[str] = "list"
@@ -42,8 +50,12 @@ class ListDataset(Dataset):
         lists: Sequence[str] | None = None,
         root: str | None = None,
         allow_outside: bool = False,
+        choice: Choice = DEFAULT,
     ) -> None:
         self.source = source
+        self._choice = choice
+        self._classes: tuple[str, ...] = ()
+        self._paired: dict[int, str] = {}
         self._lists = [source] if lists is None else list(lists)
         self._allow_outside = allow_outside
         self._entries: list[Entry] = []
@@ -86,6 +98,11 @@ class ListDataset(Dataset):
     def outline(self, number: int) -> Sample:
         self._check_line(number)
         return self._described(number, b"", None)
+
+    def split_of(self, number: int) -> str | None:
+        entry = self._entries[number]
+        own = entry.row.get("split")
+        return own if isinstance(own, str) else _folder_split(entry.where) if len(self._lists) > 1 else None
 
     def has_mask(self, number: int) -> bool:
         return self._entries[number].mask is not None
@@ -133,7 +150,18 @@ class ListDataset(Dataset):
 
     @property
     def layout(self) -> str:
-        return "CSV table" if self._lists[0].lower().endswith(".csv") else "paths and labels"
+        return f"{self._lists[0].rpartition('.')[2].upper()} table" if is_table(self._lists[0]) else "paths and labels"
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self._classes or super().classes or self._named_labels()
+
+    def _named_labels(self) -> tuple[str, ...]:
+        """Return the names of labels by label, unless there are large gaps."""
+        labels = self._paired.keys()
+        if not labels or min(labels) < 0 or max(labels) > 4 * len(labels) + 16:
+            return ()
+        return tuple(self._paired.get(label, "") for label in range(max(labels) + 1))
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -144,13 +172,41 @@ class ListDataset(Dataset):
         entry = self._entries[number]
         key, extension = split_name(entry.path)
         implied = Sample(key, image, extension, entry.labels, mask=mask)
-        return apply_row(entry.row, implied=implied, where=entry.where) if entry.row else implied
+        found = apply_row(entry.row, implied=implied, where=entry.where) if entry.row else implied
+        if entry.in_pixels and found.boxes is not None:
+            found = replace(found, boxes=self._in_fractions(number, found.boxes, image))
+        return found if found.split or len(self._lists) < 2 else replace(found, split=_folder_split(entry.where))
+
+    def _in_fractions(self, number: int, boxes: Boxes, image: bytes) -> Boxes:
+        """Divide boxes in pixels by the size of the image, which is in its file."""
+        try:
+            size = image_extent(image or storage.read_file(self.index.paths[number]))
+        except OSError as error:
+            raise self.error(number, "io", f"{error.strerror or error}") from None
+        if size is None:
+            raise self.error(number, "not_an_image", "its boxes are pixels, and the size of the image cannot be read")
+        return replace(boxes, ltrb=to_fractions(boxes.ltrb, np.array([size[1], size[0]] * 2)))
+
+    def _numbered(self, content: Content) -> list[Entry]:
+        """Return the entries of a list with the labels that its classes have in all lists together."""
+        self._paired = {**content.paired, **self._paired}
+        if not content.classes or content.classes == self._classes:
+            return content.entries
+        known = {name: number for number, name in enumerate(self._classes)}
+        self._classes += tuple(name for name in content.classes if name not in known)
+        if not known:
+            return content.entries
+        numbers = {name: number for number, name in enumerate(self._classes)}
+        moved = {old: numbers[name] for old, name in enumerate(content.classes)}
+        return [_relabeled(entry, moved) for entry in content.entries]
 
     def _annotated(self, path: str) -> list[Entry]:
-        entries = read_list(path)
+        content = read_list(path, choice=self._choice)
+        entries = self._numbered(content)
+        self.remarks += content.remarks
         beside = f"{split_name(path)[0]}.jsonl"
         folder, _, name = beside.rpartition("/")
-        if path.lower().endswith(".csv") or name not in storage.list_folder(folder or ".")[1]:
+        if is_table(path) or name not in storage.list_folder(folder or ".")[1]:
             return entries
         found, faults = read_rows(beside)
         self.faults += tuple(faults)
@@ -184,4 +240,19 @@ def _with_row(entry: Entry, where: str, row: Row) -> Entry:
     if mask is not None and not isinstance(mask, str):
         fault = f"{where}: mask_file is not a name: {mask!r:.60}"
         return replace(entry, fault=entry.fault or fault)
-    return Entry(entry.path, entry.labels, where, mask, row, entry.fault)
+    return replace(entry, where=where, mask=mask, row=row)
+
+
+def _relabeled(entry: Entry, moved: Mapping[int, int]) -> Entry:
+    labels = tuple(moved.get(label, label) if isinstance(label, int) else label for label in entry.labels)
+    row = dict(entry.row)
+    if "box_labels" in row:
+        row["box_labels"] = [moved.get(label, label) for label in row["box_labels"]]
+    return replace(entry, labels=labels, row=row)
+
+
+def _folder_split(where: str) -> str | None:
+    """Return the split of a list that is named after it or lies in its folder: `train.csv`, `train/metadata.csv`."""
+    folder, _, name = where.rpartition(":")[0].rpartition("/")
+    stem, parent = split_name(name)[0], folder.rpartition("/")[2]
+    return stem if is_split(stem) else parent if is_split(parent) else None

@@ -6,8 +6,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from pixelmill import storage
 from pixelmill.formats.folder.listing import Listing
 from pixelmill.formats.folder.names import IMAGES, MASKS
+from pixelmill.formats.foreign import kind_of
 from pixelmill.formats.path_table import PathTable
 from pixelmill.formats.sample import split_name
 from pixelmill.formats.splits import split_folders
@@ -37,11 +39,11 @@ class Arrangement:
         parts = name.split("/", 2)
         return f"{parts[0]}/{parts[2]}" if len(parts) == 3 else name
 
-    def remarks(self) -> tuple[str, ...]:
-        """Return a line about splits, and one for each kind of file that is left out."""
+    def remarks(self, root: str) -> tuple[str, ...]:
+        """Return a line about splits, and one for each kind of file below the root that is left out."""
         said = f"{', '.join(self.splits)} are splits, not classes" if len(self.splits) > 1 else ""
         said = said or (f"{self.splits[0]} is a split, not a class" if self.splits else "")
-        return (*((said,) if said else ()), *map(_left_out, self.listing.left_out))
+        return (*((said,) if said else ()), *(_left_out(line, root) for line in self.listing.left_out))
 
 
 _HINTS = {
@@ -55,12 +57,13 @@ _HINTS = {
 }
 
 
-def _left_out(line: str) -> str:
+def _left_out(line: str, root: str) -> str:
     """Return the remark about files of one ending; the listing has their ending, their number and the first name."""
     ending, count, example = line.split("/", 2)
     number = int(count)
     what = f"{number:,} .{ending} file{'' if number == 1 else 's'}" if ending else f"{number:,} files without ending"
-    hint = f"; {_HINTS[ending]}" if ending in _HINTS else ""
+    kind = kind_of(storage.join(root, example))
+    hint = f": {kind.title}; {kind.way}" if kind is not None else f"; {_HINTS[ending]}" if ending in _HINTS else ""
     return f"{what} {'is' if number == 1 else 'are'} not read, such as {example}{hint}"
 
 

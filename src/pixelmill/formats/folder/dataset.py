@@ -8,12 +8,12 @@ from functools import cached_property
 from pixelmill import storage
 from pixelmill.errors import ArgumentError
 from pixelmill.formats.annotations import Row, apply_row, read_rows
-from pixelmill.formats.dataset import BytesColumn, Dataset
+from pixelmill.formats.dataset import CLASSES, BytesColumn, Dataset
 from pixelmill.formats.faults import RecordFault
 from pixelmill.formats.file_index import whole_files
 from pixelmill.formats.folder import listing
 from pixelmill.formats.folder.arrangement import arrange
-from pixelmill.formats.folder.names import CLASSES, IMAGES, MASKS, RESERVED, implied_sample
+from pixelmill.formats.folder.names import IMAGES, MASKS, RESERVED, implied_sample
 from pixelmill.formats.index import Index
 from pixelmill.formats.path_table import PathTable
 from pixelmill.formats.sample import Sample, split_name
@@ -52,7 +52,7 @@ class FolderDataset(Dataset):
             self._masks_root, self._masks = self._images, self._arrangement.masks
         else:
             self._masks = _by_stem(self._masks_root)
-        self.remarks = self._arrangement.remarks()
+        self.remarks = self._arrangement.remarks(self._images)
         self._rows, self.faults = _read_rows([storage.join(source, name) for name in files if is_annotation(name)])
         names = self._listing.names
         self.index = Index(PathTable(names.names, names.starts, storage.join(self._images, "x")[:-1]))

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pixelmill.formats.sample import Sample, split_name
 from pixelmill.storage.file_names import is_plain
 
-CLASSES = "classes.txt"
 IMAGES, MASKS = "images", "masks"
 RESERVED = (IMAGES, MASKS)  # folders that are not classes
 

@@ -12,7 +12,7 @@ FORMAT = Format(
     title="npy files with a CSV table",
     storage="list",
     open=lambda source: NpyDataset(
-        source.shown, lists=source.files, root=source.root, allow_outside=source.allow_outside
+        source.shown, lists=source.files, root=source.root, allow_outside=source.allow_outside, choice=source.columns
     ),
     fields=Fields(
         image="`images/….npy`",
@@ -24,5 +24,5 @@ FORMAT = Format(
     ),
     writer=NpyWriter,
     shard_files={"list": "samples{}.csv"},
-    lists=lambda path: path.lower().endswith(".npy"),
+    lists=lambda path, first: first.lower().endswith(".npy"),
 )

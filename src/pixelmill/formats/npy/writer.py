@@ -36,14 +36,18 @@ class NpyWriter(ShardWriter):
 
     def add(self, sample: Sample, *, name: str | None = None) -> None:
         stem = name or self._unique.take(sample.key, number=self.samples, is_allowed=is_plain)
-        image, mask = f"{_IMAGES}/{stem}.npy", f"{_MASKS}/{stem}.npy" if sample.mask is not None else ""
-        with self._open_file(image) as stream:
-            stream.write(wrapped(sample.image) if sample.extension != "npy" else sample.image)
-        if sample.mask is not None:
-            with self._open_file(mask) as stream:
-                stream.write(wrapped(sample.mask))
-        self._table.writerow(_cells(sample, image, mask))
+        image, mask = self._files(sample, stem)
+        for name, data in (image, *([mask] if mask is not None else ())):
+            with self._open_file(name) as stream:
+                stream.write(data)
+        self._table.writerow(_cells(sample, image[0], "" if mask is None else mask[0]))
         self.samples += 1
+
+    def _files(self, sample: Sample, stem: str) -> tuple[tuple[str, bytes], tuple[str, bytes] | None]:
+        """Return name and content of the files of a sample: its image, and its mask if it has one."""
+        image = wrapped(sample.image) if sample.extension != "npy" else sample.image
+        mask = None if sample.mask is None else (f"{_MASKS}/{stem}.npy", wrapped(sample.mask))
+        return (f"{_IMAGES}/{stem}.npy", image), mask
 
     def close(self) -> None:
         with self._open_file(self._names["list"]) as stream:

@@ -10,9 +10,9 @@ from functools import lru_cache
 from pixelmill import storage
 from pixelmill.errors import DataError
 from pixelmill.formats.annotated_files import AnnotatedFile, AnnotatedFiles, ImageFiles, Rows, counted
+from pixelmill.formats.dataset import CLASSES
 from pixelmill.formats.example import Example, bytes_feature
 from pixelmill.formats.folder.dataset import is_annotation
-from pixelmill.formats.folder.names import CLASSES
 from pixelmill.formats.sample import Sample, split_name
 from pixelmill.formats.splits import is_split
 from pixelmill.formats.voc.entries import object_names, read_annotation, to_sample

@@ -9,8 +9,7 @@ from dataclasses import replace
 from pixelmill.errors import DataError
 from pixelmill.formats.annotated_files import is_file_name, is_first_shard, split_folder
 from pixelmill.formats.annotations import difference, encode_row
-from pixelmill.formats.dataset import Output, ShardWriter
-from pixelmill.formats.folder.names import CLASSES
+from pixelmill.formats.dataset import CLASSES, Output, ShardWriter
 from pixelmill.formats.image_header import image_extent
 from pixelmill.formats.object_classes import class_names
 from pixelmill.formats.sample import Sample, file_ending, image_type, join_name

@@ -83,7 +83,7 @@ def read_xml(data: bytes, *, root: str) -> dict[str, Any]:
         reader.parse(data)
     except expat.ExpatError as error:
         raise DataError(f"it is not XML: {error}") from None
-    except ValueError as error:  # encodings that expat does not know
+    except (ValueError, LookupError) as error:  # encodings that expat or Python does not know
         raise DataError(f"it is not XML: {error}") from None
     if reader.root is None or reader.root[0] != root:
         raise DataError(f"its root is not <{root}>")

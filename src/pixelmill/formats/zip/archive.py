@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pixelmill.formats.annotations import Row, decode_row
+from pixelmill.formats.dataset import CLASSES
 from pixelmill.formats.folder.dataset import is_annotation
-from pixelmill.formats.folder.names import CLASSES, IMAGES, MASKS
+from pixelmill.formats.folder.names import IMAGES, MASKS
 from pixelmill.formats.sample import IMAGE_EXTENSIONS, split_name
 from pixelmill.formats.zip.members import Member
 from pixelmill.formats.zip.scan import ZipScan

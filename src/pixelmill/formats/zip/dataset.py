@@ -96,7 +96,7 @@ class ZipDataset(Dataset):
     @property
     def classes(self) -> tuple[str, ...]:
         listed = self._archives[0].listed
-        return listed if len(self._archives) == 1 and listed else self._classes
+        return listed if len(self._archives) == 1 and listed else super().classes or self._classes
 
     @property
     def layout(self) -> str:
