@@ -204,8 +204,7 @@ class ImageWarp {
         for (int64_t at = 0; at < out_.size[1]; ++at) {
             places.row(x, y, at, width);
             for (int64_t i = 0; i < width; ++i) {
-                x[i] = x[i] + 0.5f;  // from centers to corners
-                y[i] = y[i] + 0.5f;
+                x[i] += 0.5f, y[i] += 0.5f;  // from centers to corners
             }
             for (int64_t first = 0; first < width; first += WarpCoordinates::columns) {
                 const auto count = static_cast<int>(std::min<int64_t>(WarpCoordinates::columns, width - first));
