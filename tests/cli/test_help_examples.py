@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shlex
 import shutil
@@ -67,11 +68,11 @@ def check_options(words: list[str]) -> None:
     """Let click read the words, without running the command."""
     command: click.Command = main
     context = click.Context(main, info_name="pixelmill", token_normalize_func=lambda name: name.replace("_", "-"))
-    while isinstance(command, click.Group) and words:
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         found = command.get_command(context, words[0])
         assert found is not None, words[0]
         command, words = found, words[1:]
-    if "--help" in words:
+    if "--help" in words or words == ["--version"]:
         return
     with printable_errors():
         command.make_context(command.name, list(words), parent=context)
@@ -106,6 +107,9 @@ def materials(tmp_path_factory: pytest.TempPathFactory) -> Path:
     put(root / "list.csv", b"path,label\nimages/0.jpg,0\nimages/1.jpg,1\n")
     put(root / "labels.csv", b"cat,0,cat\ndog,1,dog\n")
     put(root / "mine.py", b"def augment(scene):\n    return scene.flip(horizontal=1)\n")
+    flip = {"__class_fullname__": "HorizontalFlip", "p": 0.5}
+    chain = {"__class_fullname__": "Compose", "p": 1.0, "transforms": [flip]}
+    put(root / "albumentations.json", json.dumps({"__version__": "2.0.8", "transform": chain}).encode())
     put(root / "mine.yaml", b"steps:\n  - flip: {horizontal: {coin: 0.5}}\n")
     return root
 

@@ -1,4 +1,4 @@
-"""``pixelmill recipe``: list, show and validate."""
+"""``pixelmill recipe``: list, show, validate, import, bench and schema."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ def show(name: str) -> None:
     if found.keypoint_pairs:
         content["keypoint_pairs"] = [list(pair) for pair in found.keypoint_pairs]
     content["steps"] = [dict(step) for step in found.steps]
-    click.echo(_as_yaml(content), nl=False)
+    _echo_yaml(content)
 
 
-def _as_yaml(content: dict[str, object]) -> str:
+def _echo_yaml(content: dict[str, object]) -> None:
     import yaml
 
     plain = json.loads(json.dumps(content))  # equal parts would become aliases, which recipes must not have
-    text: str = yaml.safe_dump(plain, sort_keys=False, default_flow_style=None, width=110)  # escapes on its own
-    return text
+    text = yaml.safe_dump(plain, sort_keys=False, default_flow_style=None, width=110)  # escapes on its own
+    click.echo(text, nl=False)
 
 
 @recipe.command("import", short_help="Translate a pipeline of Albumentations.")
@@ -83,8 +83,13 @@ def _as_yaml(content: dict[str, object]) -> str:
 def import_recipe(path: str, name: str, strict: bool) -> None:
     """Translate a pipeline that Albumentations saved as JSON (A.save), and print it as a recipe.
 
-    Transforms without a translation are named on standard error and left out; so are those whose step looks alike but
-    is not the same arithmetic.
+    Transforms without a translation are named on standard error and left out; those whose step is similar but not the
+    same arithmetic are kept and named as approximate.
+
+    \b
+    Examples:
+      pixelmill recipe import albumentations.json > mine.yaml
+      pixelmill recipe import albumentations.json --name mine --strict
     """
     from pixelmill.recipe.albumentations import import_albumentations
 
@@ -99,7 +104,7 @@ def import_recipe(path: str, name: str, strict: bool) -> None:
     if strict and made.untranslated:
         raise click.ClickException(f"{len(made.untranslated)} transforms have no translation")
     about = f"Translated from {path.rpartition('/')[2]}."
-    click.echo(_as_yaml({"name": name, "about": about, "steps": made.steps}), nl=False)
+    _echo_yaml({"name": name, "about": about, "steps": made.steps})
 
 
 @recipe.command(short_help="Measure what each step costs.")
@@ -115,6 +120,11 @@ def bench(source: str, dataset: str, images: int, rounds: int, as_json: bool) ->
 
     The cost of a step is how much longer the recipe takes with it than without it, decoding included. Geometric steps
     are composed, so a step can make those before it cheaper.
+
+    \b
+    Examples:
+      pixelmill recipe bench mine.yaml photos/
+      pixelmill recipe bench detection photos/ --images 200 --json
     """
     from pixelmill.benchmark.recipe_cost import step_costs
     from pixelmill.formats.registry import open_dataset
@@ -134,9 +144,11 @@ def bench(source: str, dataset: str, images: int, rounds: int, as_json: bool) ->
 def schema() -> None:
     """Print the JSON schema of recipes, with which editors complete and check them.
 
+    Begin a recipe with the line `# yaml-language-server: $schema=recipe.schema.json` to use it.
+
     \b
-    Save it, and begin a recipe with
-      # yaml-language-server: $schema=recipe.schema.json
+    Examples:
+      pixelmill recipe schema > recipe.schema.json
     """
     from pixelmill.recipe.schema import recipe_schema
 

@@ -115,8 +115,9 @@ def _entry(step: object, path: str, label: str) -> StepEntry:
         raise ArgumentError(f"{path}: expected a name with arguments, such as `flip: {{horizontal: 1}}`")
     ((name, arguments),) = step.items()
     if name not in GEOMETRY and name not in PIXELS and name not in SHORT_NAMES and name not in CONTROL:
-        known, hint = ", ".join(step_names()), suggestion(str(name), step_names())
-        raise ArgumentError(f"{path}: there is no step {name!r}; available steps: {known}{hint}")
+        # All names, some sixty of them, only if none is meant for certain.
+        hint = suggestion(str(name), step_names()) or f"; available steps: {', '.join(step_names())}"
+        raise ArgumentError(f"{path}: there is no step {name!r}{hint}")
     if name in CONTROL and isinstance(arguments, Sequence) and not isinstance(arguments, str):
         arguments = {"steps": arguments}
     arguments = {} if arguments is None else arguments

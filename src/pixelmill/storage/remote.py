@@ -187,6 +187,11 @@ def open_store(path: str) -> tuple[Store, str]:
         system, inner = Context().run(fsspec.core.url_to_fs, path, **options)
     except ImportError as error:  # fsspec names the package that is missing
         raise DataError(f"{path}: {error}; pip install 'pixelmill[remote]' brings the usual clients") from None
+    except OSError as error:  # a client whose own library cannot be loaded, such as that of Hadoop
+        reason = str(error).partition("\n")[0]
+        raise DataError(
+            f"{path}: {reason}; the client of this address needs more than pip install 'pixelmill[remote]' brings"
+        ) from None
     except ValueError as error:
         known = "s3://, gs://, az://, http://, https://, file:// and memory:// are the usual ones"
         raise DataError(f"{path} is not an address that fsspec knows: {error}; {known}") from None
