@@ -58,7 +58,7 @@ def test_a_sample_is_rejected_once_with_its_first_error() -> None:
     rejected: list[tuple[int, str]] = []
     job = SimpleNamespace(
         options=AugmentOptions("x", variants=3),
-        dataset=SimpleNamespace(sample=lambda number: sample_with()),
+        dataset=SimpleNamespace(sample=lambda number: sample_with(), expect=lambda numbers: None),
         programs=lambda threads, refused: FakePrograms(),
         file_name=lambda number, variant: None,
         variant_key=lambda key, variant: key,

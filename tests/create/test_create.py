@@ -85,13 +85,14 @@ from pixelmill.jobs.storage import LocalStorage
 adopt, left = LocalStorage.adopt, int(sys.argv.pop(1))
 
 
-def counted(storage, path, name):
+def counted(storage, files):
     global left
-    if left == 0:
-        print("held", flush=True)
-        signal.pause()
-    adopt(storage, path, name)
-    left -= name.endswith((".jpg", ".rec"))
+    for name, path in files.items():
+        if left == 0:
+            print("held", flush=True)
+            signal.pause()
+        adopt(storage, {name: path})
+        left -= name.endswith((".jpg", ".rec"))
 
 
 LocalStorage.adopt = counted

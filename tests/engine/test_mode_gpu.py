@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner
 from small_jobs import GpuJob
 
-import pixelmill.jobs.ray
 from pixelmill import EngineError
 from pixelmill.cli import main
 from pixelmill.engine import devices
@@ -17,6 +16,7 @@ from pixelmill.engine.placement import MODES, Placement, check_mode, placement_f
 from pixelmill.errors import ArgumentError, MissingDependency
 from pixelmill.jobs import run_job
 from pixelmill.jobs.ray import processors_per_gpu
+from pixelmill.ray import connection
 
 TWO = tuple(Gpu(number, f"GPU {number}", 8 << 30, (8, 0)) for number in range(2))
 INSTALLED = Dali("nvidia-dali-cuda120", "2.4.0")
@@ -116,7 +116,7 @@ def test_commands_say_what_is_missing_and_what_works_instead(no_gpu, tmp_path):
 def test_a_ray_cluster_without_gpus_is_refused(monkeypatch, tmp_path):
     """Its tasks would wait for ever."""
     resources = SimpleNamespace(is_initialized=lambda: True, cluster_resources=lambda: {"CPU": 8.0})
-    monkeypatch.setattr(pixelmill.jobs.ray, "_import_ray", lambda: resources)
+    monkeypatch.setattr(connection, "import_ray", lambda: resources)
     with pytest.raises(EngineError, match=r"no node of the Ray cluster has a GPU; --mode cpu"):
         run_job(GpuJob(), tmp_path / "out", runner="ray", num_gpus=1)
 

@@ -13,8 +13,9 @@ import pytest
 from locations import ROOT, SUPPORT
 from ray_programs import NAMES, digest, per_row, sources, train, two_epochs
 
-from pixelmill import Loader, convert, open_dataset
+from pixelmill import Loader, convert
 from pixelmill.create import create_photo_folder
+from pixelmill.formats.registry import open_dataset
 
 PROGRAM = """
 import contextlib, io, json, runpy, sys

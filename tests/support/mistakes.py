@@ -160,7 +160,7 @@ SECTIONS: dict[str, tuple[Mistake, ...]] = {
     ),
     "Recipes": (
         Mistake("augment photos out --recipe clasification", 1, ("clasification", "did you mean 'classification'?")),
-        Mistake("recipe show nothere.yaml", 1, ("there is no file nothere.yaml", "built-in: cityscapes, classification")),
+        Mistake("recipe show nothere.yaml", 1, ("there is no file nothere.yaml", "built-in: cityscapes, classif")),
         Mistake(
             "recipe validate chance.yaml",
             1,
