@@ -42,7 +42,7 @@ NAMED = (
     Named(
         "a resized box counts as cut off",
         "src/pixelmill/recipe/geometry.py",
-        "whole *= abs(np.linalg.det(matrix[:2, :2]))",
+        "whole *= abs(np.linalg.det(transform[0][:2, :2] / transform[0][2, 2]))",
         "pass",
         "tests/recipe/test_recipe_geometry.py",
     ),

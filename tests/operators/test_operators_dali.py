@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dali_runs import DALI, HERE, equal, make, noise, numpy_batch, refused
+from dali_runs import DALI, HERE, dali_has, equal, make, noise, numpy_batch, refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nvidia.dali import backend as dali_backend
 
 from pixelmill import types
 from pixelmill.operators import REGISTRY
+from pixelmill.operators.dali import DaliCall
 from pixelmill.operators.declare import public_operators
 
 POLICIES = ["error", "pad", "trim_to_shape"]
@@ -72,13 +73,13 @@ def dali_schema(name):
     return dali_backend.GetSchema(getattr(module, spec.class_name).schema_name)  # type: ignore[attr-defined]
 
 
+# Operators that must have DALI's arguments: those that it has, and those that are declared as a call of DALI.
 # DALI writes external_source in Python, and does not repeat the arguments of what has left its experimental module.
-# It has nothing like decoders.mask, decoders.raw, encoders.image, readers.dataset and readers.pack.
 DECLARED = sorted(
     name
-    for name in public_operators()
-    if name not in ("decoders.mask", "decoders.raw", "encoders.image", "external_source")
-    and name not in ("readers.dataset", "readers.pack")
+    for name, spec in public_operators().items()
+    if (isinstance(spec.dali, DaliCall) or dali_has(name))
+    and name != "external_source"
     and not (name.startswith("experimental.") and name[len("experimental.") :] in REGISTRY)
 )
 

@@ -178,6 +178,17 @@ def test_the_core_takes_every_step_as_it_is_declared(kind):
 
 
 @pytest.mark.parametrize("kind", NATIVE)
+def test_the_core_takes_every_declared_choice_and_no_other(kind):
+    params, inputs, outputs = described(kind)
+    for entry in STEPS[kind].declaration().parameters:
+        if typing.get_origin(entry.hint) is Literal and not entry.many:
+            for choice in typing.get_args(entry.hint):
+                add(kind, params | {entry.name: choice}, inputs, outputs)
+            with pytest.raises(ValueError, match=rf"^{kind}: the parameter {entry.name} must be one of .*got 'text'"):
+                add(kind, params | {entry.name: "text"}, inputs, outputs)
+
+
+@pytest.mark.parametrize("kind", NATIVE)
 def test_the_core_refuses_parameters_that_do_not_fit_by_name(kind):
     params, inputs, outputs = described(kind)
     with pytest.raises(ValueError, match=rf"^{kind}: there is no parameter 'extent_of_it'"):

@@ -18,6 +18,14 @@ REAL = 1e-3  # what floats may differ by
 logging.getLogger("pixelmill").addHandler(logging.NullHandler())
 
 
+def dali_has(name: str) -> bool:
+    """Whether DALI has an operator of this name, such as `decoders.image`."""
+    found: object = DALI.fn
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is not None
+
+
 def noise(shape, dtype=np.uint8, seed=0):
     """Make the hardest image: neighbours know nothing of each other."""
     random = np.random.default_rng([seed, *shape])

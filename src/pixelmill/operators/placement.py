@@ -2,29 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pixelmill.operators.declare import Tensor, operator
-from pixelmill.steps.placement import MovePlacement, Place, PlacementShape, StartPlacement
-
-MoveName = Literal[
-    "resize",
-    "rescale",
-    "letterbox",
-    "pad",
-    "pad_to",
-    "crop",
-    "crop_part",
-    "window",
-    "flip",
-    "rotate90",
-    "transpose",
-    "rotate",
-    "affine",
-    "zoom",
-    "expand",
-    "perspective",
-]
+from pixelmill.steps.placement import MoveName, MovePlacement, Place, PlacementShape, StartPlacement
 
 
 @operator("_placement.start", dali=None)

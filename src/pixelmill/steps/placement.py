@@ -6,9 +6,28 @@ width of the canvas and of the source, and the polygon of the canvas that holds 
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pixelmill.steps.step import Input, Step, declared
+
+MoveName = Literal[
+    "resize",
+    "rescale",
+    "letterbox",
+    "pad",
+    "pad_to",
+    "crop",
+    "crop_part",
+    "window",
+    "flip",
+    "rotate90",
+    "transpose",
+    "rotate",
+    "affine",
+    "zoom",
+    "expand",
+    "perspective",
+]
 
 
 @declared
@@ -27,7 +46,7 @@ class MovePlacement(Step):
     placement: Input
     active: Input | None = None
     numbers: tuple[Input, ...]
-    move: str
+    move: MoveName
 
 
 @declared

@@ -6,7 +6,6 @@ fsspec.
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import importlib.util
 import os
@@ -24,6 +23,8 @@ from pixelmill.storage.local import FileStat
 from pixelmill.storage.options import StorageOptions
 
 if TYPE_CHECKING:
+    import asyncio  # importing it takes longer than the rest of this package
+
     from obstore import ObjectMeta
     from obstore.store import ObjectStore
 

@@ -15,7 +15,7 @@ void declare_placement(Declarations& all) {
         {{"placement", one, required}, {"active", one, optional}, {"numbers", many, required}},
         {2, 2},
         [](Arguments& given) { return make_move_placement({
-            .move = given.text("move"),
+            .move = given.choice("move", {"resize", "rescale", "letterbox", "pad", "pad_to", "crop", "crop_part", "window", "flip", "rotate90", "transpose", "rotate", "affine", "zoom", "expand", "perspective"}),
         }); }};
     all["placement_shape"] = {
         {{"placement", one, required}},

@@ -24,6 +24,16 @@ _IMAGES = ("image", "img", "jpg", "png", "picture", "pixel_values", "bytes")
 _MASKS = ("mask", "segmentation", "label_mask", "annotation")
 
 
+class _LastGroup(threading.local):
+    """The group of rows that a thread has read last, with its file and its number."""
+
+    group: tuple[tuple[int, int], Any] | None = None
+
+    def __reduce__(self) -> tuple[type[_LastGroup], tuple[()]]:
+        """Drop the rows: another process reads its own."""
+        return _LastGroup, ()
+
+
 class ParquetDataset(Dataset):
     """The rows of one or several files, with an image in one of their columns.
 
@@ -45,7 +55,6 @@ class ParquetDataset(Dataset):
         label_column: str | None = None,
     ) -> None:
         self.source = source
-        self._module = pyarrow(files[0])
         self._names = check_sources(files, format="parquet")
         self._files = [open_table(path) for path in self._names]
         first = self._files[0]
@@ -59,7 +68,7 @@ class ParquetDataset(Dataset):
         self._classes = names_of(first.features, self._label or "") or self._text_classes()
         self._numbers = {name: number for number, name in enumerate(self._classes)}
         self._groups, self.index = _index(self._files)
-        self._cache = threading.local()
+        self._kept = _LastGroup()
         if self._others:
             self.remarks = (f"the columns {', '.join(self._others[:8])} are kept as features of samples",)
 
@@ -129,24 +138,24 @@ class ParquetDataset(Dataset):
     def _row(self, number: int) -> dict[str, Any]:
         """Return the values of a row; its group is read once, if rows are read in order."""
         file, group, within = self._groups[number].tolist()
-        kept = getattr(self._cache, "group", None)
+        kept = self._kept.group
         if kept is None or kept[0] != (file, group):
             columns = [name for name in (self._image, self._mask, self._label, *self._others) if name]
             columns += [OWN] if OWN in self._files[file].columns else []
             try:
                 kept = ((file, group), self._files[file].reader(group, dict.fromkeys(columns)))
-            except (self._module.ArrowException, OSError) as error:
+            except (pyarrow(self.source).ArrowException, OSError) as error:
                 raise self.error(number, "corrupt", str(error).partition("\n")[0]) from None
-            self._cache.group = kept
+            self._kept.group = kept
         try:
             (row,) = kept[1].slice(within, 1).to_pylist()
-        except (self._module.ArrowException, ValueError) as error:  # text that is not UTF-8
+        except (pyarrow(self.source).ArrowException, ValueError) as error:  # text that is not UTF-8
             raise self.error(number, "corrupt", str(error).partition("\n")[0]) from None
         found: dict[str, Any] = row
         return found
 
     def _image_columns(self, file: TableFile, wanted: str | None) -> tuple[str, str | None]:
-        possible = [name for name, kind in file.columns.items() if is_image_type(self._module, kind)]
+        possible = [name for name, kind in file.columns.items() if is_image_type(pyarrow(file.path), kind)]
         if wanted is not None:
             if wanted not in possible:
                 raise DataError(f"parquet: {file.path} has no column {wanted!r} of bytes; it has {_listed(possible)}")
@@ -168,8 +177,8 @@ class ParquetDataset(Dataset):
         """Return the names of classes if the column of labels holds text."""
         if self._label is None:
             return ()
-        kind = self._files[0].columns[self._label]
-        if not (self._module.types.is_string(kind) or self._module.types.is_large_string(kind)):
+        kind, types = self._files[0].columns[self._label], pyarrow(self.source).types
+        if not (types.is_string(kind) or types.is_large_string(kind)):
             return ()
         found: set[str] = set()
         for file in self._files:

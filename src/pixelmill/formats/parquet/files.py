@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,6 +45,10 @@ class TableFile:
     columns: Mapping[str, Any]
     features: Mapping[str, Any] = field(default_factory=dict)
     reader: Any = None
+
+    def __reduce__(self) -> tuple[Callable[[str], TableFile], tuple[str]]:
+        """Drop the open file: another process opens its own."""
+        return open_table, (self.path,)
 
 
 def open_table(path: str) -> TableFile:
