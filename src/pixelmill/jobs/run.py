@@ -310,5 +310,5 @@ def _part(given: RunJobArguments) -> tuple[int, int] | None:
     if index is None or count is None or not 0 <= index < count:
         raise ArgumentError(f"job: shard_index must be from 0 to num_shards - 1, got {index} of {count}")
     if given.exists == "overwrite":
-        raise ArgumentError("job: exists=overwrite cannot be used with shard_index: it would remove the other parts")
+        raise ArgumentError("job: exists=overwrite cannot be used with shard_index or part: it would remove the others")
     return index, count
