@@ -3,7 +3,7 @@
     exit_program.py ENDPOINT [careless]
 
 The shutdown of the interpreter takes a while here, in which a thread of obstore that wants the GIL would abort the
-process. With `careless`, the program does not wait for those threads, to show that it would: about one run in five.
+process. With `careless`, the program does not wait for those threads, to show that it would, in some runs.
 """
 
 from __future__ import annotations
