@@ -45,14 +45,19 @@ def blocks_of(page: str) -> list[Block]:
 def run_page(path: Path, folder: Path) -> None:
     """Run the blocks of a page in a folder; fail with the line of the block that fails, or prints something else."""
     names: dict[str, Any] = {"__name__": "__page__"}
-    for block in blocks_of(path.read_text("utf-8")):
-        where = f"{path.name}:{block.line}"
-        printed = _run_shell(block, folder, where) if block.kind == "sh" else _run_python(block, names, folder, where)
-        if block.output is not None:
-            assert _agrees(printed, block.output), f"{where} prints\n{printed}\ninstead of\n{block.output}"
+    # The folder stays the working directory between blocks: loaders that are still open read ahead from relative paths.
+    with contextlib.chdir(folder):
+        for block in blocks_of(path.read_text("utf-8")):
+            where = f"{path.name}:{block.line}"
+            run = _run_shell if block.kind == "sh" else _run_python
+            printed = run(block, names, folder, where)
+            if block.output is not None:
+                assert _agrees(printed, block.output), f"{where} prints\n{printed}\ninstead of\n{block.output}"
+        names.clear()
 
 
-def _run_shell(block: Block, folder: Path, where: str) -> str:
+def _run_shell(block: Block, names: dict[str, Any], folder: Path, where: str) -> str:
+    del names
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", block.text],
@@ -70,7 +75,7 @@ def _run_python(block: Block, names: dict[str, Any], folder: Path, where: str) -
     source = folder / f".block-{block.line}.py"  # where error messages and conditionals of pipelines look for it
     source.write_text(block.text, "utf-8")
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.chdir(folder):
+    with contextlib.redirect_stdout(printed):
         try:
             exec(compile(block.text, str(source), "exec"), names)
         except Exception as error:
