@@ -96,7 +96,7 @@ def in_turns(folder: str, *, threads: int, rounds: int, steps: int) -> dict[str,
         measure(own, max(steps // 4, 3))
     for number in range(rounds):
         names = list(running)
-        for name in names[number % 3 :] + names[: number % 3]:  # nobody is always first
+        for name in names[number % 3 :] + names[: number % 3]:  # each is first in turn
             measured[name].append(measure(running[name], steps))
     return {name: _summary(found, measured[PROGRAM]) for name, found in measured.items()}
 

@@ -198,7 +198,7 @@ def printable_errors() -> Iterator[None]:
 
 
 def _missing(error: click.MissingParameter) -> str:
-    """Say which parameter is missing and what it is."""
+    """Return a message that names the missing parameter and its type."""
     param = error.param
     if param is None:
         return printable(error.format_message())

@@ -65,7 +65,7 @@ class Request:
         self._attempt()
 
     def cancel(self) -> None:
-        """Give up without calling `done`."""
+        """Stop without calling `done`."""
         self._done = None
         self._leave()
 
