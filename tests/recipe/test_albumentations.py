@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from pixelmill import ArgumentError
-from pixelmill.augmentation.program import Failure, ProgramInput, RecipeProgram, SampleShape
+from pixelmill.augmentation.graphs import SampleShape
+from pixelmill.augmentation.program import Failure, ProgramInput, RecipeProgram
 from pixelmill.cli import main
 from pixelmill.options.augment import VariantOptions
 from pixelmill.pipeline import Pipeline

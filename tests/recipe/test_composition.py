@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pixelmill import ArgumentError, fn, pipeline_def
-from pixelmill.augmentation.program import Failure, ProgramInput, RecipeProgram, SampleShape
+from pixelmill.augmentation.graphs import SampleShape
+from pixelmill.augmentation.program import Failure, ProgramInput, RecipeProgram
 from pixelmill.options.augment import VariantOptions
 from pixelmill.pipeline import Pipeline
 from pixelmill.recipe import Recipe, geometry
@@ -30,13 +31,13 @@ def smooth_image(height=HEIGHT, width=WIDTH):
 class OneByOne(Recipe):
     """A recipe whose geometric steps are made one after the other."""
 
-    def apply(self, image, mask=None, *, label=None, seed=0):
+    def apply(self, image, mask=None, *, label=None, seed=0, others=None):
         from pixelmill.recipe.draws import Draws
         from pixelmill.recipe.scene import Scene
         from pixelmill.recipe.steps import Builder
         from pixelmill.recipe.vocabulary import entries
 
-        builder = Builder(Scene(image, mask).one_by_one(), Draws(seed))
+        builder = Builder(Scene(image, mask, others=others).one_by_one(), Draws(seed))
         builder.run(entries(self.steps), None)
         return builder.scene
 
@@ -116,9 +117,14 @@ MOVES = {
     "smallest_side": ({"size": 450}, np.diag([1.5, 1.5, 1]), (450, 600)),
     "pad": ({"size": [0, 420], "multiple_of": 32}, np.array([[1, 0, 24], [0, 1, 10], [0, 0, 1.0]]), (320, 448)),
     "crop_part": (
-        {"height": 0.5, "width": 0.25, "y": 1},
-        np.array([[1, 0, -150], [0, 1, -150], [0, 0, 1.0]]),
+        {"height": 0.5, "width": 0.25, "y": 1, "x": 0.2},
+        np.array([[1, 0, -60], [0, 1, -150], [0, 0, 1.0]]),
         (150, 100),
+    ),
+    "crop": (
+        {"size": [200, 300], "y": 0.25, "x": 0.9, "p": 1},
+        np.array([[1, 0, -90], [0, 1, -25], [0, 0, 1.0]]),
+        (200, 300),
     ),
     "transpose": ({}, np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1.0]]), (WIDTH, HEIGHT)),
     "rotate90": ({"times": 3}, np.array([[0, -1, HEIGHT], [1, 0, 0], [0, 0, 1.0]]), (WIDTH, HEIGHT)),

@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
-from pixelmill.augmentation.variants import ProgramCache, ShardAugmenter, shard_programs
+from pixelmill.augmentation.program_cache import ProgramCache
+from pixelmill.augmentation.variants import ShardAugmenter, shard_programs
 from pixelmill.dataset_jobs.base import DatasetJob
 from pixelmill.dataset_jobs.file_names import FileNames, find_file_names
 from pixelmill.engine.placement import versions_of

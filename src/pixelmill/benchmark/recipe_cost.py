@@ -13,7 +13,7 @@ from pixelmill import fn
 from pixelmill.errors import ArgumentError, DataError
 from pixelmill.formats.dataset import Dataset
 from pixelmill.pipeline import Pipeline
-from pixelmill.recipe import Recipe
+from pixelmill.recipe import Recipe, Scene
 from pixelmill.types import Array
 
 _BATCH = 8
@@ -79,7 +79,8 @@ def _milliseconds(recipe: Recipe, steps: int, files: Sequence[Array], labels: Ar
         if steps:
             part = Recipe(recipe.name, steps=recipe.steps[:steps])
             label = fn.constant(idata=int(labels[0])) if part.depends_on_class() else None
-            image = part.apply(image, label=label).image
+            whole = image
+            image = part.apply(image, label=label, others=lambda seed: Scene(whole, label=label)).image
         pipeline.set_outputs(image)
     pipeline.build()
     for _ in batches:

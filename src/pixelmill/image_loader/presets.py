@@ -81,6 +81,7 @@ class Presets:
         if own.augment in AUTO_AUGMENT:
             return [self._cropped(), _coin(), _flipped("images"), self._auto_augmented(), self._normalized()]
         if isinstance(own.augment, Recipe):
+            _check_labels(own.augment, own.task)
             augmented: Statement = ApplyRecipe(own.augment, self.origin, ("images",), self.seed)
         else:
             augmented = ApplyFunction(own.augment)
@@ -191,6 +192,14 @@ class Presets:
             Call(("masks",), "fn.cast", (_MASKS,), {"dtype": INT64}),
         ]
         return lines
+
+
+def _check_labels(recipe: Recipe, task: str) -> None:
+    if task in ("classification", "multilabel") and recipe.mixes_labels():
+        raise ArgumentError(
+            f"augment: {recipe.name} blends images, and batches for {task} have whole classes; mix batches with "
+            "pixelmill.mixing, or build a pipeline and use scene.soft_label"
+        )
 
 
 def _read(reader: ReaderSettings, columns: list[str]) -> Call:
