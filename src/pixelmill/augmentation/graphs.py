@@ -39,6 +39,7 @@ class SampleNodes:
         image: The source of images.
         mask: The source of masks.
         label: The source of classes, if the recipe depends on them.
+        boxes: The source of boxes, if the recipe may depend on them.
         pixels: The decoded image.
         decoders: The operators that decode its image.
         mask_decoders: The operators that decode its mask.
@@ -47,6 +48,7 @@ class SampleNodes:
     image: DataNode
     mask: DataNode | None
     label: DataNode | None
+    boxes: DataNode | None
     pixels: DataNode
     decoders: list[OperatorNode] = field(default_factory=list)
     mask_decoders: list[OperatorNode] = field(default_factory=list)
@@ -92,9 +94,9 @@ def recipe_graph(
         seeds.append(seed)
         nodes, made = _sources(recipe, own_shape, f" {len(seeds)}", where)
         samples.append(nodes)
-        return _with_masks_of(scene, made)
+        return _with_masks_of(scene, made, nodes.boxes)
 
-    made = recipe.apply(scene.image, scene.mask, label=scene.label, seed=options.seed, others=other)
+    made = recipe.apply(scene.image, scene.mask, label=scene.label, boxes=own.boxes, seed=options.seed, others=other)
     parts = made.parts if shape.has_boxes else ()
     details = [node for part in parts for move in part.moves for node in move.nodes]
     details += [part.active for part in parts[1:] if part.active is not None]
@@ -120,16 +122,18 @@ def _sources(recipe: Recipe, shape: SampleShape, suffix: str, where: Placement) 
     if where.device == "gpu":
         image, mask = image.gpu(), mask.gpu() if shape.mask else None
     label: Any = fn.external_source(name=f"label{suffix}") if recipe.depends_on_class() else None
-    nodes = SampleNodes(source, mask_source, label, image, decoders, mask_decoders)
+    may_look = recipe.function is not None or recipe.depends_on_boxes()
+    boxes: Any = fn.external_source(name=f"boxes{suffix}") if may_look else None
+    nodes = SampleNodes(source, mask_source, label, boxes, image, decoders, mask_decoders)
     return nodes, Scene(image, mask, label=label)
 
 
-def _with_masks_of(scene: Scene, other: Scene) -> Scene:
+def _with_masks_of(scene: Scene, other: Scene, boxes: DataNode | None) -> Scene:
     """Return another sample with a mask if the sample has one: an empty one if it has none of its own."""
-    if scene.mask is None or other.mask is not None:
-        return other if scene.mask is not None else Scene(other.image, label=other.label)
-    empty = fn.cast_like(other.image[:, :, :1] * 0, scene.mask)
-    return Scene(other.image, empty, label=other.label)
+    mask = None if scene.mask is None else other.mask
+    if scene.mask is not None and mask is None:
+        mask = fn.cast_like(other.image[:, :, :1] * 0, scene.mask)
+    return Scene(other.image, mask, label=other.label, boxes=boxes)
 
 
 def _decoded(source: DataNode, where: Placement) -> Any:

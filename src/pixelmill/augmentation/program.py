@@ -23,6 +23,7 @@ from pixelmill.steps.sources import source_of
 from pixelmill.types import Array, Limits
 
 NO_LABEL: Array = np.array(-1, np.int64)  # the class of images without one
+NO_BOXES: Array = np.empty((0, 4), np.float32)
 
 
 @dataclass(eq=False, slots=True)  # not frozen: one is created for every sample, and frozen ones take twice as long
@@ -35,6 +36,7 @@ class ProgramInput:
         image: The bytes of the file, or the pixels.
         mask: The same for the mask: class numbers, HW1.
         label: The class of the image.
+        boxes: Left, top, right, bottom of its objects as fractions, (n, 4).
         others: The samples that it is joined with.
     """
 
@@ -43,6 +45,7 @@ class ProgramInput:
     image: Array
     mask: Array | None
     label: Array = field(default_factory=lambda: NO_LABEL)
+    boxes: Array = field(default_factory=lambda: NO_BOXES)
     others: Sequence[ProgramInput] = ()
 
 
@@ -137,8 +140,8 @@ class RecipeProgram:
         self._places = {
             source_of(node.expr): (place, what)
             for place, nodes in enumerate(graph.samples)
-            for what, node in (("image", nodes.image), ("mask", nodes.mask), ("label", nodes.label))
-            if node is not None
+            for what in ("image", "mask", "label", "boxes")
+            if (node := getattr(nodes, what)) is not None
         }
         self._pairs = recipe.keypoint_pairs
         self._engine = start_engine(self._plan, EngineOptions(batch_size, threads, Limits(), where.device_id))

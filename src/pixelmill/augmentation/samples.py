@@ -10,7 +10,7 @@ import numpy as np
 
 from pixelmill.augmentation.graphs import SampleShape
 from pixelmill.augmentation.objects import followed_boxes, joined_boxes
-from pixelmill.augmentation.program import NO_LABEL, Failure, OtherOutput, ProgramInput, ProgramOutput
+from pixelmill.augmentation.program import NO_BOXES, NO_LABEL, Failure, OtherOutput, ProgramInput, ProgramOutput
 from pixelmill.dataset_jobs.sample_annotations import MaskStorage, check_boxes, load_mask, store_mask
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
@@ -51,8 +51,9 @@ class PreparedSample:
         """Return the input of a program for one variant, joined with other samples."""
         labels = self.sample.labels
         label = np.array(int(labels[0]), np.int64) if labels else NO_LABEL
+        boxes = NO_BOXES if self.sample.boxes is None else self.sample.boxes.ltrb
         given = [other.variant(variant) for other in others]
-        return ProgramInput(self.number, variant, self.image, self.mask, label, given)
+        return ProgramInput(self.number, variant, self.image, self.mask, label, boxes, given)
 
 
 def prepare(sample: Sample, number: int, *, format: str | None) -> PreparedSample:

@@ -81,7 +81,6 @@ class Presets:
         if own.augment in AUTO_AUGMENT:
             return [self._cropped(), _coin(), _flipped("images"), self._auto_augmented(), self._normalized()]
         if isinstance(own.augment, Recipe):
-            _check_labels(own.augment, own.task)
             augmented: Statement = ApplyRecipe(own.augment, self.origin, ("images",), self.seed)
         else:
             augmented = ApplyFunction(own.augment)
@@ -131,7 +130,7 @@ class Presets:
             lines += [
                 *self._decoded(),
                 Call(("sizes",), "fn.shapes", (_IMAGES,)),
-                ApplyRecipe(self.settings.augment, self.origin, ("images",), self.seed),
+                ApplyRecipe(self.settings.augment, self.origin, ("images",), self.seed, has_boxes=True),
                 Call(tuple(names), "boxes_after", (Name("scene"), Name("sizes"), *map(Name, names))),
                 self._resized("images"),
                 self._normalized(),
@@ -194,8 +193,9 @@ class Presets:
         return lines
 
 
-def _check_labels(recipe: Recipe, task: str) -> None:
-    if task in ("classification", "multilabel") and recipe.mixes_labels():
+def check_labels(recipe: object, task: str) -> None:
+    """Raise ArgumentError for a recipe that blends images whose classes are not weights."""
+    if isinstance(recipe, Recipe) and task in ("classification", "multilabel") and recipe.mixes_labels():
         raise ArgumentError(
             f"augment: {recipe.name} blends images, and batches for {task} have whole classes; mix batches with "
             "pixelmill.mixing, or build a pipeline and use scene.soft_label"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 
 import numpy as np
 
 from pixelmill import fn
 from pixelmill.graph.nodes import DataNode
-from pixelmill.recipe import Part, Scene, follow, other_sample
+from pixelmill.recipe import Part, Scene, other_sample
+from pixelmill.recipe.box_crops import followed, part_nodes
 from pixelmill.types import Array
 
 VISIBILITY = 0.3  # boxes of which less stays inside the image are dropped, as `augment` does
@@ -34,8 +34,7 @@ def boxes_after(
     for part in parts:
         own = [sizes, boxes, *([] if labels is None else [labels])]
         nodes += own if part.seed is None else [other_sample(node, part.seed) for node in own]
-        nodes += [] if part.active is None else [part.active]
-        nodes += [node for move in part.moves for node in move.nodes]
+        nodes += part_nodes(part)
 
     def moved(*arrays: Array) -> tuple[Array, ...]:
         values = iter(arrays)
@@ -51,10 +50,6 @@ def _followed(part: Part, values: Iterator[Array], *, has_labels: bool) -> tuple
     """Return the boxes of one of the joined samples that are still visible, and their labels."""
     size, ltrb = next(values), next(values)
     classes = [next(values)] if has_labels else []
-    is_joined = part.active is None or bool(next(values))
-    path = [move.transform(*itertools.islice(values, len(move.nodes))) for move in part.moves]
-    if not is_joined:
-        return ltrb[:0], *(own[:0] for own in classes)
-    found, visible = follow(ltrb, path, (int(size[0]), int(size[1])))
+    found, visible = followed(part, size, ltrb, values)
     kept = (visible >= VISIBILITY) & (found[:, 2] > found[:, 0]) & (found[:, 3] > found[:, 1])
     return found[kept], *(own[kept] for own in classes)

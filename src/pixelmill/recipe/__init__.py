@@ -27,7 +27,7 @@ from pixelmill.recipe.geometry import follow
 from pixelmill.recipe.joins import other_sample
 from pixelmill.recipe.scene import Move, Part, Scene
 from pixelmill.recipe.steps import apply_steps
-from pixelmill.recipe.vocabulary import JOINING, entries, walk
+from pixelmill.recipe.vocabulary import BOXED, JOINING, entries, walk
 from pixelmill.storage.yaml_file import read_yaml
 
 _BUILTIN = Path(__file__).parent / "builtin"
@@ -58,6 +58,10 @@ class Recipe:
     source: str | None = None
     keypoint_pairs: tuple[tuple[int, int], ...] = ()
 
+    def depends_on_boxes(self) -> bool:
+        """Whether a step depends on the boxes of the image, so that `apply` needs them."""
+        return bool(self.steps) and any(step.name in BOXED for step in walk(entries(self.steps)))
+
     def joins_samples(self) -> bool:
         """Whether a step joins several samples; a function may as well, which is not known before it is called."""
         return bool(self.steps) and any(step.name in JOINING for step in walk(entries(self.steps)))
@@ -76,6 +80,7 @@ class Recipe:
         mask: DataNode | None = None,
         *,
         label: DataNode | None = None,
+        boxes: DataNode | None = None,
         seed: int = 0,
         others: Callable[[int], Scene] | None = None,
     ) -> Scene:
@@ -85,11 +90,13 @@ class Recipe:
             image: Images, HWC.
             mask: Masks of the size of the images.
             label: Class numbers, for steps that depend on them.
+            boxes: Left, top, right, bottom as fractions of the size, (n, 4), for steps that depend on them.
             seed: Seed of the random numbers, in addition to the sample and the epoch.
             others: Returns another sample of the dataset for a number that names it; by default it is read by the
                 reader that the image comes from.
         """
-        scene = Scene(image, mask, label=label, others=others or _read_others(image, mask, label))
+        others = others or _read_others(image, mask, label, boxes)
+        scene = Scene(image, mask, label=label, boxes=boxes, others=others)
         if self.function is None:
             return apply_steps(scene, self.steps, seed=seed)
         found = self.function(scene)
@@ -126,10 +133,10 @@ def load_recipe(source: str | os.PathLike[str]) -> Recipe:
     return _from_yaml(Path(text))
 
 
-def _read_others(image: DataNode, mask: DataNode | None, label: DataNode | None) -> Callable[[int], Scene]:
+def _read_others(image: DataNode, *further: DataNode | None) -> Callable[[int], Scene]:
     def read(seed: int) -> Scene:
-        further = [None if value is None else other_sample(value, seed) for value in (mask, label)]
-        return Scene(other_sample(image, seed), further[0], label=further[1])
+        mask, label, boxes = (None if value is None else other_sample(value, seed) for value in further)
+        return Scene(other_sample(image, seed), mask, label=label, boxes=boxes)
 
     return read
 
@@ -142,7 +149,9 @@ def check_recipe(recipe: Recipe) -> tuple[int, int]:
         image = fn.external_source(source=lambda: [black], layout="HWC")
         mask = fn.external_source(source=lambda: [black[:, :, :1]], layout="HWC")
         try:
-            scene = recipe.apply(image, mask, others=lambda seed: Scene(image, mask))
+            boxes = fn.constant(fdata=[0.25, 0.25, 0.75, 0.75], shape=[1, 4])
+            others = lambda seed: Scene(image, mask, boxes=boxes)  # noqa: E731
+            scene = recipe.apply(image, mask, boxes=boxes, others=others)
         except ArgumentError as error:
             raise ArgumentError(f"recipe {recipe.name}: {error}") from error
         pipeline.set_outputs(scene.image, scene.mask)

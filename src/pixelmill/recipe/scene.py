@@ -12,6 +12,7 @@ from pixelmill.errors import ArgumentError
 from pixelmill.graph.branches import cond
 from pixelmill.graph.nodes import DataNode
 from pixelmill.recipe import direct
+from pixelmill.recipe.box_crops import BoxCrops
 from pixelmill.recipe.composition import Request, drawn_window, settled
 from pixelmill.recipe.direct import Layers, Move, Number, Part, node_of
 from pixelmill.recipe.joins import Joins, other_sample
@@ -23,7 +24,7 @@ _LARGEST = 1e30  # of arguments, which are held in single precision
 _MODES = {"default": 0, "stretch": 0, "not_larger": 1, "not_smaller": 2}
 
 
-class Scene(Warps, Joins):
+class Scene(Warps, Joins, BoxCrops):
     """An image and its masks in a graph. Every method returns a new scene.
 
     Geometric steps are methods: they treat the masks like the image, without interpolating their values, and record
@@ -36,6 +37,7 @@ class Scene(Warps, Joins):
         mask: Class numbers, HWC with one channel and the size of the image; None if there is no mask.
         masks: Further masks.
         label: The class of the image, for steps that depend on it.
+        boxes: The boxes of the image, (n, 4): left, top, right, bottom as fractions; for steps that depend on them.
         others: Returns another sample of the dataset for a number that names it; None if there are none.
     """
 
@@ -46,6 +48,7 @@ class Scene(Warps, Joins):
         *,
         masks: Sequence[DataNode] = (),
         label: DataNode | None = None,
+        boxes: DataNode | None = None,
         others: Callable[[int], Scene] | None = None,
     ) -> None:
         self._layers = Layers(image, (*([] if mask is None else [mask]), *masks))
@@ -53,6 +56,9 @@ class Scene(Warps, Joins):
         self._active: DataNode | None = None
         self._composes = True
         self._others = others
+        self._known: dict[int | None, tuple[DataNode, DataNode]] = {}
+        if boxes is not None:
+            self._known[None] = direct.shape_of(image), boxes
         self._seed: int | None = None
         self.label = label
 
@@ -97,7 +103,10 @@ class Scene(Warps, Joins):
                 "it joins samples of a dataset, and here images come one by one; "
                 "use it in augment, preview, ImageLoader or a pipeline with a reader"
             )
-        return self._others(seed)._changed(_seed=seed, _others=self._others)  # type: ignore[return-value]
+        made = self._others(seed)
+        if None in made._known:
+            self._known[seed] = made._known[None]
+        return made._changed(_seed=seed, _others=self._others, _known=self._known)  # type: ignore[return-value]
 
     def soft_label(self, labels: DataNode, *, num_classes: int) -> DataNode:
         """Return a weight for each class: how much of it is in the image, if samples were blended.
@@ -200,23 +209,31 @@ class Scene(Warps, Joins):
         *,
         size: Sequence[float] = (0, 0),
         multiple_of: int = 1,
+        border: int | Sequence[int] = 0,
         y: Number = 0.5,
         x: Number = 0.5,
         fill_value: float | None = None,
         mask_fill_value: float | None = None,
     ) -> Self:
-        """Pad to at least (height, width), and to multiples of a number.
+        """Pad by a border, to at least (height, width), and to multiples of a number.
 
         Args:
             size: The smallest height and width of the result.
             multiple_of: Height and width become multiples of it.
+            border: Pixels to add on every side, or above, left, below and right.
             y: Where the image lies: 0 is the top, 1 the bottom.
             x: Where the image lies: 0 is the left, 1 the right.
             fill_value: The value of the padding.
             mask_fill_value: The value of the padding of masks.
         """
-        numbers = (*_pair("pad", size), multiple_of, multiple_of, y, x)
-        return self._moved("pad_to", *numbers, fill=(fill_value, mask_fill_value))
+        fill = fill_value, mask_fill_value
+        four = [border] * 4 if isinstance(border, int) else list(border)
+        if len(four) != 4 or not all(isinstance(side, int) and side >= 0 for side in four):
+            raise ArgumentError(f"pad: border must be a number of pixels, or four of them, got {border!r}")
+        now = self._moved("pad", *four, fill=fill) if any(four) else self
+        if any(four) and not any(size) and multiple_of == 1:
+            return now
+        return now._moved("pad_to", *_pair("pad", size), multiple_of, multiple_of, y, x, fill=fill)
 
     def expand(
         self,

@@ -10,12 +10,13 @@ from pixelmill.errors import ArgumentError, suggestion
 # Geometric steps: methods of the scene.
 GEOMETRY = (
     *("resize", "rescale", "longest_side", "smallest_side", "letterbox", "pad", "expand", "zoom"),
-    *("crop", "crop_part", "random_resized_crop"),
+    *("crop", "crop_part", "random_resized_crop", "iou_crop", "box_safe_crop"),
     *("flip", "transpose", "rotate90", "rotate", "affine", "shift_scale_rotate", "shear", "perspective"),
     *("elastic", "grid_distortion", "optical_distortion", "thin_plate"),
 )
-# Those of them that draw on their own.
-DRAWING = ("random_resized_crop", "perspective", "elastic", "grid_distortion", "thin_plate")
+# Those of them that depend on the boxes of the image, and those that draw on their own.
+BOXED = ("iou_crop", "box_safe_crop")
+DRAWING = ("random_resized_crop", *BOXED, "perspective", "elastic", "grid_distortion", "thin_plate")
 # Steps that join the image with other samples.
 JOINING = ("mosaic", "mixup", "cutmix", "copy_paste")
 # All other steps change pixel values only; masks and boxes are unchanged.
