@@ -25,11 +25,15 @@ FURTHER = {
     "joined": """
 steps:
   - flip: {horizontal: {coin: 0.5}}
-  - mosaic: {size: [96, 96], grid: 3, y: {uniform: [0.4, 0.6]}, p: 0.7}
+  - mosaic: {size: [96, 96], y: {uniform: [0.4, 0.6]}, p: 0.7}
+  - resize: {size: [64, 64]}
+  - mixup: {fraction: {beta: [8, 8]}, p: 0.5}
+""",
+    "pasted": """
+steps:
   - resize: {size: [64, 64]}
   - copy_paste: {p: 0.8}
-  - cutmix: {fraction: {beta: [1, 1]}, y: {uniform: [0, 1]}, x: {uniform: [0, 1]}, p: 0.5}
-  - mixup: {fraction: {beta: [8, 8]}, p: 0.5}
+  - cutmix: {fraction: {beta: [1, 1]}, y: {uniform: [0, 1]}, x: {uniform: [0, 1]}, p: 0.7}
 """,
     "boxed": """
 steps:
@@ -144,7 +148,7 @@ def test_a_recipe_has_one_result(dataset: Path, tmp_path: Path, name: str):
             format="png",
             samples_per_shard=2,
             num_shards=2,
-            shard_id=part,
+            shard_index=part,
             workers=1,
         )
     written = list(open_dataset(tmp_path / "out"))
