@@ -85,7 +85,7 @@ def overlaps(boxes, window):
     return shared / (areas + np.prod(np.subtract(window[2:], window[:2])) - shared)
 
 
-@pytest.mark.parametrize("least", [0.1, 0.2])
+@pytest.mark.parametrize("least", [0.05, 0.1])
 def test_windows_overlap_all_boxes(dataset, tmp_path, least):
     samples = augmented(dataset, tmp_path, [{"iou_crop": {"overlaps": [least], "aspect_ratio": [0.8, 1.25]}}])
     cut = 0
