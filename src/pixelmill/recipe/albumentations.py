@@ -184,6 +184,23 @@ def _crop(a: Arguments, *, drawn: bool) -> Step:
     return {"crop": {"size": [a["height"], a["width"]], **places}}
 
 
+def _box_safe(a: Arguments) -> Step:
+    if a.get("erosion_rate"):
+        raise UntranslatableError("erosion_rate has no step: boxes are never cut")
+    if "height" not in a:
+        return {"box_safe_crop": {}}
+    return {"sequential": {"steps": [{"box_safe_crop": {}}, {"resize": {"size": [a["height"], a["width"]]}}]}}
+
+
+def _mosaic(a: Arguments) -> Step:
+    grid = list(a["grid_yx"])
+    if grid not in ([2, 2], [3, 3]):
+        raise UntranslatableError("only grids of 2 x 2 and 3 x 3 have a step")
+    place = _range(a["center_range"])
+    made = {"size": list(a["target_size"]), "grid": grid[0], "y": place, "x": place, "fit": a["fit_mode"]}
+    return {"mosaic": {**made, "fill_value": _fills(a).get("fill_value", 0)}}
+
+
 def _one_size(name: str, a: Arguments) -> Step:
     size = a.get("max_size")
     if isinstance(size, list):
@@ -279,6 +296,9 @@ TRANSLATIONS: dict[str, tuple[Callable[[Arguments], Step], bool]] = {
         },
         True,
     ),
+    "BBoxSafeRandomCrop": (_box_safe, True),
+    "RandomSizedBBoxSafeCrop": (_box_safe, True),
+    "Mosaic": (_mosaic, False),
     "Rotate": (_rotate, True),
     "ShiftScaleRotate": (_shift_scale_rotate, True),
     "Affine": (_affine, True),
