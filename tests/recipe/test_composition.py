@@ -207,6 +207,19 @@ POLYGON = np.array([[90.0, 60], [330, 80], [310, 250], [200, 200], [70, 240]])
 POINTS = np.array([[150.0, 120], [250, 160], [60, 40], [340, 260]])
 
 
+def most_shifted(steps):
+    """Return by how many pixels a mask may differ from where its points are.
+
+    A composed mask is looked up once. Steps that are made one after the other look it up each time, and each rounds to
+    whole pixels again.
+    """
+    names = [name for step in steps for name in step]
+    is_composed = any("p" in arguments for step in steps for arguments in step.values())
+    if is_composed or not set(names) <= {"resize", "flip", "rotate", "crop", "random_resized_crop"}:
+        return 1.0
+    return max(1.0, 0.5 * sum(name in ("resize", "rotate", "random_resized_crop") for name in names) + 0.25)
+
+
 def check_followers(steps, seed, number):
     """Follow a polygon and points, and find them again as pixels: points as the middle of small squares."""
     image = smooth_image()
@@ -227,7 +240,8 @@ def check_followers(steps, seed, number):
         square = point + np.array([[-3, -3], [3, -3], [3, 3], [-3, 3]])
         whole = geometry.follow_polygon(square, made.path, made.before)[1] > 0.999  # no step has cut off a part of it
         if stays and whole and len(rows) >= 30:
-            assert abs(columns.mean() + 0.5 - place[0]) < 1 and abs(rows.mean() + 0.5 - place[1]) < 1
+            shifts = abs(columns.mean() + 0.5 - place[0]), abs(rows.mean() + 0.5 - place[1])
+            assert max(shifts) < most_shifted(steps)
         if not stays:
             assert len(rows) <= 80  # what is left of a square whose middle has left the image
 
