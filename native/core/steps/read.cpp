@@ -22,7 +22,8 @@ void compare_with_name(Context& context, const Value& bytes, const std::string& 
     static const std::map<std::string, ImageFormat> endings = {
         {"jpg", ImageFormat::jpeg},  {"jpeg", ImageFormat::jpeg}, {"png", ImageFormat::png},
         {"bmp", ImageFormat::bmp},   {"gif", ImageFormat::gif},   {"tif", ImageFormat::tiff},
-        {"tiff", ImageFormat::tiff}, {"webp", ImageFormat::webp}, {"jp2", ImageFormat::jpeg2000}};
+        {"tiff", ImageFormat::tiff}, {"webp", ImageFormat::webp}, {"jp2", ImageFormat::jpeg2000},
+        {"heic", ImageFormat::heic}, {"heif", ImageFormat::heic}, {"avif", ImageFormat::avif}};
     std::string ending = path.substr(path.find_last_of('.') + 1);
     for (char& letter : ending) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     const auto named = endings.find(ending);

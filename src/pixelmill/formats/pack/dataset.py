@@ -99,7 +99,7 @@ class PackDataset(Dataset):
         images, masks = self._lengths("image"), self._lengths("mask")
         begin = self.index.offsets + HEAD_BYTES
         offsets, lengths = (begin, images) if what == "image" else (begin + images, masks)
-        return Index(self._names, self.index.files, offsets, lengths)
+        return Index(self._names, self.index.files, offsets, lengths, base=self.index.base)
 
     def values(self, name: str) -> Ragged | None:
         found = [table.values(name) for table in self._tables]
