@@ -50,14 +50,14 @@ def mask_of(number):
 
 def sample_of(number):
     left, top, right, bottom = area_of(number)
-    ltrb = np.float32([left / WIDTH, top / HEIGHT, right / WIDTH, bottom / HEIGHT])
+    ltrb = np.array([left / WIDTH, top / HEIGHT, right / WIDTH, bottom / HEIGHT], np.float32)
     ring = ltrb[[0, 1, 2, 1, 2, 3, 0, 3]].reshape(4, 2)
     middle = (ltrb[:2] + ltrb[2:]) / 2
     boxes = Boxes(
         ltrb[None],
         np.array([number]),
         polygons=Polygons.of([[ring]]),
-        keypoints=Keypoints(middle[None, None], np.int8([[2]])),
+        keypoints=Keypoints(middle[None, None], np.array([[2]], np.int8)),
     )
     return Sample(f"s{number}", png(pixels_of(number)), "png", boxes=boxes, mask=png(mask_of(number)))
 
@@ -341,7 +341,7 @@ def test_points_under_a_pasted_window_are_hidden():
         np.testing.assert_array_equal(moved, points)
         assert inside.tolist() == expected
     ltrb, visible = geometry.follow(
-        np.float32([[0.25, 0.2, 0.75, 1.0]]), [pasted(covered, by_window=True, is_lower=True)], (10, 20)
+        np.array([[0.25, 0.2, 0.75, 1.0]], np.float32), [pasted(covered, by_window=True, is_lower=True)], (10, 20)
     )
     np.testing.assert_allclose(ltrb, [[0.25, 0.2, 0.75, 1.0]])
     assert visible.tolist() == [0.5]
