@@ -133,8 +133,8 @@ def test_mosaic_is_that_of_numpy(dataset, tmp_path, grid, y, x):
 
 @pytest.mark.parametrize("fit", ["contain", "cover"])
 def test_objects_of_all_images_follow_a_mosaic(dataset, tmp_path, fit):
-    place = {"uniform": [0.3, 0.7]}
-    mosaic = {"size": [240, 320], "y": place, "x": place, "fit": fit}
+    center = {"uniform": [0.3, 0.7]}
+    mosaic = {"size": [240, 320], "y": center, "x": center, "fit": fit}
     samples = joined(dataset, tmp_path, [{"mosaic": mosaic}, {"flip": {"horizontal": 1, "p": 0.5}}], visibility=0.2)
     others = partners("1", 3)
     seen = 0
