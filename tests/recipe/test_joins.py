@@ -278,6 +278,8 @@ def test_a_bad_partner_is_named(dataset, tmp_path):
     whole, events = images(COUNT, "skip")
     assert {(event.path.rsplit("/")[-1], event.sample) for event in events} == {("3.png", 3)}
     assert len(events) == (1 if at == 3 else 2)
+    for bad in {3, at}:  # another sample takes its place, with its own partner
+        assert any(np.array_equal(whole[bad], whole[number]) for number in range(COUNT) if number not in (3, at))
     one_by_one, _ = images(2, "skip")
     for one, other in zip(whole, one_by_one, strict=True):
         np.testing.assert_array_equal(one, other)
