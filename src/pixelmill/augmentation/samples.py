@@ -15,7 +15,7 @@ from pixelmill.dataset_jobs.sample_annotations import MaskStorage, check_boxes, 
 from pixelmill.errors import DataError, Event
 from pixelmill.formats import npy
 from pixelmill.formats.example import Example, Feature, int64_feature
-from pixelmill.formats.sample import Boxes, Sample, image_type
+from pixelmill.formats.sample import Boxes, Sample, file_ending, image_type
 from pixelmill.formats.tfrecord.keys import FORMAT, renamed_format
 from pixelmill.types import Array
 
@@ -76,6 +76,14 @@ def prepare(sample: Sample, number: int, *, format: str | None) -> PreparedSampl
         bool(sample.boxes),
     )
     return PreparedSample(number, sample, kind, shape, image, mask, mask_storage)
+
+
+def written_ending(sample: Sample, *, format: str | None) -> str:
+    """Return the extension of the file of a variant, so that two samples of different kinds get different names."""
+    own = file_ending(sample)
+    kind = {"jpeg": "jpg"}.get(own.lower(), own.lower())
+    new = "npy" if kind == "npy" else _EXTENSIONS[format or ("jpeg" if kind == "jpg" else "png")]
+    return own if new == kind else new
 
 
 def check_mask_size(prepared: PreparedSample, size: tuple[int, int]) -> None:

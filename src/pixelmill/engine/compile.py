@@ -329,7 +329,7 @@ class _Builder:
             part = part_of(records)
             lost = [(item, kind, message) for item, (kind, message) in records.reader.index.lost.items()]
             number = sum(map(is_fetched, self.ranges)) if is_fetched(records) else -1
-            paths = part.path_table()
+            paths = part.anchored_paths()
             prefix, where = os.fsencode(paths.prefix), (part.files, part.offsets, part.lengths)
             ranges = _core.ByteRanges(prefix, paths.names, paths.starts, *where, lost, number)
             self.ranges[records] = ranges
